@@ -4,6 +4,7 @@
  * prove nothing: who wrote the comment, and when it was edited, is what the code host says.
  */
 import { createHash } from 'node:crypto';
+import { type Guard, isBlocking } from '../model/guard.ts';
 import { isJsonObject, type Json } from '../model/json.ts';
 
 /** One plan that a comment has shown. */
@@ -20,6 +21,8 @@ export interface ShownPlan {
   readonly dirty?: true;
   readonly digest: string;
   readonly summary: string;
+  /** the guards that block the plan, as `guardKeys` names them; absent where none does */
+  readonly guards?: readonly string[];
 }
 
 export interface CommentState {
@@ -35,8 +38,11 @@ const maxReadable = 40;
 /** The first line of the comment of a stack. It has the beginning of the name for people, and is unique by a hash. */
 export function markerOf(stack: string): string {
   const readable = stack.replace(/[^A-Za-z0-9]+/g, '_').slice(0, maxReadable);
-  const hash = createHash('sha256').update(stack).digest('hex').slice(0, 16);
-  return `<!-- trueup plan ${readable} ${hash} -->`;
+  return `<!-- trueup plan ${readable} ${hashOf(stack)} -->`;
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
 /** The two lines that a comment begins with. Base64 has no character that could end an HTML comment. */
@@ -84,7 +90,7 @@ function stateIn(value: Json): CommentState | undefined {
 
 function shownPlan(value: Json): ShownPlan | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { post, at, made, commit, dirty, digest, summary } = value;
+  const { post, at, made, commit, dirty, digest, summary, guards } = value;
   const texts = [post, at, digest, summary];
   if (!texts.every((text) => typeof text === 'string')) return undefined;
   const [aPost = '', anAt = '', aDigest = '', aSummary = ''] = texts as string[];
@@ -96,5 +102,21 @@ function shownPlan(value: Json): ShownPlan | undefined {
     ...(dirty === true ? { dirty } : {}),
     digest: aDigest,
     summary: aSummary,
+    ...(isTexts(guards) ? { guards } : {}),
   };
+}
+
+function isTexts(value: Json | undefined): value is readonly string[] {
+  return Array.isArray(value) && value.every((one: Json) => typeof one === 'string');
+}
+
+/**
+ * What a comment says of the guards that block its plan. A loosened setting is no change of the plan, so the message of its guard is
+ * all that shows it: it counts as a guard of its own.
+ */
+export function guardKeys(guards: readonly Guard[]): string[] {
+  const keys = guards
+    .filter(isBlocking)
+    .map(({ id, message }) => (id === 'loosened' ? `${id} ${hashOf(message)}` : id));
+  return [...new Set(keys)].sort();
 }

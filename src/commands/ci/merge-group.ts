@@ -3,8 +3,10 @@
  * requests have shown to their reviewers: the plan of the group must be what is left of their plans.
  */
 import type { PullRequest, PullRequests } from '../../api/code-host/pull-requests.ts';
+import { guardKeys, readState } from '../../approvals/hidden-lines.ts';
 import { findPlanComment } from '../../approvals/plan-comment.ts';
 import { runGit } from '../../ledger/git/git-command.ts';
+import { blockingIds } from '../../model/guard.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { Plan, PlanDifference } from '../../model/plan.ts';
 import { checkApprovedPlans, type ProvedPlan } from '../../plan/approved-plans.ts';
@@ -52,30 +54,45 @@ export async function checkGroup(
   { pullRequests, accounts }: Pick<CodeHostSession, 'pullRequests' | 'accounts'>,
 ): Promise<GroupVerdict> {
   const { plan } = planning;
-  if (plan.changes.length === 0) return { is: 'reviewed', by: [] };
+  if (plan.changes.length === 0 && blockingIds(plan.guards).length === 0) return { is: 'reviewed', by: [] };
   if (pullRequests === undefined || numbers.length === 0)
     return {
       is: 'not-reviewed',
       reasons: ['the pull requests of this merge group are not known, so nothing shows what was reviewed'],
     };
-  const shown: { readonly number: number; readonly plan: ProvedPlan }[] = [];
+  const shown: (ShownInPull & { readonly number: number })[] = [];
   const reasons: string[] = [];
   for (const number of numbers) {
     const found = await shownPlan(await pullRequests.get(number), plan, { pullRequests, accounts });
     if (typeof found === 'string') reasons.push(found);
-    else shown.push({ number, plan: found });
+    else shown.push({ number, ...found });
   }
   const checked = checkApprovedPlans(
     planning,
     shown.map((one) => one.plan),
   );
-  if (checked.is === 'equal' || checked.is === 'subset')
-    return { is: 'reviewed', by: shown.map(({ number }) => number) };
+  const unseen = unseenGuards(plan, shown);
+  const isReviewed = checked.is === 'equal' || checked.is === 'subset';
+  if (isReviewed && unseen.length === 0) return { is: 'reviewed', by: shown.map(({ number }) => number) };
   return {
     is: 'not-reviewed',
-    reasons,
+    reasons: [...reasons, ...unseen],
     ...(checked.is === 'differs' ? { difference: checked.difference } : {}),
   };
+}
+
+interface ShownInPull {
+  readonly plan: ProvedPlan;
+  /** of the guards that block it */
+  readonly guards: readonly string[];
+}
+
+/** A digest covers no guards, so they are compared by themselves. @returns clauses */
+function unseenGuards({ guards }: Plan, shown: readonly ShownInPull[]): string[] {
+  const seen = new Set(shown.flatMap((one) => one.guards));
+  return guards
+    .filter((guard) => guardKeys([guard]).some((key) => !seen.has(key)))
+    .map(({ id, message }) => `none of them shows the guard ${quoted(id)}: ${message}`);
 }
 
 /** The plan that the comment of a pull request shows. @returns a clause where there is none */
@@ -83,15 +100,16 @@ async function shownPlan(
   pullRequest: PullRequest,
   plan: Plan,
   { pullRequests, accounts }: { readonly pullRequests: PullRequests } & Pick<CodeHostSession, 'accounts'>,
-): Promise<ProvedPlan | string> {
+): Promise<ShownInPull | string> {
   const { stack } = plan;
   const found = await findPlanComment({ pullRequests, pullRequest, stack, accounts });
   const name = `pull request ${pullRequest.number}`;
   if (found.is === 'missing') return `${name}: ${found.why}`;
   const { digest, body } = found.comment;
+  const guards = readState(body)?.shown.guards ?? [];
   const carried = readCarriedPlan(body, stack);
-  if (carried?.digest === digest) return carried;
+  if (carried?.digest === digest) return { plan: carried, guards };
   // Without the content, only the very same plan can be recognized.
-  if (digest === plan.digest) return plan;
+  if (digest === plan.digest) return { plan, guards };
   return `${name}: its comment does not hold the content of the plan ${quoted(digest)}`;
 }

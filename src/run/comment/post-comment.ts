@@ -7,7 +7,7 @@ import {
   gitlabReview,
   Review,
 } from '../../api/code-host/comments.ts';
-import type { ShownPlan } from '../../approvals/hidden-lines.ts';
+import { guardKeys, type ShownPlan } from '../../approvals/hidden-lines.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
 import { blockingIds } from '../../model/guard.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -73,6 +73,7 @@ export function draftOf(plan: Plan, host: CliHost, origin: CommentOrigin): Draft
   const clean = planWithoutSecrets(plan, host);
   const stack = plan.selection === undefined ? undefined : standardInput;
   const blocked = blockedLine(plan);
+  const guards = guardKeys(plan.guards);
   return {
     stack: plan.stack,
     plan: renderPlanMarkdown(clean, stack === undefined ? {} : { stack }),
@@ -82,6 +83,7 @@ export function draftOf(plan: Plan, host: CliHost, origin: CommentOrigin): Draft
       at: new Date(host.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
       digest: plan.digest,
       summary: [summaryLine(plan), ...(blocked === undefined ? [] : [blocked])].join('; '),
+      ...(guards.length === 0 ? {} : { guards }),
     },
   };
 }

@@ -20,6 +20,7 @@ const maxCommentBytes = 65_000;
 const maxEarlier = 10;
 /** Of what an edited comment may hold in their place. */
 const maxText = 120;
+const maxGuards = 60;
 
 interface CommentParts {
   readonly stack: string;
@@ -112,7 +113,7 @@ function earlierLines(earlier: readonly ShownPlan[]): string[] {
   ];
 }
 
-function clipped({ post, at, made, commit, dirty, digest, summary }: ShownPlan): ShownPlan {
+function clipped({ post, at, made, commit, dirty, digest, summary, guards }: ShownPlan): ShownPlan {
   return {
     post: clip(post, maxText),
     at: clip(at, maxText),
@@ -121,5 +122,6 @@ function clipped({ post, at, made, commit, dirty, digest, summary }: ShownPlan):
     ...(dirty === undefined ? {} : { dirty }),
     digest: clip(digest, maxText),
     summary: clip(summary, maxText),
+    ...(guards === undefined ? {} : { guards: guards.slice(0, maxGuards).map((key) => clip(key, maxText)) }),
   };
 }

@@ -86,6 +86,28 @@ describe('A merge group', () => {
     expect(ran.out).toContain('Next: take the pull request out of the queue');
   });
 
+  it('fails if one of its pull requests loosens a setting that no comment shows', async () => {
+    const scene = await openCiScene();
+    const change = { 'stacks/pay/manifests/more.yaml': manifest('pay-more') };
+    const stackWith = (maxDeletes: number) => ({
+      'stacks/pay/trueup.yaml': scene.stack('pay', { spec: { guards: { maxDeletes } } }),
+    });
+    scene.push(stackWith(3));
+    scene.propose({ ...change, ...stackWith(7) });
+    await scene.job();
+    expect(scene.github.comments[0]?.body).toContain('from 3 to 7');
+    const seen = await group(scene, { ...change, ...stackWith(7) });
+    expect(seen, seen.err).toMatchObject({ code: 0 });
+    const other = await group(scene, { ...change, ...stackWith(9) });
+    expect(other.code).toBe(4);
+    expect(other.err).toContain('none of them shows the guard "loosened"');
+    expect(other.err).toContain('from 3 to 9');
+    // Also where the group changes nothing else.
+    expect((await group(scene, stackWith(9))).code).toBe(4);
+    scene.github.comments.splice(0);
+    expect((await group(scene, stackWith(7))).code).toBe(4);
+  });
+
   it.each<[string, (scene: CiScene) => void]>([
     [
       'was written by somebody else',
