@@ -109,8 +109,8 @@ export function repositoryPath(file: string, { cwd, env }: Pick<CliHost, 'cwd' |
 // the others silently, so only so many are written, and a notice counts the rest.
 
 const maxOfOneLevel = 10;
-/** The runner cuts a message at 4,096 characters, and a message has four lines at most. */
-const maxMessage = 900;
+/** The runner cuts a message at 4,096 characters. Most have four lines at most; the longer ones have short lines. */
+const maxLine = 900;
 
 /** @param pathOf the file in the repository; undefined for other files */
 export function annotations(
@@ -140,8 +140,10 @@ function annotation(
   const file = place && pathOf(place.file);
   const spot =
     place !== undefined && file === undefined ? [`${place.file}:${place.line}:${place.column}`] : [];
+  const [first = '', ...more] = message.split('\n');
   const lines = [
-    [...spot, message].join(': '),
+    [...spot, first].join(': '),
+    ...more,
     ...(found === undefined ? [] : [`found: ${found}`]),
     ...(allowed === undefined ? [] : [`allowed: ${allowed}`]),
     ...(fix === undefined ? [] : [`fix: ${fix}`]),
@@ -152,7 +154,7 @@ function annotation(
       : { file: printable(file), line: String(place.line), col: String(place.column) }),
     title: printable(code),
   };
-  return command(severity, properties, lines.map((line) => clip(line, maxMessage)).join('\n'));
+  return command(severity, properties, lines.map((line) => clip(line, maxLine)).join('\n'));
 }
 
 /** A workflow command; the escapes are those that the runner undoes. */

@@ -40,7 +40,9 @@ function oneDiagnostic({
   related,
 }: ShownDiagnostic) {
   const spot = place === undefined ? '' : ` ${code(formatSpot(place))}`;
+  const [first = '', ...more] = message.split('\n');
   const lines = [
+    ...more.map((line) => `- ${sentence(line)}`),
     ...member('found', found),
     ...member('allowed', allowed),
     ...member('fix', fix),
@@ -51,7 +53,7 @@ function oneDiagnostic({
   ];
   const shown = excerptOf(place);
   return [
-    `**${severity}** ${code(id)}${spot}: ${sentence(message)}`,
+    `**${severity}** ${code(id)}${spot}: ${sentence(first)}`,
     ...(lines.length === 0 ? [] : [lines.join('\n')]),
     ...(shown === undefined ? [] : [codeBlock([shown.text, shown.underline], 'text')]),
   ].join('\n\n');

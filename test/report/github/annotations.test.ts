@@ -35,6 +35,12 @@ describe('an annotation', () => {
     );
   });
 
+  it('has the lines of its message, and no escapes of their ends', () => {
+    expect(
+      annotations([problem({ message: 'not written\n  to do: this\n  to do: that' })], inRepository),
+    ).toEqual(['::error title=not-ours::not written%0A  to do: this%0A  to do: that']);
+  });
+
   it('of a place outside of the repository names it in the text', () => {
     expect(annotations([problem({ place: place({ file: '-' }) })], () => undefined)).toEqual([
       '::error title=not-ours::-:4:9: Toy "ball" exists without an ownership tag',

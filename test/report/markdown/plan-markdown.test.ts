@@ -4,6 +4,7 @@ import { guardIds, type GuardId } from '../../../src/model/guard.ts';
 import { formatAddress } from '../../../src/model/address.ts';
 import type { Plan } from '../../../src/model/plan.ts';
 import { renderPlanMarkdown } from '../../../src/report/markdown/plan.ts';
+import { renderDiagnosticsMarkdown } from '../../../src/report/markdown/sections.ts';
 import { anyPlan } from '../../support/report/arbitrary-plan.ts';
 import { attackingPlan } from '../../support/report/markdown-attacks.ts';
 import { activeIn } from '../../support/report/rendered-markdown.ts';
@@ -107,6 +108,13 @@ describe('the Markdown of a plan', () => {
       }),
       { numRuns: 30 },
     );
+  });
+});
+
+describe('a problem in Markdown', () => {
+  it('has the lines of its message as a list, and no escapes of their ends', () => {
+    const text = renderDiagnosticsMarkdown([problem({ message: 'not written\n  to do: a "b"' })], '');
+    expect(text).toContain('**error** `not-ours`: not written\n\n- to do: a `b`');
   });
 });
 
