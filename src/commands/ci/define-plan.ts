@@ -16,7 +16,10 @@ export function definePlan(plan: Command, host: CliHost, { end, terminalOf }: Co
     .option('--all', 'plan all stacks of the repository')
     .option('--list', 'print the stacks that would be planned, and plan nothing')
     .option('--base <commit>', 'the commit or branch to compare with (default: that of the CI job)')
-    .option('--out-dir <folder>', 'write a plan file for each stack, and "plans.json" with their digests')
+    .option(
+      '--out-dir <folder>',
+      'write a plan file for each stack, and "plans.json" with their digests, to a folder that git ignores if it is new',
+    )
     .option('--sarif <file>', 'write the problems as SARIF, for code scanning')
     .option('--no-comment', 'post no comment')
     .option('--must-post', 'fail where the comment cannot be posted, and not only say so')

@@ -1,7 +1,6 @@
 /** The results of a plan job, besides what it prints: annotations, the summary and outputs of the step, SARIF, and files. */
-import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { replaceFile } from '../../files/write-file.ts';
+import { makeStateFolder, replaceFile } from '../../files/write-file.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { blockingIds } from '../../model/guard.ts';
 import { renderJson } from '../../report/json/render-json.ts';
@@ -33,14 +32,14 @@ interface ListedPlan {
   readonly acknowledge: readonly string[];
 }
 
-/** Writes a plan file for each plan, and a list of them. @returns the folder as the user would type it */
+/** Writes a plan file for each plan, and a list of them. A folder that it creates is ignored by git, so that none is committed. */
 export async function writePlans(
   folder: string,
   results: readonly StackResult[],
   host: CliHost,
 ): Promise<void> {
   const directory = resolve(host.cwd, folder);
-  await mkdir(directory, { recursive: true });
+  await makeStateFolder(directory);
   const listed: ListedPlan[] = [];
   for (const { stack, plan } of results) {
     if (plan === undefined) continue;

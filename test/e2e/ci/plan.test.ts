@@ -21,7 +21,9 @@ describe('A job of a pull request', () => {
     expect(ran.out).not.toContain('net-app');
     expect(ran.out).toContain('1 stack planned; the plan files are in "plans"');
     const folder = join(ran.clone, 'plans');
-    expect(readdirSync(folder).sort()).toEqual(['all.sarif', 'pay.plan.json', 'plans.json']);
+    expect(readdirSync(folder).sort()).toEqual(['.gitignore', 'all.sarif', 'pay.plan.json', 'plans.json']);
+    // A later `git add .` commits none of them.
+    expect(git(ran.clone, 'status', '--porcelain')).toBe('');
     const { plans } = JSON.parse(readFileSync(join(folder, 'plans.json'), 'utf8'));
     const plan = JSON.parse(readFileSync(join(folder, 'pay.plan.json'), 'utf8'));
     expect(plans).toEqual([
@@ -74,6 +76,13 @@ describe('A job of a pull request', () => {
     });
     scene.propose({ 'shared/ca.pem': 'two', 'stacks/net/README.md': 'text' });
     expect((await scene.job({ args: ['--list'] })).out).toBe('stacks/pay\n');
+  });
+
+  it('writes no list of ignored files into a folder that was there', async () => {
+    const scene = await openCiScene();
+    scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more'), 'plans/notes.md': 'text' });
+    const ran = await scene.job({ args: ['--out-dir', 'plans'] });
+    expect(readdirSync(join(ran.clone, 'plans')).sort()).toEqual(['notes.md', 'pay.plan.json', 'plans.json']);
   });
 
   it('lists the stacks for a matrix of jobs', async () => {
