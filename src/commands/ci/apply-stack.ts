@@ -4,6 +4,7 @@
  */
 import type { ApprovedPlan } from '../../model/approval.ts';
 import { blockingIds } from '../../model/guard.ts';
+import type { Ledger } from '../../model/ledger.ts';
 import type { Plan } from '../../model/plan.ts';
 import { findRepository } from '../../manifest/files/find-stack.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
@@ -264,7 +265,7 @@ async function apply(
     { terminal, stop },
   );
   await held?.lockGuard.pass();
-  const run = await storeApproval(plan, approved && verified(approved, { digests, scope }), prepared);
+  const run = await storeApproval(plan, approved && verified(approved, { digests, scope, ledger }), prepared);
   const tell = (title: string, more: readonly string[]) =>
     tellPull(
       pulls.at(-1),
@@ -280,15 +281,25 @@ async function apply(
   }
 }
 
-/** Whose approvals the ledger keeps while it is applied: they end together, and are read again if it stops halfway. */
+/**
+ * Whose approvals the ledger keeps while it is applied: they end together, and are read again if it stops halfway. An apply that was cut
+ * short before keeps the whole plan that it began with, because nothing else may have the content of that.
+ */
 function verified(
   approved: ApprovedPlan,
-  { digests, scope }: { readonly digests: readonly string[]; readonly scope: ApplyScope },
+  {
+    digests,
+    scope,
+    ledger: { approved: begun },
+  }: { readonly digests: readonly string[]; readonly scope: ApplyScope; readonly ledger: Ledger },
 ): ApprovedPlan {
   const { base } = scope.range;
-  const replaced = digests.filter((digest) => digest !== approved.digest);
+  const isBegun = begun?.version === approved.version && digests.every((digest) => digest === begun.digest);
+  const passed = [...new Set([...(begun?.passed ?? []), ...(approved.passed ?? [])])];
+  const kept = isBegun ? { ...begun, passed } : approved;
+  const replaced = digests.filter((digest) => digest !== kept.digest);
   return {
-    ...approved,
+    ...kept,
     ...(base === undefined ? {} : { since: base }),
     ...(replaced.length === 0 ? {} : { replaced }),
   };
@@ -305,5 +316,7 @@ function outcomeOf(
   const about = [`Commit ${head}: ${done === '' ? 'nothing was sent' : done}.`, ...page];
   if (code === exitCodes.done) return ['Applied', about];
   const next = 'Run the job again once the cause is removed: it goes on with the rest of what was approved.';
-  return [code === exitCodes.partial ? 'Applied in part' : 'Not applied', [...about, next]];
+  // A change that failed, or got no answer, may have been carried out.
+  const mayHaveWritten = counts.some(([kind]) => ['applied', 'failed', 'unknown'].includes(kind));
+  return [mayHaveWritten || code === exitCodes.partial ? 'Applied in part' : 'Not applied', [...about, next]];
 }

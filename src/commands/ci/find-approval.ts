@@ -122,9 +122,17 @@ export function acceptedMethods({ accept = approvalMethods }: ApprovalRules): re
   return accept.filter((method) => method !== 'none');
 }
 
-/** The code host is not needed for a plan that needs no approval, so its failure does not stop that. */
-async function pullsToTell({ sources, range, planning }: ApprovalQuestion): Promise<readonly MergedPull[]> {
-  if (planning.plan.changes.length === 0) return [];
+/**
+ * The code host is not needed for a plan that needs no approval, so its failure does not stop that. An empty plan is told only where it
+ * ends an apply that was cut short.
+ */
+async function pullsToTell({
+  sources,
+  range,
+  planning,
+  ledger,
+}: ApprovalQuestion): Promise<readonly MergedPull[]> {
+  if (planning.plan.changes.length === 0 && ledger.approved === undefined) return [];
   return (await sources.pulls?.(range.line).catch(() => [])) ?? [];
 }
 
