@@ -1,4 +1,6 @@
 /** `trueup ci apply`: what was approved in pull requests is applied from the protected branch, and nothing else. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openApplyScene } from '../../support/ci/apply-scene.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -150,6 +152,23 @@ describe('An approval', () => {
     const { out } = await scene.ciApply(0, [], { env: { GITHUB_RUN_ATTEMPT: '2' } });
     expect(out).toContain('approved by "alice"');
     expect(scene.bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
+  });
+
+  it('still counts when the ledger could not be written any more, and the pull request says what became of it', async () => {
+    const scene = await openApplyScene({ spec: { ledger: 'git' } });
+    const { pull, approve, merge } = await scene.pull([first]);
+    approve('alice');
+    merge();
+    const hook = join(scene.scene.remote.directory, 'hooks', 'pre-receive');
+    const refuse = async () => writeFileSync(hook, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    scene.bench.wire.add({ method: 'POST', path: /workspaces$/, fault: { first: refuse } });
+    await scene.ciApply(1);
+    expect(scene.told(pull)).toMatch(/### Applied in part: stack `payments`[\s\S]*: 1 applied\./);
+    rmSync(hook);
+    scene.bench.wire.reset();
+    await scene.ciApply(0, [], { env: { GITHUB_RUN_ATTEMPT: '2' } });
+    expect(scene.told(pull)).toContain('### Applied: stack `payments`');
+    expect(scene.bench.wire.writes()).toEqual([]);
   });
 
   it('is not needed for an empty plan', async () => {
