@@ -29,7 +29,7 @@ export function printPlan(
   );
   printDocument(terminal, {
     json: (diagnostics) => renderPlanJson(made, { diagnostics, clean: host.clean }),
-    markdown: (diagnostics) => renderPlanMarkdown(shown, { ...options, diagnostics }),
+    markdown: (diagnostics) => renderPlanMarkdown(shown, { ...options, diagnostics, next: pending.next }),
     html: async (diagnostics) => {
       const { renderPlanHtml } = await import('../report/html/plan.ts');
       const review = reviewLink(host.env, await readEvent(host));

@@ -47,6 +47,8 @@ interface Pending {
   outcomes?: Record<OutcomeKind, number>;
   /** the stack file, as the user would type it */
   stackFile?: string;
+  /** how to go on, in the place of what a plan says by itself: sentences or clauses */
+  next?: readonly string[] | undefined;
 }
 
 /** Renders the result of a command; late, where that needs what no other format loads. @param reported the problems to include */

@@ -34,7 +34,7 @@ import { listenForSignals, raceStop, stoppedRun } from '../../run/stop-signals.t
 import { type CommandContext, textOutput } from '../../run/terminal.ts';
 import { type OpenedSources, openHost, openSources, type SourceFlags } from './approval-sources.ts';
 import { type ApprovalAnswer, findApproval, needsNone } from './find-approval.ts';
-import { describeRefusal } from './refusal.ts';
+import { describeRefusal, labelsOf } from './refusal.ts';
 import { offeredPlan, offerPlan } from './run-plan.ts';
 import { type ApplyScope, settleStack } from './settle-stack.ts';
 import { tellPull } from './tell-pull.ts';
@@ -122,18 +122,20 @@ async function recordPlan(
   prepared: PreparedApply,
   { options, context: { terminal, host } }: Pick<Applying, 'options' | 'context'>,
 ): Promise<ExitCode> {
-  if (plan.changes.length > 0) {
+  const guards = blockingIds(plan.guards);
+  const isEmpty = plan.changes.length === 0 && guards.length === 0;
+  if (!isEmpty) {
     const opened = openHost({ flags: options, host, time: prepared.time });
     await offerPlan(plan, prepared, { host, opened }).finally(() =>
       typeof opened === 'string' ? undefined : opened.codeHost.close(),
     );
   }
   printPlan(terminal, plan);
-  const next =
-    plan.changes.length === 0
-      ? 'Nothing is to be applied: the job that waits for an environment can be skipped'
-      : `Nothing was written. Next: a job that waits for an environment, with ${quoted(`trueup ci apply --digest ${plan.digest} --environment NAME`)}`;
+  const next = isEmpty
+    ? 'Nothing is to be applied: the job that waits for an environment can be skipped'
+    : `Nothing was written. Next: ${guards.length === 0 ? '' : `acknowledge the guards, as by ${labelsOf(guards)} on the pull request; then `}a job that waits for an environment, with ${quoted(`trueup ci apply --digest ${plan.digest} --environment NAME`)}`;
   textOutput(terminal)?.write(`${next}\n`);
+  terminal.pending.next = [next];
   return exitCodes.done;
 }
 
@@ -201,6 +203,7 @@ async function refuse(
       })}\n`,
     );
   const { ways } = refusal;
+  terminal.pending.next = ways;
   await tellPull(
     answer.pulls.at(-1),
     {
@@ -277,7 +280,9 @@ async function apply(
     code = await carryOut(planning, { ...run, approvals: isVerified ? approvals : [] }, context);
     return code;
   } finally {
-    await tell(...outcomeOf(code, context, scope.head));
+    const [title, about, next] = outcomeOf(code, context, scope.head);
+    if (plan.changes.length > 0) terminal.pending.next = [next];
+    await tell(title, code === exitCodes.done ? about : [...about, next]);
   }
 }
 
@@ -309,14 +314,15 @@ function outcomeOf(
   code: ExitCode,
   { terminal, run }: ApplyContext,
   head: string,
-): [title: string, lines: readonly string[]] {
+): [title: string, lines: readonly string[], next: string] {
   const counts = Object.entries(terminal.pending.outcomes ?? {}).filter(([, count]) => count > 0);
   const done = counts.map(([kind, count]) => `${count} ${kind}`).join(', ');
   const page = run.url === undefined ? [] : [`The run: ${run.url}`];
   const about = [`Commit ${head}: ${done === '' ? 'nothing was sent' : done}.`, ...page];
-  if (code === exitCodes.done) return ['Applied', about];
+  if (code === exitCodes.done)
+    return ['Applied', about, 'This plan was applied. There is nothing else to do.'];
   const next = 'Run the job again once the cause is removed: it goes on with the rest of what was approved.';
   // A change that failed, or got no answer, may have been carried out.
   const mayHaveWritten = counts.some(([kind]) => ['applied', 'failed', 'unknown'].includes(kind));
-  return [mayHaveWritten || code === exitCodes.partial ? 'Applied in part' : 'Not applied', [...about, next]];
+  return [mayHaveWritten || code === exitCodes.partial ? 'Applied in part' : 'Not applied', about, next];
 }

@@ -6,12 +6,13 @@ import type { Plan } from '../../model/plan.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { Stack } from '../../model/stack.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
+import type { CiJob } from '../../run/ci/job.ts';
 import { type Baseline, findBaseline, type Trust, warning } from '../../run/ci/baseline.ts';
 import type { CiScope } from '../../run/ci/scope.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodeOf, exitCodeOfPlan, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
-import { loadManifests } from '../../run/load-manifests.ts';
+import { loadManifests, stackArgument } from '../../run/load-manifests.ts';
 import { learnSources, secretNames } from '../../run/needed-secrets.ts';
 import { planToShow } from '../../run/plan-to-show.ts';
 import { runToRead } from '../../run/prepare-run.ts';
@@ -21,6 +22,8 @@ import { reportStop } from '../../run/report-stop.ts';
 import { raceStop } from '../../run/stop-signals.ts';
 import { openTerminal, printWarnings, type Terminal } from '../../run/terminal.ts';
 import type { ChosenStack } from './choose-stacks.ts';
+import { stepsAfterPlan } from './refusal.ts';
+import { rulesOfFirst } from './settle-stack.ts';
 
 export interface StackResult {
   readonly stack: ChosenStack;
@@ -36,6 +39,8 @@ export interface StackResult {
   readonly host: CliHost;
   /** why it was not planned, as a clause */
   readonly onlyValidated?: string;
+  /** how to go on with the plan, where it does not say that by itself */
+  readonly next?: readonly string[] | undefined;
 }
 
 interface StackContext {
@@ -61,7 +66,7 @@ export async function planStack(stack: ChosenStack, context: StackContext): Prom
     const input = { path, host, terminal, baseline, timeout: context.timeout };
     if (onlyValidated !== undefined)
       return { ...about, ...(await validate(input, onlyValidated)), onlyValidated };
-    return { ...about, ...(await plan(input)) };
+    return { ...about, ...(await plan(input, { at: stack.path, event: scope.job.event })) };
   } catch (error) {
     return { ...about, code: reportStop(error, terminal) };
   }
@@ -142,21 +147,26 @@ async function validate(
   return { code: exitCodeOf(found) };
 }
 
-async function plan({
-  path,
-  host,
-  terminal,
-  baseline,
-  timeout,
-}: RunInput): Promise<Pick<StackResult, 'code' | 'plan' | 'planning'>> {
+async function plan(
+  { path, host, terminal, baseline, timeout }: RunInput,
+  { at, event }: { readonly at: string; readonly event: CiJob['event'] },
+): Promise<Pick<StackResult, 'code' | 'plan' | 'planning' | 'next'>> {
   const { adjust, notes } = baseline;
-  let made: { readonly plan: Plan; readonly planning: PlanResult } | undefined;
+  let made: Pick<StackResult, 'plan' | 'planning' | 'next'> | undefined;
   const code = await runToRead(path, { host, terminal }, { timeout, adjust }, async (prepared, stop) => {
     const planned = await raceStop(planToShow(prepared, host), stop);
     const problems = sortDiagnostics([...planned.plan.problems, ...notes]);
-    made = { ...planned, plan: { ...planned.plan, problems } };
-    printPlan(terminal, made.plan, { stack: path });
-    return exitCodeOfPlan(made.plan);
+    const shown = { ...planned.plan, problems };
+    const { request, ledger } = prepared;
+    const accepted = request.stack.approvals ?? {};
+    const rules = ledger.commit === undefined ? rulesOfFirst(accepted) : accepted;
+    made = {
+      ...planned,
+      plan: shown,
+      next: stepsAfterPlan(shown, { rules, event, stack: at === '.' ? undefined : stackArgument(at) }),
+    };
+    printPlan(terminal, shown, { stack: path });
+    return exitCodeOfPlan(shown);
   });
   return { code, ...made };
 }

@@ -159,7 +159,8 @@ async function withGroup(
       ...result.reported,
       { code: 'not-reviewed', severity: 'error', class: 'failure', message } as const,
     ];
-    return { ...result, reported, code: worstCode([result.code, exitCodes.stale]) };
+    const next = [nextStep(exitCodes.stale, scope.job)];
+    return { ...result, reported, next, code: worstCode([result.code, exitCodes.stale]) };
   } catch (error) {
     return { ...result, code: worstCode([result.code, reportStop(error, terminal)]) };
   }
@@ -187,12 +188,12 @@ async function postAll(results: readonly StackResult[], { session, context }: Pl
 }
 
 async function postOne(
-  { plan, host, stack, onlyValidated }: StackResult,
+  { plan, host, stack, onlyValidated, next }: StackResult,
   session: CodeHostSession,
 ): Promise<boolean> {
   if (plan !== undefined) {
     const commit = commitOf(plan);
-    const draft = draftOf(plan, host, originOf(plan));
+    const draft = draftOf(plan, host, originOf(plan), next);
     return session.post(
       { ...draft, carried: carriedLine(plan, commit, host) },
       { creates: !isEmptyPlan(plan) },

@@ -1,9 +1,12 @@
-/** What is said of a plan that is not applied: why, which approvals do not count, and each way to approve it. */
+/** What is said of a plan that is not applied, or not yet: why, which approvals do not count, and each way to approve it. */
 import type { ApprovalRules, RefusedApproval } from '../../model/approval.ts';
 import type { Plan } from '../../model/plan.ts';
-import { quoted } from '../../model/quoted.ts';
+import { blockingIds, type GuardId } from '../../model/guard.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import { quoted, quoteSome } from '../../model/quoted.ts';
+import type { CiEvent } from '../../run/ci/job.ts';
 import { labelPrefix } from '../../approvals/labels.ts';
-import { acceptedMethods, type ApprovalAnswer } from './find-approval.ts';
+import { acceptedMethods, type ApprovalAnswer, needsNone } from './find-approval.ts';
 
 type Refused = Exclude<ApprovalAnswer, { readonly is: 'approved' }>;
 
@@ -48,7 +51,7 @@ export function describeRefusal(answer: Refused, context: RefusalContext): Refus
     ways: [
       ...(missing === undefined
         ? [
-            `read ${which}, and set ${guards.map((id) => quoted(`${labelPrefix}${id}`)).join(' and ')} as labels of the pull request whose comment shows this plan; then run this job again`,
+            `read ${which}, and set ${labelsOf(guards)} on the pull request whose comment shows this plan; then run this job again`,
           ]
         : []),
       ...(acceptedMethods(context.rules).includes('signature') && hasSigners(context.rules)
@@ -95,7 +98,74 @@ function hasSigners({ from = [] }: ApprovalRules): boolean {
   return from.some((one) => 'signers' in one);
 }
 
-function approveCommand({ plan, stack }: RefusalContext, guards: readonly string[]): string {
+function approveCommand(
+  { plan, stack }: Pick<RefusalContext, 'plan' | 'stack'>,
+  guards: readonly string[],
+): string {
   const ack = guards.length === 0 ? [] : ['--ack', guards.join(',')];
   return quoted(['trueup approve', plan.digest, ...ack, ...(stack === undefined ? [] : [stack])].join(' '));
+}
+
+interface ShownContext extends Pick<RefusalContext, 'rules' | 'stack'> {
+  readonly event: CiEvent;
+}
+
+/**
+ * How to go on with the plan of a plan job, as sentences.
+ * @returns undefined where the plan says it by itself: with problems, with nothing to approve, and outside of a CI job
+ */
+export function stepsAfterPlan(plan: Plan, context: ShownContext): string[] | undefined {
+  const { event } = context;
+  const guards = blockingIds(plan.guards);
+  const isEmpty = plan.changes.length === 0;
+  if (hasErrors(plan.problems) || (isEmpty && guards.length === 0) || event === 'other') return undefined;
+  const applies =
+    'the job on the protected branch plans again, and applies this plan if it is still the same';
+  if (event === 'merge-group')
+    return [`The pull requests of this group have shown this plan. After the merge, ${applies}.`];
+  return [
+    ...(isEmpty ? [] : [approveStep(plan, guards, context)]),
+    ...(guards.length === 0 ? [] : [acknowledgeStep(plan, guards, context)]),
+    isEmpty ? 'Until then, the next apply of this stack writes nothing.' : `After the merge, ${applies}.`,
+  ];
+}
+
+function approveStep(plan: Plan, guards: readonly GuardId[], { rules, stack, event }: ShownContext): string {
+  if (needsNone(rules)) return 'This plan needs no approval: "spec.approvals" accepts "none".';
+  const ways = {
+    signature: `sign it with ${approveCommand({ plan, stack }, guards)}`,
+    environment: 'approve the job that waits for an environment, after the merge',
+    review: 'approve the pull request in a review of this commit',
+  };
+  const usable = acceptedMethods(rules)
+    .filter((method) => method !== 'signature' || hasSigners(rules))
+    .filter((method) => method !== 'review' || event === 'pull-request');
+  const { count = 1 } = rules;
+  const people = count === 1 ? '' : ` ${count} people are needed.`;
+  return usable.length === 0
+    ? 'Nobody can approve this plan: name signers in "from" of "spec.approvals", or accept another method.'
+    : `To approve this plan, ${usable.map((method) => ways[method]).join(', or ')}.${people}`;
+}
+
+function acknowledgeStep(
+  plan: Plan,
+  guards: readonly GuardId[],
+  { rules, stack, event }: ShownContext,
+): string {
+  const who = rules.selfAck === true ? '' : ' (someone other than its authors)';
+  const ways = [
+    ...(event === 'pull-request' ? [`set ${labelsOf(guards)} on the pull request now${who}`] : []),
+    ...(acceptedMethods(rules).includes('signature') && hasSigners(rules)
+      ? [`sign this plan with ${approveCommand({ plan, stack }, guards)}`]
+      : []),
+  ];
+  return ways.length === 0
+    ? `Acknowledge ${quoteSome(guards)} by labels of the pull request that shows this plan.`
+    : `To acknowledge ${quoteSome(guards)}, ${ways.join(', or ')}.`;
+}
+
+/** `the label "trueup-ack/deletes"` */
+export function labelsOf(guards: readonly GuardId[]): string {
+  const labels = guards.map((id) => quoted(`${labelPrefix}${id}`)).join(' and ');
+  return `${guards.length === 1 ? 'the label' : 'the labels'} ${labels}`;
 }

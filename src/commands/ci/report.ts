@@ -84,11 +84,11 @@ function problemsOf({ plan, reported, host }: StackResult): ShownDiagnostic[] {
 }
 
 /** Markdown. */
-function summaryOf({ stack, plan, reported, host, onlyValidated }: StackResult): string {
+function summaryOf({ stack, plan, reported, host, onlyValidated, next }: StackResult): string {
   const title = `## ${code(stack.path)}`;
   const diagnostics = cleanDiagnostics(reported, host);
   if (plan !== undefined)
-    return `${title}\n\n${renderPlanMarkdown(planWithoutSecrets(plan, host), { diagnostics, stack: stack.path })}`;
+    return `${title}\n\n${renderPlanMarkdown(planWithoutSecrets(plan, host), { diagnostics, stack: stack.path, next })}`;
   const only =
     onlyValidated === undefined ? [] : [`**Validated, and not planned**: ${sentence(onlyValidated)}.`, ''];
   return [title, '', ...only, renderDiagnosticsMarkdown(diagnostics, 'No problems')].join('\n');

@@ -94,7 +94,7 @@ function cleanCommit({ from, repository }: SettleInput) {
  * A stack that was never applied cannot say by itself that it needs nobody else. An earlier commit proves nothing either: whoever can
  * push one of them can push two, and a ledger in git can be removed.
  */
-function rulesOfFirst({ selfApprove: _, selfAck: __, ...rules }: ApprovalRules): ApprovalRules {
+export function rulesOfFirst({ selfApprove: _, selfAck: __, ...rules }: ApprovalRules): ApprovalRules {
   return rules.accept?.includes('none') === true ? { ...rules, accept: approvalMethods } : rules;
 }
 

@@ -36,7 +36,7 @@ export async function tellPull(
 ): Promise<void> {
   if (pull === undefined || opened === undefined) return;
   const { place, codeHost } = opened;
-  const draft = draftOf(planned, host, {});
+  const draft = draftOf(planned, host, {}, ['See "To do" above.']);
   const text = [
     `### ${sentence(`${title}: stack ${quoted(planned.stack)}`)}`,
     ...host.clean([...lines]).map((line) => sentence(line)),

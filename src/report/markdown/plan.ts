@@ -38,6 +38,8 @@ interface PlanMarkdownOptions {
   readonly calls?: boolean;
   /** the stack's argument on the command line, for proposed commands */
   readonly stack?: string;
+  /** how to go on, where the command knows it better than the plan: also how to acknowledge its guards */
+  readonly next?: readonly string[] | undefined;
 }
 
 /** The bytes that the parts may take at most; details get what the others leave. */
@@ -56,9 +58,10 @@ const gapBytes = 2;
 
 /** @param plan without secrets: escapes could hide them from whoever looks for them in the result */
 export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}): string {
-  const { diagnostics = [], calls = false, stack } = options;
+  const { diagnostics = [], calls = false, stack, next } = options;
   const changes = byRisk(plan.changes);
-  const risks = riskSections(plan, stack).map((section) => fitted(section, shares.risk));
+  const acknowledge = next === undefined ? acknowledgeLines(plan, stack) : [];
+  const risks = riskSections(plan, acknowledge).map((section) => fitted(section, shares.risk));
   const before = [
     ...headParts(plan, diagnostics),
     fitted(reasonsSection(incompleteReasons(plan), 'so nothing undeclared is removed'), shares.reasons),
@@ -70,7 +73,7 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}
   const after = [
     fitted(noticesSection('Left alone', plan.notices, 'that are left alone'), shares.notices),
     fitted(coverageSection(plan), shares.coverage),
-    `### Next steps\n\n${sentence(nextSteps(plan))}`,
+    `### Next steps\n\n${nextText(next ?? [nextSteps(plan)])}`,
   ].filter(Boolean);
   const used = [...before, ...after].reduce((sum, part) => sum + bytesOf(part) + gapBytes, 0);
   const details = fitted(
@@ -91,6 +94,11 @@ function headParts(plan: Plan, diagnostics: readonly ShownDiagnostic[]): string[
     `digest ${code(digest)}`,
   ];
   return [`## Plan of ${code(stack)}`, lines.join('\\\n')];
+}
+
+function nextText(steps: readonly string[]): string {
+  const [only, ...more] = steps.map((step) => sentence(step));
+  return more.length === 0 ? (only ?? '') : [only, ...more].map((step) => `- ${step}`).join('\n');
 }
 
 function tableSection(changes: readonly Change[]): Section {
@@ -147,11 +155,11 @@ function detailsSection(blocks: ReturnType<typeof changeDetails>): Section {
 // What a reviewer must see first: guards and how to acknowledge them, what is deleted now or destroyed later, and who gains or loses access.
 
 /** In the order of the report; those without blocks are left out by `fitted`. */
-function riskSections(plan: Plan, stack: string | undefined): Section[] {
+function riskSections(plan: Plan, acknowledge: readonly string[]): Section[] {
   const { guards, changes } = plan;
   const taken = (action: Change['action']) => changes.filter((change) => change.action === action);
   return [
-    list('Guards', [...acknowledgeLines(plan, stack), ...guards.map(guardLine)], 'guards'),
+    list('Guards', [...acknowledge, ...guards.map(guardLine)], 'guards'),
     list('Deletes', taken('delete').map(reasonLine), 'deletes'),
     list('Releases', taken('release').map(reasonLine), 'releases'),
     list('Scheduled destroys', changes.flatMap(riskLines('destroys')), 'of them'),

@@ -7,7 +7,7 @@ import type { CliHost } from '../host.ts';
 import { readEventFile } from '../pull-request.ts';
 
 /** `merge-group`: several pull requests that a queue merges together. `other`: no event that is known. */
-type CiEvent = 'pull-request' | 'merge-group' | 'push' | 'other';
+export type CiEvent = 'pull-request' | 'merge-group' | 'push' | 'other';
 
 export interface CiJob {
   readonly event: CiEvent;

@@ -68,15 +68,15 @@ export function reviewOf(
 /** When a plan was made, and from which commit. */
 export type CommentOrigin = Pick<ShownPlan, 'commit' | 'dirty' | 'made'>;
 
-/** The comment of a plan. @param origin as the plan says it */
-export function draftOf(plan: Plan, host: CliHost, origin: CommentOrigin): Draft {
+/** The comment of a plan. @param origin as the plan says it. @param next how to go on, in the place of what the plan says by itself */
+export function draftOf(plan: Plan, host: CliHost, origin: CommentOrigin, next?: readonly string[]): Draft {
   const clean = planWithoutSecrets(plan, host);
   const stack = plan.selection === undefined ? undefined : standardInput;
   const blocked = blockedLine(plan);
   const guards = guardKeys(plan.guards);
   return {
     stack: plan.stack,
-    plan: renderPlanMarkdown(clean, stack === undefined ? {} : { stack }),
+    plan: renderPlanMarkdown(clean, { next, ...(stack === undefined ? {} : { stack }) }),
     shown: {
       ...origin,
       post: host.newId(),
