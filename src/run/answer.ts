@@ -59,11 +59,21 @@ async function answerText({ format, host, reported, pending }: Terminal): Promis
 
 /** @param summary Markdown */
 function reportToGithub(terminal: Terminal, code: ExitCode, summary: string): void {
-  const { host, pending, reported } = terminal;
-  const problems = cleanDiagnostics([...reported, ...(pending.found ?? [])], host);
-  for (const line of annotations(problems, (file) => repositoryPath(file, host))) host.writeCommand(line);
+  const { host, pending } = terminal;
+  annotate(terminal);
   appendSummary(host, summary);
   writeOutputs(host, { ...pending.outputs, 'exit-code': String(code) });
+}
+
+/** The part of one of several stacks: the outputs are of all of them. @param title Markdown */
+export async function reportStackToGithub(terminal: Terminal, title: string): Promise<void> {
+  annotate(terminal);
+  appendSummary(terminal.host, `${title}\n\n${await answerText(terminal)}`);
+}
+
+function annotate({ host, pending, reported }: Terminal): void {
+  const problems = cleanDiagnostics([...reported, ...(pending.found ?? [])], host);
+  for (const line of annotations(problems, (file) => repositoryPath(file, host))) host.writeCommand(line);
 }
 
 /** @param markdown for the summary of the step */

@@ -28,10 +28,7 @@ import { ownEntries } from '../ledger/ledger-store.ts';
 import { completeEntries } from '../ledger/ledger-text.ts';
 
 interface HistoryKeeper {
-  /**
-   * Completes the entry. A failure is reported and not thrown, because the apply itself is done.
-   * @returns whether the history has all of it
-   */
+  /** Completes the entry. A failure is reported, because the apply itself is done. @returns whether the history has all of it */
   end(outcomes: readonly Outcome[], ending: ApplyEnding): Promise<boolean>;
 }
 
@@ -52,7 +49,7 @@ interface ApplyEnding {
 
 /**
  * An apply with nothing to do closes the open entries of earlier ones at its end. It gets an entry only where it ended an approval, or
- * proved what the ledger did not know, as after "trueup accept": from then on, drift is attributed to other people.
+ * proved what the ledger did not know, as after "trueup accept" or a failed apply: from then on, drift is attributed to other people.
  * @throws LedgerError when the entry cannot be written
  */
 export async function keepHistory(
@@ -104,9 +101,13 @@ export async function keepHistory(
         if (!completed) return true;
         const ended = nowText();
         const settling = { stack: plan.stack, settled: ended, lockGuard: held?.lockGuard };
-        const isSettled = await tryTo('what this apply settled', resolveEntries(store, settling));
+        let isOpen = false;
+        const resolved = resolveEntries(store, settling).then((found) => {
+          isOpen = found;
+        });
+        const isSettled = await tryTo('what this apply settled', resolved);
         const endings = endedMember(rest);
-        const isNews = proved && written !== undefined && !hasSameRecords(ledger, written);
+        const isNews = proved && (isOpen || (written !== undefined && !hasSameRecords(ledger, written)));
         if (!isNews && endings.endedApprovals === undefined) return isSettled;
         const whole = { ...entry, ...keptMember(isConverged), ended, ...(proved && { proved }), ...endings };
         const kept = store.keepEntries([whole]);
@@ -268,13 +269,16 @@ export async function unrecordedCreations(
 /**
  * Closes open entries at the end of a later apply, also one with nothing to do: by then all that they created is recorded.
  * @param lockGuard checked after the entries were read, so that entries of a run that took the lock away are not closed
+ * @returns whether the last apply did not prove that nothing is left to do
  * @throws LedgerError
  */
-async function resolveEntries(store: HistoryStore, { stack, settled, lockGuard }: Settling): Promise<void> {
-  const { open } = await readEntries(store, stack);
-  if (open.length === 0) return;
+async function resolveEntries(store: HistoryStore, about: Settling): Promise<boolean> {
+  const { stack, settled, lockGuard } = about;
+  const { open, last } = await readEntries(store, stack);
+  if (open.length === 0) return last.some(({ proved }) => proved !== true);
   await lockGuard?.check();
   await store.keepEntries(open.map((entry) => ({ ...entry, settled })));
+  return true;
 }
 
 interface Settling {

@@ -83,23 +83,29 @@ export function exampleText(examples: readonly Example[]): string {
   return ['Examples:', ...lines].join('\n');
 }
 
-/** Which pull request or merge request a command is about, where the CI job does not say it. */
-export function addPlaceOptions(command: Command): Command {
+/** The code host of a job, where its variables do not say it. */
+export function addHostOptions(command: Command): Command {
   return command
-    .addOption(new Option('--service <name>', 'default: that of the CI job').choices(codeHosts))
+    .addOption(
+      new Option('--service <name>', 'the code host (default: that of the CI job)').choices(codeHosts),
+    )
     .option('--url <url>', 'the address of its API (default: GITHUB_API_URL or CI_API_V4_URL)')
     .option('--repository <owner/name>', 'on GitHub (default: GITHUB_REPOSITORY)')
-    .option('--project <id>', 'on GitLab, an id or a path (default: that of the merge request)')
-    .addOption(
-      new Option(
-        '--number <number>',
-        'of the pull request or merge request (default: that of the CI job)',
-      ).argParser(parseNumber),
-    )
+    .option('--project <id>', 'on GitLab, an id or a path (default: that of the CI job)')
     .option(
       '--token-env <variable>',
-      'the environment variable that holds the token (default: GITHUB_TOKEN or GITLAB_TOKEN)',
+      'the environment variable that holds the token of the code host (default: GITHUB_TOKEN or GITLAB_TOKEN)',
     );
+}
+
+/** And which pull request or merge request a command is about. */
+export function addPlaceOptions(command: Command): Command {
+  return addHostOptions(command).addOption(
+    new Option(
+      '--number <number>',
+      'of the pull request or merge request (default: that of the CI job)',
+    ).argParser(parseNumber),
+  );
 }
 
 function parseNumber(text: string): number {

@@ -2,21 +2,16 @@
  * Asks the OIDC provider of GitHub Actions for a JWT of the running job. What it is asked with is sent to its address only, over https,
  * and no redirect is followed. Source: wire/code-hosts 12
  */
-import { openCodeHost } from '../api/code-host.ts';
 import { messageOf } from '../model/error-message.ts';
 import { memberOf } from '../model/json.ts';
+import { type CodeHostRun, connect } from './code-host.ts';
 import type { CliHost } from './host.ts';
 import { jwtRequest, readSecret, secretStop, sourceToShow } from './read-secret.ts';
 
-interface JwtRequest {
+interface JwtRequest extends Omit<CodeHostRun, 'token'> {
   readonly audience: string;
   /** what the JWT is for: `the JWT that target "prod" logs in with` */
   readonly what: string;
-  readonly host: CliHost;
-  /** the end of the run */
-  readonly signal: AbortSignal;
-  /** the deadline of the run, in milliseconds since 1970 */
-  readonly until: number;
 }
 
 const hint =
@@ -24,7 +19,7 @@ const hint =
 
 /** Each call gets a new JWT, because one lives for a few minutes only. @throws CommandStop when there is none */
 export async function requestJobJwt({ audience, what, ...about }: JwtRequest): Promise<string> {
-  const { host, signal, until } = about;
+  const { host } = about;
   const [url, token] = await Promise.all([read(jwtRequest.url, host), read(jwtRequest.token, host)]).catch(
     (error: unknown) => {
       throw secretStop(`${what} cannot be requested: ${messageOf(error)}; ${hint}`, error);
@@ -32,20 +27,12 @@ export async function requestJobJwt({ audience, what, ...about }: JwtRequest): P
   );
   host.secrets.keep(token, sourceToShow(jwtRequest.token));
   const { above, path } = placeOf(url, audience);
-  const provider = openCodeHost({
+  const place = {
     url: above,
     headers: { accept: 'application/json' },
-    token,
     address: sourceToShow(jwtRequest.url),
-    userAgent: `trueup/${host.version}`,
-    env: host.env,
-    signal,
-    until,
-    onWait: (message) => host.stderr.write(`${message}\n`),
-    observer: host.observer,
-    secrets: host.secrets,
-    ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
-  });
+  };
+  const provider = connect(place, { ...about, token });
   try {
     const { status, body, words } = await provider.send({ method: 'GET', path, repeatable: true });
     const jwt = memberOf(body, 'value');

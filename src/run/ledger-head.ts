@@ -59,12 +59,18 @@ export function ledgerHead({
 }: HeadInput): LedgerHead {
   // A checkout without a remote says less than the ledger knows.
   const repository = found?.remote === undefined ? (ledger.repository ?? found) : found;
+  // What was not read may differ: an apply that found nothing to do has not applied its commit.
+  const isUnread = plan.changes.length === 0 && !plan.coverage.complete;
   return {
     targets: identitiesAfter(ledger, stack.targets),
     ...(stackId === undefined ? {} : { stackId }),
     ...(repository === undefined ? {} : { repository }),
-    ...commitsAfter({ ledger, plan, from, orders }),
+    ...(isUnread ? commitsOf(ledger) : commitsAfter({ ledger, plan, from, orders })),
   };
+}
+
+function commitsOf({ commit, otherCommits = [] }: Ledger): Pick<LedgerHead, 'commit' | 'otherCommits'> {
+  return { ...(commit === undefined ? {} : { commit }), otherCommits };
 }
 
 /**
@@ -72,14 +78,15 @@ export function ledgerHead({
  * left to do, because a later plan would otherwise revert the rest of them without a guard.
  */
 function commitsAfter({
-  ledger: { commit, otherCommits = [] },
+  ledger,
   plan,
   from,
   orders,
 }: Pick<HeadInput, 'ledger' | 'plan' | 'from' | 'orders'>): Pick<LedgerHead, 'commit' | 'otherCommits'> {
+  const { commit, otherCommits = [] } = ledger;
   const known = commit === undefined ? [] : [commit, ...otherCommits];
   const [order] = orders;
-  const recorded = { ...(commit === undefined ? {} : { commit }), otherCommits };
+  const recorded = commitsOf(ledger);
   if (from.commit === undefined) {
     const { uncommitted } = from;
     if (commit === undefined || uncommitted === undefined || plan.changes.length === 0) return recorded;

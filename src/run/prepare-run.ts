@@ -260,7 +260,8 @@ async function closeAll<C extends ReaderConnection>(opened: Opened<C>): Promise<
   const { store, time, closing, commitOrders, held, former, moves, connected } = opened;
   try {
     closing.abort();
-    await commitOrders;
+    // It was ended by that, and must not hide why the run stops.
+    await commitOrders?.catch(() => {});
     // The lock goes back before anything that a service could hold up.
     const formers = (await former?.close()) ?? true;
     const others = (await moves?.close()) ?? true;

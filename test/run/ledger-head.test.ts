@@ -30,6 +30,12 @@ describe('the commit that was applied', () => {
     expect(commitAfter({ orders: [{ ...behind, differs: false }] })).toEqual(before);
   });
 
+  it('stays the earlier one when nothing was found to do and not everything could be read', () => {
+    const unread = { ...idle, coverage: { ...idle.coverage, complete: false } };
+    expect(commitAfter({ orders: [{ is: 'ahead' }], plan: unread })).toEqual(before);
+    expect(commitAfter({ orders: [{ is: 'ahead' }], plan: idle })).toEqual({ id: 'earlier' });
+  });
+
   it('keeps a commit that it does not follow beside it, unless the files of the stack are the same', () => {
     const othersAfter = (orders: readonly CommitOrder[]) => {
       const ledger = { ...ledgerOf({}), commit: before, otherCommits: [{ id: 'branch' }] };

@@ -39,7 +39,7 @@ import { offeredPlan, offerPlan } from './run-plan.ts';
 import { type ApplyScope, settleStack } from './settle-stack.ts';
 import { tellPull } from './tell-pull.ts';
 
-export interface CiApplyOptions extends CommonOptions, SourceFlags {
+export interface StackOptions extends CommonOptions, SourceFlags {
   /** seconds to wait for the lock of the stack; 0 when absent */
   readonly lockTimeout?: number;
   /** plan, keep its digest for this run, and apply nothing */
@@ -52,7 +52,7 @@ export interface CiApplyOptions extends CommonOptions, SourceFlags {
 
 export async function applyStack(
   path: string | undefined,
-  options: CiApplyOptions,
+  options: StackOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
   const { host } = context;
@@ -66,7 +66,7 @@ export async function applyStack(
 
 async function applyUnderLock(
   path: string | undefined,
-  options: CiApplyOptions,
+  options: StackOptions,
   context: ApplyContext,
 ): Promise<ExitCode> {
   const { stopStarting: stop, terminal, host } = context;
@@ -141,7 +141,7 @@ async function recordPlan(
 
 interface Applying {
   readonly path: string | undefined;
-  readonly options: CiApplyOptions;
+  readonly options: StackOptions;
   readonly context: ApplyContext;
   readonly scope: ApplyScope;
   readonly secrets: SecretContext;

@@ -1,86 +1,166 @@
-/** `trueup ci apply [path...]`: applies what was approved of the commits since the last apply, one stack after another. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+/**
+ * `trueup ci apply [path...]`: applies what was approved of the commits since the last apply, one stack after another: those that are
+ * named, or all that have something to apply.
+ */
+import { join } from 'node:path';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
-import {
-  addExamples,
-  type CommandEnd,
-  formatOption,
-  parseTimeout,
-  timeoutOption,
-  traceOption,
-} from '../../run/command-options.ts';
+import { shortCommit } from '../../model/checkout.ts';
+import { displayPath } from '../../manifest/files/find-stack.ts';
+import { counted, quoted, quoteSome } from '../../model/quoted.ts';
+import { renderJson } from '../../report/json/render-json.ts';
+import { code as codeSpan } from '../../report/markdown/escape.ts';
+import { shellWord } from '../../report/view/printable.ts';
+import { reportStackToGithub } from '../../run/answer.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import { exitCodeMeanings } from '../../run/exit-code-meanings.ts';
 import type { CliHost } from '../../run/host.ts';
-import { codeHosts } from '../../run/pull-request.ts';
 import { reportStop } from '../../run/report-stop.ts';
-import { type CommandContext, textOutput } from '../../run/terminal.ts';
-import { applyStack, type CiApplyOptions } from './apply-stack.ts';
+import {
+  type CommandContext,
+  printDocument,
+  printNote,
+  type Terminal,
+  textOutput,
+} from '../../run/terminal.ts';
+import { applyStack, type StackOptions } from './apply-stack.ts';
+import { headingOf, listStacks } from './choose-stacks.ts';
+import { findUnapplied, type RemovedStack, type UnappliedStacks } from './unapplied-stacks.ts';
 
-export function defineApply(apply: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  apply
-    .argument('[path...]', 'stacks, as directories or stack files (default: trueup.yaml here or in a parent)')
-    .addOption(formatOption('github'))
-    .option(
-      '--record',
-      'plan, keep the digest for this CI run, and apply nothing: for the job before one that waits for an environment',
-    )
-    .option('--digest <digest>', 'with --environment: the plan that the job before has recorded', parseDigest)
-    .option('--environment <name>', 'the environment whose reviewers have approved this job')
-    .option('--branch <name>', 'the protected branch (default: that of the CI job)')
-    .addOption(new Option('--service <name>', 'default: that of the CI job').choices(codeHosts))
-    .option('--url <url>', 'the address of its API (default: GITHUB_API_URL or CI_API_V4_URL)')
-    .option('--repository <owner/name>', 'on GitHub (default: GITHUB_REPOSITORY)')
-    .option('--project <id>', 'on GitLab, an id or a path (default: CI_PROJECT_ID)')
-    .option(
-      '--token-env <variable>',
-      'the environment variable that holds the token of the code host (default: GITHUB_TOKEN or GITLAB_TOKEN)',
-    )
-    .option('--author <name>', 'the account whose comments show plans (default: that of the token)')
-    .option('--lock-timeout <duration>', 'how long to wait for the lock of a stack, such as 5m', parseTimeout)
-    .addOption(timeoutOption())
-    .addOption(traceOption())
-    .action(async (paths: readonly string[], options: CiApplyOptions) => {
-      end(await applyAll(paths, options, { host, terminal: terminalOf(options) }));
-    });
-  addExamples(
-    apply,
-    ['trueup ci apply', 'in a job on the protected branch: apply what was approved'],
-    ['trueup ci apply stacks/pay stacks/web --lock-timeout 10m', 'two stacks, one after the other'],
-    ['trueup ci apply --record', 'plan for the reviewers of an environment'],
-  );
+export interface CiApplyOptions extends StackOptions {
+  /** print the stacks that have something to apply, and apply nothing */
+  readonly list?: boolean;
 }
 
-function parseDigest(text: string): string {
-  if (!/^[0-9a-f]{32}$/i.test(text))
-    throw new InvalidArgumentError('a digest is the 32 hexadecimal characters at the end of a plan');
-  return text.toLowerCase();
-}
-
-async function applyAll(
+export async function ciApply(
   paths: readonly string[],
   options: CiApplyOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
   checkUsage(paths, options);
   refusePullRequest(context.host);
-  const [first, ...others] = paths;
-  if (others.length === 0) return applyOne(first, options, context);
-  const ended: (readonly [path: string, code: ExitCode])[] = [];
-  for (const path of paths) {
-    textOutput(context.terminal)?.write(`Stack ${path}\n\n`);
-    const terminal = { ...context.terminal, reported: [], pending: {} };
-    const code = await applyOne(path, options, { ...context, terminal });
-    ended.push([path, code]);
-    if (code === exitCodes.interrupted) break;
-    textOutput(context.terminal)?.write('\n');
+  if (paths.length === 0) return applyUnapplied(options, context);
+  const tasks = paths.map((path): Task => ({ path, shown: path, heading: `Stack ${path}` }));
+  checkOne(tasks, options);
+  if (tasks.length > 1) return applyEach(tasks, options, context);
+  return applyOne(paths[0], options, context);
+}
+
+/** One stack to apply. */
+interface Task {
+  /** as an argument of the command line; undefined for the stack here */
+  readonly path: string | undefined;
+  /** its path for people and for later jobs */
+  readonly shown: string;
+  readonly heading: string;
+  /** why it cannot be applied, where that is known already */
+  readonly problem?: CommandStop | undefined;
+}
+
+async function applyUnapplied(options: CiApplyOptions, context: CommandContext): Promise<ExitCode> {
+  const { host, terminal } = context;
+  const found = await findUnapplied(host, options);
+  const removed = found.removed.map(({ file }) => file);
+  const tasks = found.chosen.map((stack): Task => {
+    const path = displayPath(join(found.root, stack.path), host.cwd);
+    const { problem } = stack;
+    return { path: path === '.' ? undefined : path, shown: stack.path, heading: headingOf(stack), problem };
+  });
+  tellRest(found, terminal, options.list === true);
+  if (options.list === true) {
+    listStacks({ ...found, removed }, context);
+    return exitCodes.done;
   }
-  const skipped = paths.slice(ended.length).map((path) => `${path}: not begun`);
-  textOutput(context.terminal)?.write(
-    `${[...ended.map(([path, code]) => `${path}: ${titleOf(code)} (exit code ${code})`), ...skipped].join('\n')}\n`,
+  const [first] = tasks;
+  if (first === undefined) return nothing(removed, terminal);
+  checkOne(tasks, options);
+  const isAlone = tasks.length + found.unchanged.length === 1;
+  if (!isAlone && tasks.length === 1) textOutput(terminal)?.write(`${first.heading}\n\n`);
+  if (tasks.length > 1) return applyEach(tasks, options, context);
+  const code = await applyTask(first, options, context);
+  terminal.pending.outputs = { ...terminal.pending.outputs, ...outputsOf([{ task: first, terminal }]) };
+  return code;
+}
+
+/** Stacks that are not applied. @param isListed only what a list does not have */
+function tellRest(
+  { unchanged, removed, uncommitted }: UnappliedStacks,
+  terminal: Terminal,
+  isListed: boolean,
+) {
+  const output = textOutput(terminal);
+  if (!isListed)
+    for (const stack of unchanged) output?.write(`${headingOf(stack)}: no commits since the last apply\n`);
+  if (!isListed && unchanged.length > 0) output?.write('\n');
+  for (const stack of removed) printNote(terminal, removedText(stack));
+  for (const file of uncommitted)
+    printNote(terminal, `the stack file ${quoted(file)} is not applied, because no commit has it: commit it`);
+}
+
+function removedText({ file, commit, name, resources }: RemovedStack): string {
+  const stack = name === undefined ? 'the stack' : `the stack ${quoted(name)}`;
+  const what = resources === undefined ? 'its resources' : `its ${counted(resources, 'resource')}`;
+  const restore = quoted(`git checkout ${shortCommit(commit)} -- ${shellWord(file)}`);
+  return `the stack file ${quoted(file)} was removed after ${stack} was applied: nothing of it is applied, and ${what} stay as they are; to remove them, restore the file without its manifests (${restore}, with "optional: true" for each pattern of "spec.manifests"), merge it, and let the plan be approved and applied`;
+}
+
+function nothing(removed: readonly string[], terminal: Terminal): ExitCode {
+  const said = 'Nothing to apply: no stack has commits since its last apply';
+  textOutput(terminal)?.write(`${said}\n`);
+  printDocument(terminal, {
+    json: () => renderJson({ version: 1, stacks: [], removed }),
+    markdown: () => said,
+  });
+  terminal.pending.outputs = outputsOf([]);
+  return exitCodes.done;
+}
+
+async function applyEach(
+  tasks: readonly Task[],
+  options: CiApplyOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { terminal: whole } = context;
+  const ended: Ended[] = [];
+  for (const task of tasks) {
+    textOutput(whole)?.write(`${task.heading}\n\n`);
+    const terminal = { ...whole, reported: [], pending: {} };
+    const code = await applyTask(task, options, { ...context, terminal });
+    ended.push({ task, terminal, code });
+    if (whole.format === 'github') await reportStackToGithub(terminal, `## ${codeSpan(task.shown)}`);
+    textOutput(whole)?.write('\n');
+    if (code === exitCodes.interrupted) break;
+  }
+  const lines = [
+    ...ended.map(({ task: { shown }, code }) => `${shown}: ${titleOf(code)} (exit code ${code})`),
+    ...tasks.slice(ended.length).map(({ shown }) => `${shown}: not begun`),
+  ];
+  textOutput(whole)?.write(`${lines.join('\n')}\n`);
+  printDocument(whole, { markdown: () => lines.map((line) => `- ${line}`).join('\n') });
+  whole.pending.outputs = outputsOf(ended);
+  return worstOf(ended.map(({ code }) => code));
+}
+
+interface Ended {
+  readonly task: Task;
+  readonly terminal: Pick<Terminal, 'pending'>;
+  readonly code: ExitCode;
+}
+
+/** For later steps of the CI job, as those of a plan job. */
+function outputsOf(ended: readonly Pick<Ended, 'task' | 'terminal'>[]): Readonly<Record<string, string>> {
+  const plans = ended.flatMap(({ terminal: { pending } }) =>
+    pending.outputs === undefined ? [] : [pending.outputs],
   );
-  return worstOf(ended.map(([, code]) => code));
+  return {
+    stacks: JSON.stringify(ended.map(({ task }) => task.shown)),
+    digests: JSON.stringify(Object.fromEntries(plans.map(({ stack, digest }) => [stack, digest]))),
+    changes: String(plans.reduce((sum, { changes }) => sum + Number(changes), 0)),
+  };
+}
+
+async function applyTask(task: Task, options: CiApplyOptions, context: CommandContext): Promise<ExitCode> {
+  return applyOne(task.path, options, context, task.problem);
 }
 
 /** What stops one stack is reported, so that the next one is still applied. */
@@ -88,10 +168,12 @@ async function applyOne(
   path: string | undefined,
   options: CiApplyOptions,
   context: CommandContext,
+  problem?: CommandStop,
 ): Promise<ExitCode> {
   const { terminal, host } = context;
   let code: ExitCode;
   try {
+    if (problem !== undefined) throw problem;
     code = await applyStack(path, options, context);
   } catch (error) {
     code = reportStop(error, terminal);
@@ -145,16 +227,32 @@ function worstOf(codes: readonly ExitCode[]): ExitCode {
   return order.find((code) => codes.includes(code)) ?? exitCodes.done;
 }
 
-function checkUsage(paths: readonly string[], { digest, environment, record, format }: CiApplyOptions): void {
-  const mistake = (message: string) => new CommandStop('usage', message);
+function mistake(message: string): CommandStop {
+  return new CommandStop('usage', message);
+}
+
+function checkUsage(paths: readonly string[], { digest, environment, record, list }: CiApplyOptions): void {
   if ((digest === undefined) !== (environment === undefined))
     throw mistake('--digest and --environment go together: who approved the job, and for which plan');
   if (record === true && digest !== undefined)
     throw mistake('--record makes the plan that --digest names in a later job: pass one of them');
-  if (paths.length < 2) return;
+  if (list === true && (paths.length > 0 || record === true || digest !== undefined))
+    throw mistake(
+      '--list finds the stacks that have something to apply: pass it without a path, --record or --digest',
+    );
+}
+
+/** @throws CommandStop for several stacks with flags that are about one */
+function checkOne(tasks: readonly Task[], { digest, record, format }: CiApplyOptions): void {
+  if (tasks.length < 2) return;
+  const which = `${tasks.length} stacks (${quoteSome(tasks.map(({ shown }) => shown))})`;
+  const list = '"trueup ci apply --list --format json" lists the stacks';
   if (digest !== undefined || record === true)
-    throw mistake('a digest is of one stack: use one job for each stack, as in a matrix');
-  if (format !== undefined && format !== 'text') throw mistake('--format is for one stack');
+    throw mistake(
+      `a digest is of one stack, and there are ${which} to apply: use one job for each stack, as in a matrix; ${list}`,
+    );
+  if (format === 'json')
+    throw mistake(`--format json is for one stack, and there are ${which} to apply; ${list}`);
 }
 
 /** Its checkout is not that of the protected branch, and whoever opened it could have written it. */

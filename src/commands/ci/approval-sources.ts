@@ -10,7 +10,7 @@ import { findPlanComment, type FoundComment } from '../../approvals/plan-comment
 import { readReviews } from '../../approvals/reviews.ts';
 import type { Json } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
-import { connectToCodeHost, keepTokens } from '../../run/comment/post-comment.ts';
+import { connectToCodeHost, keepTokens } from '../../run/code-host.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import type { CliHost } from '../../run/host.ts';
 import { findCodeHost, type HostPlace, type PlaceFlags } from '../../run/pull-request.ts';

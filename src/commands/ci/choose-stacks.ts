@@ -1,10 +1,15 @@
-/** Chooses the stacks of a job: those whose files the commits change, those that the user names, or all of them. */
+/**
+ * Chooses the stacks of a plan job: those whose files the commits change, those that the user names, or all of them. What an apply job
+ * chooses by, too: which files are those of a stack, and how chosen stacks are listed.
+ */
 import { lstat } from 'node:fs/promises';
 import { join, posix, relative, resolve } from 'node:path';
 import type { ChangedEntry } from '../../ledger/git/read-commits.ts';
 import { slashes, stackFileName } from '../../manifest/files/find-stack.ts';
 import { matchStackFiles } from '../../manifest/files/match-files.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
+import { renderJson } from '../../report/json/render-json.ts';
+import { writeOutputs } from '../../run/answer.ts';
 import type { StackOfCommit } from '../../run/ci/commit-stacks.ts';
 import type { CiScope } from '../../run/ci/scope.ts';
 import { filesOf, inRepository } from '../../run/ci/stack-files.ts';
@@ -12,6 +17,7 @@ import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { declaredSources } from '../../run/needed-secrets.ts';
+import { type CommandContext, printJson, textOutput } from '../../run/terminal.ts';
 
 export interface ChosenStack {
   /** of the stack, from the top of the repository */
@@ -47,7 +53,8 @@ export async function chooseStacks(
     }),
   );
   const chosen = stacks.flatMap(({ stack, isChosen }) => (isChosen ? [stack] : []));
-  refuseSameNames(stacks.map(({ stack }) => stack));
+  const [clash] = sameNames(stacks.map(({ stack }) => stack)).values();
+  if (clash !== undefined) throw clash;
   const known = new Set(head.files());
   return {
     chosen,
@@ -56,7 +63,8 @@ export async function chooseStacks(
   };
 }
 
-function stackAt(file: string, read: StackOfCommit | undefined): ChosenStack {
+/** @param read the stack of this file; undefined where there is none */
+export function stackAt(file: string, read: StackOfCommit | undefined): ChosenStack {
   const isUsual = posix.basename(file) === stackFileName;
   const name = (read?.stack ?? read?.partial)?.name;
   return { file, path: isUsual ? posix.dirname(file) : file, ...(name === undefined ? {} : { name }) };
@@ -75,15 +83,38 @@ async function stackFileAt(path: string, { root, head }: CiScope, host: CliHost)
   throw new CommandStop('no-stack', `there is no stack at ${quoted(path)}: ${why}`);
 }
 
-/** Comments and plan files are known by the name of their stack. */
-function refuseSameNames(stacks: readonly ChosenStack[]): void {
-  for (const [name, same] of Map.groupBy(stacks, ({ name }) => name))
-    if (name !== undefined && same.length > 1)
-      throw new CommandStop(
-        'same-stack-name',
-        `${quoteSome(same.map(({ file }) => file))} have the same stack name ${quoted(name)}: give each stack its own name`,
-        { exit: exitCodes.invalid },
-      );
+/** Why stacks cannot be told apart, by the files of those: comments, plan files and ledgers are known by the name of their stack. */
+export function sameNames(stacks: readonly ChosenStack[]): ReadonlyMap<string, CommandStop> {
+  const clashes = [...Map.groupBy(stacks, ({ name }) => name)].flatMap(([name, same]) => {
+    if (name === undefined || same.length === 1) return [];
+    const files = same.map(({ file }) => file);
+    const stop = new CommandStop(
+      'same-stack-name',
+      `${quoteSome(files)} have the same stack name ${quoted(name)}: give each stack its own name`,
+      { exit: exitCodes.invalid },
+    );
+    return files.map((file) => [file, stop] as const);
+  });
+  return new Map(clashes);
+}
+
+/** For people: `Stack pay (stacks/pay)`. */
+export function headingOf({ path, name }: ChosenStack): string {
+  return name === undefined ? `Stack in ${path}` : `Stack ${name} (${path})`;
+}
+
+interface Listed {
+  readonly chosen: readonly ChosenStack[];
+  /** files of stacks that are no longer there */
+  readonly removed: readonly string[];
+}
+
+/** Prints the stacks for a matrix of jobs. */
+export function listStacks({ chosen, removed }: Listed, { host, terminal }: CommandContext): void {
+  const stacks = chosen.map(({ path, name }) => ({ path, ...(name === undefined ? {} : { name }) }));
+  for (const { path } of stacks) textOutput(terminal)?.write(`${path}\n`);
+  printJson(terminal, () => renderJson({ version: 1, stacks, removed }));
+  writeOutputs(host, { stacks: JSON.stringify(stacks.map(({ path }) => path)) });
 }
 
 /** Whether the commits change a file of a stack: as the stack is now, or as it was. Without a base, every stack counts. */
@@ -99,10 +130,11 @@ async function changeFinder(
   };
 }
 
-function hasChanged(
+/** Whether one of the changed files is one of a stack. @param file of the stack, from the top of the repository */
+export function hasChanged(
   version: StackOfCommit,
   file: string,
-  { changed, host }: { readonly changed: readonly ChangedEntry[]; readonly host: CliHost },
+  { changed, host }: { readonly changed: readonly ChangedEntry[]; readonly host: Pick<CliHost, 'kinds'> },
 ): boolean {
   const folder = posix.dirname(file);
   const fromStack = (path: string) => posix.relative(`/${folder}`, `/${path}`);

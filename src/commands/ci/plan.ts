@@ -4,10 +4,8 @@
  */
 import type { Plan } from '../../model/plan.ts';
 import { counted, quoted } from '../../model/quoted.ts';
-import { renderJson } from '../../report/json/render-json.ts';
 import { renderPlanDifference } from '../../report/text/plan-difference.ts';
 import { sentence } from '../../report/markdown/escape.ts';
-import { writeOutputs } from '../../run/answer.ts';
 import { type CiJob, findJob } from '../../run/ci/job.ts';
 import { type CiScope, openScope } from '../../run/ci/scope.ts';
 import type { CommonOptions } from '../../run/command-options.ts';
@@ -18,7 +16,7 @@ import type { CliHost } from '../../run/host.ts';
 import { reportStop } from '../../run/report-stop.ts';
 import { listenForEnd, openDeadline } from '../../run/stop-signals.ts';
 import { type CommandContext, printError } from '../../run/terminal.ts';
-import { type Choice, type ChosenStack, chooseStacks } from './choose-stacks.ts';
+import { type Choice, chooseStacks, headingOf, listStacks } from './choose-stacks.ts';
 import {
   type CodeHostSession,
   openCodeHostSession,
@@ -58,7 +56,10 @@ export async function ciPlan(
     const scope = await openScope(host, { base: options.base, needsBase, signal });
     try {
       const choice = await chooseStacks(scope, { paths, all: options.all ?? false }, host);
-      if (options.list) return list(choice, options, host);
+      if (options.list) {
+        listStacks(choice, context);
+        return exitCodes.done;
+      }
       const session = await openCodeHostSession({ options, job, host, signal, until: deadline.until });
       try {
         return await planAll(choice, { scope, session, options, context });
@@ -76,15 +77,6 @@ export async function ciPlan(
 
 function closed({ stdout }: CliHost): ExitCode {
   stdout.write('The pull request is closed: nothing is planned\n');
-  return exitCodes.done;
-}
-
-/** For a matrix of jobs. */
-function list({ chosen, removed }: Choice, { format }: CiPlanOptions, host: CliHost): ExitCode {
-  const stacks = chosen.map(({ path, name }) => ({ path, ...(name === undefined ? {} : { name }) }));
-  if (format === 'json') host.stdout.write(`${renderJson({ version: 1, stacks, removed })}\n`);
-  else for (const { path } of stacks) host.stdout.write(`${path}\n`);
-  writeOutputs(host, { stacks: JSON.stringify(stacks.map(({ path }) => path)) });
   return exitCodes.done;
 }
 
@@ -120,10 +112,6 @@ async function planAll({ chosen, unchanged, removed }: Choice, about: PlanAll): 
   reportToGithub(results, code, host);
   host.stdout.write(`${endOf(results, code, { job, outDir: options.outDir })}\n`);
   return code;
-}
-
-function headingOf({ path, name }: ChosenStack): string {
-  return name === undefined ? `Stack in ${path}` : `Stack ${name} (${path})`;
 }
 
 /** A stack that is no longer there cannot be planned, and nothing of it is deleted. */

@@ -13,14 +13,13 @@ import {
   timeoutOption,
   traceOption,
 } from '../../run/command-options.ts';
+import { connectToCodeHost, keepTokens } from '../../run/code-host.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import {
   type CommentOrigin,
   commentTimes,
-  connectToCodeHost,
   draftOf,
   isEmptyPlan,
-  keepTokens,
   reviewOf,
 } from '../../run/comment/post-comment.ts';
 import { renderComment } from '../../run/comment/render.ts';

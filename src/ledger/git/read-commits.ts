@@ -72,6 +72,8 @@ export async function openCommits(clone: GitContext): Promise<CommitReader> {
     return code === 0 ? out.toString().trim() : undefined;
   };
   const obtain = async (id: string, ref?: string) => {
+    // It may be an option of git: others write what a ledger holds.
+    if (!isId(id)) throw new LedgerError(`${quoted(id)} is not the id of a git commit`);
     if (await hasCommit(at, id)) return;
     await fetchCommits(borrowed, { refs: [ref ?? id], depth: 1, content: 'commits' });
     if (!(await hasCommit(at, id)))

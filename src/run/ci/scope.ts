@@ -1,4 +1,4 @@
-/** What a CI job is about: the commit that is planned, the commits that it is compared with, and the stacks of all of them. */
+/** What a CI job is about: its clone, the commit that is planned, the commits that it is compared with, and the stacks of all of them. */
 import { shortCommit } from '../../model/checkout.ts';
 import { messageOf } from '../../model/error-message.ts';
 import { type CommitReader, openCommits } from '../../ledger/git/read-commits.ts';
@@ -9,18 +9,24 @@ import type { CliHost } from '../host.ts';
 import { CommitStacks } from './commit-stacks.ts';
 import { type CiJob, findJob } from './job.ts';
 
-export interface CiScope {
+/** The clone of a CI job. */
+export interface CiClone {
   readonly job: CiJob;
   /** the top of the work tree */
   readonly root: string;
   readonly reader: CommitReader;
+  /** The stacks of a commit. @throws LedgerError when it cannot be read */
+  open(commit: string, isRepository?: boolean): Promise<CommitStacks>;
+  close(): Promise<void>;
+}
+
+export interface CiScope extends Omit<CiClone, 'open'> {
   /** of the commit that is planned; plans are made in its folder where the work tree is that of the base branch */
   readonly head: CommitStacks;
   /** where the branches part, or the commit before; absent for the first commit of a repository */
   readonly from: CommitStacks | undefined;
   /** of the newest commit of the base branch; `from` where there is no other */
   readonly tip: CommitStacks | undefined;
-  close(): Promise<void>;
 }
 
 interface ScopeOptions {
@@ -31,8 +37,8 @@ interface ScopeOptions {
   readonly signal: AbortSignal;
 }
 
-/** @throws CommandStop when a commit is not known or cannot be read */
-export async function openScope(host: CliHost, options: ScopeOptions): Promise<CiScope> {
+/** @throws CommandStop outside of a repository */
+export async function openClone(host: CliHost, signal: AbortSignal): Promise<CiClone> {
   const { root, isGit } = await findRepository(host.cwd);
   if (!isGit)
     throw new CommandStop(
@@ -41,28 +47,37 @@ export async function openScope(host: CliHost, options: ScopeOptions): Promise<C
     );
   const job = await findJob(host);
   const { env, secrets } = host;
-  const at = { directory: root, env, secrets, signal: options.signal };
+  const at = { directory: root, env, secrets, signal };
   const reader = await openCommits(at).catch((error: unknown) => {
     throw unreadable('the repository', error);
   });
-  const opened: CommitStacks[] = [];
-  const open = async (commit: string, isRepository = false) => {
-    const stacks = await CommitStacks.open(reader, commit, { host, isRepository });
-    opened.push(stacks);
-    return stacks;
+  const opened = new Map<string, Promise<CommitStacks>>();
+  return {
+    ...{ job, root, reader },
+    open: (commit, isRepository = false) => {
+      const stacks = opened.get(commit) ?? CommitStacks.open(reader, commit, { host, isRepository });
+      opened.set(commit, stacks);
+      return stacks;
+    },
+    close: async () => {
+      for (const stacks of opened.values()) await stacks.then((one) => one.close()).catch(() => {});
+      await reader.close();
+    },
   };
-  const close = async () => {
-    for (const stacks of opened) await stacks.close();
-    await reader.close();
-  };
+}
+
+/** @throws CommandStop when a commit is not known or cannot be read */
+export async function openScope(host: CliHost, options: ScopeOptions): Promise<CiScope> {
+  const { open, ...clone } = await openClone(host, options.signal);
+  const { job, reader } = clone;
   try {
     const commits = await findCommits(job, reader, options);
     const head = await open(commits.planned, job.isOfBase);
     const from = commits.from === undefined ? undefined : await open(commits.from);
-    const tip = commits.tip === undefined || commits.tip === commits.from ? from : await open(commits.tip);
-    return { job, root, reader, head, from, tip, close };
+    const tip = commits.tip === undefined ? from : await open(commits.tip);
+    return { ...clone, head, from, tip };
   } catch (error) {
-    await close();
+    await clone.close();
     throw error instanceof CommandStop ? error : unreadable('the commits of this job', error);
   }
 }
@@ -78,8 +93,7 @@ interface Commits {
 }
 
 async function findCommits(job: CiJob, reader: CommitReader, options: ScopeOptions): Promise<Commits> {
-  const here = await reader.resolve('HEAD');
-  if (here === undefined) throw new CommandStop('commit-unreadable', 'the repository has no commit yet');
+  const here = await headOf(reader);
   if (job.isOfBase) return mergedForBase(job, reader, here);
   const tip = await findTip(job, reader, { ...options, here });
   if (tip !== undefined) {
@@ -96,6 +110,13 @@ async function findCommits(job: CiJob, reader: CommitReader, options: ScopeOptio
     return { planned: here, from: undefined, tip: undefined };
   await reader.obtain(parent);
   return { planned: here, from: parent, tip: parent };
+}
+
+/** The commit that is checked out. @throws CommandStop where there is none */
+export async function headOf(reader: CommitReader): Promise<string> {
+  const here = await reader.resolve('HEAD');
+  if (here === undefined) throw new CommandStop('commit-unreadable', 'the repository has no commit yet');
+  return here;
 }
 
 /** The newest commit that the base branch is known to have. */

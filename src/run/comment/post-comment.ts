@@ -1,12 +1,6 @@
-/** What `trueup comment` and `trueup ci` share: connects to the code host, and makes and posts the comment of a plan. */
-import { type CodeHost, openCodeHost } from '../../api/code-host.ts';
-import {
-  githubHeaders,
-  githubReview,
-  gitlabHeaders,
-  gitlabReview,
-  Review,
-} from '../../api/code-host/comments.ts';
+/** What `trueup comment` and `trueup ci` share: makes the comment of a plan, and says what became of it. */
+import type { CodeHost } from '../../api/code-host.ts';
+import { githubReview, gitlabReview, Review } from '../../api/code-host/comments.ts';
 import { guardKeys, type ShownPlan } from '../../approvals/hidden-lines.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
 import { blockingIds } from '../../model/guard.ts';
@@ -18,43 +12,6 @@ import type { CliHost } from '../host.ts';
 import { planWithoutSecrets } from '../print-plan.ts';
 import type { ReviewPlace } from '../pull-request.ts';
 import type { Draft, Posted } from './sticky-comment.ts';
-
-/** None of these tokens is printed or posted, also where a plan repeats one. */
-export function keepTokens(tokenEnv: string | undefined, { env, secrets }: CliHost): void {
-  for (const name of [tokenEnv ?? '', 'GITHUB_TOKEN', 'GITLAB_TOKEN', 'CI_JOB_TOKEN']) {
-    const value = env[name]?.trim();
-    if (value) secrets.keep(value);
-  }
-}
-
-interface ConnectionInput {
-  readonly token: string;
-  readonly host: CliHost;
-  /** the end of the run */
-  readonly signal: AbortSignal;
-  /** the deadline of the run, in milliseconds since 1970 */
-  readonly until: number;
-}
-
-/** The connection to the API of the code host; to be closed. */
-export function connectToCodeHost(
-  { url, service }: Pick<ReviewPlace, 'url' | 'service'>,
-  { token, host, signal, until }: ConnectionInput,
-): CodeHost {
-  return openCodeHost({
-    url,
-    headers: service === 'github' ? githubHeaders : gitlabHeaders,
-    token,
-    userAgent: `trueup/${host.version}`,
-    env: host.env,
-    signal,
-    until,
-    onWait: (message) => host.stderr.write(`${message}\n`),
-    observer: host.observer,
-    secrets: host.secrets,
-    ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
-  });
-}
 
 /** The comments of one pull request or merge request. */
 export function reviewOf(

@@ -37,7 +37,7 @@ describe('A pull request with a review of its head', () => {
     approve('alice');
     merge();
     await scene.ciApply(0);
-    const { out } = await scene.ciApply(0);
+    const { out } = await scene.ciApply(0, ['.']);
     expect(out).toContain('No changes');
   });
 
@@ -52,7 +52,7 @@ describe('A pull request with a review of its head', () => {
     await scene.ciApply(4);
     approve('alice');
     await scene.ciApply(0);
-    expect((await scene.ciApply(0)).out).toContain('No changes');
+    expect((await scene.ciApply(0, ['.'])).out).toContain('No changes');
     const { entries } = JSON.parse((await scene.run(['history', '--limit', '1', '--format', 'json'], 0)).out);
     expect(entries).toMatchObject([{ approvals: [{ by: 'alice', digest }] }]);
   });
@@ -134,7 +134,7 @@ describe('An approval', () => {
     merge();
     await scene.ciApply(0);
     await scene.bench.byHand.delete(`/workspaces/${await scene.bench.idOf('first')}`);
-    const { err } = await scene.ciApply(4);
+    const { err } = await scene.ciApply(4, ['.']);
     expect(err).toContain('no valid approval was found');
     expect(await scene.bench.idsOf('first')).toEqual([]);
   });
@@ -178,7 +178,7 @@ describe('An approval', () => {
       files: { 'notes.md': 'x' },
     });
     merge();
-    const { out } = await scene.ciApply(0);
+    const { out } = await scene.ciApply(0, ['.']);
     expect(out).toContain('No changes');
   });
 

@@ -57,7 +57,7 @@ async function queue(scene: ApplyScene, number: number, file?: string) {
 }
 
 async function isApplied(scene: ApplyScene, method: string): Promise<void> {
-  expect((await scene.ciApply(0)).out).toContain('No changes');
+  expect((await scene.ciApply(0, ['.'])).out).toContain('No changes');
   const { out } = await scene.run(['history', '--limit', '20', '--format', 'json'], 0);
   const { entries } = JSON.parse(out);
   const given = entries.flatMap(({ approvals = [] }: { approvals?: { method: string }[] }) => approvals);

@@ -2,7 +2,7 @@
  * A repository with one stack in the folder `pay`, its pull requests on a code host, and jobs of its protected branch. Git, ledger and
  * services are real; the code host is a double of GitHub or GitLab.
  */
-import { symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { hiddenContent } from '../../../src/approvals/hidden-content.ts';
@@ -164,9 +164,10 @@ async function openHostedScene<Pull extends HostedPull>(
   });
   const main = () => git(remote.directory, 'rev-parse', 'main');
   const newClone = (commit: string) => {
-    const directory = join(scene.shallowAt(commit), 'pay');
-    symlinkSync(volume, join(directory, '.trueup'));
-    return directory;
+    const top = scene.shallowAt(commit);
+    for (const folder of readdirSync(top))
+      if (existsSync(join(top, folder, 'trueup.yaml'))) symlinkSync(volume, join(top, folder, '.trueup'));
+    return join(top, 'pay');
   };
   const clones = new Map<string, string>();
   /** No command changes its clone, so one is enough for each commit. */

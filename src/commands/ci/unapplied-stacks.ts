@@ -1,0 +1,294 @@
+/**
+ * Finds the stacks of a repository that have something to apply: those whose files differ from the commit of their last apply. Reads git
+ * and the ledgers, and sends nothing to a target. What is not known counts as something to apply, and the apply itself reports it.
+ */
+import { dirname, join } from 'node:path';
+import { runGit } from '../../ledger/git/git-command.ts';
+import type { ChangedEntry } from '../../ledger/git/read-commits.ts';
+import { ownEntries } from '../../ledger/ledger-store.ts';
+import { exists, stackFileName, standardInput } from '../../manifest/files/find-stack.ts';
+import { formatAddress } from '../../model/address.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import type { HistoryEntry, Ledger, LedgerError } from '../../model/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
+import { isDeclaration } from '../../model/resource.ts';
+import type { Stack } from '../../model/stack.ts';
+import type { CommitStacks, StackOfCommit } from '../../run/ci/commit-stacks.ts';
+import { type CiClone, headOf, openClone } from '../../run/ci/scope.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import type { CliHost } from '../../run/host.ts';
+import { openLedger } from '../../run/open-ledger.ts';
+import { beginRun, listenForEnd, type RunTime, stoppedRun } from '../../run/stop-signals.ts';
+import { type ChosenStack, hasChanged, sameNames, stackAt } from './choose-stacks.ts';
+
+export interface UnappliedStack extends ChosenStack {
+  /** why it cannot be applied, where that is known already */
+  readonly problem?: CommandStop;
+}
+
+export interface RemovedStack {
+  /** of the stack, from the top of the repository */
+  readonly file: string;
+  /** a commit that has it */
+  readonly commit: string;
+  /** absent where the file had errors */
+  readonly name?: string;
+  /** how many of its resources the ledger has; absent where the ledger cannot be read */
+  readonly resources?: number;
+}
+
+export interface UnappliedStacks {
+  /** the top of the work tree */
+  readonly root: string;
+  /** with something to apply, in the order of their paths */
+  readonly chosen: readonly UnappliedStack[];
+  readonly unchanged: readonly ChosenStack[];
+  /** stacks of earlier commits that still have resources */
+  readonly removed: readonly RemovedStack[];
+  /** stack files in the work tree that no commit has, from its top */
+  readonly uncommitted: readonly string[];
+}
+
+/**
+ * @param limits.timeout in seconds
+ * @throws CommandStop where there is no stack, or the commit cannot be read
+ */
+export async function findUnapplied(
+  host: CliHost,
+  { timeout }: { readonly timeout?: number | undefined },
+): Promise<UnappliedStacks> {
+  const stops = listenForEnd(host);
+  const time = beginRun({ stack: timeout === undefined ? {} : { timeout } }, stops, host);
+  const { runEnded: signal } = time;
+  try {
+    const clone = await openClone(host, signal);
+    try {
+      return await new Search(clone, await clone.open(await headOf(clone.reader)), { host, time }).run();
+    } finally {
+      await clone.close();
+    }
+  } catch (error) {
+    throw signal.aborted ? stoppedRun(signal, { done: 'nothing was written', isNews: true }) : error;
+  } finally {
+    time.deadline.clear();
+    stops.dispose();
+  }
+}
+
+/** So many ledgers are read at once. */
+const atOnce = 8;
+
+interface SearchContext {
+  readonly host: CliHost;
+  readonly time: RunTime;
+}
+
+interface KeptOfStack {
+  readonly ledger: Ledger;
+  /** the newest apply; undefined if there was none */
+  readonly newest: HistoryEntry | LedgerError | undefined;
+}
+
+interface ReadStack {
+  readonly file: string;
+  readonly read: StackOfCommit | undefined;
+  /** absent where it cannot be read */
+  readonly kept?: KeptOfStack | undefined;
+}
+
+interface FoundStack extends Pick<ReadStack, 'read'> {
+  readonly stack: ChosenStack;
+  readonly isChosen: boolean;
+}
+
+class Search {
+  readonly #clone: CiClone;
+  readonly #head: CommitStacks;
+  readonly #context: SearchContext;
+  readonly #changed = new Map<string, readonly ChangedEntry[]>();
+  /** the commits of the last applies, by their ids */
+  readonly #applied = new Map<string, CommitStacks>();
+
+  constructor(clone: CiClone, head: CommitStacks, context: SearchContext) {
+    this.#clone = clone;
+    this.#head = head;
+    this.#context = context;
+  }
+
+  async run(): Promise<UnappliedStacks> {
+    const files = this.#head.files();
+    const found: FoundStack[] = [];
+    for (let at = 0; at < files.length; at += atOnce) {
+      const some = files.slice(at, at + atOnce);
+      const ledgers = await Promise.all(some.map((file) => this.#readFirst(file)));
+      // One after another: git locks the list of what a shallow clone lacks.
+      for (const one of ledgers) found.push(await this.#check(one));
+    }
+    const clashes = sameNames(found.map(({ stack }) => stack));
+    const chosen = found.flatMap(({ stack, isChosen, read }) => {
+      const problem = clashes.get(stack.file) ?? (isChosen ? inputProblem(stack, read) : undefined);
+      if (problem !== undefined) return [{ ...stack, problem }];
+      return isChosen ? [stack] : [];
+    });
+    const isOther = ({ stack, isChosen }: FoundStack) => !isChosen && !clashes.has(stack.file);
+    const unchanged = found.filter(isOther).map(({ stack }) => stack);
+    const { root } = this.#clone;
+    const removed = await this.#findRemoved(found);
+    const uncommitted = await this.#findUncommitted();
+    if (files.length + removed.length === 0) throw noStack(this.#head.commit, uncommitted);
+    return { root, chosen, unchanged, removed, uncommitted };
+  }
+
+  async #readFirst(file: string): Promise<ReadStack> {
+    const read = await this.#head.read(file);
+    const about = { file, read };
+    if (read?.stack === undefined) return about;
+    return {
+      ...about,
+      kept: await this.#readLedger(file, read.stack).catch((error) => this.#unknown(error)),
+    };
+  }
+
+  async #check({ file, read, kept }: ReadStack): Promise<FoundStack> {
+    const isChosen =
+      read === undefined ||
+      kept === undefined ||
+      (await this.#isUnapplied(file, read, kept).catch((error) => this.#unknown(error))) !== false;
+    return { stack: stackAt(file, read), isChosen, read };
+  }
+
+  /** What the apply reports as well. @throws what ended the run */
+  #unknown(error: unknown): undefined {
+    if (this.#context.time.runEnded.aborted) throw error;
+  }
+
+  /** @throws what git throws */
+  async #isUnapplied(file: string, read: StackOfCommit, { ledger, newest }: KeptOfStack): Promise<boolean> {
+    const { commit, repository } = ledger;
+    if (commit === undefined || !isSettled(ledger, newest, read)) return true;
+    const applied = await this.#open(commit.id);
+    const [now, then] = [this.#head.commit, commit.id];
+    const changed = this.#changed.get(then) ?? (await this.#clone.reader.changed(then, now));
+    this.#changed.set(then, changed);
+    const about = { changed, host: this.#context.host };
+    const path = repository?.path ?? file;
+    const before = await applied.read(path);
+    return hasChanged(read, file, about) || (before !== undefined && hasChanged(before, path, about));
+  }
+
+  async #open(commit: string): Promise<CommitStacks> {
+    const { reader, open } = this.#clone;
+    await reader.obtain(commit);
+    const stacks = await open(commit);
+    this.#applied.set(commit, stacks);
+    return stacks;
+  }
+
+  async #readLedger(file: string, stack: Stack): Promise<KeptOfStack> {
+    const { host, time } = this.#context;
+    const { root } = this.#clone;
+    const beside = join(root, dirname(file));
+    // The stack was read in a folder of its own. That of a removed stack may be gone.
+    const isLocal = (stack.ledger?.in ?? 'local') === 'local';
+    const directory = isLocal || (await exists(beside)) ? beside : root;
+    const store = await openLedger({ ...stack, directory }, host, time);
+    try {
+      const ledger = await store.read();
+      const [newest] = ledger.known ? await ownEntries(store, 1) : [];
+      return { ledger, newest };
+    } finally {
+      await store.close();
+    }
+  }
+
+  /** Of the commit before a push, and of the commits of the last applies. */
+  async #findRemoved(found: readonly FoundStack[]): Promise<readonly RemovedStack[]> {
+    const { base } = this.#clone.job;
+    // After a forced push that commit is gone.
+    if (base !== undefined) await this.#open(base).catch(() => {});
+    const here = new Set(found.map(({ stack }) => stack.file));
+    const names = new Set(
+      found.flatMap(({ read }) => {
+        const stack = read?.stack ?? read?.partial;
+        return [stack?.name, stack?.renamedFrom].filter((name) => name !== undefined);
+      }),
+    );
+    const removed = new Map<string, RemovedStack>();
+    for (const applied of this.#applied.values())
+      for (const file of applied.files()) {
+        if (here.has(file) || removed.has(file)) continue;
+        const one = await this.#describeRemoved(file, applied, names);
+        if (one !== undefined) removed.set(file, one);
+      }
+    return [...removed.values()].toSorted((one, other) => (one.file < other.file ? -1 : 1));
+  }
+
+  /** @returns undefined for one that is at another path now, or has no resource */
+  async #describeRemoved(
+    file: string,
+    applied: CommitStacks,
+    names: ReadonlySet<string>,
+  ): Promise<RemovedStack | undefined> {
+    const { stack, partial = stack } = (await applied.read(file)) ?? {};
+    const about = { file, commit: applied.commit };
+    if (partial === undefined) return about;
+    const { name } = partial;
+    if (names.has(name)) return undefined;
+    const { ledger } = await this.#readLedger(file, partial).catch((error) => ({
+      ledger: this.#unknown(error),
+    }));
+    // The file of a local ledger may be gone with the folder.
+    const isUnknown = ledger === undefined || (!ledger.known && (partial.ledger?.in ?? 'local') === 'local');
+    if (isUnknown) return { ...about, name };
+    const resources = ledger.closedFor === undefined ? ledger.records.size : 0;
+    return resources === 0 ? undefined : { ...about, name, resources };
+  }
+
+  async #findUncommitted(): Promise<readonly string[]> {
+    const { host, time } = this.#context;
+    const at = { directory: this.#clone.root, env: host.env, signal: time.runEnded };
+    const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', `:(glob)**/${stackFileName}`];
+    const { code, out } = await runGit(args, at);
+    return code === 0 ? out.toString().split('\0').filter(Boolean).toSorted() : [];
+  }
+}
+
+function noStack(commit: string, uncommitted: readonly string[]): CommandStop {
+  const [file] = uncommitted;
+  const fix =
+    file === undefined
+      ? 'name the stack file if it has another name; "trueup init" writes a first stack'
+      : `commit ${quoted(file)}`;
+  return new CommandStop('no-stack', `commit ${commit} has no ${stackFileName}: ${fix}`);
+}
+
+function inputProblem({ file }: ChosenStack, read: StackOfCommit | undefined): CommandStop | undefined {
+  const manifests = (read?.stack ?? read?.partial)?.manifests ?? [];
+  return manifests.includes(standardInput)
+    ? new CommandStop(
+        'no-input',
+        `${quoted(file)} takes manifests from standard input: apply it with "trueup apply -"`,
+      )
+    : undefined;
+}
+
+/**
+ * Whether the ledger shows that the last apply was of the whole stack, from a commit alone, and left nothing to do: the commit is recorded
+ * before the first request.
+ */
+function isSettled(
+  ledger: Ledger,
+  newest: HistoryEntry | LedgerError | undefined,
+  { resources, diagnostics, refused }: StackOfCommit,
+): boolean {
+  const { approved, incoming, closedFor, takenIds = [], otherCommits = [], commit, records } = ledger;
+  if (approved !== undefined || incoming !== undefined || closedFor !== undefined) return false;
+  if (takenIds.length + otherCommits.length > 0 || commit?.uncommitted !== undefined) return false;
+  if (newest !== undefined && (newest instanceof Error || newest.proved !== true)) return false;
+  // What is behind a link or in a submodule was not read.
+  if (refused.length > 0) return true;
+  const kept = resources.filter((one) => isDeclaration(one) || one.metadata.movedTo !== undefined);
+  const declared = new Set(kept.map(({ address }) => formatAddress(address)));
+  // A removal may wait, as that of a locked workspace.
+  return !hasErrors(diagnostics) && [...records.keys()].every((address) => declared.has(address));
+}
