@@ -11,7 +11,7 @@ const slow = [
   'test/{binary,ci-guide,dockerfile,corpus,corpus-dialects,corpus-together,examples,extending,global-install,package,tutorial}.test.ts',
   'test/durability/**/*.test.ts',
   'test/e2e/approval/{approve,commit-order,in-no-commit,screen,uncommitted}.test.ts',
-  'test/e2e/ci/{action,apply,apply-environment,apply-signed,apply-stacks,attacks,drift-issue,gitlab,gitlab-attacks}.test.ts',
+  'test/e2e/ci/{action,apply,apply-environment,apply-loosened,apply-signed,apply-stacks,attacks,drift-issue,gitlab,gitlab-attacks}.test.ts',
   'test/e2e/ci/{gitlab-file,merge-group,simulation,untrusted}.test.ts',
   'test/e2e/failures/{dying,interruption,incomplete-reads,moved-ownership-tags,open-input,partial-failure,progress}.test.ts',
   'test/e2e/failures/{refused-answers,repeated-writes,silent-ledger,waiting}.test.ts',

@@ -118,6 +118,11 @@ export function sortConcerns(concerns: readonly Concern[]): Concern[] {
   return concerns.toSorted((a, b) => (formatAddress(a.address) < formatAddress(b.address) ? -1 : 1));
 }
 
+/** The checkout of an apply may differ from that of its plan. */
+export function isAboutCheckout({ id }: Pick<Guard, 'id'>): boolean {
+  return ['older-commit', 'diverged-commit', 'commit-unknown', 'missing-file'].includes(id);
+}
+
 export function isBlocking({ effect }: Guard): boolean {
   return effect === 'blocks';
 }

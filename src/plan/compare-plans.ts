@@ -5,7 +5,7 @@
 import { type AddressText, formatAddress } from '../model/address.ts';
 import { approvedIdentity, type Change, type DigestedChange } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';
-import type { Guard, GuardId } from '../model/guard.ts';
+import { type Guard, isAboutCheckout } from '../model/guard.ts';
 import { canonicalText, type Json, sameJson } from '../model/json.ts';
 import type {
   ChangeDifference,
@@ -140,14 +140,6 @@ function pairs<T>(
 // - requests, whose bodies may repeat live values that the plan does not change
 // - everything about partly finished changes. Pure.
 
-/** Guards about the checkout, which may differ from that of the plan. */
-const ofCheckout: ReadonlySet<GuardId> = new Set([
-  'older-commit',
-  'diverged-commit',
-  'commit-unknown',
-  'missing-file',
-]);
-
 /**
  * Only changes that are still the same are compared: the rest of a partly finished change has other reasons.
  * @param clean redacts the fresh plan as plan files are
@@ -167,7 +159,7 @@ export function findOtherText(given: Plan, fresh: Plan, clean: Redact): string |
     if (what !== undefined) return `${what} of ${quoted(formatAddress(change.address))}`;
   }
   const isWhole = moved.size === 0;
-  const ofPlan = ({ guards }: Plan) => guards.filter(({ id }) => !ofCheckout.has(id));
+  const ofPlan = ({ guards }: Plan) => guards.filter((guard) => !isAboutCheckout(guard));
   const lacking = (guards: readonly Guard[], from: readonly Guard[]) =>
     guards.find((guard) => !from.some((other) => isShown(other, guard, { isWhole, clean })));
   const due = ofPlan(fresh).filter(({ concerns }) => isWhole || concerns.every(isSame));

@@ -8,10 +8,12 @@ import {
   type GuardId,
   guardIds,
   guardLimits,
+  isAboutCheckout,
   type LoosenedSetting,
 } from '../model/guard.ts';
 import { type LintCode, lintCodeNames } from '../model/lint-codes.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
+import type { Plan } from '../model/plan.ts';
 import { quoted } from '../model/quoted.ts';
 import {
   formatIdentity,
@@ -65,6 +67,24 @@ export function loosenedGuards(
     concerns: [],
     always: true,
   }));
+}
+
+/**
+ * The plan with the guards that an approved plan has from stricter settings: a plan of `ci plan` was made with those of the base branch, which
+ * an apply by hand does not know. They block here as well, so that they are acknowledged.
+ */
+export function withStricterGuards(fresh: Plan, approved: Pick<Plan, 'guards'>): Plan {
+  if (!approved.guards.some(({ id }) => id === 'loosened')) return fresh;
+  const isIn = (guards: readonly Guard[], { id, kind, target, message }: Guard) =>
+    guards.some(
+      (one) =>
+        one.id === id &&
+        one.kind === kind &&
+        one.target === target &&
+        (id !== 'loosened' || one.message === message),
+    );
+  const lacking = approved.guards.filter((guard) => !isAboutCheckout(guard) && !isIn(fresh.guards, guard));
+  return { ...fresh, guards: [...lacking, ...fresh.guards] };
 }
 
 // Guards and lint: limits, and the level of each guard and code.

@@ -3,10 +3,11 @@ import '../support/fixed-seed.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ApprovalRules, Approver } from '../../src/model/approval.ts';
-import { guardDefaults, type GuardId, guardLimits } from '../../src/model/guard.ts';
+import { type Guard, guardDefaults, type GuardId, guardLimits } from '../../src/model/guard.ts';
 import { matchesPattern } from '../../src/model/name-pattern.ts';
 import type { Guards, Stack, Target } from '../../src/model/stack.ts';
-import { loosenedGuards, stricterOf } from '../../src/plan/loosened.ts';
+import { loosenedGuards, stricterOf, withStricterGuards } from '../../src/plan/loosened.ts';
+import { planOf } from '../support/sample-kinds/sample-plan.ts';
 
 const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 const patterns = fc.uniqueArray(fc.constantFrom('a', 'a*', 'a*b', '*b', 'ab', '*', 'b-*'), { maxLength: 3 });
@@ -232,5 +233,30 @@ describe('The stricter of two versions of a stack', () => {
       { message: expect.stringContaining('the level of "zero" in spec.guards is loosened from its default') },
     ]);
     expect(loosenedGuards([])).toEqual([]);
+  });
+});
+
+describe('a fresh plan beside an approved one', () => {
+  const fresh = planOf({}).plan;
+  const guardOf = (id: GuardId, message: string = id): Guard => ({
+    ...{ id, effect: guardDefaults[id], counted: 1, message, concerns: [] },
+  });
+  const after = (approved: readonly Guard[], own: readonly Guard[] = []) =>
+    withStricterGuards({ ...fresh, guards: own }, { guards: approved }).guards.map(({ message }) => message);
+
+  it('has its guards as well, if it was made with stricter settings', () => {
+    const loosened = [guardOf('loosened', 'one'), guardOf('loosened', 'two')];
+    expect(after([...loosened, guardOf('deletes')], [guardOf('zero')])).toEqual([
+      'one',
+      'two',
+      'deletes',
+      'zero',
+    ]);
+    expect(after(loosened, [guardOf('loosened', 'two')])).toEqual(['one', 'two']);
+    expect(after([...loosened, guardOf('older-commit')])).toEqual(['one', 'two']);
+  });
+
+  it('has only its own guards otherwise', () => {
+    expect(after([guardOf('deletes')], [guardOf('zero')])).toEqual(['zero']);
   });
 });

@@ -3,6 +3,7 @@ import { hasErrors } from '../../model/diagnostic.ts';
 import type { ApprovedPlan } from '../../model/approval.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
+import { withStricterGuards } from '../../plan/loosened.ts';
 import { CommandStop } from '../command-stop.ts';
 import { askConsent, passedGuards, readIds, refuseProblems } from '../consent.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -41,10 +42,12 @@ interface AuthorizeContext {
  * @throws CommandStop when the plan may not be applied
  */
 export async function authorize(
-  planning: PlanResult,
+  made: PlanResult,
   { approval, options, ledger, stack, secrets, limited }: AuthorizeInput,
   { terminal, stop }: AuthorizeContext,
 ): Promise<ApprovedPlan | undefined> {
+  const given = approval?.given?.plan;
+  const planning = given === undefined ? made : { ...made, plan: withStricterGuards(made.plan, given) };
   const { plan } = planning;
   // As text: in JSON the plan is printed where it is the result.
   const show = () => {

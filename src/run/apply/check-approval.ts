@@ -115,14 +115,14 @@ export function checkApproval(
       });
       throw notApproved(
         'approval-stale',
-        'the plan is not the one that was approved, nor what is left of it; review it and approve it again: "trueup plan" makes it, "--show-plan" shows it here, too',
+        `the plan is not the one that was approved, nor what is left of it${ofStricter(approval, ', so the difference may come from a setting that is loosened')}; review it and approve it again: "trueup plan" makes it, "--show-plan" shows it here, too`,
       );
   }
   const other = approval.given && findOtherText(approval.given.plan, plan, clean);
   if (other !== undefined)
     throw notApproved(
       'plan-shows-other',
-      `the plan file ${quoted(approval.given?.file ?? '')} shows something else than this apply finds as ${other}: it was edited, or the stack changed since; plan again, and approve again`,
+      `the plan file ${quoted(approval.given?.file ?? '')} shows something else than this apply finds as ${other}: it was edited, or the stack changed since${ofStricter(approval)}; plan again, and approve again`,
     );
   return {
     version: digestVersion,
@@ -130,6 +130,13 @@ export function checkApproval(
     atoms: [...digestItemsOf(changes)].sort(),
     createdAt: new Date(terminal.host.now()).toISOString(),
   };
+}
+
+/** A clause about a plan that was made with stricter settings than the stack file has; empty for others. */
+function ofStricter({ given }: Approval, more = ''): string {
+  return given?.plan.guards.some(({ id }) => id === 'loosened') === true
+    ? `; that plan was made with the stricter settings of an earlier commit, as its guard "loosened" says${more}`
+    : '';
 }
 
 /** Whether an approval is newer than the apply that ended it. One in the ledger is: an apply of it has begun since, and has not ended. */

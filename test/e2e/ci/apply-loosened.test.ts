@@ -1,0 +1,55 @@
+/** A plan that `trueup ci plan` made with the stricter settings of the base branch: it is applied by hand, and by a signature. */
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { trueup } from '../../support/captured-host.ts';
+import { emptyStack, noCodeHost, openApplyScene } from '../../support/ci/apply-scene.ts';
+import { secrets } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+
+const approvals = { accept: ['signature'], from: [{ signers: 'allowed_signers' }] };
+const specOf = (maxDeletes: number) => ({ ledger: 'git', approvals, guards: { maxDeletes } });
+
+/** A pull request that deletes a workspace and raises the limit of deletes, and the plan file of its job. */
+async function loosened() {
+  const scene = await openApplyScene({ spec: specOf(0) }, { signers: ['alice'] });
+  const { pull, merge } = await scene.pull([workspace('first')], {
+    file: 'base.yaml',
+    files: { 'trueup.yaml': emptyStack(scene.bench, { spec: specOf(9) }) },
+  });
+  const run = async (commit: string, args: readonly string[], code: number) => {
+    const ran = await trueup(args, { cwd: scene.scene.at(commit), env: { ...process.env, ...secrets } });
+    expect(ran, ran.out + ran.err).toMatchObject({ code });
+    return ran;
+  };
+  const plans = join(scene.keys, 'plans');
+  await run(pull.head, ['ci', 'plan', '--base', 'origin/main', '--out-dir', plans], 0);
+  return { scene, merge, run, head: pull.head, file: join(plans, 'payments.plan.json') };
+}
+
+it('A person applies a plan with a loosened setting by hand, and acknowledges all of its guards', async () => {
+  const { scene, merge, run, file } = await loosened();
+  merge();
+  const refused = await run(scene.main(), ['apply', file, 'pay'], 5);
+  expect(refused.out).toContain('spec.guards.maxDeletes is loosened from 0 to 9');
+  const [, ack = ''] = /--ack (\S*loosened\S*)"/.exec(refused.err) ?? [];
+  expect(ack.split(',')).toEqual(expect.arrayContaining(['loosened', 'deletes']));
+  await run(scene.main(), ['apply', file, 'pay', '--ack', 'loosened'], 5);
+  expect(scene.bench.wire.writes()).toEqual([]);
+  await run(scene.main(), ['apply', file, 'pay', '--ack', ack], 0);
+  expect([await scene.bench.idsOf('first'), await scene.bench.idsOf('base')]).toMatchObject([[/ws-/], []]);
+});
+
+it('A reviewer signs a plan with a loosened setting and acknowledges its guards, and ci apply applies it', async () => {
+  const { scene, merge, run, head, file } = await loosened();
+  const sign = (ack: string) =>
+    run(head, ['approve', file, 'pay', '--yes', '--key', join(scene.keys, 'alice'), '--ack', ack], 0);
+  const { err } = await sign('loosened');
+  expect(err).toContain('does not acknowledge what blocks the plan: deletes');
+  merge();
+  const open = /not acknowledged: ([^\n]+)/.exec((await scene.ciApply(5, [], noCodeHost)).err)?.[1] ?? '';
+  expect(open).toContain('deletes');
+  expect(open).not.toContain('loosened');
+  await sign(`loosened,${open.replaceAll(' ', '')}`);
+  const { out } = await scene.ciApply(0, [], noCodeHost);
+  expect(out).toContain('approved by "alice@example.com" (signature)');
+});
