@@ -24,6 +24,7 @@ import {
   textOutput,
 } from '../../run/terminal.ts';
 import { applyStack, type StackOptions } from './apply-stack.ts';
+import { branchOf } from './approval-sources.ts';
 import { headingOf, listStacks } from './choose-stacks.ts';
 import { findUnapplied, type RemovedStack, type UnappliedStacks } from './unapplied-stacks.ts';
 
@@ -59,7 +60,8 @@ interface Task {
 
 async function applyUnapplied(options: CiApplyOptions, context: CommandContext): Promise<ExitCode> {
   const { host, terminal } = context;
-  const found = await findUnapplied(host, options);
+  const branch = options.branch ?? branchOf(host.env);
+  const found = await findUnapplied(host, { timeout: options.timeout, branch });
   const removed = found.removed.map(({ file }) => file);
   const tasks = found.chosen.map((stack): Task => {
     const path = displayPath(join(found.root, stack.path), host.cwd);
@@ -72,9 +74,9 @@ async function applyUnapplied(options: CiApplyOptions, context: CommandContext):
     return exitCodes.done;
   }
   const [first] = tasks;
-  if (first === undefined) return nothing(removed, terminal);
+  if (first === undefined) return nothing(found, terminal);
   checkOne(tasks, options);
-  const isAlone = tasks.length + found.unchanged.length === 1;
+  const isAlone = tasks.length + found.unchanged.length + found.replaced.length === 1;
   if (!isAlone && tasks.length === 1) textOutput(terminal)?.write(`${first.heading}\n\n`);
   if (tasks.length > 1) return applyEach(tasks, options, context);
   const code = await applyTask(first, options, context);
@@ -84,14 +86,18 @@ async function applyUnapplied(options: CiApplyOptions, context: CommandContext):
 
 /** Stacks that are not applied. @param isListed only what a list does not have */
 function tellRest(
-  { unchanged, removed, uncommitted }: UnappliedStacks,
+  { unchanged, replaced, removed, uncommitted }: UnappliedStacks,
   terminal: Terminal,
   isListed: boolean,
-) {
-  const output = textOutput(terminal);
-  if (!isListed)
-    for (const stack of unchanged) output?.write(`${headingOf(stack)}: no commits since the last apply\n`);
-  if (!isListed && unchanged.length > 0) output?.write('\n');
+): void {
+  const lines = [
+    ...unchanged.map((stack) => `${headingOf(stack)}: no commits since the last apply`),
+    ...replaced.map(
+      (stack) =>
+        `${headingOf(stack)}: the newer commit ${shortCommit(stack.by)} of the branch changes it, and the job of that commit applies it`,
+    ),
+  ];
+  if (!isListed && lines.length > 0) textOutput(terminal)?.write(`${lines.join('\n')}\n\n`);
   for (const stack of removed) printNote(terminal, removedText(stack));
   for (const file of uncommitted)
     printNote(terminal, `the stack file ${quoted(file)} is not applied, because no commit has it: commit it`);
@@ -104,8 +110,12 @@ function removedText({ file, commit, name, resources }: RemovedStack): string {
   return `the stack file ${quoted(file)} was removed after ${stack} was applied: nothing of it is applied, and ${what} stay as they are; to remove them, restore the file without its manifests (${restore}, with "optional: true" for each pattern of "spec.manifests"), merge it, and let the plan be approved and applied`;
 }
 
-function nothing(removed: readonly string[], terminal: Terminal): ExitCode {
-  const said = 'Nothing to apply: no stack has commits since its last apply';
+function nothing({ replaced, ...found }: UnappliedStacks, terminal: Terminal): ExitCode {
+  const removed = found.removed.map(({ file }) => file);
+  const said =
+    replaced.length === 0
+      ? 'Nothing to apply: no stack has commits since its last apply'
+      : 'Nothing to apply for this commit';
   textOutput(terminal)?.write(`${said}\n`);
   printDocument(terminal, {
     json: () => renderJson({ version: 1, stacks: [], removed }),

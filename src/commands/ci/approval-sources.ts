@@ -101,7 +101,8 @@ export function openSources(input: SourceInput): OpenedSources {
 
 type Env = CliHost['env'];
 
-function branchOf(env: Env): string | undefined {
+/** The branch of a job; undefined for other jobs, such as those of tags. */
+export function branchOf(env: Env): string | undefined {
   const ofGithub = /^refs\/heads\/(.+)$/.exec(env['GITHUB_REF'] ?? '')?.[1];
   return ofGithub ?? (env['CI_COMMIT_BRANCH'] || undefined);
 }

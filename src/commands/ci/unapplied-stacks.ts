@@ -9,12 +9,12 @@ import { ownEntries } from '../../ledger/ledger-store.ts';
 import { exists, stackFileName, standardInput } from '../../manifest/files/find-stack.ts';
 import { formatAddress } from '../../model/address.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
-import type { HistoryEntry, Ledger, LedgerError } from '../../model/ledger.ts';
+import { type HistoryEntry, type Ledger, LedgerError } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import { isDeclaration } from '../../model/resource.ts';
 import type { Stack } from '../../model/stack.ts';
 import type { CommitStacks, StackOfCommit } from '../../run/ci/commit-stacks.ts';
-import { type CiClone, headOf, openClone } from '../../run/ci/scope.ts';
+import { type CiClone, headOf, openClone, unreadable } from '../../run/ci/scope.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import type { CliHost } from '../../run/host.ts';
 import { openLedger } from '../../run/open-ledger.ts';
@@ -24,6 +24,11 @@ import { type ChosenStack, hasChanged, sameNames, stackAt } from './choose-stack
 export interface UnappliedStack extends ChosenStack {
   /** why it cannot be applied, where that is known already */
   readonly problem?: CommandStop;
+}
+
+export interface ReplacedStack extends ChosenStack {
+  /** the newest commit of the branch */
+  readonly by: string;
 }
 
 export interface RemovedStack {
@@ -43,6 +48,8 @@ export interface UnappliedStacks {
   /** with something to apply, in the order of their paths */
   readonly chosen: readonly UnappliedStack[];
   readonly unchanged: readonly ChosenStack[];
+  /** with something to apply, and changed again by a newer commit of the branch: the job of that commit applies them */
+  readonly replaced: readonly ReplacedStack[];
   /** stacks of earlier commits that still have resources */
   readonly removed: readonly RemovedStack[];
   /** stack files in the work tree that no commit has, from its top */
@@ -50,12 +57,13 @@ export interface UnappliedStacks {
 }
 
 /**
- * @param limits.timeout in seconds
- * @throws CommandStop where there is no stack, or the commit cannot be read
+ * @param about.timeout in seconds
+ * @param about.branch the protected branch; undefined where it is not known
+ * @throws CommandStop where there is no stack, or the commits cannot be read
  */
 export async function findUnapplied(
   host: CliHost,
-  { timeout }: { readonly timeout?: number | undefined },
+  { timeout, branch }: { readonly timeout?: number | undefined; readonly branch: string | undefined },
 ): Promise<UnappliedStacks> {
   const stops = listenForEnd(host);
   const time = beginRun({ stack: timeout === undefined ? {} : { timeout } }, stops, host);
@@ -63,12 +71,14 @@ export async function findUnapplied(
   try {
     const clone = await openClone(host, signal);
     try {
-      return await new Search(clone, await clone.open(await headOf(clone.reader)), { host, time }).run();
+      const head = await clone.open(await headOf(clone.reader));
+      return await new Search(clone, head, { host, time, branch }).run();
     } finally {
       await clone.close();
     }
   } catch (error) {
-    throw signal.aborted ? stoppedRun(signal, { done: 'nothing was written', isNews: true }) : error;
+    if (signal.aborted) throw stoppedRun(signal, { done: 'nothing was written', isNews: true });
+    throw error instanceof LedgerError ? unreadable('the commits of this job', error) : error;
   } finally {
     time.deadline.clear();
     stops.dispose();
@@ -79,6 +89,7 @@ export async function findUnapplied(
 const atOnce = 8;
 
 interface SearchContext {
+  readonly branch: string | undefined;
   readonly host: CliHost;
   readonly time: RunTime;
 }
@@ -125,7 +136,10 @@ class Search {
       for (const one of ledgers) found.push(await this.#check(one));
     }
     const clashes = sameNames(found.map(({ stack }) => stack));
+    const replaced = await this.#findReplaced(found);
+    const left = new Set(replaced.map(({ file }) => file));
     const chosen = found.flatMap(({ stack, isChosen, read }) => {
+      if (left.has(stack.file)) return [];
       const problem = clashes.get(stack.file) ?? (isChosen ? inputProblem(stack, read) : undefined);
       if (problem !== undefined) return [{ ...stack, problem }];
       return isChosen ? [stack] : [];
@@ -136,7 +150,7 @@ class Search {
     const removed = await this.#findRemoved(found);
     const uncommitted = await this.#findUncommitted();
     if (files.length + removed.length === 0) throw noStack(this.#head.commit, uncommitted);
-    return { root, chosen, unchanged, removed, uncommitted };
+    return { root, chosen, unchanged, replaced, removed, uncommitted };
   }
 
   async #readFirst(file: string): Promise<ReadStack> {
@@ -174,6 +188,30 @@ class Search {
     const path = repository?.path ?? file;
     const before = await applied.read(path);
     return hasChanged(read, file, about) || (before !== undefined && hasChanged(before, path, about));
+  }
+
+  /** An old job that is started again must not apply what a newer commit has taken back, and which no apply has recorded. */
+  async #findReplaced(found: readonly FoundStack[]): Promise<readonly ReplacedStack[]> {
+    const chosen = found.filter(({ isChosen }) => isChosen);
+    const newest = chosen.length === 0 ? undefined : await this.#findNewer();
+    if (newest === undefined) return [];
+    const changed = await this.#clone.reader.changed(this.#head.commit, newest.commit);
+    const about = { changed, host: this.#context.host };
+    const replaced: ReplacedStack[] = [];
+    for (const { stack, read } of chosen)
+      if (read !== undefined && hasChanged(read, stack.file, about))
+        replaced.push({ ...stack, by: newest.commit });
+    return replaced;
+  }
+
+  /** The newest commit of the branch; undefined if that is the one of this job, or an earlier one. */
+  async #findNewer(): Promise<CommitStacks | undefined> {
+    const { branch } = this.#context;
+    const { reader, open } = this.#clone;
+    if (branch === undefined) return undefined;
+    const [here, newest] = [this.#head.commit, await reader.tipOf(branch)];
+    if (newest === here || (await reader.mergeBase(here, newest)) === newest) return undefined;
+    return open(newest);
   }
 
   async #open(commit: string): Promise<CommitStacks> {

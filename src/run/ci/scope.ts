@@ -82,7 +82,8 @@ export async function openScope(host: CliHost, options: ScopeOptions): Promise<C
   }
 }
 
-function unreadable(what: string, error: unknown): CommandStop {
+/** What git does not give ends the job. @param what for people: `the commits of this job` */
+export function unreadable(what: string, error: unknown): CommandStop {
   return new CommandStop('commit-unreadable', `${what} cannot be read: ${messageOf(error)}`);
 }
 

@@ -178,9 +178,13 @@ describe('What was applied, or never merged,', () => {
     approve('alice');
     merge();
     const old = scene.main();
-    scene.push({ 'pay/manifests/all.yaml': undefined });
-    await scene.ciApply(0);
-    const ran = await scene.ciAt(old);
+    const reverted = scene.push({ 'pay/manifests/all.yaml': undefined });
+    expect((await scene.ciApply(0)).out).toContain('Nothing to apply: no stack has commits');
+    const left = await scene.ciAt(old);
+    expect(left, left.out + left.err).toMatchObject({ code: 0 });
+    expect(left.out).toContain(`the newer commit ${reverted.slice(0, 12)} of the branch changes it`);
+    await scene.ciApply(0, ['.']);
+    const ran = await scene.ciAt(old, ['.']);
     expect(ran, ran.out + ran.err).toMatchObject({ code: 4 });
     expect(ran.out).toMatch(/blocks\s+older-commit/);
     expect(scene.bench.wire.writes()).toEqual([]);
