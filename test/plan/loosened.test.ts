@@ -241,22 +241,22 @@ describe('a fresh plan beside an approved one', () => {
   const guardOf = (id: GuardId, message: string = id): Guard => ({
     ...{ id, effect: guardDefaults[id], counted: 1, message, concerns: [] },
   });
-  const after = (approved: readonly Guard[], own: readonly Guard[] = []) =>
+  const guardsOf = (approved: readonly Guard[], own: readonly Guard[] = []) =>
     withStricterGuards({ ...fresh, guards: own }, { guards: approved }).guards.map(({ message }) => message);
 
   it('has its guards as well, if it was made with stricter settings', () => {
     const loosened = [guardOf('loosened', 'one'), guardOf('loosened', 'two')];
-    expect(after([...loosened, guardOf('deletes')], [guardOf('zero')])).toEqual([
+    expect(guardsOf([...loosened, guardOf('deletes')], [guardOf('zero')])).toEqual([
       'one',
       'two',
       'deletes',
       'zero',
     ]);
-    expect(after(loosened, [guardOf('loosened', 'two')])).toEqual(['one', 'two']);
-    expect(after([...loosened, guardOf('older-commit')])).toEqual(['one', 'two']);
+    expect(guardsOf(loosened, [guardOf('loosened', 'two')])).toEqual(['one', 'two']);
+    expect(guardsOf([...loosened, guardOf('older-commit')])).toEqual(['one', 'two']);
   });
 
   it('has only its own guards otherwise', () => {
-    expect(after([guardOf('deletes')], [guardOf('zero')])).toEqual(['zero']);
+    expect(guardsOf([guardOf('deletes')], [guardOf('zero')])).toEqual(['zero']);
   });
 });

@@ -21,12 +21,12 @@ import { openLedger } from '../../run/open-ledger.ts';
 import { beginRun, listenForEnd, type RunTime, stoppedRun } from '../../run/stop-signals.ts';
 import { type ChosenStack, hasChanged, sameNames, stackAt } from './choose-stacks.ts';
 
-export interface UnappliedStack extends ChosenStack {
+interface UnappliedStack extends ChosenStack {
   /** why it cannot be applied, where that is known already */
   readonly problem?: CommandStop;
 }
 
-export interface ReplacedStack extends ChosenStack {
+interface ReplacedStack extends ChosenStack {
   /** the newest commit of the branch */
   readonly by: string;
 }
