@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type OutputChunk, rolldown } from 'rolldown';
 import about from '../package.json' with { type: 'json' };
-import { buildCommit, leanUndici, plainSchemas, readySchemas } from './bundle-plugins.ts';
+import { buildCommit, exampleTexts, leanUndici, plainSchemas, readySchemas } from './bundle-plugins.ts';
 import { collectNotices } from './collect-notices.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -38,7 +38,7 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     tsconfig: false,
     external: Object.keys(about.dependencies),
     preserveEntrySignatures: false,
-    plugins: [buildCommit, leanUndici, readySchemas, plainSchemas],
+    plugins: [buildCommit, leanUndici, readySchemas, plainSchemas, exampleTexts],
     onLog: (level, log) => {
       if (level === 'warn') throw new Error(`the bundler warns: ${log.message}`);
     },

@@ -63,6 +63,16 @@ function commitOfSource(): string | undefined {
   }
 }
 
+/** The texts of the examples that `trueup init` copies: a program of one file comes without the examples. */
+export const exampleTexts: Plugin = {
+  name: 'example-texts',
+  async load(id) {
+    if (id !== `${source}commands/init/ci-files.ts`) return null;
+    const { ciTexts } = await import('../src/commands/init/ci-files.ts');
+    return { code: `export const ciTexts = ${JSON.stringify(ciTexts)};`, moduleType: 'js' };
+  },
+};
+
 /** Files that export schemas alone, as the data that they come to: the library that makes them is not loaded. */
 export const plainSchemas: Plugin = {
   name: 'plain-schemas',

@@ -14,7 +14,7 @@ import { chooseTarget } from './choose-target.ts';
 import type { ChosenToken } from './choose-token.ts';
 import type { StackAnswers } from './draft-files.ts';
 import { listOrganizations } from './overview.ts';
-import { type Ci, ciNames } from './pipelines.ts';
+import { type Ci, ciNames, planWorkflow } from './pipelines.ts';
 import { answerTo, type Asking } from './questions.ts';
 import { nameFrom, type Surroundings } from './repository.ts';
 
@@ -37,6 +37,8 @@ export interface Answers {
   readonly token: ChosenToken;
   /** why the target has its dialect, as a sentence */
   readonly dialectNote?: string;
+  /** the repository has workflows of trueup, which plan and apply each of its stacks */
+  readonly hasWorkflows: boolean;
 }
 
 /** @throws CommandStop when an answer is missing or not valid */
@@ -74,21 +76,23 @@ export async function collectAnswers(flags: AnswerFlags, collecting: Collecting)
   const ci = await chooseCi(flags, surroundings, rest);
   const ledger = await chooseLedger(flags, { ci, surroundings, target }, rest);
   const stack = { name, target, ci, ledger, directory, root: surroundings.root };
-  return { stack, token, ...(dialectNote === undefined ? {} : { dialectNote }) };
+  const hasWorkflows = surroundings.ciFiles.includes(planWorkflow);
+  return { stack, token, hasWorkflows, ...(dialectNote === undefined ? {} : { dialectNote }) };
 }
 
-/** By the files of a CI that exist, else by the host of the remote. A file of GitLab exists once, and is kept. */
+/** By the files of a CI that exist, else by the host of the remote. Files that are there are kept, and serve every stack. */
 async function chooseCi(
   { ci }: AnswerFlags,
   { remote = '', ciFiles }: Surroundings,
   asking: Asking,
 ): Promise<Ci> {
-  const isGithub = ciFiles.includes('.github') || remote.includes('github');
+  const isKnown = ciFiles.includes(planWorkflow);
+  const isGithub = !isKnown && (ciFiles.includes('.github') || remote.includes('github'));
   const isGitlab = remote.includes('gitlab') && !ciFiles.includes('.gitlab-ci.yml');
   const answer = await answerTo(
     {
       flag: '--ci',
-      text: 'Which CI plans each change',
+      text: 'Which CI plans and applies each change',
       choices: ciNames.map((value) => ({ value, label: value })),
       fallback: isGithub ? 'github' : isGitlab ? 'gitlab' : 'none',
     },
@@ -110,7 +114,8 @@ async function chooseLedger(
   { ci, surroundings, target }: LedgerSituation,
   asking: Asking,
 ): Promise<string> {
-  const isShared = ci !== 'none' && surroundings.remote !== undefined && target.url !== 'embedded';
+  const hasJobs = ci !== 'none' || surroundings.ciFiles.includes(planWorkflow);
+  const isShared = hasJobs && surroundings.remote !== undefined && target.url !== 'embedded';
   const question = {
     flag: '--ledger',
     text: 'Where is the ledger kept, the record of each apply',

@@ -31,7 +31,11 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .option('--ca-cert <path>', 'the CA of the service, as a PEM file')
     .option('--name <name>', 'name of the stack (default: that of the directory)')
     .option('--target <name>', 'name of the target (default: that of the organization or mount)')
-    .addOption(new Option('--ci <platform>', 'which CI file to write').choices([...ciNames]))
+    .addOption(
+      new Option('--ci <platform>', 'for which CI to write the files that plan and apply').choices([
+        ...ciNames,
+      ]),
+    )
     .addOption(new Option('--ledger <store>', 'where the ledger is kept').choices(['local', 'git']))
     .option('--export', 'export what no stack manages yet, without asking')
     .option('--no-connect', 'write the files only: send nothing, and use no token')

@@ -1,15 +1,13 @@
-/** Drafts the files of a new stack: the stack itself, a first manifest or a page about manifests, a CI file, and lines for git to ignore. */
-import { join, relative } from 'node:path';
+/** Drafts the files of a new stack: the stack itself, a first manifest or a page about manifests, files for a CI, and lines for git to ignore. */
+import { join } from 'node:path';
 import { stateFolderName } from '../../files/write-file.ts';
-import { slashes, stackFileName } from '../../manifest/files/find-stack.ts';
+import { stackFileName } from '../../manifest/files/find-stack.ts';
 import { apiVersion } from '../../manifest/schema/manifest-schema.ts';
 import { dumpYaml } from '../../manifest/yaml/write-manifests.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
-import { quoted } from '../../model/quoted.ts';
 import type { Target } from '../../model/stack.ts';
-import { CommandStop } from '../../run/command-stop.ts';
 import { pinFolder, schemaDirectory, schemaLine } from '../../run/editor-schemas.ts';
-import { type Ci, pipelineOf, pipelineProblem } from './pipelines.ts';
+import { type Ci, pipelinesOf } from './pipelines.ts';
 
 export interface StackAnswers {
   readonly name: string;
@@ -43,40 +41,28 @@ export interface Drafted {
   readonly ignored: readonly IgnoredPaths[];
 }
 
-/** @throws CommandStop when no CI file can name the folder of the stack */
 export function draftFiles(answers: StackAnswers): Drafted {
-  const { name, target, ci, directory, root } = answers;
-  const below = slashes(relative(root, directory));
-  const problem = pipelineProblem(ci, below);
-  if (problem !== undefined)
-    throw new CommandStop(
-      'output-refused',
-      `nothing was written: the folder ${quoted(below)} ${problem}, so no CI file can name it; rename the folder, or pass "--ci none"`,
-    );
-  const pipeline = pipelineOf(ci, { name, below, token: tokenOf(target) });
-  const isPinned = pipeline === undefined ? {} : { isPinned: true };
+  const { target, ci, directory, root } = answers;
+  const pipelines = pipelinesOf(ci, tokenOf(target));
+  const isPinned = pipelines.length === 0 ? {} : { isPinned: true };
   const schemas = schemaDirectory({ stack: directory, root, ...isPinned });
   const stack = {
     path: join(directory, stackFileName),
     text: `${schemaLine('stack', directory, schemas)}${stackText(answers)}`,
     about: 'the stack: its target and its settings',
   };
-  const files = [stack, firstManifest(answers, schemas)];
-  if (pipeline !== undefined)
-    files.push({
-      ...pipeline,
-      path: join(root, pipeline.path),
-      about: 'plans each change before it is merged',
-    });
+  const ofCi = pipelines.map(({ path, ...file }) => ({ ...file, path: join(root, path) }));
+  const files = [stack, firstManifest(answers, schemas), ...ofCi];
   const local = { path: join(directory, '.gitignore'), lines: [`${stateFolderName}/`, 'plan.json'] };
-  if (pipeline === undefined) return { files, ignored: [local] };
-  const installed = [`${pinFolder}/node_modules/`, ...(below === '' ? [] : ['plan.json'])];
-  return below === ''
+  if (pipelines.length === 0) return { files, ignored: [local] };
+  const installed = [`${pinFolder}/node_modules/`];
+  return directory === root
     ? { files, ignored: [{ ...local, lines: [...local.lines, ...installed] }] }
     : { files, ignored: [local, { path: join(root, '.gitignore'), lines: installed }] };
 }
 
-function tokenOf({ token }: Target) {
+/** Of a target that does not log in. */
+export function tokenOf({ token }: Target) {
   return token === undefined || 'login' in token ? undefined : token;
 }
 

@@ -2,14 +2,15 @@
 import { join } from 'node:path';
 import { displayPath, stackFileName } from '../../manifest/files/find-stack.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
-import type { Stack } from '../../model/stack.ts';
+import type { SecretSource, Stack } from '../../model/stack.ts';
 import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
 import { printable, shellWord } from '../../report/view/printable.ts';
 import type { Paint } from '../../report/text/layout.ts';
-import { pinFolder } from '../../run/editor-schemas.ts';
 import type { Answers } from './answers.ts';
 import type { ChosenToken } from './choose-token.ts';
+import { tokenOf } from './draft-files.ts';
 import type { Overview } from './overview.ts';
+import { neededBy, planWorkflow } from './pipelines.ts';
 import type { PlannedFile } from './write-files.ts';
 
 interface Style {
@@ -56,21 +57,32 @@ interface Offline {
 }
 
 /** Where the token comes from, how to set it, and what is left to do for the CI. */
-export function tokenText({ stack, token, dialectNote }: Answers, { cwd, offline }: Style & Offline): string {
+export function tokenText(
+  { stack, token, dialectNote, hasWorkflows }: Answers,
+  { cwd, offline }: Style & Offline,
+): string {
   const { ci, directory } = stack;
-  const pin = [
-    `The CI file needs trueup in ${pinFolder}: see the guide "CI" (docs/guides/ci.md), "Install in a job".`,
-    'It only plans each change. The same guide describes the job that applies after the merge.',
-  ];
+  const needed = neededBy(ci, tokenOf(stack.target));
+  const jobs =
+    ci === 'none' && hasWorkflows
+      ? neededByWorkflows(tokenOf(stack.target))
+      : ['The jobs of the CI need:', ...needed.map((line) => `  ${line}`)];
   const blocks = [
     sourceLines(token, displayPath(join(directory, stackFileName), cwd)),
     dialectNote === undefined ? [] : [dialectNote],
     [...token.notes, ...(offline === undefined ? [] : [`Nothing was sent to the service: ${offline}.`])],
-    ci === 'none' ? [] : pin,
+    ci === 'none' && !hasWorkflows ? [] : jobs,
   ];
   return blocks
     .flatMap((lines) => (lines.length === 0 ? [] : `\n${lines.map(printable).join('\n')}\n`))
     .join('');
+}
+
+function neededByWorkflows(token: SecretSource | undefined): string[] {
+  const known = `${planWorkflow} is there already: it plans this stack, too, and the workflow beside it applies it.`;
+  return token !== undefined && 'env' in token
+    ? [known, `Add the variable ${token.env} to "env" of both, and its secrets.`]
+    : [known];
 }
 
 function sourceLines({ source, exportLine }: ChosenToken, stackFile: string): string[] {

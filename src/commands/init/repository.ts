@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findRepository } from '../../manifest/files/find-stack.ts';
+import { planWorkflow } from './pipelines.ts';
 
 export interface Surroundings {
   /** absolute: the root of the repository, else the directory of the stack */
@@ -17,7 +18,7 @@ export interface Surroundings {
 export async function readSurroundings(directory: string): Promise<Surroundings> {
   const { root, isGit } = await findRepository(directory);
   const remote = isGit ? originIn(join(root, '.git', 'config')) : undefined;
-  const ciFiles = ['.github', '.gitlab-ci.yml'].filter((name) => existsSync(join(root, name)));
+  const ciFiles = ['.github', planWorkflow, '.gitlab-ci.yml'].filter((name) => existsSync(join(root, name)));
   return { root, isGit, ...(remote === undefined ? {} : { remote }), ciFiles };
 }
 

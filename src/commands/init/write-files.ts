@@ -52,7 +52,9 @@ export function refuseExisting(paths: readonly string[], cwd: string): void {
   if (existing.length === 0) return;
   const [isOne, names] = [existing.length === 1, existing.map((path) => quoted(displayPath(path, cwd)))];
   const isCi = existing.some((path) => /\.yml$/.test(path));
-  const advice = isCi ? ', or pass "--ci none" to keep the file of the CI' : ', or name another directory';
+  const advice = isCi
+    ? ', or pass "--ci none" to keep the files of the CI: those of trueup plan and apply each stack of the repository'
+    : ', or name another directory';
   throw new CommandStop(
     'files-exist',
     `nothing was written: ${names.join(', ')} ${isOne ? 'exists already and is' : 'exist already and are'} kept; move what is in the way${advice}`,

@@ -295,79 +295,68 @@ it('a dry run prints every file, and writes none', async () => {
     expect(out).toContain(text);
 });
 
-/** Every text in a YAML document. */
-function textsOf(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
-}
+const example = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
-describe('the file for a CI', () => {
-  it.each([
-    ['github', '.github/workflows/trueup.yml'],
-    ['gitlab', '.gitlab-ci.yml'],
-  ])('of %s gives the plan the token that the stack names', async (ci, path) => {
-    const cwd = temporaryFolder();
-    await init(cwd, ...real, '--token-env', 'ACME_READER', '--ci', ci);
-    const text = textsIn(cwd)[path] ?? '';
-    expect(load(text)).toBeTypeOf('object');
-    expect(text).toContain(ci === 'github' ? `ACME_READER: \${{ secrets.ACME_READER }}` : 'ACME_READER');
-    for (const command of [...text.matchAll(/^\s*(?:- run:|-|run:) (trueup .*)$/gm)].map(
-      ([, line = '']) => line,
-    )) {
-      const [, name = ''] = command.split(' ');
-      const { out } = await trueup([name, '--help'], { cwd });
-      for (const [flag] of command.matchAll(/--[a-z-]+/g)) expect(out).toContain(flag);
-    }
-  });
+/** The files for a CI, by their paths in the repository, and the example of each. */
+const ofCi = {
+  github: {
+    '.github/workflows/trueup.yml': 'examples/ci/github/pull-request.yml',
+    '.github/workflows/trueup-apply.yml': 'examples/ci/github/apply.yml',
+    '.github/actions/trueup/action.yml': 'action.yml',
+  },
+  gitlab: { '.gitlab-ci.yml': 'examples/ci/gitlab/.gitlab-ci.yml' },
+} as const;
 
-  it('lies at the root of the repository and names the directory of the stack', async () => {
-    const cwd = temporaryFolder();
-    await mkdir(join(cwd, '.git'));
-    await init(join(cwd), 'stacks/pay', ...real, '--ci', 'github');
-    const files = textsIn(cwd);
-    expect(Object.keys(files)).toContain('.github/workflows/trueup-pay.yml');
-    expect(files['.github/workflows/trueup-pay.yml']).toContain('trueup plan stacks/pay --format github');
-    expect(files['.gitignore']).toContain('tools/trueup/node_modules/');
-    expect(files['stacks/pay/trueup.yaml']).toContain(
-      '$schema=../../tools/trueup/node_modules/trueup/schemas/stack.schema.json',
-    );
-  });
-
-  it.each(['a #b', "it's", 'a: b', 'x "y" z', 'a $HOME', "a'; touch pwned; '"])(
-    'plans exactly the folder of the stack: %s',
-    async (folder) => {
-      for (const [ci, path] of [
-        ['github', '.github/workflows/trueup-pay.yml'],
-        ['gitlab', '.gitlab-ci.yml'],
-      ] as const) {
-        const cwd = temporaryFolder();
-        await mkdir(join(cwd, '.git'));
-        expect(await init(cwd, folder, ...real, '--name', 'pay', '--ci', ci)).toMatchObject({ code: 0 });
-        const plan = textsOf(load(textsIn(cwd)[path] ?? '')).find((text) => text.startsWith('trueup plan'));
-        const seen = execFileSync('sh', ['-c', `trueup() { printf '%s\\n' "$2"; }; ${plan}`], {
-          cwd,
-          encoding: 'utf8',
-        });
-        expect(seen).toBe(`${folder}\n`);
+describe('the files for a CI', () => {
+  it.each(['github', 'gitlab'] as const)(
+    'of %s are the examples, with the token of the stack',
+    async (ci) => {
+      const cwd = temporaryFolder();
+      const { out } = await init(cwd, ...real, '--token-env', 'ACME_READER', '--ci', ci);
+      const files = textsIn(cwd);
+      for (const [path, from] of Object.entries(ofCi[ci])) {
+        expect(files[path]).toBe(example(from).replaceAll('API_TOKEN', 'ACME_READER'));
+        expect(load(files[path] ?? '')).toBeTypeOf('object');
       }
+      expect(out).toContain('trueup in tools/trueup: see the guide "CI" (docs/guides/ci.md)');
+      expect(out).toContain(
+        ci === 'github'
+          ? 'ACME_READER_READ_ONLY: a secret of the repository'
+          : 'ACME_READER: a masked variable with a token that may only read',
+      );
     },
   );
 
-  it.each([
-    ['github', `a\${{ github.token }}`],
-    ['gitlab', 'a\nb'],
-  ])('of %s is refused for a folder that it cannot name', async (ci, folder) => {
-    const cwd = temporaryFolder();
-    await mkdir(join(cwd, '.git'));
-    const { code, err } = await init(cwd, folder, ...real, '--ci', ci);
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('pass "--ci none"') });
-    expect(textsIn(cwd)).toEqual({});
+  it.each(['github', 'gitlab'] as const)('of %s name no variable for a token that is in none', async (ci) => {
+    for (const args of [['--embedded'], [...real, '--token-file', 'token']]) {
+      const cwd = temporaryFolder({ token: 'x' });
+      expect(await init(cwd, ...args, '--ci', ci)).toMatchObject({ code: 0 });
+      const files = textsIn(cwd);
+      for (const path of Object.keys(ofCi[ci])) {
+        expect(files[path]).not.toContain('API_TOKEN');
+        expect(load(files[path] ?? '')).toBeTypeOf('object');
+      }
+    }
   });
 
-  it('only plans: init says so, and where the job that applies is described', async () => {
-    const { out } = await init(temporaryFolder(), ...real, '--ci', 'github');
-    expect(out).toContain('It only plans each change.');
-    expect(out).toContain('docs/guides/ci.md');
+  it('lie at the root of the repository, and serve its next stack as well', async () => {
+    const cwd = temporaryFolder({
+      '.git/config': '[remote "origin"]\n\turl = https://github.com/acme/infra.git\n',
+    });
+    await init(cwd, 'stacks/pay', ...real);
+    const files = textsIn(cwd);
+    expect(Object.keys(files)).toEqual(expect.arrayContaining(Object.keys(ofCi.github)));
+    expect(files['.gitignore']).toBe('tools/trueup/node_modules/\n');
+    expect(files['stacks/pay/trueup.yaml']).toContain(
+      '$schema=../../tools/trueup/node_modules/trueup/schemas/stack.schema.json',
+    );
+    const next = await init(cwd, 'stacks/net', ...real, '--token-env', 'NET_TOKEN');
+    expect(next, next.err).toMatchObject({ code: 0 });
+    expect(next.out).toContain('.github/workflows/trueup.yml is there already: it plans this stack, too');
+    expect(next.out).toContain('Add the variable NET_TOKEN to "env" of both');
+    expect(stackOf(join(cwd, 'stacks/net')).spec.ledger).toBe('git');
+    const refused = await init(cwd, 'stacks/web', ...real, '--ci', 'github');
+    expect(refused.err).toContain('pass "--ci none" to keep the files of the CI');
   });
 
   it.each([

@@ -40,13 +40,15 @@ describe('the questions', () => {
       [/no organization of this name; did you mean "beta"\?[\s\S]*Name of the organization\?/, '1\r'],
       [/Name of the stack\? \(Enter: payments\)/, 'Not A Name\r'],
       [/lower-case letters, digits and "-", at most 63[\s\S]*Name of the stack/, 'platform\r'],
-      [/Which CI plans each change\? \(Enter: none\)/, 'github\r'],
+      [/Which CI plans and applies each change\? \(Enter: none\)/, 'github\r'],
       [/Write manifests for 1 resource without an owner\?/, 'y\r'],
     ]);
     expect({ code, screen }).toMatchObject({ code: 0 });
     expect(screen).not.toContain(secrets.API_TOKEN);
     const files = textsIn(first.directory);
     expect(Object.keys(files)).toEqual([
+      '.github/actions/trueup/action.yml',
+      '.github/workflows/trueup-apply.yml',
       '.github/workflows/trueup.yml',
       '.gitignore',
       'manifests/README.md',
