@@ -6,7 +6,6 @@ import type { ApprovedPlan } from '../../model/approval.ts';
 import { blockingIds } from '../../model/guard.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import type { Plan } from '../../model/plan.ts';
-import { findRepository } from '../../manifest/files/find-stack.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
@@ -156,15 +155,14 @@ async function decideAndApply(
   const { host, stopStarting: stop } = context;
   const { rules, range, head } = scope;
   const { ledger, time, request } = prepared;
-  const { directory, file, name } = request.stack;
-  const { root } = await findRepository(directory);
-  const { digest, environment } = options;
+  const { name } = request.stack;
+  const { digest, environment, remote } = options;
   const waited =
     digest === undefined || environment === undefined
       ? undefined
       : { digest, environment, since: offeredPlan(digest, prepared, host)?.at };
   const signal = time.runEnded;
-  const signatures = { ...scope, stack: name, root, stackFile: file, now: host.now(), signal };
+  const signatures = { ...scope, stack: name, remote, now: host.now(), signal };
   const sources = openSources({ flags: options, host, time, waited, signatures });
   try {
     const answer = await raceStop(findApproval({ planning, rules, range, head, ledger, sources }), stop, () =>
@@ -189,9 +187,9 @@ async function refuse(
 ): Promise<never> {
   const { terminal, host } = context;
   const stack = stackArgument(path);
-  const { environment, author } = options;
+  const { environment, author, remote } = options;
   const { opened, missing } = sources;
-  const refusal = describeRefusal(answer, { plan, rules: scope.rules, stack, environment, missing });
+  const refusal = describeRefusal(answer, { plan, rules: scope.rules, stack, remote, environment, missing });
   printPlan(terminal, plan, { stack });
   if (answer.is === 'not-approved' && answer.difference !== undefined)
     textOutput(terminal)?.write(

@@ -23,6 +23,8 @@ export interface SourceFlags extends PlaceFlags {
   readonly author?: string;
   /** the protected branch */
   readonly branch?: string;
+  /** the remote that keeps the signed approvals */
+  readonly remote: string;
 }
 
 /** The environment that this job waited for, and the plan that its run made. */

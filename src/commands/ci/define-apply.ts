@@ -28,6 +28,11 @@ export function defineApply(apply: Command, host: CliHost, { end, terminalOf }: 
     .option('--environment <name>', 'the environment whose reviewers have approved this job')
     .option('--branch <name>', 'the protected branch (default: that of the CI job)')
     .option(
+      '--remote <name>',
+      'the remote of the repository, which keeps signed approvals, as "trueup approve --remote" names it',
+      'origin',
+    )
+    .option(
       '--lock-timeout <duration>',
       'how long to wait for the lock of a stack, such as 5m',
       parseTimeout,

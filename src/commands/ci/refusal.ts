@@ -6,6 +6,7 @@ import { hasErrors } from '../../model/diagnostic.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { CiEvent } from '../../run/ci/job.ts';
 import { labelPrefix } from '../../approvals/labels.ts';
+import { shellWord } from '../../report/view/printable.ts';
 import { acceptedMethods, type ApprovalAnswer, needsNone } from './find-approval.ts';
 
 type Refused = Exclude<ApprovalAnswer, { readonly is: 'approved' }>;
@@ -15,6 +16,8 @@ interface RefusalContext {
   readonly rules: ApprovalRules;
   /** the stack's argument on the command line */
   readonly stack: string | undefined;
+  /** the remote that keeps signed approvals */
+  readonly remote: string;
   /** the environment that this job waited for */
   readonly environment: string | undefined;
   /** why no code host is asked, as a clause */
@@ -99,11 +102,13 @@ function hasSigners({ from = [] }: ApprovalRules): boolean {
 }
 
 function approveCommand(
-  { plan, stack }: Pick<RefusalContext, 'plan' | 'stack'>,
+  { plan, stack, remote = 'origin' }: Pick<RefusalContext, 'plan' | 'stack'> & { readonly remote?: string },
   guards: readonly string[],
 ): string {
   const ack = guards.length === 0 ? [] : ['--ack', guards.join(',')];
-  return quoted(['trueup approve', plan.digest, ...ack, ...(stack === undefined ? [] : [stack])].join(' '));
+  const at = remote === 'origin' ? [] : ['--remote', shellWord(remote)];
+  const path = stack === undefined ? [] : [stack];
+  return quoted(['trueup approve', plan.digest, ...ack, ...at, ...path].join(' '));
 }
 
 interface ShownContext extends Pick<RefusalContext, 'rules' | 'stack'> {

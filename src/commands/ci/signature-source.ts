@@ -4,11 +4,13 @@ import { isSameName, type PullRequest, type PullRequests } from '../../api/code-
 import { type CommitAuthors, readCommitAuthors } from '../../approvals/allowed-signers.ts';
 import { readMakers } from '../../approvals/people.ts';
 import { type Proposal, readSignatures, type SignerRules } from '../../approvals/signatures.ts';
-import { stackRepository } from '../../ledger/git/checkout.ts';
+import { addressesOfRemote } from '../../ledger/git/checkout.ts';
 import type { CommitRange, RangeCommit } from '../../ledger/git/commits-since.ts';
 import { fileAtCommit } from '../../ledger/git/file-at-commit.ts';
 import type { GitContext } from '../../ledger/git/git-command.ts';
 import type { ApprovalRules, RefusedApproval } from '../../model/approval.ts';
+import { quoted } from '../../model/quoted.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import type { Found, MergedPull } from './find-approval.ts';
 
 /** Who wrote the commits of a range. */
@@ -36,9 +38,8 @@ export interface SignatureInput {
   readonly rules: ApprovalRules;
   /** the clone */
   readonly at: GitContext;
-  /** the root of the repository */
-  readonly root: string;
-  readonly stackFile: string;
+  /** the remote that keeps the approvals, and whose address they name */
+  readonly remote: string;
   readonly head: string;
   readonly range: CommitRange;
   readonly authors: RangeAuthors;
@@ -60,14 +61,19 @@ export async function findSignatures(
   input: SignatureInput,
   host: KnownPulls | undefined,
 ): Promise<Found> {
-  const { rules, at, root, stackFile, range, head, path, pathBefore, stack, now, signal } = input;
-  const repository = await stackRepository(at, root, stackFile);
+  const { rules, at, remote, range, head, path, pathBefore, stack, now, signal } = input;
+  const remotes = await addressesOfRemote(at, remote);
+  if (remotes.length === 0)
+    throw new CommandStop(
+      'approval-place',
+      `nothing was written: this clone has no remote ${quoted(remote)}, which keeps the approvals: name one with --remote`,
+    );
   const base = await signersAt(range.base, pathBefore, input);
   const { proposals, refused } = await proposalsOf(pulls, base, input, host);
   const found = await readSignatures({
     ...{ stack, git: at, proposals, now, signal },
-    repository: { remotes: repository?.remotes ?? [], path },
-    remote: 'origin',
+    repository: { remotes, path },
+    remote,
     head: { ...(await signersAt(head, path, input)), selfApprove: rules.selfApprove === true },
   });
   return { ...found, refused: [...refused, ...found.refused] };

@@ -1,8 +1,13 @@
 /** `trueup ci apply` with signatures: what people signed is applied, with and without a code host. */
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { trueup } from '../../support/captured-host.ts';
 import { emptyStack, noCodeHost, openApplyScene } from '../../support/ci/apply-scene.ts';
 import { makeSigner } from '../../support/ci/signers.ts';
+import { secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
+import { git } from '../../support/ledger/git-remote.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const first = workspace('first', { description: 'one' });
 const second = workspace('second', { description: 'two' });
@@ -83,5 +88,27 @@ describe('A signature', () => {
     const acknowledged = ['deletes', 'zero', 'rename'] as const;
     await scene.sign({ digest, commit: pull.head, by: 'bob', acknowledged });
     await scene.ciApply(0);
+  });
+
+  it('is read from the remote that the job names, and names that repository', async () => {
+    const scene = await openApplyScene({ spec: { ...spec, ledger: 'git' } }, { signers: ['alice'] });
+    const other = join(temporaryFolder(), 'other.git');
+    git(scene.keys, 'init', '--quiet', '--bare', other);
+    const run = async (commit: string, code: number, ...args: readonly string[]) => {
+      const cwd = scene.scene.at(commit);
+      git(cwd, 'remote', 'add', 'other', other);
+      const ran = await trueup(args, { cwd, env: { ...process.env, ...secrets, GITHUB_ACTIONS: '' } });
+      expect(ran, ran.out + ran.err).toMatchObject({ code });
+      return ran;
+    };
+    const { pull, digest, merge } = await scene.pull([first]);
+    const by = ['--key', join(scene.keys, 'alice'), '--remote', 'other', '--yes'];
+    await run(pull.head, 0, 'approve', digest, 'pay', ...by);
+    merge();
+    const main = scene.main();
+    expect((await run(main, 4, 'ci', 'apply')).err).toContain('no valid approval was found');
+    expect((await run(main, 1, 'ci', 'apply', '--remote', 'none')).err).toContain('has no remote "none"');
+    const { out } = await run(main, 0, 'ci', 'apply', '--remote', 'other');
+    expect(out).toContain('approved by "alice@example.com" (signature)');
   });
 });
