@@ -58,7 +58,7 @@ interface CommitOrderInput {
   readonly signal: AbortSignal;
 }
 
-/** Never rejects. How ours stands to the ledger's commit, and then to its other commits. */
+/** How ours stands to the ledger's commit, and then to its other commits. @throws LedgerError when the history cannot be read, WaitEnded */
 export function ordersOf(
   { commit, otherCommits = [] }: Ledger,
   ours: RepositoryCommit | NoCommit,

@@ -140,6 +140,8 @@ export async function prepareRun<C extends ReaderConnection>(
     printWarnings(terminal, storedSecrets(ledger, store, stack, host.secrets));
     const signal = AbortSignal.any([opened.closing.signal, time.runEnded]);
     opened.commitOrders = ordersOf(ledger, from, store, { stack, declared, untracked, host, signal });
+    // Whoever plans awaits it; until then, its failure must not end the process.
+    opened.commitOrders.catch(() => {});
     const repository = place?.applied;
     const settled = await settle?.(stack, { ledger, from, manifests, repository, signal: time.runEnded });
     const connected = await connect(settled?.stack ?? stack, host, time);

@@ -13,6 +13,7 @@ import { readManifests } from '../../manifest/read-manifests.ts';
 import { approvalMethods, type ApprovalRules } from '../../model/approval.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { LoosenedSetting } from '../../model/guard.ts';
+import { LedgerError, WaitEnded } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { Stack } from '../../model/stack.ts';
 import { stricterOf } from '../../plan/loosened.ts';
@@ -53,6 +54,8 @@ export async function settleStack(
   const { range, inspected: authors } = await commitsSince(at, {
     ...{ since, head },
     inspect: readRangeAuthors,
+  }).catch((error: unknown) => {
+    throw error instanceof LedgerError && !(error instanceof WaitEnded) ? unknownHistory(error) : error;
   });
   const { before, path: stackPath } = await stackBefore(range.base, {
     ...{ at, stack, host, argument: path, path: ledger.repository?.path ?? repository.path },
@@ -74,6 +77,14 @@ export async function settleStack(
     path: repository.path,
     pathBefore: before === undefined ? undefined : stackPath,
   };
+}
+
+/** What was merged since the last apply is not known, as after the history of the branch was rewritten. */
+function unknownHistory({ message }: LedgerError): CommandStop {
+  return new CommandStop(
+    'commit-unreadable',
+    `nothing was written: the commits since the last apply cannot be read: ${message}; if the history of the branch was rewritten, apply once by hand with "trueup apply"`,
+  );
 }
 
 /** @throws CommandStop where the files of the stack are not those of a commit */
