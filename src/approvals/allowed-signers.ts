@@ -88,13 +88,18 @@ export async function readCommitAuthors(git: GitContext, commits: readonly strin
   return { names: [...authors.names], keys: [...authors.keys] };
 }
 
+/** The email addresses of co-authors in the message of a commit. */
+export function coAuthorsIn(message: string): string[] {
+  return [...message.matchAll(/^co-authored-by:[^\n]*<([^<>\n]+)>/gim)].map(([, email = '']) => email);
+}
+
 function learnAuthors(commit: string, { names, keys }: { names: Set<string>; keys: Set<string> }): void {
   const end = commit.indexOf('\n\n');
   const head = end === -1 ? commit : commit.slice(0, end);
   const body = end === -1 ? '' : commit.slice(end);
   for (const [, email = ''] of head.matchAll(/^(?:author|committer) [^\n]*<([^<>\n]*)> \d+ [+-]\d+$/gm))
     names.add(email);
-  for (const [, email = ''] of body.matchAll(/^co-authored-by:[^\n]*<([^<>\n]+)>/gim)) names.add(email);
+  for (const email of coAuthorsIn(body)) names.add(email);
   const [, signature] =
     /^gpgsig(?:-sha256)? (-----BEGIN SSH SIGNATURE-----\n(?: [^\n]*\n?)+)/m.exec(head) ?? [];
   const key = signature === undefined ? undefined : publicKeyOf(signature.replace(/^ /gm, ''));

@@ -148,7 +148,12 @@ function commitsIn(items: readonly Item[], head: string): PullRequestCommits {
       const login = item.mayItem(name)?.mayText('login');
       return { ...(email === undefined ? {} : { email }), ...(login === undefined ? {} : { login }) };
     };
-    return { commit: item.text('sha'), author: personIn('author'), committer: personIn('committer') };
+    return {
+      commit: item.text('sha'),
+      author: personIn('author'),
+      committer: personIn('committer'),
+      message: commit.mayText('message') ?? '',
+    };
   });
   if (commits.length >= maxCommits)
     return {

@@ -104,6 +104,7 @@ function commitsIn(items: readonly Item[], head: string): PullRequestCommits {
     commit: item.text('id'),
     author: personIn(item.mayText('author_email')),
     committer: personIn(item.mayText('committer_email')),
+    message: item.mayText('message') ?? '',
   }));
   return commits.some(({ commit }) => commit === head)
     ? { commits }

@@ -42,6 +42,8 @@ export interface PullRequestCommit {
   readonly commit: string;
   readonly author: CommitPerson;
   readonly committer: CommitPerson;
+  /** the whole message, which may name more authors */
+  readonly message: string;
 }
 
 export interface PullRequestCommits {

@@ -1,7 +1,7 @@
 /** The signatures that count for an apply: of heads of its pull requests, or of commits that were merged since the last apply. */
 import { posix } from 'node:path';
 import { isSameName, type PullRequest, type PullRequests } from '../../api/code-host/pull-requests.ts';
-import { type CommitAuthors, readCommitAuthors } from '../../approvals/allowed-signers.ts';
+import { coAuthorsIn, type CommitAuthors, readCommitAuthors } from '../../approvals/allowed-signers.ts';
 import { readMakers } from '../../approvals/people.ts';
 import { type Proposal, readSignatures, type SignerRules } from '../../approvals/signatures.ts';
 import { addressesOfRemote } from '../../ledger/git/checkout.ts';
@@ -163,7 +163,11 @@ async function proposalsOfPulls(
 
 async function readMails(pullRequests: PullRequests, pullRequest: PullRequest): Promise<string[]> {
   const { commits } = await pullRequests.commits(pullRequest);
-  const mails = commits.flatMap(({ author, committer }) => [author.email, committer.email]);
+  const mails = commits.flatMap(({ author, committer, message }) => [
+    author.email,
+    committer.email,
+    ...coAuthorsIn(message),
+  ]);
   return mails.filter((mail) => mail !== undefined);
 }
 

@@ -30,11 +30,14 @@ export function pullShown(pull: GithubPull, state: GithubState): object {
 }
 
 /** Whom GitHub knows by the address of a commit; else an empty object. */
-export function commitShown({ sha, author, committer }: GithubCommit, state: GithubState): object {
+export function commitShown(
+  { sha, author, committer, message = 'Change it' }: GithubCommit,
+  state: GithubState,
+): object {
   const signed = (login = 'stranger') => ({ name: login, email: `${login}@example.com` });
   return {
     sha,
-    commit: { message: 'Change it', author: signed(author), committer: signed(committer) },
+    commit: { message, author: signed(author), committer: signed(committer) },
     author: userShown(author, state) ?? {},
     committer: userShown(committer, state) ?? {},
     parents: [],

@@ -6,6 +6,7 @@ export interface GithubCommit {
   /** user names; an address that GitHub does not know belongs to no user */
   readonly author?: string;
   readonly committer?: string;
+  readonly message?: string;
 }
 
 export interface GithubReview {

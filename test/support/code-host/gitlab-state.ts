@@ -12,6 +12,7 @@ export interface GitlabCommit {
   readonly sha: string;
   readonly author?: string;
   readonly committer?: string;
+  readonly message?: string;
 }
 
 export interface GitlabVersion {

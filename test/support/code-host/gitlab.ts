@@ -107,11 +107,14 @@ function ofRequest(
       return notes.map((note) => noteShown(note, state));
     }
     case '/commits':
-      return request.commits.toReversed().map(({ sha, author = 'stranger', committer = 'stranger' }) => ({
-        id: sha,
-        author_email: `${author}@example.com`,
-        committer_email: `${committer}@example.com`,
-      }));
+      return request.commits
+        .toReversed()
+        .map(({ sha, author = 'stranger', committer = 'stranger', message = 'Change it' }) => ({
+          id: sha,
+          message,
+          author_email: `${author}@example.com`,
+          committer_email: `${committer}@example.com`,
+        }));
     case '/approvals':
       return {
         approved: request.approvals.length > 0,
