@@ -2,6 +2,7 @@
  * Who may sign, read from git objects, so that neither the work tree nor a link in it matters. Who wrote the commits of a pull
  * request, by all names and keys in them, and whether a signer is one of them.
  */
+import { coAuthorsIn } from '../api/code-host/pull-requests.ts';
 import type { GitContext } from '../ledger/git/git-command.ts';
 import { runGit } from '../ledger/git/git-command.ts';
 import { ApprovalsError } from '../model/approval.ts';
@@ -86,11 +87,6 @@ export async function readCommitAuthors(git: GitContext, commits: readonly strin
   }
   if (read !== commits.length) throw unread('git did not list all of them');
   return { names: [...authors.names], keys: [...authors.keys] };
-}
-
-/** The email addresses of co-authors in the message of a commit. */
-export function coAuthorsIn(message: string): string[] {
-  return [...message.matchAll(/^co-authored-by:[^\n]*<([^<>\n]+)>/gim)].map(([, email = '']) => email);
 }
 
 function learnAuthors(commit: string, { names, keys }: { names: Set<string>; keys: Set<string> }): void {

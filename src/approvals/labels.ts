@@ -11,7 +11,7 @@ import {
 import type { ApprovalRules } from '../model/approval.ts';
 import { type GuardId, guardIds } from '../model/guard.ts';
 import { quoted } from '../model/quoted.ts';
-import { mayWrite, readMakers, whyMaker } from './people.ts';
+import { readMakers, whyMaker, whyNotAdmitted } from './people.ts';
 import type { PlanComment } from './plan-comment.ts';
 
 export const labelPrefix = 'trueup-ack/';
@@ -35,7 +35,7 @@ interface LabelSource {
   readonly pullRequest: PullRequest;
   /** that are applied with it: their makers may not acknowledge their guards here */
   readonly together?: readonly PullRequest[];
-  readonly rules: Pick<ApprovalRules, 'selfAck'>;
+  readonly rules: Pick<ApprovalRules, 'from' | 'selfAck'>;
   /** what is acknowledged: the labels count for its digest and commit only */
   readonly comment: PlanComment;
 }
@@ -74,13 +74,13 @@ async function whyNot(
   const since = Date.parse(at);
   if (since <= Date.parse(comment.at))
     return `it was set ${at}, not later than the comment with the plan, which was posted or edited ${comment.at}; remove it and set it again`;
-  if (await pullRequests.isBot(by)) return `${quoted(by)} is not a person`;
   for (const one of rules.selfAck === true ? [] : new Set([pullRequest, ...together])) {
     const isMaker = whyMaker(by, await readMakers(pullRequests, one));
     if (isMaker !== undefined)
       return one === pullRequest ? isMaker : `${isMaker} (${one.number}, which is applied with it)`;
   }
-  if (!(await mayWrite(by, pullRequests))) return `${quoted(by)} has no write permission`;
+  const whyPerson = await whyNotAdmitted(by, pullRequests, rules, { mustWrite: true });
+  if (whyPerson !== undefined) return whyPerson;
   const changedAt = await pullRequests.labelChangedAt(label);
   if (changedAt === undefined) return 'the code host does not say since when the label has this name';
   return Date.parse(changedAt) < since

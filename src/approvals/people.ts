@@ -1,5 +1,11 @@
 /** Who may approve: people whom the stack admits, and who have no part in what they approve. */
-import { isSameName, type PullRequest, type PullRequests } from '../api/code-host/pull-requests.ts';
+import {
+  isSameName,
+  peopleOf,
+  type PullRequest,
+  type PullRequestCommit,
+  type PullRequests,
+} from '../api/code-host/pull-requests.ts';
 import type { ApprovalRules } from '../model/approval.ts';
 import { quoted } from '../model/quoted.ts';
 
@@ -8,7 +14,7 @@ export type Makers =
   | { readonly is: 'known'; readonly people: readonly string[] }
   | { readonly is: 'unknown'; readonly why: string };
 
-/** Its author, the authors and committers of its commits, and who pushed them. @throws CodeHostError, WireError */
+/** Its author, the authors, co-authors and committers of its commits, and who pushed them. @throws CodeHostError, WireError */
 export async function readMakers(pullRequests: PullRequests, pullRequest: PullRequest): Promise<Makers> {
   const { commits, why } = await pullRequests.commits(pullRequest);
   if (why !== undefined) return { is: 'unknown', why };
@@ -17,16 +23,46 @@ export async function readMakers(pullRequests: PullRequests, pullRequest: PullRe
     commits.map(({ commit }) => commit),
   );
   if (pushes.is === 'unknown') return pushes;
-  const named = commits.flatMap(({ author, committer }) =>
-    [author.login ?? [], committer.login ?? []].flat(),
-  );
-  return { is: 'known', people: [...new Set([pullRequest.author, ...named, ...pushes.by])] };
+  return { is: 'known', people: [...new Set([pullRequest.author, ...loginsOf(commits), ...pushes.by])] };
+}
+
+function loginsOf(commits: readonly PullRequestCommit[]): string[] {
+  return commits.flatMap(peopleOf).flatMap(({ login }) => login ?? []);
+}
+
+/** Commits that somebody pushed to the protected branch itself, one after the other. */
+export interface DirectPush {
+  /** the repository, as `from` of a pull request names it */
+  readonly from: string;
+  readonly branch: string;
+  /** of the branch itself, oldest first; at least one */
+  readonly line: readonly string[];
+  /** these, and what they merged */
+  readonly all: readonly string[];
+  /** RFC 3339 */
+  readonly now: string;
+}
+
+/** The same of commits that no pull request brought. @throws CodeHostError, WireError */
+export async function readDirectMakers(
+  pullRequests: PullRequests,
+  { from, branch, line, all, now }: DirectPush,
+): Promise<Makers> {
+  const pushes = await pullRequests.pushes({ from, branch, head: line.at(-1) ?? '', createdAt: now }, line);
+  if (pushes.is === 'unknown') return pushes;
+  const commits: PullRequestCommit[] = [];
+  for (const id of all) commits.push(await pullRequests.commit(id));
+  return { is: 'known', people: [...new Set([...loginsOf(commits), ...pushes.by])] };
+}
+
+/** As a clause. */
+export function whyUnknown({ why }: Extract<Makers, { readonly is: 'unknown' }>): string {
+  return `it is not known who made what is approved, and its makers may not approve it: ${why}`;
 }
 
 /** Why somebody has a part in it, as a clause; undefined when not. */
 export function whyMaker(user: string, makers: Makers): string | undefined {
-  if (makers.is === 'unknown')
-    return `it is not known who made the pull request, and its makers may not approve it: ${makers.why}`;
+  if (makers.is === 'unknown') return whyUnknown(makers);
   return makers.people.some((one) => isSameName(one, user))
     ? `${quoted(user)} is the author of the pull request, or wrote or pushed a commit of it`
     : undefined;
@@ -56,7 +92,7 @@ export async function whyNotAdmitted(
 }
 
 /** @throws CodeHostError, WireError */
-export async function mayWrite(user: string, pullRequests: PullRequests): Promise<boolean> {
+async function mayWrite(user: string, pullRequests: PullRequests): Promise<boolean> {
   const permission = await pullRequests.permission(user);
   return permission === 'write' || permission === 'admin';
 }

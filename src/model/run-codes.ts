@@ -323,6 +323,12 @@ export const runCodes = {
     warning: true,
     fix: 'ask a person with write permission to open the pull request, or merge the change of the targets first, in a pull request of its own',
   },
+  'targets-changed': {
+    title: 'The pull request changes where secrets go or come from',
+    class: 'failure',
+    warning: true,
+    fix: 'approve the plan only if each target, token, ledger and archive that the message names is right: "trueup ci apply" sends a token to a changed target only after an approval',
+  },
   'validated-only': {
     title: 'The stack was only validated, and not planned',
     class: 'failure',

@@ -61,6 +61,15 @@ export async function findLedgers(search: Search): Promise<readonly FoundLedger[
   return found.flatMap((one) => (one !== undefined && isOfStack(one.ledger, targets) ? [one] : []));
 }
 
+/** An open ledger of this stack in the database whose address the job has, although the stack names another place. */
+export async function findInDatabase(search: Search): Promise<LedgerPlace | undefined> {
+  const [place] = await databasePlaces(search.host);
+  if (place === undefined || isSamePlace(place, placeOf(search.stack))) return undefined;
+  const found = await readAt(place, search);
+  const isOpen = found !== undefined && found.ledger.movedTo === undefined;
+  return isOpen ? found.place : undefined;
+}
+
 function isOfStack({ targets = new Map() }: Ledger, ours: ReadonlySet<string>): boolean {
   return targets.size === 0 || [...targets.values()].some((identity) => ours.has(identity));
 }

@@ -75,10 +75,8 @@ interface Preparation<C extends ReaderConnection> extends LoadOptions {
 
 export type SettleInput = Pick<
   PreparedRun<ReaderConnection>,
-  'ledger' | 'from' | 'manifests' | 'repository'
-> & {
-  readonly signal: AbortSignal;
-};
+  'ledger' | 'from' | 'manifests' | 'repository' | 'time'
+>;
 
 /** A stack with the stricter of its settings and earlier ones, and what it has looser in its file. */
 export type SettledStack = Required<Pick<PlanRequest, 'stack' | 'loosened'>>;
@@ -87,7 +85,7 @@ export type SettledStack = Required<Pick<PlanRequest, 'stack' | 'loosened'>>;
 export async function runToRead(
   path: string | undefined,
   context: CommandContext,
-  limits: LoadOptions,
+  limits: LoadOptions & Pick<Preparation<ReaderConnection>, 'settle'>,
   act: (prepared: PreparedRun<ReaderConnection>, stop: AbortSignal) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const stops = listenForEnd(context.host);
@@ -143,7 +141,7 @@ export async function prepareRun<C extends ReaderConnection>(
     // Whoever plans awaits it; until then, its failure must not end the process.
     opened.commitOrders.catch(() => {});
     const repository = place?.applied;
-    const settled = await settle?.(stack, { ledger, from, manifests, repository, signal: time.runEnded });
+    const settled = await settle?.(stack, { ledger, from, manifests, repository, time });
     const connected = await connect(settled?.stack ?? stack, host, time);
     opened.connected = connected;
     refuseSecretNames(manifests.resources, host);

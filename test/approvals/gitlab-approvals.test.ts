@@ -97,6 +97,15 @@ describe('an approval of a merge request', () => {
     expect((await approvalsOf(scene, { selfApprove: true })).by).toEqual(['ann', 'bob', 'carol']);
   });
 
+  it('of a co-author does not count, as far as the address names the user', async () => {
+    const scene = await openGitlabScene();
+    const trailers = 'Co-authored-by: Bob <7-bob@users.noreply.gitlab.test>';
+    scene.state.push(scene.request, { by: 'ann', head: sha('b'), commits: [{ sha: sha('b'), trailers }] });
+    scene.post();
+    for (const by of ['bob', 'carol']) scene.state.approve(scene.request, by);
+    expect(await approvalsOf(scene)).toMatchObject({ by: ['carol'] });
+  });
+
   it('of who pushed the commit to another branch does not count', async () => {
     const scene = await approved();
     const { project, clock, pushes } = scene.state;

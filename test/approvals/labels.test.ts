@@ -123,6 +123,24 @@ describe('a label', () => {
     expect(await acksOf(scene)).toMatchObject({ acknowledged: [], why: expect.stringContaining(why) });
   });
 
+  it('counts of the people and teams alone whom the stack names, if it names any', async () => {
+    const scene = await planned();
+    scene.state.teams.set('acme/platform', new Map([['carol', 'active']]));
+    const from = [{ user: 'dave' }, { team: 'acme/platform' }, { signers: 'allowed_signers' }];
+    for (const [by, isNamed] of [
+      ['bob', false],
+      ['carol', true],
+      ['dave', true],
+    ] as const) {
+      scene.state.label(scene.pull, ack, by);
+      const found = await acksOf(scene, { from });
+      expect(found.acknowledged, by).toEqual(isNamed ? [`deletes by ${by}`] : []);
+      if (!isNamed) expect(found.why).toContain('is not among the users and teams');
+    }
+    const signersOnly = [{ signers: 'allowed_signers' }];
+    expect((await acksOf(scene, { from: signersOnly })).acknowledged).toHaveLength(1);
+  });
+
   it('that got this name after it was set does not count', async () => {
     const scene = await planned();
     scene.state.label(scene.pull, 'ready', 'bob');

@@ -162,6 +162,7 @@ describe('the reviewer', () => {
   it.each([
     ['author', { sha: sha('b'), author: 'bob', committer: 'ann' }],
     ['committer', { sha: sha('b'), author: 'ann', committer: 'bob' }],
+    ['co-author', { sha: sha('b'), author: 'ann', committer: 'ann', coAuthors: ['bob'] }],
   ])('is not the %s of a commit', async (_, commit) => {
     const scene = await openGithubScene();
     scene.state.push(scene.pull, { by: 'ann', head: sha('b'), commits: [commit] });

@@ -1,5 +1,5 @@
 /** Who pushed the commits of a pull request of GitHub, as the log of its branch says. Source: wire/code-hosts 7 */
-import type { PullRequest, Pushes } from './pull-requests.ts';
+import type { PushedBranch, Pushes } from './pull-requests.ts';
 import type { Item, Reading } from './reading.ts';
 
 /** A hundred pushes each. */
@@ -11,7 +11,7 @@ const noSuchRef = [404, 422];
 /** Reads the log of the branch and, where that does not have the head, as after the branch was deleted, that of the repository. */
 export async function readGithubPushes(
   reading: Reading,
-  { from, branch, head }: PullRequest,
+  { from, branch, head }: PushedBranch,
   commits: readonly string[],
 ): Promise<Pushes> {
   if (from === undefined) return { is: 'unknown', why: 'the repository that its head is in was deleted' };

@@ -1,15 +1,12 @@
-/** Pull requests of GitHub, as its REST API gives them. Source: wire/code-hosts 6, 8, 9, 10, 11 */
+/** Pull requests of GitHub, as its REST API gives them. Source: wire/code-hosts 6, 8, 9, 10, 11, 13 */
 import { quoted } from '../../model/quoted.ts';
 import { githubReview } from './comments.ts';
 import {
   type Comment,
-  type CommitPerson,
   isSameName,
   type LabelEvent,
   type Permission,
   type PullRequest,
-  type PullRequestCommit,
-  type PullRequestCommits,
   type PullRequests,
   type Review,
   type RunApprovals,
@@ -17,15 +14,14 @@ import {
   type RunPlace,
 } from './pull-requests.ts';
 import { commentsIn } from './read-comments.ts';
+import { readGithubCommit, readGithubCommits } from './github-commits.ts';
 import { readGithubPushes } from './github-pushes.ts';
 import type { Item, Reading } from './reading.ts';
-
-/** GitHub lists no more commits of a pull request than these. */
-const maxCommits = 250;
 
 /** @param repository `owner/name` */
 export function githubPullRequests(reading: Reading, repository: string): PullRequests {
   const root = `/repos/${repository.split('/').map(encodeURIComponent).join('/')}`;
+  const [owner = '', name = ''] = repository.split('/');
   const bots = new Map<string, boolean>();
   const userIn = (item: Item, name: string): string | undefined => {
     const user = item.mayItem(name);
@@ -39,21 +35,17 @@ export function githubPullRequests(reading: Reading, repository: string): PullRe
       const all = await reading.list(`${root}/commits/${commit}/pulls`);
       return all
         .map((item) => pullRequestIn(item, userIn))
-        .filter(({ item }) => isSameName(item.item('base').item('repo').text('full_name'), repository))
-        .map(({ pullRequest }) => pullRequest)
-        .filter((one) => one.merged !== undefined && one.base === base)
+        .filter((one) => isSameName(one.to, repository) && one.merged !== undefined && one.base === base)
         .sort((one, other) => one.number - other.number);
     },
     async get(number) {
       const item = await reading.get(`${root}/pulls/${number}`);
       if (item.number('number') !== number) throw item.fail('it is another pull request');
-      return pullRequestIn(item, userIn).pullRequest;
+      return pullRequestIn(item, userIn);
     },
-    async commits({ number, head }) {
-      const items = await reading.list(`${root}/pulls/${number}/commits`);
-      return commitsIn(items, head);
-    },
-    pushes: (pullRequest, commits) => readGithubPushes(reading, pullRequest, commits),
+    commits: (pullRequest) => readGithubCommits(reading, repository, pullRequest),
+    commit: (id) => readGithubCommit(reading, repository, id),
+    pushes: (branch, commits) => readGithubPushes(reading, branch, commits),
     async reviews({ number }) {
       const items = await reading.list(`${root}/pulls/${number}/reviews`);
       return items.flatMap((item) => reviewIn(item, userIn) ?? []);
@@ -72,7 +64,6 @@ export function githubPullRequests(reading: Reading, repository: string): PullRe
       };
     },
     async labelChangedAt(label) {
-      const [owner = '', name = ''] = repository.split('/');
       const data = await reading.query(
         'query($owner: String!, $name: String!, $label: String!) { repository(owner: $owner, name: $name) { label(name: $label) { createdAt updatedAt } } }',
         { owner, name, label },
@@ -91,6 +82,8 @@ export function githubPullRequests(reading: Reading, repository: string): PullRe
       if (!isPermission(permission)) throw item.fail(`the permission ${quoted(permission)} is not known`);
       return permission;
     },
+    keys: (user) => readKeys(reading, `/users/${encodeURIComponent(user)}`),
+    isProtected: (branch) => readProtection(reading, root, `branches/${encodeURIComponent(branch)}`),
     async isMember(team, user) {
       const [organization = '', slug = ''] = team.split('/');
       const names = [organization, slug, user].map(encodeURIComponent);
@@ -115,54 +108,39 @@ function isPermission(text: string): text is Permission {
 /** The account of everybody whose account was deleted. */
 const ghost = 'ghost';
 
-function pullRequestIn(
-  item: Item,
-  userIn: UserIn,
-): { readonly item: Item; readonly pullRequest: PullRequest } {
-  const head = item.item('head');
+function pullRequestIn(item: Item, userIn: UserIn): PullRequest {
+  const [head, base] = [item.item('head'), item.item('base')];
   const url = item.mayText('html_url');
   const from = head.mayItem('repo')?.text('full_name');
   const mergedAt = item.mayTime('merged_at');
   return {
-    item,
-    pullRequest: {
-      number: item.number('number'),
-      author: userIn(item, 'user') ?? ghost,
-      head: head.text('sha'),
-      branch: head.text('ref'),
-      base: item.item('base').text('ref'),
-      createdAt: item.time('created_at'),
-      ...(url === undefined ? {} : { url }),
-      ...(from === undefined ? {} : { from }),
-      ...(mergedAt === undefined ? {} : { merged: { commit: item.text('merge_commit_sha'), at: mergedAt } }),
-    },
+    number: item.number('number'),
+    author: userIn(item, 'user') ?? ghost,
+    head: head.text('sha'),
+    branch: head.text('ref'),
+    base: base.text('ref'),
+    to: base.item('repo').text('full_name'),
+    createdAt: item.time('created_at'),
+    ...(url === undefined ? {} : { url }),
+    ...(from === undefined ? {} : { from }),
+    ...(mergedAt === undefined ? {} : { merged: { commit: item.text('merge_commit_sha'), at: mergedAt } }),
   };
 }
 
-function commitsIn(items: readonly Item[], head: string): PullRequestCommits {
-  const commits = items.map((item): PullRequestCommit => {
-    const commit = item.item('commit');
-    const personIn = (name: string): CommitPerson => {
-      const email = commit.mayItem(name)?.mayText('email');
-      // It is an empty object where GitHub knows nobody with that address.
-      const login = item.mayItem(name)?.mayText('login');
-      return { ...(email === undefined ? {} : { email }), ...(login === undefined ? {} : { login }) };
-    };
-    return {
-      commit: item.text('sha'),
-      author: personIn('author'),
-      committer: personIn('committer'),
-      message: commit.mayText('message') ?? '',
-    };
-  });
-  if (commits.length >= maxCommits)
-    return {
-      commits,
-      why: `GitHub lists only ${maxCommits} commits of a pull request, and it has as many or more`,
-    };
-  return commits.some(({ commit }) => commit === head)
-    ? { commits }
-    : { commits, why: `its head ${head} is not among its commits` };
+async function readKeys(reading: Reading, path: string): Promise<string[]> {
+  const found = [
+    await reading.listIfThere(`${path}/keys`),
+    await reading.listIfThere(`${path}/ssh_signing_keys`),
+  ];
+  return found.flat().flatMap((item) => item.text('key').split(' ')[1] ?? []);
+}
+
+async function readProtection(reading: Reading, root: string, path: string): Promise<boolean | undefined> {
+  const branch = await reading.find(`${root}/${path}`);
+  if (branch === undefined || branch.flag('protected')) return branch && true;
+  // The flag is that of the older sort of rules.
+  const rules = await reading.list(`${root}/rules/${path}`);
+  return rules.some((rule) => rule.text('type') !== 'creation');
 }
 
 /** @returns undefined for a review that says neither yes nor no */

@@ -1,17 +1,20 @@
-/** Merge requests of GitLab, as its REST API gives them. Source: wire/code-hosts 6, 8, 9, 10, 11 */
+/** Merge requests of GitLab, as its REST API gives them. Source: wire/code-hosts 6, 8, 9, 10, 11, 13 */
 import { quoted } from '../../model/quoted.ts';
 import { gitlabReview } from './comments.ts';
-import type {
-  CommitPerson,
-  LabelEvent,
-  Permission,
-  PullRequest,
-  PullRequestCommits,
-  PullRequests,
-  Pushes,
-  Review,
-  RunApprovals,
-  RunPlace,
+import {
+  coAuthorsIn,
+  type CommitPerson,
+  type LabelEvent,
+  type Permission,
+  type PullRequest,
+  type PullRequestCommit,
+  type PullRequestCommits,
+  type PullRequests,
+  type PushedBranch,
+  type Pushes,
+  type Review,
+  type RunApprovals,
+  type RunPlace,
 } from './pull-requests.ts';
 import { commentsIn } from './read-comments.ts';
 import type { Item, Reading } from './reading.ts';
@@ -37,7 +40,8 @@ export function gitlabPullRequests(reading: Reading, project: string): PullReque
     async commits(pullRequest) {
       return commitsIn(await reading.list(`${pathOf(pullRequest)}/commits`), pullRequest.head);
     },
-    pushes: (pullRequest, commits) => readPushes(reading, pullRequest, commits),
+    commit: async (id) => commitIn(await reading.get(`${root}/repository/commits/${encodeURIComponent(id)}`)),
+    pushes: (branch, commits) => readPushes(reading, branch, commits),
     reviews: (pullRequest) => readApprovals(reading, pathOf(pullRequest), pullRequest.head, users),
     comments: ({ number }) => commentsIn(reading, gitlabReview(project, number)),
     self: () => reading.self('/user', 'username'),
@@ -66,6 +70,13 @@ export function gitlabPullRequests(reading: Reading, project: string): PullReque
     async permission(user) {
       return permissionOf(await memberIn(reading, users, { of: `${root}/members/all`, user }));
     },
+    async keys(user) {
+      const id = await users.idOf(user);
+      const found = id === undefined ? [] : await reading.listIfThere(`/users/${id}/keys`);
+      return found.flatMap((item) => item.text('key').split(' ')[1] ?? []);
+    },
+    isProtected: async (branch) =>
+      (await reading.find(`${root}/repository/branches/${encodeURIComponent(branch)}`))?.flag('protected'),
     async isMember(team, user) {
       const of = `/groups/${encodeURIComponent(team)}/members`;
       return permissionOf(await memberIn(reading, users, { of, user })) !== 'none';
@@ -86,6 +97,7 @@ function mergeRequestIn(item: Item): PullRequest {
     head,
     branch: item.text('source_branch'),
     base: item.text('target_branch'),
+    to: String(item.number('project_id')),
     createdAt: item.time('created_at'),
     ...(url === undefined ? {} : { url }),
     ...(typeof from === 'number' ? { from: String(from) } : {}),
@@ -99,13 +111,17 @@ function personIn(email: string | undefined): CommitPerson {
   return { ...(email === undefined ? {} : { email }), ...(login === undefined ? {} : { login }) };
 }
 
-function commitsIn(items: readonly Item[], head: string): PullRequestCommits {
-  const commits = items.toReversed().map((item) => ({
+function commitIn(item: Item): PullRequestCommit {
+  return {
     commit: item.text('id'),
     author: personIn(item.mayText('author_email')),
     committer: personIn(item.mayText('committer_email')),
-    message: item.mayText('message') ?? '',
-  }));
+    coAuthors: coAuthorsIn(item.mayText('message') ?? '').map(personIn),
+  };
+}
+
+function commitsIn(items: readonly Item[], head: string): PullRequestCommits {
+  const commits = items.toReversed().map(commitIn);
   return commits.some(({ commit }) => commit === head)
     ? { commits }
     : { commits, why: `its head ${head} is not among its commits` };
@@ -119,7 +135,7 @@ const maxEventPages = 100;
 
 async function readPushes(
   reading: Reading,
-  { from, branch, head, createdAt }: PullRequest,
+  { from, branch, head, createdAt }: PushedBranch,
   commits: readonly string[],
 ): Promise<Pushes> {
   if (from === undefined) return { is: 'unknown', why: 'the project that its head is in was deleted' };
@@ -127,7 +143,9 @@ async function readPushes(
   const since = new Date(Date.parse(createdAt) - pushedBefore).toISOString().slice(0, 10);
   const found: Item[] = [];
   let read = 0;
-  for await (const items of reading.pages(`/projects/${from}/events?action=pushed&after=${since}`)) {
+  for await (const items of reading.pages(
+    `/projects/${encodeURIComponent(from)}/events?action=pushed&after=${since}`,
+  )) {
     found.push(...items.filter((item) => isPushOf(item, wanted)));
     read += 1;
     if (read >= maxEventPages && items.length > 0)

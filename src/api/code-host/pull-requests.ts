@@ -18,6 +18,8 @@ export interface PullRequest {
   readonly from?: string;
   /** the branch that it is merged into */
   readonly base: string;
+  /** the repository of that branch, as `from` names it */
+  readonly to: string;
   /** RFC 3339 */
   readonly createdAt: string;
   /** absent until it is merged */
@@ -42,9 +44,12 @@ export interface PullRequestCommit {
   readonly commit: string;
   readonly author: CommitPerson;
   readonly committer: CommitPerson;
-  /** the whole message, which may name more authors */
-  readonly message: string;
+  /** whom its message names so */
+  readonly coAuthors: readonly CommitPerson[];
 }
+
+/** A branch whose pushes are asked for. */
+export type PushedBranch = Pick<PullRequest, 'from' | 'branch' | 'head' | 'createdAt'>;
 
 export interface PullRequestCommits {
   /** oldest first */
@@ -136,8 +141,10 @@ export interface PullRequests {
   ofCommit(commit: string, base: string): Promise<readonly PullRequest[]>;
   get(number: number): Promise<PullRequest>;
   commits(pullRequest: PullRequest): Promise<PullRequestCommits>;
+  /** One commit of the repository. */
+  commit(id: string): Promise<PullRequestCommit>;
   /** Who pushed any of these commits as the newest one of the branch; the head must be among them. */
-  pushes(pullRequest: PullRequest, commits: readonly string[]): Promise<Pushes>;
+  pushes(branch: PushedBranch, commits: readonly string[]): Promise<Pushes>;
   /** Those that say yes or no, oldest first; of one person there may be several. */
   reviews(pullRequest: PullRequest): Promise<readonly Review[]>;
   comments(pullRequest: PullRequest): Promise<readonly Comment[]>;
@@ -149,6 +156,10 @@ export interface PullRequests {
   /** Whether it is no account of a person. */
   isBot(user: string): Promise<boolean>;
   permission(user: string): Promise<Permission>;
+  /** The public SSH keys of an account, for logins and for signatures: base64. Empty for an account that is gone. */
+  keys(user: string): Promise<readonly string[]>;
+  /** Whether rules protect a branch; undefined where the token may not see it. */
+  isProtected(branch: string): Promise<boolean | undefined>;
   /** False also where the token may not see the team. @param team `organization/team`, or the path of a group */
   isMember(team: string, user: string): Promise<boolean>;
   /** @returns undefined where the job has no deployment to this environment */
@@ -158,6 +169,16 @@ export interface PullRequests {
 /** The code host refuses, fails, redirects, or gives an answer that its documentation does not describe. */
 export class CodeHostError extends Error {
   override readonly name = 'CodeHostError';
+}
+
+/** The email addresses of those whom the message of a commit names as co-authors. */
+export function coAuthorsIn(message: string): string[] {
+  return [...message.matchAll(/^co-authored-by:[^\n]*<([^<>\n]+)>/gim)].map(([, email = '']) => email);
+}
+
+/** All people of a commit. */
+export function peopleOf({ author, committer, coAuthors }: PullRequestCommit): readonly CommitPerson[] {
+  return [author, committer, ...coAuthors];
 }
 
 /** Code hosts ignore the case of the names of users, repositories and environments. */

@@ -47,6 +47,12 @@ export class Reading {
     return all;
   }
 
+  /** The same, or nothing for 404. */
+  async listIfThere(path: string): Promise<readonly Item[]> {
+    const { status } = await this.#send(`${path}?per_page=100&page=1`, [404]);
+    return status === 404 ? [] : this.list(path);
+  }
+
   /** One page of a list, and where the next one begins. @param ignores statuses for which there is no list */
   async page(
     path: string,

@@ -5,9 +5,9 @@
 import type { ApprovedPlan } from '../../model/approval.ts';
 import { blockingIds } from '../../model/guard.ts';
 import type { Ledger } from '../../model/ledger.ts';
-import type { Plan } from '../../model/plan.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { quoted } from '../../model/quoted.ts';
+import type { Stack } from '../../model/stack.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
 import { renderPlanDifference } from '../../report/text/plan-difference.ts';
 import { printable } from '../../report/view/printable.ts';
@@ -26,15 +26,16 @@ import { makePlanToApply } from '../../run/make-plan.ts';
 import { findLimitedTokens, learnSecrets } from '../../run/needed-secrets.ts';
 import { identifyRun, withOrigin } from '../../run/origin.ts';
 import { planToShow } from '../../run/plan-to-show.ts';
-import { prepareRun } from '../../run/prepare-run.ts';
+import { prepareRun, type SettleInput } from '../../run/prepare-run.ts';
 import { printPlan } from '../../run/print-plan.ts';
 import { type SecretContext, secretContext } from '../../run/read-secret.ts';
 import { listenForSignals, raceStop, stoppedRun } from '../../run/stop-signals.ts';
 import { type CommandContext, textOutput } from '../../run/terminal.ts';
-import { type OpenedSources, openHost, openSources, type SourceFlags } from './approval-sources.ts';
+import { type OpenedSources, openSources, type SourceFlags } from './approval-sources.ts';
 import { type ApprovalAnswer, findApproval, needsNone } from './find-approval.ts';
-import { describeRefusal, labelsOf } from './refusal.ts';
-import { offeredPlan, offerPlan } from './run-plan.ts';
+import { findNewPlaces, unapprovedPlaces } from './approved-places.ts';
+import { describeNewPlaces, describeRefusal, notApproved } from './refusal.ts';
+import { offeredPlan, recordPlan } from './run-plan.ts';
 import { type ApplyScope, settleStack } from './settle-stack.ts';
 import { tellPull } from './tell-pull.ts';
 
@@ -81,8 +82,13 @@ async function applyUnderLock(
       }),
     lock: lockingFor({ ...context, stop, path, timeout: options.lockTimeout ?? 0 }),
     settle: async (stack, about) => {
-      found.scope = await settleStack(stack, about, { host, path });
-      return found.scope.settled;
+      const scope = await settleStack(stack, about, { host, path });
+      found.scope = scope;
+      if (options.record !== true) {
+        const checked = refuseNewPlaces(stack, about, { path, options, context, scope });
+        await raceStop(checked, stop, () => stoppedRun(stop, { done: 'nothing was written' }));
+      }
+      return scope.settled;
     },
   });
   const work = async () => {
@@ -96,7 +102,7 @@ async function applyUnderLock(
       if (textOutput(terminal) !== undefined) printPlan(terminal, planning.plan);
       refuseProblems(planning.plan, terminal);
     }
-    if (options.record === true) return recordPlan(planning.plan, prepared, { options, context });
+    if (options.record === true) return recordPlan(planning.plan, prepared, { flags: options, context });
     return decideAndApply(planning, prepared, { path, options, context, scope, secrets });
   };
   return endAfter(work, prepared.close);
@@ -115,27 +121,38 @@ async function makeStackPlan(
   return { ...planning, plan: withOrigin(planning.plan, prepared) };
 }
 
-/** Prints the plan, with its digest for the job that applies it. */
-async function recordPlan(
-  plan: Plan,
-  prepared: PreparedApply,
-  { options, context: { terminal, host } }: Pick<Applying, 'options' | 'context'>,
-): Promise<ExitCode> {
-  const guards = blockingIds(plan.guards);
-  const isEmpty = plan.changes.length === 0 && guards.length === 0;
-  if (!isEmpty) {
-    const opened = openHost({ flags: options, host, time: prepared.time });
-    await offerPlan(plan, prepared, { host, opened }).finally(() =>
-      typeof opened === 'string' ? undefined : opened.codeHost.close(),
+/**
+ * Nothing is connected before this. With `--record` there is nobody to ask yet: such a job has only tokens that may read, like
+ * that of a pull request.
+ * @throws CommandStop where secrets would go elsewhere than at the last apply, and nobody has approved that
+ */
+async function refuseNewPlaces(
+  stack: Stack,
+  { ledger, manifests, time }: SettleInput,
+  { path, options, context, scope }: Omit<Applying, 'secrets'>,
+): Promise<void> {
+  const { host, terminal } = context;
+  const { applied, rules } = scope;
+  const places = await findNewPlaces(stack, scope);
+  if (places.names.length === 0 || needsNone(rules)) return;
+  const isFirst = applied === undefined;
+  if (isFirst && !ledger.known && manifests.resources.length === 0) {
+    textOutput(terminal)?.write(
+      'Nothing is to be applied: the stack declares nothing, and was never applied\n',
     );
+    throw CommandStop.reported(exitCodes.done);
   }
-  printPlan(terminal, plan);
-  const next = isEmpty
-    ? 'Nothing is to be applied: the job that waits for an environment can be skipped'
-    : `Nothing was written. Next: ${guards.length === 0 ? '' : `acknowledge the guards, as by ${labelsOf(guards)} on the pull request; then `}a job that waits for an environment, with ${quoted(`trueup ci apply --digest ${plan.digest} --environment NAME`)}`;
-  textOutput(terminal)?.write(`${next}\n`);
-  terminal.pending.next = [next];
-  return exitCodes.done;
+  const sources = sourcesOf(stack, { ledger, time, options, host, scope });
+  try {
+    const left = await unapprovedPlaces(places, { stack, scope, ledger, sources, host, argument: path });
+    if (left.names.length === 0) return;
+    const { environment } = options;
+    const about = { rules, environment, missing: sources.missing, isFirst };
+    const refusal = describeNewPlaces({ ...left, names: places.names }, about);
+    throw notApproved(`nothing was written, and no token was sent: ${refusal.why}`, refusal);
+  } finally {
+    await sources.close();
+  }
 }
 
 interface Applying {
@@ -151,28 +168,43 @@ async function decideAndApply(
   prepared: PreparedApply,
   applying: Applying,
 ): Promise<ExitCode> {
-  const { options, context, scope } = applying;
-  const { host, stopStarting: stop } = context;
+  const { context, scope } = applying;
+  const { stopStarting: stop } = context;
   const { rules, range, head } = scope;
-  const { ledger, time, request } = prepared;
-  const { name } = request.stack;
-  const { digest, environment, remote } = options;
-  const waited =
-    digest === undefined || environment === undefined
-      ? undefined
-      : { digest, environment, since: offeredPlan(digest, prepared, host)?.at };
-  const signal = time.runEnded;
-  const signatures = { ...scope, stack: name, remote, now: host.now(), signal };
-  const sources = openSources({ flags: options, host, time, waited, signatures });
+  const { ledger } = prepared;
+  const sources = sourcesOf(prepared.request.stack, { ...prepared, ...applying, host: context.host });
   try {
     const answer = await raceStop(findApproval({ planning, rules, range, head, ledger, sources }), stop, () =>
       stoppedRun(stop, { done: 'nothing was written' }),
     );
+    const about = planning.plan.changes.length === 0 ? undefined : await sources.branchWarning();
+    if (about !== undefined) context.host.stderr.write(`${about}\n`);
     if (answer.is !== 'approved') return await refuse(answer, { planning, sources, ...applying });
     return await apply(answer, { planning, prepared, sources, ...applying });
   } finally {
     await sources.close();
   }
+}
+
+function sourcesOf(
+  { name }: Stack,
+  {
+    ledger,
+    time,
+    options,
+    host,
+    scope,
+  }: Pick<PreparedApply, 'ledger' | 'time'> &
+    Pick<Applying, 'options' | 'scope'> & { readonly host: CliHost },
+): OpenedSources {
+  const { digest, environment, remote } = options;
+  const waited =
+    digest === undefined || environment === undefined
+      ? undefined
+      : { digest, environment, since: offeredPlan(digest, { ledger }, host)?.at };
+  const signal = time.runEnded;
+  const signatures = { ...scope, stack: name, remote, now: host.now(), signal };
+  return openSources({ flags: options, host, time, waited, signatures });
 }
 
 interface Decided extends Applying {
@@ -216,15 +248,7 @@ async function refuse(
     },
     { host, opened, author, plan },
   );
-  const message = [
-    `nothing was written: ${refusal.why}`,
-    ...refusal.notCounted.map((line) => `  not counted: ${printable(line)}`),
-    ...ways.map((way) => `  to do: ${printable(way)}`),
-  ].join('\n');
-  const isBlocked = answer.is === 'blocked';
-  throw new CommandStop(isBlocked ? 'guards-block' : 'not-approved', message, {
-    exit: isBlocked ? exitCodes.blocked : exitCodes.stale,
-  });
+  throw notApproved(`nothing was written: ${refusal.why}`, refusal, answer.is === 'blocked');
 }
 
 async function apply(

@@ -1,21 +1,23 @@
 /** Opens the sources of approvals that this run has: the code host of its CI job, and the environment that the job waited for. */
 import type { CodeHost } from '../../api/code-host.ts';
 import { openPullRequests } from '../../api/code-host/open-pull-requests.ts';
-import type { PullRequest, PullRequests } from '../../api/code-host/pull-requests.ts';
+import { CodeHostError, type PullRequest, type PullRequests } from '../../api/code-host/pull-requests.ts';
 import { readEnvironmentApprovals } from '../../approvals/environments.ts';
 import { readHiddenContent } from '../../approvals/hidden-content.ts';
 import { readLabelAcks } from '../../approvals/labels.ts';
-import { readMakers } from '../../approvals/people.ts';
+import { type Makers, readDirectMakers, readMakers, whyUnknown } from '../../approvals/people.ts';
 import { findPlanComment, type FoundComment } from '../../approvals/plan-comment.ts';
 import { readReviews } from '../../approvals/reviews.ts';
+import type { CommitRange, RangeCommit } from '../../ledger/git/commits-since.ts';
 import type { Json } from '../../model/json.ts';
+import { WireError } from '../../model/http.ts';
 import { quoted } from '../../model/quoted.ts';
 import { connectToCodeHost, keepTokens } from '../../run/code-host.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import type { CliHost } from '../../run/host.ts';
 import { findCodeHost, type HostPlace, type PlaceFlags } from '../../run/pull-request.ts';
 import type { RunTime } from '../../run/stop-signals.ts';
-import { findSignatures, type SignatureInput } from './signature-source.ts';
+import { findSignatures, type KnownPulls, type SignatureInput } from './signature-source.ts';
 import type { ApprovalSources, Found, LabelledGuards, MergedPull } from './find-approval.ts';
 
 export interface SourceFlags extends PlaceFlags {
@@ -56,6 +58,8 @@ export interface OpenedSources extends ApprovalSources {
   readonly opened: OpenHost | undefined;
   /** why there is no code host, as a clause */
   readonly missing: string | undefined;
+  /** What is said of a branch that no rules protect, or of which that is not known. */
+  branchWarning(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -84,6 +88,7 @@ export function openSources(input: SourceInput): OpenedSources {
       signatures: (pulls) => findSignatures(pulls, input.signatures, undefined),
       opened: undefined,
       missing,
+      branchWarning: async () => undefined,
       close: async () => {},
     };
   };
@@ -97,8 +102,22 @@ export function openSources(input: SourceInput): OpenedSources {
     ...sourcesIn(pullRequests, branch, { ...input, place }),
     opened,
     missing: undefined,
+    branchWarning: () => warnOfBranch(pullRequests, branch),
     close: () => codeHost.close(),
   };
+}
+
+/** It is no reason to stop: a token may not see all rules, and whoever may push to the branch may also change its workflows. */
+async function warnOfBranch(pullRequests: PullRequests, branch: string): Promise<string | undefined> {
+  const isProtected = await pullRequests.isProtected(branch).catch((error: unknown) => {
+    if (error instanceof CodeHostError || error instanceof WireError) return undefined;
+    throw error;
+  });
+  if (isProtected === undefined)
+    return `note: the token cannot see whether the branch ${quoted(branch)} is protected: require reviews for it in the settings of the repository`;
+  return isProtected
+    ? undefined
+    : `warning: no rules protect the branch ${quoted(branch)}: whoever may push to it can change who may approve; require reviews for it in the settings of the repository`;
 }
 
 type Env = CliHost['env'];
@@ -130,14 +149,20 @@ function sourcesIn(
     comments.set(pullRequest.number, found);
     return found;
   };
+  const direct = new Set<number>();
+  const directMakers = () =>
+    readMakersOfDirect(direct, { ...input, pullRequests, branch, range: signatures.range });
   return {
     pulls: async (commits) => {
-      for (const { id } of commits)
-        for (const pullRequest of await pullRequests.ofCommit(id, branch))
+      for (const { id, merged } of commits) {
+        const brought = await pullRequests.ofCommit(id, branch);
+        if (brought.length === 0) direct.add(merged);
+        for (const pullRequest of brought)
           if (!known.has(pullRequest.number)) known.set(pullRequest.number, pullRequest);
+      }
       return [...known.values()];
     },
-    signatures: (pulls) => findSignatures(pulls, signatures, { pullRequests, known }),
+    signatures: (pulls) => findSignatures(pulls, signatures, { pullRequests, known, directMakers }),
     reviews: async (pull) => {
       const pullRequest = pullOf(pull);
       const found = await commentOf(pullRequest);
@@ -161,8 +186,46 @@ function sourcesIn(
         ),
       };
     },
-    ...(waited && { environment: () => readWaited(waited, { ...input, pullRequests, known }) }),
+    ...(waited && {
+      environment: () => readWaited(waited, { ...input, pullRequests, known, directMakers }),
+    }),
   };
+}
+
+/**
+ * Who made the commits that no pull request brought, and who pushed them: of neighbours, one push may have brought several.
+ * @param direct indices of the line
+ */
+async function readMakersOfDirect(
+  direct: ReadonlySet<number>,
+  {
+    pullRequests,
+    branch,
+    range: { line, all },
+    place: { repository: from },
+    host,
+  }: {
+    readonly pullRequests: PullRequests;
+    readonly branch: string;
+    readonly range: CommitRange;
+    readonly place: HostPlace;
+    readonly host: CliHost;
+  },
+): Promise<Makers> {
+  const people: string[] = [];
+  for (const { merged: last } of line.filter(({ merged }) => direct.has(merged) && !direct.has(merged + 1))) {
+    let first = last;
+    while (direct.has(first - 1)) first -= 1;
+    const idsOf = (commits: readonly RangeCommit[]) =>
+      commits.filter(({ merged }) => merged >= first && merged <= last).map(({ id }) => id);
+    const makers = await readDirectMakers(pullRequests, {
+      ...{ from, branch, line: idsOf(line), all: idsOf(all) },
+      now: new Date(host.now()).toISOString(),
+    });
+    if (makers.is === 'unknown') return makers;
+    people.push(...makers.people);
+  }
+  return { is: 'known', people };
 }
 
 function contentsIn(found: FoundComment): ReadonlyMap<string, Json> {
@@ -178,11 +241,8 @@ async function readWaited(
     signatures: { rules, head },
     pullRequests,
     known,
-  }: SourceInput & {
-    readonly place: HostPlace;
-    readonly pullRequests: PullRequests;
-    readonly known: ReadonlyMap<number, PullRequest>;
-  },
+    directMakers,
+  }: SourceInput & KnownPulls & { readonly place: HostPlace },
 ): Promise<Found> {
   const id = Number(host.env[place.service === 'github' ? 'GITHUB_RUN_ID' : 'CI_JOB_ID']);
   if (!Number.isSafeInteger(id) || id <= 0)
@@ -191,9 +251,14 @@ async function readWaited(
       '--environment is for a job of GitHub Actions or GitLab CI: the run is not known',
     );
   const makers: string[] = [];
-  for (const pullRequest of rules.selfApprove === true ? [] : known.values()) {
-    const found = await readMakers(pullRequests, pullRequest);
-    makers.push(pullRequest.author, ...(found.is === 'known' ? found.people : []));
+  if (rules.selfApprove !== true) {
+    const all = [await directMakers()];
+    for (const pullRequest of known.values()) all.push(await readMakers(pullRequests, pullRequest));
+    for (const found of all) {
+      if (found.is === 'unknown')
+        return { approvals: [], refused: [{ method: 'environment', why: whyUnknown(found) }] };
+      makers.push(...found.people);
+    }
   }
   const now = since ?? new Date(host.now()).toISOString();
   const run = { id, environment };

@@ -3,7 +3,7 @@ import type { CodeHost } from '../../api/code-host.ts';
 import { isMarked } from '../../approvals/hidden-lines.ts';
 import { NoRights, type Review } from '../../api/code-host/comments.ts';
 import { openPullRequests } from '../../api/code-host/open-pull-requests.ts';
-import { CodeHostError, type PullRequests } from '../../api/code-host/pull-requests.ts';
+import { CodeHostError, isSameName, type PullRequests } from '../../api/code-host/pull-requests.ts';
 import { WireError } from '../../model/http.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { Trust } from '../../run/ci/baseline.ts';
@@ -191,10 +191,15 @@ export function trustOf(
 
 async function trustOfAuthors(pullRequests: PullRequests, numbers: readonly number[]): ReturnType<Trust> {
   for (const number of numbers) {
-    const { author } = await pullRequests.get(number);
+    const { author, from, to } = await pullRequests.get(number);
     const permission = await pullRequests.permission(author);
     if (permission !== 'write' && permission !== 'admin')
       return notTrusted(`their author ${quoted(author)} may not write to the repository`);
+    const isOwnFork = from?.includes('/') === true && isSameName(from.split('/')[0], author);
+    if (!isSameName(from, to) && !isOwnFork)
+      return notTrusted(
+        `they come from ${from === undefined ? 'a repository that was deleted' : `the repository ${quoted(from)}`}, where others than their author ${quoted(author)} may push`,
+      );
   }
   return { isTrusted: true, why: '' };
 }

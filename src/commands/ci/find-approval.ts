@@ -99,7 +99,7 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
   const decided = isFree ? { used: given.plans } : decide(given.plans, found, question);
   if ('reasons' in decided) return { is: 'not-approved', ...decided, ...about };
   const { used } = decided;
-  const labels = await labelsOf(pulls, sources);
+  const labels = admitsLabels(rules) ? await labelsOf(pulls, sources) : [];
   const approved = new Set([plan.digest, ...used.map(({ digest }) => digest)]);
   const approvals = used.flatMap((one) => one.approvals);
   const acknowledged = new Set([
@@ -122,6 +122,11 @@ export function acceptedMethods({ accept = approvalMethods }: ApprovalRules): re
   return accept.filter((method) => method !== 'none');
 }
 
+/** Whether labels acknowledge guards: not where the stack believes nothing but signatures. */
+export function admitsLabels({ accept }: ApprovalRules): boolean {
+  return accept?.every((method) => method === 'signature') !== true;
+}
+
 /**
  * The code host is not needed for a plan that needs no approval, so its failure does not stop that. An empty plan is told only where it
  * ends an apply that was cut short.
@@ -136,10 +141,36 @@ async function pullsToTell({
   return (await sources.pulls?.(range.line).catch(() => [])) ?? [];
 }
 
+/** A commit at which enough people approved a plan, whichever that is. */
+export interface ApprovedCommit {
+  readonly commit: string;
+  readonly digest: string;
+  /** what may be the content of the plan; anybody may have written it */
+  readonly contents: readonly Json[];
+}
+
+/** What was approved of all that is applied, as far as it can be said before there is a plan. @throws as above */
+export async function approvedCommits(
+  question: Omit<ApprovalQuestion, 'planning'>,
+): Promise<{ readonly commits: readonly ApprovedCommit[]; readonly refused: readonly RefusedApproval[] }> {
+  const { sources, range } = question;
+  const pulls = (await sources.pulls?.(range.line)) ?? [];
+  const found = await readAll(pulls, question);
+  const { plans, refused } = plansOfEnough(found, pulls, question);
+  const commits = plans.flatMap(({ digest, approvals }) => {
+    const [commit, ...others] = new Set(approvals.map((approval) => approval.commit));
+    // Of several commits, none has as many approvals as are needed.
+    return commit === undefined || others.length > 0
+      ? []
+      : [{ commit, digest, contents: found.contents.get(digest) ?? [] }];
+  });
+  return { commits, refused: [...found.refused, ...refused] };
+}
+
 async function readAll(
   pulls: readonly MergedPull[],
-  { sources, rules }: ApprovalQuestion,
-): Promise<Found & { readonly contents: ReadonlyMap<string, readonly Json[]> }> {
+  { sources, rules }: Pick<ApprovalQuestion, 'sources' | 'rules'>,
+): Promise<Omit<Found, 'contents'> & { readonly contents: ReadonlyMap<string, readonly Json[]> }> {
   const methods = acceptedMethods(rules);
   const all: Found[] = [];
   if (methods.includes('signature') && sources.signatures) all.push(await sources.signatures(pulls));
@@ -176,9 +207,22 @@ interface GivenPlans {
 
 /** One plan of each pull request: the one that was approved last. */
 function givenPlans(
+  found: Pick<Found, 'approvals'>,
+  pulls: readonly MergedPull[],
+  question: ApprovalQuestion,
+): GivenPlans {
+  const enough = plansOfEnough(found, pulls, question);
+  const isFresh = ({ digest }: GivenPlan) => digest === question.planning.plan.digest;
+  const plans = [...Map.groupBy(enough.plans, ({ order }) => order).values()].flatMap(
+    (each) => each.toSorted((a, b) => Number(isFresh(b)) - Number(isFresh(a)) || b.at - a.at)[0] ?? [],
+  );
+  return { ...enough, plans: plans.toSorted((a, b) => (a.order < b.order ? -1 : 1)) };
+}
+
+function plansOfEnough(
   { approvals }: Pick<Found, 'approvals'>,
   pulls: readonly MergedPull[],
-  { rules, ledger, range, head, planning }: ApprovalQuestion,
+  { rules, ledger, range, head }: Omit<ApprovalQuestion, 'planning' | 'sources'>,
 ): GivenPlans {
   const refused: RefusedApproval[] = [];
   const refuse = (approval: Approval, why: string) =>
@@ -203,7 +247,7 @@ function givenPlans(
     return order === undefined ? [] : [{ approval, order }];
   });
   const { count = 1 } = rules;
-  const enough = [...Map.groupBy(placed, ({ approval, order }) => `${order} ${approval.digest}`).values()]
+  const plans = [...Map.groupBy(placed, ({ approval, order }) => `${order} ${approval.digest}`).values()]
     .map((each): GivenPlan => {
       const [{ order = 0 } = {}] = each;
       const own = each.map(({ approval }) => approval);
@@ -220,11 +264,7 @@ function givenPlans(
       for (const approval of plan.approvals) refuse(approval, `${people} of ${count} people approved it`);
       return false;
     });
-  const isFresh = ({ digest }: GivenPlan) => digest === planning.plan.digest;
-  const plans = [...Map.groupBy(enough, ({ order }) => order).values()].flatMap(
-    (each) => each.toSorted((a, b) => Number(isFresh(b)) - Number(isFresh(a)) || b.at - a.at)[0] ?? [],
-  );
-  return { plans: plans.toSorted((a, b) => (a.order < b.order ? -1 : 1)), refused };
+  return { plans, refused };
 }
 
 /** How many different people; by one method alone, because a person has another name in each of them. */

@@ -15,7 +15,7 @@ import type { CliHost } from '../../run/host.ts';
 import { loadManifests, stackArgument } from '../../run/load-manifests.ts';
 import { learnSources, secretNames } from '../../run/needed-secrets.ts';
 import { planToShow } from '../../run/plan-to-show.ts';
-import { runToRead } from '../../run/prepare-run.ts';
+import { runToRead, type SettleInput } from '../../run/prepare-run.ts';
 import { printPlan } from '../../run/print-plan.ts';
 import { secretBehind, whyAbsent } from '../../run/read-secret.ts';
 import { reportStop } from '../../run/report-stop.ts';
@@ -23,7 +23,7 @@ import { raceStop } from '../../run/stop-signals.ts';
 import { openTerminal, printWarnings, type Terminal } from '../../run/terminal.ts';
 import type { ChosenStack } from './choose-stacks.ts';
 import { stepsAfterPlan } from './refusal.ts';
-import { rulesOfFirst } from './settle-stack.ts';
+import { rulesOfFirst, settleStack } from './settle-stack.ts';
 
 export interface StackResult {
   readonly stack: ChosenStack;
@@ -61,9 +61,10 @@ export async function planStack(stack: ChosenStack, context: StackContext): Prom
   const about = { stack, stackFile, host, reported: terminal.reported };
   try {
     await refuseUnreadable(stack, scope);
-    const baseline = await findBaseline(scope, stack.file, { host, trust });
+    const isPush = scope.job.event === 'push';
+    const baseline = isPush ? asItIs : await findBaseline(scope, stack.file, { host, trust });
     const onlyValidated = baseline.onlyValidate ?? (await missingSecrets(stack, baseline, { scope, host }));
-    const input = { path, host, terminal, baseline, timeout: context.timeout };
+    const input = { path, host, terminal, baseline, isPush, timeout: context.timeout };
     if (onlyValidated !== undefined)
       return { ...about, ...(await validate(input, onlyValidated)), onlyValidated };
     return { ...about, ...(await plan(input, { at: stack.path, event: scope.job.event })) };
@@ -71,6 +72,9 @@ export async function planStack(stack: ChosenStack, context: StackContext): Prom
     return { ...about, code: reportStop(error, terminal) };
   }
 }
+
+/** What was pushed is compared with the last apply, like by the apply that follows: the commit before it may not have been applied. */
+const asItIs: Baseline = { adjust: (stack) => ({ stack, loosened: [] }), notes: [] };
 
 /** Where the work tree is that of the base branch, files are those of the commit, in a folder of their own. */
 function hostOf({ scope, host }: StackContext): CliHost {
@@ -128,6 +132,7 @@ interface RunInput {
   readonly host: CliHost;
   readonly terminal: Terminal;
   readonly baseline: Baseline;
+  readonly isPush: boolean;
   readonly timeout: number | undefined;
 }
 
@@ -148,12 +153,15 @@ async function validate(
 }
 
 async function plan(
-  { path, host, terminal, baseline, timeout }: RunInput,
+  { path, host, terminal, baseline, isPush, timeout }: RunInput,
   { at, event }: { readonly at: string; readonly event: CiJob['event'] },
 ): Promise<Pick<StackResult, 'code' | 'plan' | 'planning' | 'next'>> {
   const { adjust, notes } = baseline;
+  const settle = async (stack: Stack, about: SettleInput) =>
+    (await settleStack(stack, about, { host, path })).settled;
+  const options = { timeout, adjust, ...(isPush ? { settle } : {}) };
   let made: Pick<StackResult, 'plan' | 'planning' | 'next'> | undefined;
-  const code = await runToRead(path, { host, terminal }, { timeout, adjust }, async (prepared, stop) => {
+  const code = await runToRead(path, { host, terminal }, options, async (prepared, stop) => {
     const planned = await raceStop(planToShow(prepared, host), stop);
     const problems = sortDiagnostics([...planned.plan.problems, ...notes]);
     const shown = { ...planned.plan, problems };

@@ -6,8 +6,11 @@ import { hasErrors } from '../../model/diagnostic.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { CiEvent } from '../../run/ci/job.ts';
 import { labelPrefix } from '../../approvals/labels.ts';
-import { shellWord } from '../../report/view/printable.ts';
-import { acceptedMethods, type ApprovalAnswer, needsNone } from './find-approval.ts';
+import { printable, shellWord } from '../../report/view/printable.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import { exitCodes } from '../../run/exit-codes.ts';
+import type { UnapprovedPlaces } from './approved-places.ts';
+import { acceptedMethods, admitsLabels, type ApprovalAnswer, needsNone } from './find-approval.ts';
 
 type Refused = Exclude<ApprovalAnswer, { readonly is: 'approved' }>;
 
@@ -38,13 +41,16 @@ export function describeRefusal(answer: Refused, context: RefusalContext): Refus
   const notCounted = [
     ...answer.refused.map(refusedText),
     ...(answer.is === 'blocked' ? answer.labels : []),
-    ...(missing === undefined ? [] : [`reviews, labels and environments: ${missing}`]),
+    ...missingText(context),
   ];
   if (answer.is === 'not-approved')
     return {
       why: `the plan ${quoted(plan.digest)} of stack ${quoted(plan.stack)} is not approved: ${answer.reasons.join('; ')}`,
       notCounted,
-      ways: waysToApprove(context),
+      ways: waysToApprove(context, {
+        signature: `sign it: ${approveCommand(context, [])}; then run this job again`,
+        review: 'merge a pull request that shows this plan, with reviews that are later than its comment',
+      }),
     };
   const { guards } = answer;
   const which = guards.length === 1 ? 'this guard' : 'these guards';
@@ -52,18 +58,61 @@ export function describeRefusal(answer: Refused, context: RefusalContext): Refus
     why: `the plan ${quoted(plan.digest)} of stack ${quoted(plan.stack)} has guards that are not acknowledged: ${guards.join(', ')}`,
     notCounted,
     ways: [
-      ...(missing === undefined
+      ...(missing === undefined && admitsLabels(context.rules)
         ? [
             `read ${which}, and set ${labelsOf(guards)} on the pull request whose comment shows this plan; then run this job again`,
           ]
         : []),
       ...(acceptedMethods(context.rules).includes('signature') && hasSigners(context.rules)
         ? [
-            `or sign the plan with ${which} acknowledged: ${approveCommand(context, guards)}; then run this job again`,
+            `sign the plan with ${which} acknowledged: ${approveCommand(context, guards)}; then run this job again`,
           ]
         : []),
     ],
   };
+}
+
+/** What is said where a token would go elsewhere than at the last apply, and nobody has approved that. */
+export function describeNewPlaces(
+  { names, refused, unread }: UnapprovedPlaces,
+  {
+    isFirst,
+    ...context
+  }: Pick<RefusalContext, 'rules' | 'environment' | 'missing'> & { readonly isFirst: boolean },
+): Refusal {
+  const what = isFirst
+    ? 'the stack was never applied, so where its secrets go needs an approval'
+    : `${names.join(', ')}: where secrets go changed since the last apply, which needs an approval`;
+  return {
+    why: `${what}, and no valid approval was found of a commit that has the same`,
+    notCounted: [...refused.map(refusedText), ...unread, ...missingText(context)],
+    ways: waysToApprove(context, {
+      signature:
+        'sign the plan of this commit: make it with "trueup plan --out plan.json" and a token that may only read, and pass it to "trueup approve"; then run this job again',
+      review:
+        'let somebody approve the pull request that brought it, later than the comment with its plan; then run this job again',
+    }),
+  };
+}
+
+/** @param first the beginning of the message */
+export function notApproved(
+  first: string,
+  { notCounted, ways }: Pick<Refusal, 'notCounted' | 'ways'>,
+  isBlocked = false,
+): CommandStop {
+  const message = [
+    first,
+    ...notCounted.map((line) => `  not counted: ${printable(line)}`),
+    ...ways.map((way) => `  to do: ${printable(way)}`),
+  ].join('\n');
+  return new CommandStop(isBlocked ? 'guards-block' : 'not-approved', message, {
+    exit: isBlocked ? exitCodes.blocked : exitCodes.stale,
+  });
+}
+
+function missingText({ missing }: Pick<RefusalContext, 'missing'>): string[] {
+  return missing === undefined ? [] : [`reviews, labels and environments: ${missing}`];
 }
 
 function refusedText({ method, by, pullRequest, why }: RefusedApproval): string {
@@ -71,18 +120,19 @@ function refusedText({ method, by, pullRequest, why }: RefusedApproval): string 
   return `${method}${by === undefined ? '' : ` by ${quoted(by)}`}${where}: ${why}`;
 }
 
-function waysToApprove(context: RefusalContext): string[] {
-  const { rules, environment, missing } = context;
+function waysToApprove(
+  { rules, environment, missing }: Pick<RefusalContext, 'rules' | 'environment' | 'missing'>,
+  own: { readonly signature: string; readonly review: string },
+): string[] {
   const methods = acceptedMethods(rules);
   const { count = 1 } = rules;
   const people = count === 1 ? '' : ` (${count} people are needed)`;
   const ways = {
-    signature: `sign it: ${approveCommand(context, [])}; then run this job again`,
+    ...own,
     environment:
       environment === undefined
         ? 'let a job wait for an environment with required reviewers: "trueup ci apply --record" in the job before, then "trueup ci apply --digest … --environment …"'
         : `start a new run, and approve it for environment ${quoted(environment)} once its plan is shown`,
-    review: 'merge a pull request that shows this plan, with reviews that are later than its comment',
   };
   const usable = methods
     .filter((method) => method !== 'signature' || hasSigners(rules))

@@ -4,14 +4,18 @@
  */
 import { openPullRequests } from '../../api/code-host/open-pull-requests.ts';
 import type { OfferedPlan } from '../../model/approval.ts';
+import { blockingIds } from '../../model/guard.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { PreparedApply } from '../../run/apply/store-approval.ts';
 import { CommandStop } from '../../run/command-stop.ts';
-import { exitCodes } from '../../run/exit-codes.ts';
+import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
-import type { OpenHost } from './approval-sources.ts';
+import { printPlan } from '../../run/print-plan.ts';
+import { type CommandContext, textOutput } from '../../run/terminal.ts';
+import { type OpenHost, openHost, type SourceFlags } from './approval-sources.ts';
+import { labelsOf } from './refusal.ts';
 
 /** One run of a CI, with all of its jobs. */
 interface CiRun {
@@ -34,6 +38,29 @@ function ciRun(env: CliHost['env']): CiRun | undefined {
   return pipeline ? { number: Number(pipeline), id: `gitlab:${project}/${pipeline}`, attempt: 1 } : undefined;
 }
 
+/** Prints the plan, with its digest for the job that applies it. */
+export async function recordPlan(
+  plan: Plan,
+  prepared: PreparedApply,
+  { flags, context: { terminal, host } }: { readonly flags: SourceFlags; readonly context: CommandContext },
+): Promise<ExitCode> {
+  const guards = blockingIds(plan.guards);
+  const isEmpty = plan.changes.length === 0 && guards.length === 0;
+  if (!isEmpty) {
+    const opened = openHost({ flags, host, time: prepared.time });
+    await offerPlan(plan, prepared, { host, opened }).finally(() =>
+      typeof opened === 'string' ? undefined : opened.codeHost.close(),
+    );
+  }
+  printPlan(terminal, plan);
+  const next = isEmpty
+    ? 'Nothing is to be applied: the job that waits for an environment can be skipped'
+    : `Nothing was written. Next: ${guards.length === 0 ? '' : `acknowledge the guards, as by ${labelsOf(guards)} on the pull request; then `}a job that waits for an environment, with ${quoted(`trueup ci apply --digest ${plan.digest} --environment NAME`)}`;
+  textOutput(terminal)?.write(`${next}\n`);
+  terminal.pending.next = [next];
+  return exitCodes.done;
+}
+
 /** More runs do not wait at once; of older ones nothing is applied in a later attempt. */
 const maxOffered = 50;
 
@@ -48,7 +75,7 @@ interface Offering {
  * failed, if nobody has decided about the run yet: then each approval is newer than the plan.
  * @throws CommandStop when an earlier attempt had another plan, or one that may have been approved
  */
-export async function offerPlan(
+async function offerPlan(
   plan: Plan,
   prepared: PreparedApply,
   { host: { env, now }, opened }: Offering,

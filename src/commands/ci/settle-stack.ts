@@ -24,6 +24,7 @@ import { exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import type { SettledStack, SettleInput } from '../../run/prepare-run.ts';
 import { type RangeAuthors, readRangeAuthors } from './signature-source.ts';
+import { refuseChosenLedger } from './trusted-ledger.ts';
 
 export interface ApplyScope {
   readonly settled: SettledStack;
@@ -39,6 +40,16 @@ export interface ApplyScope {
   readonly path: string;
   /** the same at the base; undefined if there was no stack */
   readonly pathBefore: string | undefined;
+  /** as it was applied last; undefined if that is not known, as before its first apply */
+  readonly applied: StackVersion | undefined;
+}
+
+/** A stack as it is at a commit. */
+export interface StackVersion {
+  readonly stack: Stack;
+  readonly commit: string;
+  /** of the stack file, from the root of the repository */
+  readonly path: string;
 }
 
 /** @throws CommandStop, LedgerError: without a clean commit or its history, nothing is applied */
@@ -47,9 +58,10 @@ export async function settleStack(
   about: SettleInput,
   { host, path }: { readonly host: CliHost; readonly path: string | undefined },
 ): Promise<ApplyScope> {
-  const { ledger, signal } = about;
+  const { ledger, time } = about;
   const { head, repository } = cleanCommit(about);
-  const at = { directory: stack.directory, env: host.env, secrets: host.secrets, signal };
+  await refuseChosenLedger(stack, about, host);
+  const at = { directory: stack.directory, env: host.env, secrets: host.secrets, signal: time.runEnded };
   const since = ledger.approved?.since ?? ledger.commit?.id;
   const { range, inspected: authors } = await commitsSince(at, {
     ...{ since, head },
@@ -76,6 +88,10 @@ export async function settleStack(
     rules: before === undefined || since === undefined ? rulesOfFirst(rules) : rules,
     path: repository.path,
     pathBefore: before === undefined ? undefined : stackPath,
+    applied:
+      before === undefined || since === undefined
+        ? undefined
+        : { stack: before, commit: since, path: stackPath },
   };
 }
 
@@ -131,6 +147,17 @@ interface BeforePlace {
   readonly host: CliHost;
   /** where the stack file is expected */
   readonly path: string;
+}
+
+/** @param place.argument the stack's argument on the command line. @returns undefined where the commit has no valid stack of this name */
+export async function stackAt(
+  commit: string,
+  place: BeforePlace & { readonly argument: string | undefined },
+): Promise<StackVersion | undefined> {
+  const { stack: now, host, argument } = place;
+  const { text, path } = await textBefore(commit, place);
+  const stack = text === undefined ? undefined : await readBefore(text, now, { host, path: argument });
+  return stack === undefined ? undefined : { stack, commit, path };
 }
 
 /** The stack file at an earlier commit: at its path, else that of the stack with its name. A new path must not make it a new stack. */

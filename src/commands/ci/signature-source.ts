@@ -1,8 +1,13 @@
 /** The signatures that count for an apply: of heads of its pull requests, or of commits that were merged since the last apply. */
 import { posix } from 'node:path';
-import { isSameName, type PullRequest, type PullRequests } from '../../api/code-host/pull-requests.ts';
-import { coAuthorsIn, type CommitAuthors, readCommitAuthors } from '../../approvals/allowed-signers.ts';
-import { readMakers } from '../../approvals/people.ts';
+import {
+  isSameName,
+  peopleOf,
+  type PullRequest,
+  type PullRequests,
+} from '../../api/code-host/pull-requests.ts';
+import { type CommitAuthors, readCommitAuthors } from '../../approvals/allowed-signers.ts';
+import { type Makers, readMakers, whyUnknown } from '../../approvals/people.ts';
 import { type Proposal, readSignatures, type SignerRules } from '../../approvals/signatures.ts';
 import { addressesOfRemote } from '../../ledger/git/checkout.ts';
 import type { CommitRange, RangeCommit } from '../../ledger/git/commits-since.ts';
@@ -49,10 +54,12 @@ export interface SignatureInput {
   readonly signal: AbortSignal;
 }
 
-/** What the code host knows of the pull requests. */
-interface KnownPulls {
+/** What the code host knows of what is applied. */
+export interface KnownPulls {
   readonly pullRequests: PullRequests;
   readonly known: ReadonlyMap<number, PullRequest>;
+  /** of the commits that no pull request brought */
+  directMakers(): Promise<Makers>;
 }
 
 /** @throws ApprovalsError, CodeHostError, WireError, LedgerError */
@@ -110,15 +117,27 @@ async function proposalsOf(
     host === undefined
       ? { proposals: proposalsOfCommits(base, input), refused: [] }
       : await proposalsOfPulls(pulls, { base, authors, host });
+  if (pulls.some((pull) => pull.head === head)) return each;
+  // Where nobody may sign, no signature counts, whoever made the commits.
+  const asks = base.allowed.trim() !== '';
+  const direct: Makers = (asks ? await host?.directMakers() : undefined) ?? { is: 'known', people: [] };
+  if (direct.is === 'unknown' && !base.selfApprove)
+    return { ...each, refused: [...each.refused, { method: 'signature', why: whyUnknown(direct) }] };
   // Who looked at the plan of the protected branch itself must have written nothing of it.
   const own = each.proposals.map((one) => one.authors);
+  const people = direct.is === 'known' ? direct.people : [];
   const all = {
-    names: [...authors.all.names, ...own.flatMap(({ names }) => names)],
-    keys: [...authors.all.keys, ...own.flatMap(({ keys }) => keys)],
+    names: [...authors.all.names, ...people, ...own.flatMap(({ names }) => names)],
+    keys: [...authors.all.keys, ...(await accountKeys(people, host)), ...own.flatMap(({ keys }) => keys)],
   };
-  const isOfPull = pulls.some((pull) => pull.head === head);
-  const last = isOfPull ? [] : [{ heads: [head], base, authors: all }];
-  return { ...each, proposals: [...each.proposals, ...last] };
+  return { ...each, proposals: [...each.proposals, { heads: [head], base, authors: all }] };
+}
+
+/** The code host knows them by another name than the file of signers: their public keys show who they are. */
+async function accountKeys(people: readonly string[], host: KnownPulls | undefined): Promise<string[]> {
+  const keys: string[] = [];
+  for (const one of new Set(people)) keys.push(...((await host?.pullRequests.keys(one)) ?? []));
+  return keys;
 }
 
 /** Without a code host, an approval may name any commit that a merge brought. */
@@ -134,11 +153,12 @@ async function proposalsOfPulls(
   {
     base,
     authors,
-    host: { pullRequests, known },
+    host,
   }: { readonly base: SignerRules; readonly authors: RangeAuthors; readonly host: KnownPulls },
 ): Promise<Proposals> {
   const proposals: Proposal[] = [];
   const refused: RefusedApproval[] = [];
+  const { pullRequests, known } = host;
   for (const { number, head } of pulls) {
     const pullRequest = known.get(number);
     if (pullRequest === undefined) continue;
@@ -154,7 +174,7 @@ async function proposalsOfPulls(
       const names = [...people, ...(await readMails(pullRequests, pullRequest))];
       proposals.push({
         ...{ pullRequest: number, heads: [head], base },
-        authors: { names, keys: keysOf(names, authors) },
+        authors: { names, keys: [...keysOf(names, authors), ...(await accountKeys(people, host))] },
       });
     }
   }
@@ -163,12 +183,7 @@ async function proposalsOfPulls(
 
 async function readMails(pullRequests: PullRequests, pullRequest: PullRequest): Promise<string[]> {
   const { commits } = await pullRequests.commits(pullRequest);
-  const mails = commits.flatMap(({ author, committer, message }) => [
-    author.email,
-    committer.email,
-    ...coAuthorsIn(message),
-  ]);
-  return mails.filter((mail) => mail !== undefined);
+  return commits.flatMap(peopleOf).flatMap(({ email }) => email ?? []);
 }
 
 /** The keys that signed commits of these people. */

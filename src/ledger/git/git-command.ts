@@ -139,7 +139,9 @@ function environment({ env, settings }: GitContext): Record<string, string> {
     value === undefined || inherited.includes(name) || tracing.test(name) ? [] : [[name, value] as const],
   );
   const nonInteractive = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
-  return { ...Object.fromEntries(kept), ...nonInteractive, ...settings };
+  // Whoever can push any ref could replace the content of a commit.
+  const asIs = { GIT_NO_REPLACE_OBJECTS: '1' };
+  return { ...Object.fromEntries(kept), ...nonInteractive, ...asIs, ...settings };
 }
 
 function notRun(error: NodeJS.ErrnoException): LedgerError {

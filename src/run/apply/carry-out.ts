@@ -83,7 +83,9 @@ export async function carryOut(
       const { selection, notices } = proof ?? planning.plan;
       isProved = code === exitCodes.done && selection === undefined;
       isConverged = isProved && !notices.some(({ isPending }) => isPending);
-      const ending = { digests, isProved, isConverged, now, lockGuard };
+      // A signer's clock may be ahead of ours: the approval must not look newer than the apply that used it up.
+      const given = (approvals ?? []).map(({ at }) => Date.parse(at) || 0);
+      const ending = { digests, isProved, isConverged, now: () => Math.max(now(), ...given), lockGuard };
       if (code === exitCodes.done) endedApprovals = await endApprovals(store, proved.ledger, ending);
       completed = true;
       printOutcomes(terminal, outcomes, { proof, stack, ...effort() });

@@ -48,7 +48,7 @@ export async function findBaseline(
   const changed = changesOf({ now, stack, newest }, { head, tip, file, host });
   if (changed.what.length === 0) return { adjust, notes: [] };
   const { isTrusted, why } = await trust();
-  if (isTrusted) return { adjust, notes: [] };
+  if (isTrusted) return { adjust, notes: [changedWarning(changed.what)] };
   const what = `the changes set ${changed.what.join(', ')}, and ${why}`;
   const places = newest?.stack ?? before?.stack;
   if (!changed.canUseBase || places === undefined) return { adjust, notes: [], onlyValidate: what };
@@ -139,6 +139,15 @@ function changesOf(
   };
 }
 
-export function warning(code: 'targets-of-base' | 'validated-only', message: string): Diagnostic {
+/** Whoever approves the plan has to see it, also where nothing else changes. */
+function changedWarning(what: readonly string[]): Diagnostic {
+  const message = `the changes set ${what.join(', ')}: whoever approves this plan also approves where its secrets go`;
+  return warning('targets-changed', message);
+}
+
+export function warning(
+  code: 'targets-of-base' | 'targets-changed' | 'validated-only',
+  message: string,
+): Diagnostic {
   return { code, severity: 'warning', class: 'failure', message };
 }

@@ -30,15 +30,36 @@ const stackPlaces = { ledger: 'spec.ledger', audit: 'spec.audit', embedded: 'spe
 export function changedPlaces(base: Stack, head: Stack): string[] {
   const ofTargets = head.targets.flatMap((target) => {
     const was = base.targets.find(({ name }) => name === target.name);
-    if (was === undefined) return [`the target ${quoted(target.name)}`];
+    if (was === undefined) return [nameOf(target)];
     return placeMembers
       .filter((member) => !isSame(was[member], target[member]))
-      .map((member) => `${member} of the target ${quoted(target.name)}`);
+      .map((member) => `${member} of ${nameOf(target)}`);
   });
   const ofStack = (Object.keys(stackPlaces) as (keyof typeof stackPlaces)[])
     .filter((member) => !isSame(base[member], head[member]))
     .map((member) => stackPlaces[member]);
   return [...ofTargets, ...ofStack];
+}
+
+/**
+ * What decides where the secrets of a stack go, by the name of each target and setting for people. Two stacks with the same text for a name
+ * send the same secrets to the same place, as far as the stack file says.
+ */
+export function secretPlaces(stack: Stack): ReadonlyMap<string, string> {
+  const textOf = (values: readonly (object | string | undefined)[]) =>
+    canonicalText(values.map((value) => (value ?? null) as Json));
+  return new Map([
+    ...stack.targets.map(
+      (target) => [nameOf(target), textOf(placeMembers.map((member) => target[member]))] as const,
+    ),
+    ...(Object.keys(stackPlaces) as (keyof typeof stackPlaces)[]).map(
+      (member) => [stackPlaces[member], textOf([stack[member]])] as const,
+    ),
+  ]);
+}
+
+export function nameOf({ name }: Pick<Target, 'name'>): string {
+  return `the target ${quoted(name)}`;
 }
 
 function isSame(one: object | string | undefined, other: object | string | undefined): boolean {

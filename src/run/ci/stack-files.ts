@@ -27,7 +27,7 @@ export function filesOfSigners({
 }
 
 /** The same of the files that decide where the secrets of a stack go. */
-export function filesOfTargets({ targets }: Stack, file: string): string[] {
+export function filesOfTargets({ targets }: Pick<Stack, 'targets'>, file: string): string[] {
   return inRepository(targets.flatMap(filesOfTarget), file);
 }
 

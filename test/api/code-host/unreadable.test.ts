@@ -13,6 +13,7 @@ type Method = (pullRequests: PullRequests, number: number) => Promise<unknown>;
 
 const pullRequest = (number: number) => ({
   ...{ number, author: 'ann', head: sha('a'), branch: `change-${number}`, base: 'main' },
+  to: number === 7 ? 'acme/infra' : '5',
   from: number === 7 ? 'acme/infra' : '5',
   createdAt: new Date().toISOString(),
 });
@@ -21,6 +22,7 @@ const methods: Readonly<Record<string, Method>> = {
   ofCommit: (all) => all.ofCommit(sha('1'), 'main'),
   get: (all, number) => all.get(number),
   commits: (all, number) => all.commits(pullRequest(number)),
+  commit: (all) => all.commit(sha('a')),
   pushes: (all, number) => all.pushes(pullRequest(number), [sha('a')]),
   reviews: (all, number) => all.reviews(pullRequest(number)),
   comments: (all, number) => all.comments(pullRequest(number)),
@@ -28,6 +30,8 @@ const methods: Readonly<Record<string, Method>> = {
   labelChangedAt: (all) => all.labelChangedAt('trueup-ack/deletes'),
   isBot: (all) => all.isBot('bob'),
   permission: (all) => all.permission('bob'),
+  keys: (all) => all.keys('bob'),
+  isProtected: (all) => all.isProtected('main'),
   isMember: (all) => all.isMember('acme/platform', 'bob'),
   runApprovals: (all) => all.runApprovals({ id: 500, environment: 'production' }),
 };
@@ -36,6 +40,8 @@ const methods: Readonly<Record<string, Method>> = {
 function isClosed(result: unknown, name: string, { status }: GivenAnswer): boolean {
   if (result instanceof CodeHostError || result instanceof WireError) return true;
   if (status !== 404) return false;
+  if (name === 'keys') return Array.isArray(result) && result.length === 0;
+  if (name === 'isProtected') return result === undefined;
   if (name === 'pushes') return (result as Pushes).is === 'unknown';
   return (name === 'permission' && result === 'none') || (name === 'isMember' && result === false);
 }

@@ -313,6 +313,27 @@ describe('A guard of the fresh plan', () => {
     expect(await ask(one)).toMatchObject({ is: 'blocked' });
   });
 
+  it('is not acknowledged by labels where the stack accepts nothing but signatures', async () => {
+    const signed = approval(both, { method: 'signature', commit: head });
+    const given: Case = {
+      ...{
+        fresh: both,
+        approvals: [signed],
+        guards: ['deletes'],
+        labels: { 7: ['deletes'] },
+        labelled: both,
+      },
+    };
+    expect(await ask({ ...given, rules: { accept: ['signature'] } })).toMatchObject({ is: 'blocked' });
+    expect(await ask({ ...given, rules: { accept: ['signature', 'review'] } })).toMatchObject({
+      is: 'approved',
+    });
+    const acknowledged: Case = { ...given, approvals: [{ ...signed, acknowledged: ['deletes'] }] };
+    expect(await ask({ ...acknowledged, rules: { accept: ['signature'] } })).toMatchObject({
+      is: 'approved',
+    });
+  });
+
   it('blocks also a plan that needs no approval', async () => {
     const free: Case = { fresh: both, rules: { accept: ['none'] }, guards: ['deletes'] };
     expect(await ask(free)).toMatchObject({ is: 'blocked', guards: ['deletes'] });

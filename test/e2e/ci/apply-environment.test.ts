@@ -6,6 +6,7 @@ import { type ApplyScene, openApplyScene } from '../../support/ci/apply-scene.ts
 import { secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 import { setByHand } from '../../support/cli/two-clones.ts';
+import { documentsText } from '../../support/rig/stack-folder.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const first = workspace('first', { description: 'one' });
@@ -98,6 +99,23 @@ describe('An environment with required reviewers', () => {
     expect(err).toContain(
       '"alice" has approved the run already, which was not about this plan; start a new run',
     );
+  });
+
+  it('does not count the approval of who pushed a commit past all pull requests, or of anybody if that is not known', async () => {
+    const scene = await openApplyScene();
+    const { state } = scene.github;
+    const commit = scene.push({ 'pay/manifests/all.yaml': documentsText([first]) });
+    const run = state.startRun({ id: 771, commit, by: 'ann' });
+    const { digest } = JSON.parse((await scene.ciApply(0, ['--record', '--format', 'json'])).out);
+    for (const by of ['bob', 'carol']) state.approveRun(run, { by, environment: 'prod' });
+    state.pushes.splice(0);
+    const { err } = await scene.ciApply(4, waited(digest));
+    expect(err).toContain('it is not known who made what is approved');
+    state.pushTo('main', { by: 'bob', commits: [{ sha: commit, author: 'carol' }] });
+    const refused = await scene.ciApply(4, waited(digest));
+    for (const by of ['bob', 'carol']) expect(refused.err).toContain(`"${by}" made what is applied`);
+    state.approveRun(run, { by: 'alice', environment: 'prod' });
+    expect((await scene.ciApply(0, waited(digest))).out).toContain('approved by "alice" (environment)');
   });
 
   it('approves the plan of a later attempt if the plan job of the first one had failed', async () => {

@@ -13,12 +13,20 @@ const first = workspace('first', { description: 'one' });
 const second = workspace('second', { description: 'two' });
 const spec = { approvals: { accept: ['signature'], from: [{ signers: 'allowed_signers' }] } };
 
+/** By the clock of a signer that is four minutes ahead. */
+const ahead = () => ({ at: new Date(Date.now() + 240_000).toISOString() });
+
 describe('A signature', () => {
   it('of the head of a pull request is enough, also after a squash', async () => {
     const scene = await openApplyScene({ spec }, { signers: ['alice'] });
     const { pull, digest, merge } = await scene.pull([first]);
     await scene.sign({ digest, commit: pull.head, by: 'alice' });
     merge('squash');
+    // Whoever opened it may have signed under another name than that of the account.
+    const { keys } = scene.github.state;
+    keys.set('ann', [scene.publicKey('alice')]);
+    expect((await scene.ciApply(4)).err).toContain('it is by an author of the commits');
+    keys.set('ann', []);
     const { out } = await scene.ciApply(0);
     expect(out).toContain('approved by "alice@example.com" (signature, pull request 11)');
   });
@@ -43,7 +51,7 @@ describe('A signature', () => {
     merge();
     const { err } = await scene.ciApply(4, [], noCodeHost);
     expect(err).toContain(`"trueup approve ${digest}"`);
-    await scene.sign({ digest, commit: scene.main(), by: 'alice' });
+    await scene.sign({ digest, commit: scene.main(), by: 'alice', says: ahead() });
     await scene.ciApply(0, [], noCodeHost);
     await scene.bench.byHand.delete(`/workspaces/${await scene.bench.idOf('first')}`);
     expect((await scene.ciApply(4, ['.'], noCodeHost)).err).toContain('it was applied already');

@@ -18,7 +18,9 @@ describe('A pull request with a review of its head', () => {
     const { pull, digest, approve, merge } = await scene.pull([first]);
     approve('alice');
     merge(how);
-    const { out } = await scene.ciApply(0);
+    if (how !== 'merge') scene.github.state.protection.set('main', how === 'squash' ? 'flag' : 'ruleset');
+    const { out, err } = await scene.ciApply(0);
+    expect(err.includes('warning: no rules protect the branch "main"')).toBe(how === 'merge');
     expect(out).toContain('approved by "alice" (review, pull request 11)');
     expect(out).toContain('Planned again: nothing is left to do');
     expect(await scene.bench.idsOf('first')).toHaveLength(1);

@@ -2,17 +2,22 @@
  * Attacks on `trueup ci apply` by people who may push to the repository and are no approvers: whatever they do, nothing is applied that
  * nobody approved. Other attacks are in test/approvals (reviews, labels, environments, code hosts that fail) and beside this file.
  */
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { hiddenContent } from '../../../src/approvals/hidden-content.ts';
 import { hiddenLines } from '../../../src/approvals/hidden-lines.ts';
 import { planContent } from '../../../src/plan/approved-plans.ts';
 import { type ApplyScene, emptyStack, openApplyScene } from '../../support/ci/apply-scene.ts';
 import { makeSigner } from '../../support/ci/signers.ts';
+import { trueup } from '../../support/captured-host.ts';
+import { secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { git } from '../../support/ledger/git-remote.ts';
+import { findPostgres, startPostgres } from '../../support/ledger/postgres-server.ts';
 import { documentsText } from '../../support/rig/stack-folder.ts';
+
+const bin = findPostgres();
 
 const first = workspace('first', { description: 'one' });
 const signed = { approvals: { accept: ['signature'], from: [{ signers: 'allowed_signers' }] } };
@@ -252,9 +257,11 @@ describe('People who make themselves approvers', () => {
       'pay2/trueup.yaml': emptyStack(scene.bench, { spec: open }),
       'pay2/manifests/all.yaml': documentsText([first]),
     });
-    const { err, out } = await scene.ciApply(4, ['../pay2']);
-    expect(out).toMatch(/spec\.approvals\.selfApprove is loosened/);
+    const { err } = await scene.ciApply(4, ['../pay2']);
     expect(err).toContain('no valid approval was found');
+    // Only a review counts, as before.
+    expect(err).toContain('let somebody approve the pull request');
+    expect(err).not.toContain('an environment with required reviewers');
     expect(scene.bench.wire.writes()).toEqual([]);
   });
 
@@ -279,7 +286,38 @@ describe('People who make themselves approvers', () => {
     const spec = { ledger: 'git', approvals: { accept: ['none'] } };
     scene.push({ 'pay/trueup.yaml': emptyStack(scene.bench, { spec }) });
     scene.push({ 'pay/manifests/base.yaml': documentsText([workspace('base', { description: 'evil' })]) });
-    await refused(scene, 'the plan has problems', 9);
+    await refused(scene, 'the stack was never applied');
+  });
+});
+
+/** Makes the ledger that the stack names, as somebody could who knows what one looks like. @returns the folder of the stack */
+async function recoverIn(scene: ApplyScene): Promise<string> {
+  const cwd = join(scene.scene.remote.clone(), 'pay');
+  const made = await trueup(['recover', '--yes'], { cwd, env: secrets });
+  expect(made, made.out + made.err).toMatchObject({ code: 0 });
+  scene.bench.wire.reset();
+  return cwd;
+}
+
+describe('Another ledger', () => {
+  it('in a file of the repository counts for nothing: who merges a commit would write it', async () => {
+    const scene = await openApplyScene();
+    const spec = { ledger: { local: { folder: 'state' } } };
+    scene.push({ 'pay/trueup.yaml': emptyStack(scene.bench, { spec }) });
+    const made = await recoverIn(scene);
+    const file = 'state/payments.ledger.json';
+    scene.push({ [`pay/${file}`]: readFileSync(join(made, file), 'utf8') });
+    await refused(scene, '"state/payments.ledger.json" is in the repository', 1);
+  });
+
+  it.skipIf(bin === undefined)('in git does not take the place of one in a database', async () => {
+    const server = startPostgres(bin ?? '');
+    onTestFinished(() => server.stop());
+    const env = { TRUEUP_LEDGER_URL: server.newDatabase() };
+    const scene = await openApplyScene({ spec: { ledger: 'postgres' } }, { env });
+    scene.push({ 'pay/trueup.yaml': emptyStack(scene.bench, { spec: { ledger: 'git' } }) });
+    await recoverIn(scene);
+    await refused(scene, 'has its ledger in PostgreSQL', 9);
   });
 });
 

@@ -162,8 +162,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     await scene.sign({ digest, commit, by: 'ann' });
     await scene.sign({ digest, commit, by: 'bob' });
     const [own, ...others] = pull.commits;
-    const message = 'Change it\n\nCo-authored-by: Bob <bob@example.com>';
-    if (own !== undefined) pull.commits = [{ ...own, message }, ...others];
+    if (own !== undefined) pull.commits = [{ ...own, coAuthors: ['bob'] }, ...others];
     const people = await scene.refused('no valid approval was found');
     expect(people.err).toMatch(/the key SHA256:\S+ is not admitted at the head/);
     for (const name of ['ann', 'bob'])

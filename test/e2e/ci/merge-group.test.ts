@@ -168,6 +168,21 @@ describe('A push to the protected branch', () => {
   });
 });
 
+describe('A push after one that was not applied', () => {
+  it('is compared with the last apply, so that nothing is loosened in two steps', async () => {
+    const scene = await openCiScene();
+    const stack = (spec: object) => scene.stack('pay', { spec: { ledger: 'git', ...spec } });
+    scene.push({ 'stacks/pay/trueup.yaml': stack({ guards: { maxDeletes: 0 } }) });
+    expect(await scene.run(['apply', 'stacks/pay', '--yes'])).toMatchObject({ code: 0 });
+    const before = scene.push({ 'stacks/pay/trueup.yaml': stack({ guards: { maxDeletes: 9 } }) });
+    scene.push({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
+    const env = { GITHUB_EVENT_NAME: 'push', GITHUB_REF: 'refs/heads/main' };
+    const ran = await scene.job({ ref: 'base', event: { before }, env });
+    expect(ran, ran.err).toMatchObject({ code: 0 });
+    expect(ran.out).toMatch(/spec\.guards\.maxDeletes is loosened from 0 to 9/);
+  });
+});
+
 describe('A job of GitLab CI', () => {
   it('plans the merge request with the newest commit of its target branch', async () => {
     const scene = await openCiScene();

@@ -1,28 +1,16 @@
 /** What a pull request must not decide for its own plan: where secrets go, and the settings that protect the stack. */
 import { rmSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeSigner } from '../../support/ci/signers.ts';
+import { openThief } from '../../support/ci/thief.ts';
 import { openCiScene } from '../../support/cli/ci-scene.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { git } from '../../support/ledger/git-remote.ts';
-import { listenForTest } from '../../support/rig/listen.ts';
 import { documentsText } from '../../support/rig/stack-folder.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const manifest = (name: string, spec: object = {}) => documentsText([workspace(name, spec)]);
-
-/** A service of somebody else, who waits for a token. */
-async function openThief() {
-  const tokens: string[] = [];
-  const server = createServer((request, response) => {
-    tokens.push(request.headers.authorization ?? 'none');
-    response.writeHead(200).end('{"data":[]}');
-  });
-  const { url } = await listenForTest(server);
-  return { url, tokens };
-}
 
 /** A pull request of somebody who may only read, with another address for the target. */
 async function openTheft() {
@@ -56,6 +44,18 @@ describe('A target with another address', () => {
     const ran = await job();
     expect(thief.tokens.length).toBeGreaterThan(0);
     expect(ran.out).not.toContain('targets-of-base');
+  });
+
+  it('does not count in a fork of somebody else, who may push to it after it was opened', async () => {
+    const { job, thief, github } = await openTheft();
+    github.state.permissions.set('ann', 'write');
+    github.pull.from = 'mallory/infra';
+    const ran = await job();
+    expect(thief.tokens).toEqual([]);
+    expect(ran.out).toContain('they come from the repository "mallory/infra"');
+    github.pull.from = 'Ann/infra';
+    await job();
+    expect(thief.tokens.length).toBeGreaterThan(0);
   });
 
   it.each([403, 404, 500])('does not count where the code host answers %i', async (status) => {

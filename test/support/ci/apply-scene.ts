@@ -2,7 +2,7 @@
  * A repository with one stack in the folder `pay`, its pull requests on a code host, and jobs of its protected branch. Git, ledger and
  * services are real; the code host is a double of GitHub or GitLab.
  */
-import { existsSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { hiddenContent } from '../../../src/approvals/hidden-content.ts';
@@ -62,7 +62,9 @@ export interface HostedScene<Pull extends HostedPull> {
   lastApprovals(): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** where the keys of signers are */
   readonly keys: string;
-  /** Commits to the protected branch without a pull request, and pushes. @param files texts by path, undefined to remove */
+  /** of a signer, as the code host shows it */
+  publicKey(name: string): string;
+  /** Commits to the protected branch without a pull request, and pushes as `ann`. @param files texts by path, undefined to remove */
   push(files: Readonly<Record<string, string | undefined>>): string;
   /** `trueup ci plan` in a job of an event that checks out this commit. */
   ciPlan(commit: string, event: object, job?: JobOptions): Promise<Ran>;
@@ -263,8 +265,13 @@ async function openHostedScene<Pull extends HostedPull>(
       return JSON.parse(out).entries[0]?.approvals ?? [];
     },
     keys,
+    publicKey: (name) => readFileSync(join(keys, `${name}.pub`), 'utf8').trim(),
     main,
-    push: (files) => work.commit('main', files),
+    push: (files) => {
+      const sha = work.commit('main', files);
+      host.pushTo('main', { by: 'ann', commits: [{ sha, author: 'ann' }] });
+      return sha;
+    },
     ciPlan,
     sign: (signed) => pushApproval(signed, { stack: options.name ?? 'payments', remote, keys }),
     told: (pull) => host.bodiesOf(pull).find((body) => body.includes('(apply)') || body.includes('_apply_')),

@@ -21,6 +21,14 @@ export interface SceneHost<Pull extends HostedPull> {
   admit(...names: readonly string[]): void;
   open(about: Pick<HostedPull, 'number' | 'author' | 'head' | 'branch'>): Pull;
   push(pull: Pull, about: { readonly by: string; readonly head: string }): void;
+  /** pushes to a branch of the repository, past all pull requests */
+  pushTo(
+    branch: string,
+    about: {
+      readonly by: string;
+      readonly commits: readonly { readonly sha: string; readonly author: string }[];
+    },
+  ): void;
   /** writes a comment as the jobs do */
   post(pull: Pull, body: string): void;
   approve(pull: Pull, by: string): void;
@@ -52,6 +60,7 @@ export async function openGithubHost(): Promise<OnGithub> {
     },
     open: (about) => state.openPull(about),
     push: (pull, about) => state.push(pull, about),
+    pushTo: (branch, about) => state.pushTo(branch, about),
     post: (pull, body) => void state.comment(pull, { by: 'github-actions[bot]', body }),
     approve: (pull, by) => void state.review(pull, { by }),
     merge: (pull, { commits }) => state.merge(pull, { by: 'ann', commits }),
@@ -105,6 +114,7 @@ export async function openGitlabHost(): Promise<OnGitlab> {
     },
     open: (about) => state.openRequest(about),
     push: (request, about) => state.push(request, about),
+    pushTo: (branch, about) => state.pushTo(branch, about),
     post: (request, body) => void state.comment(request, { by: 'project_5_bot_1', body }),
     approve: (request, by) => state.approve(request, by),
     // A fast-forward has the commits of the merge request itself.

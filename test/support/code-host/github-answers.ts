@@ -31,13 +31,18 @@ export function pullShown(pull: GithubPull, state: GithubState): object {
 
 /** Whom GitHub knows by the address of a commit; else an empty object. */
 export function commitShown(
-  { sha, author, committer, message = 'Change it' }: GithubCommit,
+  { sha, author, committer, coAuthors = [] }: GithubCommit,
   state: GithubState,
 ): object {
+  const trailers = coAuthors.map((login) => `\n\nCo-authored-by: ${login} <${login}@example.com>`);
   const signed = (login = 'stranger') => ({ name: login, email: `${login}@example.com` });
   return {
     sha,
-    commit: { message, author: signed(author), committer: signed(committer) },
+    commit: {
+      message: `Change it${trailers.join('')}`,
+      author: signed(author),
+      committer: signed(committer),
+    },
     author: userShown(author, state) ?? {},
     committer: userShown(committer, state) ?? {},
     parents: [],

@@ -6,7 +6,7 @@ export interface GithubCommit {
   /** user names; an address that GitHub does not know belongs to no user */
   readonly author?: string;
   readonly committer?: string;
-  readonly message?: string;
+  readonly coAuthors?: readonly string[];
 }
 
 export interface GithubReview {
@@ -84,6 +84,12 @@ export class GithubState {
   readonly labels = new Map<string, string>();
   /** oldest first */
   readonly pushes: GithubPush[] = [];
+  /** that were pushed to the base branch itself */
+  readonly direct = new Map<string, GithubCommit>();
+  /** public SSH keys, as GitHub shows them */
+  readonly keys = new Map<string, readonly string[]>();
+  /** as the older sort of rules, or as a ruleset */
+  readonly protection = new Map<string, 'flag' | 'ruleset'>();
   #lastId = 1000;
 
   constructor(repository: string) {
@@ -147,6 +153,22 @@ export class GithubState {
     this.#log({ repository: from ?? '', branch, before: pull.head, after: head, by, kind });
     pull.commits = force ? [...commits] : [...pull.commits, ...commits];
     pull.head = head;
+  }
+
+  /** Pushes to a branch of the repository, past all pull requests. */
+  pushTo(
+    branch: string,
+    { by, commits }: { readonly by: string; readonly commits: readonly GithubCommit[] },
+  ): void {
+    for (const one of commits) this.direct.set(one.sha, one);
+    const after = commits.at(-1)?.sha ?? zero;
+    this.#log({ repository: this.repository, branch, before: zero, after, by, kind: 'push' });
+  }
+
+  commit(sha: string): GithubCommit | undefined {
+    const inPulls = [...this.pulls.values()].flatMap(({ commits }) => commits);
+    const known = this.direct.get(sha) ?? inPulls.find((one) => one.sha === sha);
+    return known ?? (this.pushes.some(({ after }) => after === sha) ? { sha } : undefined);
   }
 
   comment(pull: GithubPull, { by, body }: { readonly by: string; readonly body: string }): KeptComment {

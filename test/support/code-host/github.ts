@@ -14,7 +14,7 @@ import {
 import {
   activity,
   approvalShown,
-  commitShown,
+  commitShown as shownCommit,
   eventShown,
   pullShown,
   reviewShown,
@@ -67,8 +67,10 @@ function answer(asked: AskedRequest, url: string, state: GithubState): GivenAnsw
   const self = owners[token];
   if (self === undefined) return { status: 401, body: { message: 'Bad credentials', status: '401' } };
   const { method, path, body } = asked;
+  const log = /^\/repos\/([^/]+\/[^/]+)\/activity$/.exec(path)?.[1];
+  if (log !== undefined) return activity(decodeURIComponent(log), asked.query, { url, state });
   if (method === 'GET') return read(asked, url, { state, token, self });
-  if (method === 'POST' && path === '/graphql') return labelAnswer(body.variables, state);
+  if (method === 'POST' && path === '/graphql') return queryAnswer(body.variables, state);
   if (token === githubTokens.fork) return notAccessible;
   const pull = state.pulls.get(Number(/\/issues\/(\d+)\/comments$/.exec(path)?.[1]));
   if (method === 'POST' && pull !== undefined) {
@@ -102,8 +104,6 @@ function read(
 ): GivenAnswer {
   if (path === '/user')
     return token.startsWith('ghs_') ? notAccessible : { status: 200, body: { login: self, type: 'User' } };
-  const log = /^\/repos\/([^/]+\/[^/]+)\/activity$/.exec(path)?.[1];
-  if (log !== undefined) return activity(decodeURIComponent(log), query, { url, state });
   const [, kind = '', key = '', rest = ''] =
     /^\/repos\/acme\/infra\/(pulls|issues|commits|collaborators|actions\/runs)\/([^/]+)(\/.*)?$/.exec(path) ??
     [];
@@ -121,7 +121,12 @@ function read(
       body:
         rest === '/approvals' ? run.approvals.map((one) => approvalShown(one, state)) : runShown(run, state),
     };
-  return ofPeople(path, state);
+  return commitAnswer(path, state) ?? branchAnswer(path, state) ?? ofPeople(path, state);
+}
+
+function commitAnswer(path: string, state: GithubState): GivenAnswer | undefined {
+  const commit = state.commit(/^\/repos\/acme\/infra\/commits\/(\w+)$/.exec(path)?.[1] ?? '');
+  return commit && { status: 200, body: shownCommit(commit, state) };
 }
 
 function ofPull(pull: GithubPull, what: string, state: GithubState): object | undefined {
@@ -129,7 +134,7 @@ function ofPull(pull: GithubPull, what: string, state: GithubState): object | un
     case 'pulls':
       return pullShown(pull, state);
     case 'pulls/commits':
-      return pull.commits.slice(0, 250).map((one) => commitShown(one, state));
+      return pull.commits.slice(0, 250).map((one) => shownCommit(one, state));
     case 'pulls/reviews':
       return pull.reviews.map((one) => reviewShown(one, state));
     case 'issues/comments':
@@ -160,13 +165,34 @@ function permissionOf(login: string, state: GithubState): GivenAnswer {
   };
 }
 
+function branchAnswer(path: string, { protection }: GithubState): GivenAnswer | undefined {
+  const [, kind, name = ''] = /^\/repos\/acme\/infra\/(branches|rules\/branches)\/([^/]+)$/.exec(path) ?? [];
+  if (kind === undefined) return undefined;
+  const how = protection.get(decodeURIComponent(name));
+  if (kind === 'branches') return { status: 200, body: { name, protected: how === 'flag' } };
+  return { status: 200, body: how === 'ruleset' ? [{ type: 'pull_request', ruleset_id: 42 }] : [] };
+}
+
 function ofPeople(path: string, state: GithubState): GivenAnswer {
+  const [, owner = '', list] = /^\/users\/([^/]+)\/(keys|ssh_signing_keys)$/.exec(path) ?? [];
+  if (list !== undefined) {
+    const keys = list === 'keys' ? (state.keys.get(decodeURIComponent(owner)) ?? []) : [];
+    return { status: 200, body: keys.map((key, at) => ({ id: at + 1, key })) };
+  }
   const [, organization, team, member] =
     /^\/orgs\/([^/]+)\/teams\/([^/]+)\/memberships\/([^/]+)$/.exec(path) ?? [];
   const membership = state.teams.get(`${organization}/${team}`)?.get(decodeURIComponent(member ?? ''));
   if (membership !== undefined) return { status: 200, body: { role: 'member', state: membership } };
   const login = decodeURIComponent(/^\/users\/([^/]+)$/.exec(path)?.[1] ?? '');
   return login === '' ? notFound : { status: 200, body: { login, id: 1, type: state.typeOf(login) } };
+}
+
+function queryAnswer(variables: AskedRequest['body']['variables'], state: GithubState): GivenAnswer {
+  const oid = variables?.['oid'];
+  if (oid === undefined) return labelAnswer(variables, state);
+  const { author, coAuthors = [] } = state.commit(oid) ?? {};
+  const nodes = [author, ...coAuthors].map((login) => ({ user: login === undefined ? null : { login } }));
+  return { status: 200, body: { data: { repository: { object: { authors: { nodes } } } } } };
 }
 
 function labelAnswer(variables: AskedRequest['body']['variables'], { labels }: GithubState): GivenAnswer {

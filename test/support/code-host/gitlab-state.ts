@@ -12,7 +12,8 @@ export interface GitlabCommit {
   readonly sha: string;
   readonly author?: string;
   readonly committer?: string;
-  readonly message?: string;
+  /** the end of its message */
+  readonly trailers?: string;
 }
 
 export interface GitlabVersion {
@@ -87,6 +88,11 @@ export class GitlabState {
   readonly labels = new Map<string, string>();
   /** oldest first */
   readonly pushes: GitlabPush[] = [];
+  /** that were pushed to a branch of the project itself */
+  readonly direct: GitlabCommit[] = [];
+  /** public SSH keys, by user name */
+  readonly keys = new Map<string, readonly string[]>();
+  readonly protectedBranches = new Set<string>();
   /** the edition without approvals of deployments */
   isFree = false;
   /** before approvals had a time */
@@ -160,6 +166,16 @@ export class GitlabState {
     request.commits = force ? [...commits] : [...request.commits, ...commits];
     request.head = head;
     request.versions.push({ id: 1 + request.versions.length, head, at: this.clock.next() });
+  }
+
+  /** Pushes to a branch of the project, past all merge requests. */
+  pushTo(
+    branch: string,
+    { by, commits }: { readonly by: string; readonly commits: readonly GitlabCommit[] },
+  ): void {
+    this.direct.push(...commits);
+    const head = commits.at(-1)?.sha ?? '';
+    this.pushes.push({ project: this.project, branch, head, by, at: this.clock.next() });
   }
 
   comment(request: GitlabRequest, { by, body }: { readonly by: string; readonly body: string }): KeptComment {

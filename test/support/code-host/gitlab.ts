@@ -10,7 +10,7 @@ import {
   openApi,
   pageOf,
 } from './api-double.ts';
-import { type GitlabDeployment, type GitlabRequest, GitlabState } from './gitlab-state.ts';
+import { type GitlabCommit, type GitlabDeployment, type GitlabRequest, GitlabState } from './gitlab-state.ts';
 
 export const gitlabTokens = {
   /** of the project, with the scope `api` */
@@ -107,14 +107,7 @@ function ofRequest(
       return notes.map((note) => noteShown(note, state));
     }
     case '/commits':
-      return request.commits
-        .toReversed()
-        .map(({ sha, author = 'stranger', committer = 'stranger', message = 'Change it' }) => ({
-          id: sha,
-          message,
-          author_email: `${author}@example.com`,
-          committer_email: `${committer}@example.com`,
-        }));
+      return request.commits.toReversed().map(commitShown);
     case '/approvals':
       return {
         approved: request.approvals.length > 0,
@@ -140,7 +133,28 @@ function ofRequest(
   }
 }
 
+function commitShown({
+  sha,
+  author = 'stranger',
+  committer = 'stranger',
+  trailers = '',
+}: GitlabCommit): object {
+  return {
+    id: sha,
+    message: `Change it\n\n${trailers}`,
+    author_email: `${author}@example.com`,
+    committer_email: `${committer}@example.com`,
+  };
+}
+
 function ofProject(path: string, query: URLSearchParams, state: GitlabState): object | undefined {
+  const branch = /^\/api\/v4\/projects\/5\/repository\/branches\/([^/]+)$/.exec(path)?.[1];
+  if (branch !== undefined)
+    return { name: branch, protected: state.protectedBranches.has(decodeURIComponent(branch)) };
+  const one = /^\/api\/v4\/projects\/5\/repository\/commits\/(\w+)$/.exec(path)?.[1];
+  const all = [...state.direct, ...[...state.requests.values()].flatMap(({ commits }) => commits)];
+  const commit = all.find(({ sha }) => sha === one);
+  if (commit !== undefined) return commitShown(commit);
   const [, sha] = /^\/api\/v4\/projects\/5\/repository\/commits\/(\w+)\/merge_requests$/.exec(path) ?? [];
   if (sha !== undefined)
     return [...state.requests.values()]
@@ -183,6 +197,10 @@ function ofPeople(path: string, query: URLSearchParams, state: GitlabState): obj
       .filter((one) => one.username.toLowerCase() === name)
       .map(({ username }) => userShown(username, state));
   }
+  const keysOf = Number(/^\/api\/v4\/users\/(\d+)\/keys$/.exec(path)?.[1]);
+  const owner = users.find((one) => one.id === keysOf);
+  if (owner !== undefined)
+    return (state.keys.get(owner.username) ?? []).map((key, at) => ({ id: at + 1, key }));
   const id = Number(/\/(?:users|members|all)\/(\d+)$/.exec(path)?.[1]);
   const user = users.find((one) => one.id === id);
   if (user === undefined) return undefined;

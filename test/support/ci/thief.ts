@@ -1,0 +1,13 @@
+/** A service of somebody else, who waits for a token. */
+import { createServer } from 'node:http';
+import { listenForTest } from '../rig/listen.ts';
+
+export async function openThief() {
+  const tokens: string[] = [];
+  const server = createServer((request, response) => {
+    tokens.push(request.headers.authorization ?? 'none');
+    response.writeHead(200).end('{"data":[]}');
+  });
+  const { url } = await listenForTest(server);
+  return { url, tokens };
+}
