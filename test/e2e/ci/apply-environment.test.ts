@@ -70,7 +70,7 @@ describe('An environment with required reviewers', () => {
     approved('alice');
     scene.github.state.restartRun(run, 'ann');
     await setByHand(scene.bench, 'base', { description: 'by hand' });
-    await scene.scene.commit({ 'pay/notes.md': 'x' });
+    scene.push({ 'pay/notes.md': 'x' });
     run.commit = scene.main();
     const other = await scene.pull([workspace('base', { description: 'other' })], { file: 'base.yaml' });
     other.merge();

@@ -275,7 +275,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
 
     // A digest that no job of this pipeline has recorded.
     const wrong = ['--digest', 'f'.repeat(32), '--environment', 'production'];
-    await scene.refused(`the first attempt of this run made the plan "${digest}"`, 4, wrong);
+    await scene.refused(`this run has recorded the plan "${digest}"`, 4, wrong);
     const { out } = await scene.ciApply(0, waited);
     expect(out).toContain('approved by "alice" (environment)');
   });

@@ -64,7 +64,7 @@ describe('A merge request', { timeout: 180_000 }, () => {
   });
 
   it('is applied with a signature, once a label acknowledges its guard', async () => {
-    const approvals = { accept: ['signature'], from: [{ signers: 'allowed_signers' }] };
+    const approvals = { accept: ['signature', 'review'], from: [{ signers: 'allowed_signers' }] };
     const scene = await openGitlabScene(
       { spec: { ledger: 'git', guards: { maxDeletes: 0 }, approvals } },
       { signers: ['alice'] },
