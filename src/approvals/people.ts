@@ -31,7 +31,7 @@ function loginsOf(commits: readonly PullRequestCommit[]): string[] {
 }
 
 /** Commits that somebody pushed to the protected branch itself, one after the other. */
-export interface DirectPush {
+interface DirectPush {
   /** the repository, as `from` of a pull request names it */
   readonly from: string;
   readonly branch: string;

@@ -21,7 +21,7 @@ import { type ApplyScope, stackAt, type StackVersion } from './settle-stack.ts';
 /** Each target and setting that decides where secrets go, by its name for people. Equal texts mean the same place and content of files. */
 type Places = ReadonlyMap<string, string>;
 
-export interface NewPlaces {
+interface NewPlaces {
   /** names for people, such as `url of the target "acme"` */
   readonly names: readonly string[];
   /** the stack as it is applied now */
