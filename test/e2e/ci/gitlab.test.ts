@@ -39,7 +39,7 @@ describe('A merge request', { timeout: 180_000 }, () => {
         { method: 'review', by: 'bob', digest, pullRequest: pull.number, commit: pull.head },
       ]);
     }
-    expect((await scene.ciApply(0)).out).toContain('No changes');
+    expect((await scene.ciApply(0)).out).toContain('no commits since the last apply');
   });
 
   it('is applied by the job whose deployment was approved, with the plan of an earlier job of its pipeline', async () => {
@@ -74,7 +74,7 @@ describe('A merge request', { timeout: 180_000 }, () => {
     await scene.refused('no valid approval was found');
     await scene.sign({ digest, commit: pull.head, by: 'alice' });
     const { err } = await scene.refused('guards that are not acknowledged: deletes', 5);
-    expect(err).toContain('set "trueup-ack/deletes"');
+    expect(err).toContain('set the label "trueup-ack/deletes"');
     const { state } = scene.gitlab;
     state.label(pull, 'trueup-ack/deletes', 'ann');
     await scene.refused('"ann" is the author of the pull request', 5);
