@@ -1,5 +1,6 @@
 /**
- * Writes `schemas/*.schema.json` from the kinds, so that editors complete and check what trueup itself would accept.
+ * Writes `schemas/*.schema.json` from the kinds, so that editors complete and check what trueup itself would accept, and the schema of
+ * a new database of the embedded service from its migrations.
  * `--check` writes nothing and exits 1 when a file is not what would be written.
  */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +9,7 @@ import { allSchemas } from '../src/commands/schema.ts';
 import { kinds } from '../src/kinds/index.ts';
 import { kebabCase } from '../src/model/field.ts';
 import type { JsonObject } from '../src/model/json.ts';
+import { writeNewDatabase } from './write-database-schema.ts';
 
 const folder = fileURLToPath(new URL('../schemas/', import.meta.url));
 
@@ -42,9 +44,12 @@ async function main(): Promise<void> {
   const stale = await staleFiles(wanted);
   if (process.argv.includes('--check')) {
     for (const file of stale) console.error(`schemas/${file} is not fresh: run "npm run schemas"`);
-    process.exitCode = stale.length === 0 ? 0 : 1;
+    const isFresh = await writeNewDatabase({ onlyChecks: true });
+    if (!isFresh) console.error('src/server/kernel/new-database.ts is not fresh: run "npm run schemas"');
+    process.exitCode = stale.length === 0 && isFresh ? 0 : 1;
     return;
   }
+  await writeNewDatabase({ onlyChecks: false });
   for (const file of stale) {
     const text = wanted.get(file);
     if (text === undefined) await rm(`${folder}${file}`);

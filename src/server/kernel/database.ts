@@ -7,6 +7,7 @@ import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import process from 'node:process';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { MIGRATIONS } from './migrations.ts';
+import { NEW_DATABASE } from './new-database.ts';
 
 /** Named parameters of one statement: `:name` in the SQL text, `name` here. Booleans are stored as 0 and 1. */
 export type SqlParameters = Record<string, SQLInputValue>;
@@ -150,6 +151,8 @@ export class Database {
   #migrate(): void {
     this.transaction(() => {
       const version = this.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0;
+      const isNew = version === 0 && this.get('SELECT 1 FROM sqlite_master LIMIT 1') === undefined;
+      if (isNew) return this.#sqlite.exec(NEW_DATABASE);
       const missing = MIGRATIONS.slice(version);
       for (const sql of missing) this.#sqlite.exec(sql);
       if (missing.length > 0) this.#sqlite.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);

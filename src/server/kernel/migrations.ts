@@ -1,6 +1,6 @@
 /**
  * Migrations from 12 on, and the list of all of them. A released migration never changes: a change of the schema is a new
- * migration at the end of the list.
+ * migration at the end of the list, and `npm run schemas` writes `new-database.ts` from all of them.
  */
 import { CLUSTER_AUTH, DATA_FILE, FOUNDATIONS, SEEDED_THINGS } from './migrations-1-to-4.ts';
 import {

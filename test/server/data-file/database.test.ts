@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { expect, it, onTestFinished } from 'vitest';
 
-import { Database } from '../../../src/server/kernel/database.ts';
+import { Database, loadSqlite } from '../../../src/server/kernel/database.ts';
 import { MIGRATIONS } from '../../../src/server/kernel/migrations.ts';
 
 function open(file = ':memory:'): Database {
@@ -98,4 +98,30 @@ it('enforces foreign keys', () => {
   const database = open();
   const orphan = { organization_id: 'org-none', user_id: 'user-none' };
   expect(() => database.insert('organization_memberships', orphan)).toThrow(/FOREIGN KEY/);
+});
+
+it('makes a new database as all migrations would', () => {
+  const { DatabaseSync } = loadSqlite();
+  const migrated = new DatabaseSync(':memory:');
+  onTestFinished(() => migrated.close());
+  for (const sql of MIGRATIONS) migrated.exec(sql);
+  const fresh = open();
+  const plain = (sql: unknown) =>
+    String(sql)
+      .replace(/--[^\n]*/g, '')
+      .replace(/\s+/g, '');
+  const objects = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY rowid";
+  const releases = 'SELECT version FROM releases ORDER BY version';
+  const both = (sql: string) => [fresh.all<{ sql?: string }>(sql), migrated.prepare(sql).all()];
+  const [made = [], wanted = []] = both(objects).map((rows) =>
+    rows.map((row) => ({ ...row, sql: plain(row.sql) })),
+  );
+  expect(made).toEqual(wanted);
+  expect(made.length).toBeGreaterThan(60);
+  const [versions, all] = both(releases);
+  expect(versions).toEqual(all);
+  expect(fresh.get('PRAGMA user_version')).toEqual({ user_version: MIGRATIONS.length });
+  expect(fresh.all<{ proof_key: string }>('SELECT proof_key FROM data_file')).toEqual([
+    expect.objectContaining({ proof_key: expect.stringMatching(/^[0-9a-f]{64}$/) }),
+  ]);
 });
