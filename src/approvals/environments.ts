@@ -45,7 +45,8 @@ export async function readEnvironmentApprovals(source: EnvironmentSource): Promi
   });
   if (run === undefined)
     return none(`job ${place.id} has no deployment to environment ${quoted(place.environment)}`);
-  if (run.commit !== commit) return none(`the run is of commit ${run.commit}, and ${commit} is applied`);
+  if (run.commit !== commit)
+    return none(`the run is of commit ${quoted(run.commit)}, and ${quoted(commit)} is applied`);
   const [rejection] = run.decisions.filter(({ state }) => state === 'rejected');
   if (rejection !== undefined)
     return none(

@@ -11,7 +11,7 @@ import {
 import type { ApprovalRules } from '../model/approval.ts';
 import { type GuardId, guardIds } from '../model/guard.ts';
 import { quoted } from '../model/quoted.ts';
-import { readMakers, whyMaker, whyNotAdmitted } from './people.ts';
+import { type Makers, readMakers, whyMaker, whyNotAdmitted } from './people.ts';
 import type { PlanComment } from './plan-comment.ts';
 
 export const labelPrefix = 'trueup-ack/';
@@ -35,6 +35,8 @@ interface LabelSource {
   readonly pullRequest: PullRequest;
   /** that are applied with it: their makers may not acknowledge their guards here */
   readonly together?: readonly PullRequest[];
+  /** of commits that are applied with it, and that no pull request brought */
+  readonly directMakers?: () => Promise<Makers>;
   readonly rules: Pick<ApprovalRules, 'from' | 'selfAck'>;
   /** what is acknowledged: the labels count for its digest and commit only */
   readonly comment: PlanComment;
@@ -67,18 +69,16 @@ export async function readLabelAcks(
 async function whyNot(
   label: string,
   set: LabelEvent | undefined,
-  { pullRequests, pullRequest, together = [], rules, comment }: LabelSource,
+  source: LabelSource,
 ): Promise<string | undefined> {
+  const { pullRequests, rules, comment } = source;
   if (set?.action !== 'added' || set.by === undefined) return 'the code host does not say who set it';
   const { by, at } = set;
   const since = Date.parse(at);
   if (since <= Date.parse(comment.at))
     return `it was set ${at}, not later than the comment with the plan, which was posted or edited ${comment.at}; remove it and set it again`;
-  for (const one of rules.selfAck === true ? [] : new Set([pullRequest, ...together])) {
-    const isMaker = whyMaker(by, await readMakers(pullRequests, one));
-    if (isMaker !== undefined)
-      return one === pullRequest ? isMaker : `${isMaker} (${one.number}, which is applied with it)`;
-  }
+  const whyOwn = rules.selfAck === true ? undefined : await whyMadeBy(by, source);
+  if (whyOwn !== undefined) return whyOwn;
   const whyPerson = await whyNotAdmitted(by, pullRequests, rules, { mustWrite: true });
   if (whyPerson !== undefined) return whyPerson;
   const changedAt = await pullRequests.labelChangedAt(label);
@@ -86,6 +86,21 @@ async function whyNot(
   return Date.parse(changedAt) < since
     ? undefined
     : `the label was renamed or changed ${changedAt}, not before it was set; remove it and set it again`;
+}
+
+/** Whether somebody made some of what is applied together, as a clause. */
+async function whyMadeBy(
+  by: string,
+  { pullRequests, pullRequest, together = [], directMakers }: LabelSource,
+): Promise<string | undefined> {
+  for (const one of new Set([pullRequest, ...together])) {
+    const why = whyMaker(by, await readMakers(pullRequests, one));
+    if (why !== undefined)
+      return one === pullRequest ? why : `${why} (${one.number}, which is applied with it)`;
+  }
+  return directMakers !== undefined && whyMaker(by, await directMakers()) !== undefined
+    ? `${quoted(by)} wrote or pushed commits without a pull request, which are applied with it`
+    : undefined;
 }
 
 function isGuard(text: string): text is GuardId {

@@ -26,6 +26,15 @@ export async function readMakers(pullRequests: PullRequests, pullRequest: PullRe
   return { is: 'known', people: [...new Set([pullRequest.author, ...loginsOf(commits), ...pushes.by])] };
 }
 
+/** Reads them once, and only if somebody needs them. */
+export function makersOnce(read: () => Promise<Makers>): () => Promise<Makers> {
+  let made: Promise<Makers> | undefined;
+  return () => {
+    made ??= read();
+    return made;
+  };
+}
+
 function loginsOf(commits: readonly PullRequestCommit[]): string[] {
   return commits.flatMap(peopleOf).flatMap(({ login }) => login ?? []);
 }

@@ -65,7 +65,7 @@ export async function findPlanComment({
   });
   const [comment, ...others] = found;
   if (comment === undefined)
-    return missing(`its comment with a plan of stack ${quoted(stack)} is not about commit ${commit}`);
+    return missing(`its comment with a plan of stack ${quoted(stack)} is not about commit ${quoted(commit)}`);
   if (others.some(({ digest }) => digest !== comment.digest))
     return missing(`it has several comments with different plans of stack ${quoted(stack)}`);
   return { is: 'found', comment };

@@ -9,7 +9,8 @@ import {
   type Review,
 } from '../api/code-host/pull-requests.ts';
 import type { Approval, ApprovalRules, FoundApprovals, RefusedApproval } from '../model/approval.ts';
-import { type Makers, readMakers, whyMaker, whyNotAdmitted } from './people.ts';
+import { quoted } from '../model/quoted.ts';
+import { makersOnce, readMakers, whyMaker, whyNotAdmitted } from './people.ts';
 import type { FoundComment } from './plan-comment.ts';
 
 interface ReviewSource {
@@ -28,7 +29,7 @@ export async function readReviews(source: ReviewSource): Promise<FoundApprovals>
   const latest = latestOfEach(await pullRequests.reviews(pullRequest));
   const about = { method: 'review', pullRequest: pullRequest.number } as const;
   if (latest.length === 0) refused.push({ ...about, why: 'the pull request has no approving review' });
-  const makers = lazily(() => readMakers(pullRequests, pullRequest));
+  const makers = makersOnce(() => readMakers(pullRequests, pullRequest));
   for (const review of latest) {
     const { by } = review;
     const refuse = (why: string) => refused.push({ ...about, ...(by === undefined ? {} : { by }), why });
@@ -55,7 +56,8 @@ function whyNot(review: Review, { head }: PullRequest, found: FoundComment): str
   if (review.state === 'changes-requested') return 'the review requests changes';
   if (review.commit === undefined)
     return `the review does not count for the head: ${review.why ?? 'it names no commit'}`;
-  if (review.commit !== head) return `the review is of commit ${review.commit}, and the head is ${head}`;
+  if (review.commit !== head)
+    return `the review is of commit ${quoted(review.commit)}, and the head is ${quoted(head)}`;
   if (found.is === 'missing') return `the pull request shows no plan to approve: ${found.why}`;
   if (review.at === undefined) return 'the code host does not say when the review was given';
   return Date.parse(review.at) > Date.parse(found.comment.at)
@@ -73,13 +75,4 @@ function latestOfEach(reviews: readonly Review[]): readonly Review[] {
 
 function timeOf({ at }: Review): number {
   return at === undefined ? 0 : Date.parse(at);
-}
-
-/** Read once, and only if somebody needs it. */
-function lazily(read: () => Promise<Makers>): () => Promise<Makers> {
-  let made: Promise<Makers> | undefined;
-  return () => {
-    made ??= read();
-    return made;
-  };
 }

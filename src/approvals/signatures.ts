@@ -32,8 +32,10 @@ export interface Proposal {
   readonly heads: readonly string[];
   /** at the base commit */
   readonly base: SignerRules;
-  /** of all of its commits */
-  readonly authors: CommitAuthors;
+  /** of all of its commits; undefined where they are not known */
+  readonly authors: CommitAuthors | undefined;
+  /** which part of what is applied it is, as in `Approval.parts`; absent for all of it */
+  readonly part?: number;
 }
 
 export interface SignaturesInput {
@@ -92,7 +94,10 @@ async function checkAll(kept: readonly KeptApproval[], judge: Judge): Promise<(C
   return results;
 }
 
-function refuse(why: string, about: Pick<RefusedApproval, 'by' | 'pullRequest'> = {}): RefusedApproval {
+function refuse(
+  why: string,
+  about: Pick<RefusedApproval, 'by' | 'pullRequest' | 'isOld'> = {},
+): RefusedApproval {
   return { method: 'signature', ...about, why };
 }
 
@@ -140,7 +145,12 @@ class Judge {
     const proposals = this.#input.proposals.filter(({ heads }) => heads.includes(approval.commit));
     if (proposals.length === 0)
       return [
-        refuse(`it is for commit ${approval.commit.slice(0, 12)}, which is no head of what is applied`),
+        refuse(
+          `it is for commit ${quoted(approval.commit.slice(0, 12))}, which is no head of what is applied`,
+          {
+            isOld: true,
+          },
+        ),
       ];
     const { head } = this.#input;
     const atHead = await this.#admission(stored, head);
@@ -152,10 +162,11 @@ class Judge {
   }
 
   async #checkFor(
-    { base, authors, pullRequest }: Proposal,
+    proposal: Proposal,
     stored: StoredApproval,
     namesAtHead: readonly [string, ...string[]],
   ): Promise<Counted | RefusedApproval> {
+    const { base, authors, pullRequest } = proposal;
     const [by] = namesAtHead;
     const about = { by, ...(pullRequest === undefined ? {} : { pullRequest }) };
     const atBase = await this.#admission(stored, base);
@@ -169,13 +180,20 @@ class Judge {
       ...namesOfKey(head.allowed, key),
       ...namesOfKey(base.allowed, key),
     ];
-    if (!(head.selfApprove && base.selfApprove) && isAuthor({ names, key }, authors))
+    const isMaker = ({ authors: made }: Pick<Proposal, 'authors'>) =>
+      made === undefined || isAuthor({ names, key }, made);
+    if (!(head.selfApprove && base.selfApprove) && isMaker({ authors }))
       return refuse(
         'it is by an author of the commits, and the stack does not have "selfApprove: true"',
         about,
       );
     const { digest, commit, at, acknowledged } = stored.approval;
-    return { approval: { method: 'signature', ...about, digest, commit, at, acknowledged }, names, key };
+    const others = this.#input.proposals.filter((one) => one !== proposal && isMaker(one));
+    const parts = proposal.part === undefined ? [] : others.flatMap(({ part }) => part ?? []);
+    return {
+      approval: { method: 'signature', ...about, digest, commit, at, acknowledged, parts },
+      ...{ names, key },
+    };
   }
 
   async #admission({ approval, signature }: StoredApproval, { allowed }: SignerRules): Promise<Admission> {
@@ -196,7 +214,8 @@ function onePerPerson(found: readonly Counted[]): Approval[] {
     const other = merged.get(id);
     const newest = other !== undefined && other.at > approval.at ? other : approval;
     const acknowledged = new Set([...(other?.acknowledged ?? []), ...approval.acknowledged]);
-    merged.set(id, { ...newest, by, acknowledged: [...acknowledged].sort() });
+    const parts = new Set([...(other?.parts ?? []), ...(approval.parts ?? [])]);
+    merged.set(id, { ...newest, by, acknowledged: [...acknowledged].sort(), parts: [...parts] });
   }
   return [...merged.values()];
 }

@@ -44,7 +44,12 @@ export interface Approval {
   readonly pullRequest?: number;
   /** guards that this person acknowledged for this digest */
   readonly acknowledged: readonly GuardId[];
+  /** what else is applied that this person made: indices of other pull requests in the order of the merges, or `directPushes` */
+  readonly parts?: readonly number[];
 }
+
+/** The part of what is applied that no pull request brought. */
+export const directPushes = -1;
 
 /** An approval that does not count, with the reason, for messages. */
 export interface RefusedApproval {
@@ -53,6 +58,8 @@ export interface RefusedApproval {
   readonly pullRequest?: number;
   /** a clause without a full stop */
   readonly why: string;
+  /** it is for commits that are not applied, and most likely were applied before: of many, only the number is of interest */
+  readonly isOld?: boolean;
 }
 
 /** What one source of approvals has. A source that cannot be read in full throws: then nothing is applied. */

@@ -327,7 +327,7 @@ export const runCodes = {
     title: 'The pull request changes where secrets go or come from',
     class: 'failure',
     warning: true,
-    fix: 'approve the plan only if each target, token, ledger and archive that the message names is right: "trueup ci apply" sends a token to a changed target only after an approval',
+    fix: 'approve the plan only if each target, token, ledger and archive that the message names is right; until then "ci apply" sends no token there',
   },
   'validated-only': {
     title: 'The stack was only validated, and not planned',

@@ -37,7 +37,7 @@ import { findNewPlaces, unapprovedPlaces } from './approved-places.ts';
 import { describeNewPlaces, describeRefusal, notApproved } from './refusal.ts';
 import { offeredPlan, recordPlan } from './run-plan.ts';
 import { type ApplyScope, settleStack } from './settle-stack.ts';
-import { tellPull } from './tell-pull.ts';
+import { outcomeOf, tellPull } from './tell-pull.ts';
 
 export interface StackOptions extends CommonOptions, SourceFlags {
   /** seconds to wait for the lock of the stack; 0 when absent */
@@ -221,7 +221,9 @@ async function refuse(
   const stack = stackArgument(path);
   const { environment, author, remote } = options;
   const { opened, missing } = sources;
-  const refusal = describeRefusal(answer, { plan, rules: scope.rules, stack, remote, environment, missing });
+  const { rules, head } = scope;
+  const about = { plan, rules, head, stack, remote, environment, missing };
+  const refusal = describeRefusal(answer, about);
   printPlan(terminal, plan, { stack });
   if (answer.is === 'not-approved' && answer.difference !== undefined)
     textOutput(terminal)?.write(
@@ -302,7 +304,7 @@ async function apply(
     code = await carryOut(planning, { ...run, approvals: isVerified ? approvals : [] }, context);
     return code;
   } finally {
-    const [title, about, next] = outcomeOf(code, context, scope.head);
+    const [title, about, next] = outcomeOf(code, plan, { context, head: scope.head });
     if (plan.changes.length > 0) terminal.pending.next = [next];
     await tell(title, code === exitCodes.done ? about : [...about, next]);
   }
@@ -330,21 +332,4 @@ function verified(
     ...(base === undefined ? {} : { since: base }),
     ...(replaced.length === 0 ? {} : { replaced }),
   };
-}
-
-function outcomeOf(
-  code: ExitCode,
-  { terminal, run }: ApplyContext,
-  head: string,
-): [title: string, lines: readonly string[], next: string] {
-  const counts = Object.entries(terminal.pending.outcomes ?? {}).filter(([, count]) => count > 0);
-  const done = counts.map(([kind, count]) => `${count} ${kind}`).join(', ');
-  const page = run.url === undefined ? [] : [`The run: ${run.url}`];
-  const about = [`Commit ${head}: ${done === '' ? 'nothing was sent' : done}.`, ...page];
-  if (code === exitCodes.done)
-    return ['Applied', about, 'This plan was applied. There is nothing else to do.'];
-  const next = 'Run the job again once the cause is removed: it goes on with the rest of what was approved.';
-  // A change that failed, or got no answer, may have been carried out.
-  const mayHaveWritten = counts.some(([kind]) => ['applied', 'failed', 'unknown'].includes(kind));
-  return [mayHaveWritten || code === exitCodes.partial ? 'Applied in part' : 'Not applied', about, next];
 }

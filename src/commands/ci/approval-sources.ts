@@ -5,10 +5,18 @@ import { CodeHostError, type PullRequest, type PullRequests } from '../../api/co
 import { readEnvironmentApprovals } from '../../approvals/environments.ts';
 import { readHiddenContent } from '../../approvals/hidden-content.ts';
 import { readLabelAcks } from '../../approvals/labels.ts';
-import { type Makers, readDirectMakers, readMakers, whyUnknown } from '../../approvals/people.ts';
+import {
+  type Makers,
+  makersOnce,
+  readDirectMakers,
+  readMakers,
+  whyMaker,
+  whyUnknown,
+} from '../../approvals/people.ts';
 import { findPlanComment, type FoundComment } from '../../approvals/plan-comment.ts';
 import { readReviews } from '../../approvals/reviews.ts';
 import type { CommitRange, RangeCommit } from '../../ledger/git/commits-since.ts';
+import { type Approval, directPushes } from '../../model/approval.ts';
 import type { Json } from '../../model/json.ts';
 import { WireError } from '../../model/http.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -17,8 +25,10 @@ import { CommandStop } from '../../run/command-stop.ts';
 import type { CliHost } from '../../run/host.ts';
 import { findCodeHost, type HostPlace, type PlaceFlags } from '../../run/pull-request.ts';
 import type { RunTime } from '../../run/stop-signals.ts';
+import { mergesChangeStack } from './choose-stacks.ts';
 import { findSignatures, type KnownPulls, type SignatureInput } from './signature-source.ts';
-import type { ApprovalSources, Found, LabelledGuards, MergedPull } from './find-approval.ts';
+import type { MergedPull } from './count-approvals.ts';
+import type { ApprovalSources, Found, LabelledGuards } from './find-approval.ts';
 
 export interface SourceFlags extends PlaceFlags {
   /** the account whose comments show plans */
@@ -86,6 +96,7 @@ export function openSources(input: SourceInput): OpenedSources {
       );
     return {
       signatures: (pulls) => findSignatures(pulls, input.signatures, undefined),
+      changesStack: (part) => mergesChangeStack([part], input.signatures, host),
       opened: undefined,
       missing,
       branchWarning: async () => undefined,
@@ -150,24 +161,46 @@ function sourcesIn(
     return found;
   };
   const direct = new Set<number>();
-  const directMakers = () =>
-    readMakersOfDirect(direct, { ...input, pullRequests, branch, range: signatures.range });
+  const merges = new Map<number, number[]>();
+  const directMakers = makersOnce(() =>
+    readMakersOfDirect(direct, { ...input, pullRequests, branch, range: signatures.range }),
+  );
+  const makersOf = new Map<number, () => Promise<Makers>>();
   return {
     pulls: async (commits) => {
       for (const { id, merged } of commits) {
         const brought = await pullRequests.ofCommit(id, branch);
         if (brought.length === 0) direct.add(merged);
-        for (const pullRequest of brought)
-          if (!known.has(pullRequest.number)) known.set(pullRequest.number, pullRequest);
+        for (const pullRequest of brought) {
+          const { number } = pullRequest;
+          merges.set(number, [...(merges.get(number) ?? []), merged]);
+          if (known.has(number)) continue;
+          known.set(number, pullRequest);
+          makersOf.set(
+            number,
+            makersOnce(() => readMakers(pullRequests, pullRequest)),
+          );
+        }
       }
       return [...known.values()];
     },
-    signatures: (pulls) => findSignatures(pulls, signatures, { pullRequests, known, directMakers }),
+    changesStack: (part) => {
+      const pull = [...known.keys()][part];
+      return mergesChangeStack(
+        pull === undefined ? [...direct] : (merges.get(pull) ?? []),
+        signatures,
+        input.host,
+      );
+    },
+    signatures: (pulls) => findSignatures(pulls, signatures, { pullRequests, known, direct, directMakers }),
     reviews: async (pull) => {
       const pullRequest = pullOf(pull);
       const found = await commentOf(pullRequest);
-      const read = await readReviews({ pullRequests, pullRequest, rules, found });
-      return { ...read, contents: contentsIn(found) };
+      const { approvals, refused } = await readReviews({ pullRequests, pullRequest, rules, found });
+      const counted: Approval[] = [];
+      for (const one of approvals)
+        counted.push({ ...one, parts: await partsOf(one, { makersOf, direct, directMakers }) });
+      return { approvals: counted, refused, contents: contentsIn(found) };
     },
     labels: async (pull): Promise<LabelledGuards | undefined> => {
       const pullRequest = pullOf(pull);
@@ -177,6 +210,7 @@ function sourcesIn(
       const together = [...known.values()];
       const { acknowledged, refused } = await readLabelAcks({
         ...{ pullRequests, pullRequest, together, rules, comment },
+        ...(direct.size > 0 ? { directMakers } : {}),
       });
       return {
         digest: comment.digest,
@@ -190,6 +224,25 @@ function sourcesIn(
       environment: () => readWaited(waited, { ...input, pullRequests, known, directMakers }),
     }),
   };
+}
+
+/** What else is applied that the reviewer made, as in `Approval.parts`. */
+async function partsOf(
+  { by, pullRequest }: Approval,
+  {
+    makersOf,
+    direct,
+    directMakers,
+  }: Pick<KnownPulls, 'direct' | 'directMakers'> & {
+    /** by the numbers of pull requests, in the order of the merges */
+    readonly makersOf: ReadonlyMap<number, () => Promise<Makers>>;
+  },
+): Promise<number[]> {
+  const isMaker = async (read: () => Promise<Makers>) => whyMaker(by, await read()) !== undefined;
+  const parts = direct.size > 0 && (await isMaker(directMakers)) ? [directPushes] : [];
+  for (const [part, [number, read]] of [...makersOf].entries())
+    if (number !== pullRequest && (await isMaker(read))) parts.push(part);
+  return parts;
 }
 
 /**
@@ -242,7 +295,7 @@ async function readWaited(
     pullRequests,
     known,
     directMakers,
-  }: SourceInput & KnownPulls & { readonly place: HostPlace },
+  }: SourceInput & Omit<KnownPulls, 'direct'> & { readonly place: HostPlace },
 ): Promise<Found> {
   const id = Number(host.env[place.service === 'github' ? 'GITHUB_RUN_ID' : 'CI_JOB_ID']);
   if (!Number.isSafeInteger(id) || id <= 0)

@@ -111,8 +111,9 @@ async function placesOf(
     if (error instanceof LedgerError) return messageOf(error);
     throw error;
   });
-  if (typeof version === 'string') return `the approved commit ${commit} cannot be read: ${version}`;
-  if (version === undefined) return `the approved commit ${commit} has no valid stack ${quoted(stack.name)}`;
+  if (typeof version === 'string') return `the approved commit ${quoted(commit)} cannot be read: ${version}`;
+  if (version === undefined)
+    return `the approved commit ${quoted(commit)} has no valid stack ${quoted(stack.name)}`;
   // A plan for an untrusted author was made for the targets of the base branch: then nobody saw the others in it.
   const [proved] = contents.flatMap(
     (content) => proveContent(content, { stack: version.stack.name, digest }) ?? [],

@@ -4,13 +4,15 @@
  */
 import { lstat } from 'node:fs/promises';
 import { join, posix, relative, resolve } from 'node:path';
-import type { ChangedEntry } from '../../ledger/git/read-commits.ts';
+import type { CommitRange } from '../../ledger/git/commits-since.ts';
+import type { GitContext } from '../../ledger/git/git-command.ts';
+import { type ChangedEntry, openCommits } from '../../ledger/git/read-commits.ts';
 import { slashes, stackFileName } from '../../manifest/files/find-stack.ts';
 import { matchStackFiles } from '../../manifest/files/match-files.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import { renderJson } from '../../report/json/render-json.ts';
 import { writeOutputs } from '../../run/answer.ts';
-import type { StackOfCommit } from '../../run/ci/commit-stacks.ts';
+import { CommitStacks, type StackOfCommit } from '../../run/ci/commit-stacks.ts';
 import type { CiScope } from '../../run/ci/scope.ts';
 import { filesOf, inRepository } from '../../run/ci/stack-files.ts';
 import { CommandStop } from '../../run/command-stop.ts';
@@ -152,4 +154,58 @@ export function hasChanged(
     ({ path, mayHold }) =>
       named.has(path) || isFile(fromStack(path)) || (mayHold && isOnTheWay(fromStack(path))),
   );
+}
+
+/** The commits of an apply, and where they have its stack. */
+interface AppliedCommits {
+  /** the clone */
+  readonly at: GitContext;
+  readonly range: CommitRange;
+  /** the commit that is applied */
+  readonly head: string;
+  /** of the stack file, from the top of the repository */
+  readonly path: string;
+  /** the same at the base; undefined if there was no stack */
+  readonly pathBefore: string | undefined;
+}
+
+/**
+ * Whether some of the commits change a file of the stack, as it is now or as it was at the base.
+ * @param merges their indices in the line. @throws LedgerError when a commit cannot be read
+ */
+export async function mergesChangeStack(
+  merges: readonly number[],
+  { at, range: { base, line }, head, path, pathBefore }: AppliedCommits,
+  host: Pick<CliHost, 'kinds' | 'now'>,
+): Promise<boolean> {
+  if (base === undefined || pathBefore === undefined) return true;
+  const reader = await openCommits(at);
+  const open = async (commit: string) => {
+    await reader.obtain(commit);
+    return CommitStacks.open(reader, commit, { host, isRepository: false });
+  };
+  try {
+    const [now, then] = [await open(head), await open(base)];
+    try {
+      const versions = [
+        [await now.read(path), path],
+        [await then.read(pathBefore), pathBefore],
+      ] as const;
+      for (const merge of merges) {
+        const { id = head } = line[merge] ?? {};
+        await reader.obtain(id);
+        const [parent] = await reader.parentsOf(id);
+        if (parent === undefined) return true;
+        await reader.obtain(parent);
+        const changed = await reader.changed(parent, id);
+        if (versions.some(([one, file]) => one === undefined || hasChanged(one, file, { changed, host })))
+          return true;
+      }
+      return false;
+    } finally {
+      await Promise.all([now.close(), then.close()]);
+    }
+  } finally {
+    await reader.close();
+  }
 }

@@ -4,21 +4,23 @@
  */
 import type { Approval, ApprovalMethod, ApprovalRules, RefusedApproval } from '../../model/approval.ts';
 import { approvalMethods } from '../../model/approval.ts';
-import type { CommitRange, RangeCommit } from '../../ledger/git/commits-since.ts';
+import type { RangeCommit } from '../../ledger/git/commits-since.ts';
 import { blockingIds, type GuardId } from '../../model/guard.ts';
 import type { Json } from '../../model/json.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import type { Plan, PlanDifference } from '../../model/plan.ts';
 import { checkApprovedPlans, planContent, proveContent, type ProvedPlan } from '../../plan/approved-plans.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
+import { quoted } from '../../model/quoted.ts';
 import { digestVersion } from '../../plan/digest.ts';
-
-/** A pull request that was merged into the protected branch. */
-export interface MergedPull {
-  readonly number: number;
-  /** its last commit before the merge */
-  readonly head: string;
-}
+import {
+  type CountQuestion,
+  type CountSources,
+  type GivenPlan,
+  givenPlans,
+  type MergedPull,
+  plansOfEnough,
+} from './count-approvals.ts';
 
 /** The guards that labels of a pull request acknowledge, for the plan that was shown on its head. */
 export interface LabelledGuards {
@@ -29,7 +31,7 @@ export interface LabelledGuards {
 }
 
 /** Where approvals come from. A function that is absent is a source that this run does not have. */
-export interface ApprovalSources {
+export interface ApprovalSources extends CountSources {
   /** the pull requests that brought these commits, in the order of the merges */
   readonly pulls?: ((commits: readonly RangeCommit[]) => Promise<readonly MergedPull[]>) | undefined;
   /** approvals that name one of these commits */
@@ -47,13 +49,8 @@ export interface Found {
   readonly contents?: ReadonlyMap<string, Json> | undefined;
 }
 
-export interface ApprovalQuestion {
+export interface ApprovalQuestion extends CountQuestion {
   readonly planning: PlanResult;
-  /** the stricter ones of the last apply and of now */
-  readonly rules: ApprovalRules;
-  readonly range: CommitRange;
-  /** the commit that is applied */
-  readonly head: string;
   readonly ledger: Pick<Ledger, 'approved' | 'endedApprovals'>;
   readonly sources: ApprovalSources;
 }
@@ -94,14 +91,14 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
     return { is: 'approved', approvals: [], digests: [], pulls: await pullsToTell(question) };
   const pulls = (await sources.pulls?.(range.line)) ?? [];
   const found = await readAll(pulls, question);
-  const given = givenPlans(found, pulls, question);
+  const given = await givenPlans(plan.digest, found.approvals, pulls, question);
   const about = { pulls, refused: [...found.refused, ...given.refused] };
   const decided = isFree ? { used: given.plans } : decide(given.plans, found, question);
   if ('reasons' in decided) return { is: 'not-approved', ...decided, ...about };
   const { used } = decided;
   const labels = admitsLabels(rules) ? await labelsOf(pulls, sources) : [];
   const approved = new Set([plan.digest, ...used.map(({ digest }) => digest)]);
-  const approvals = used.flatMap((one) => one.approvals);
+  const approvals = used.flatMap((one) => one.approvals).map(({ parts: _, ...one }) => one);
   const acknowledged = new Set([
     ...approvals.flatMap((one) => one.acknowledged),
     ...labels.flatMap(({ digest, guards }) => (approved.has(digest) ? guards : [])),
@@ -156,7 +153,7 @@ export async function approvedCommits(
   const { sources, range } = question;
   const pulls = (await sources.pulls?.(range.line)) ?? [];
   const found = await readAll(pulls, question);
-  const { plans, refused } = plansOfEnough(found, pulls, question);
+  const { plans, refused } = await plansOfEnough(found.approvals, pulls, question);
   const commits = plans.flatMap(({ digest, approvals }) => {
     const [commit, ...others] = new Set(approvals.map((approval) => approval.commit));
     // Of several commits, none has as many approvals as are needed.
@@ -190,92 +187,6 @@ async function readAll(
   };
 }
 
-/** A plan that enough people have approved. */
-interface GivenPlan {
-  readonly digest: string;
-  /** in the order of the merges */
-  readonly order: number;
-  readonly approvals: readonly Approval[];
-  /** of its newest approval, in milliseconds since 1970 */
-  readonly at: number;
-}
-
-interface GivenPlans {
-  readonly plans: readonly GivenPlan[];
-  readonly refused: readonly RefusedApproval[];
-}
-
-/** One plan of each pull request: the one that was approved last. */
-function givenPlans(
-  found: Pick<Found, 'approvals'>,
-  pulls: readonly MergedPull[],
-  question: ApprovalQuestion,
-): GivenPlans {
-  const enough = plansOfEnough(found, pulls, question);
-  const isFresh = ({ digest }: GivenPlan) => digest === question.planning.plan.digest;
-  const plans = [...Map.groupBy(enough.plans, ({ order }) => order).values()].flatMap(
-    (each) => each.toSorted((a, b) => Number(isFresh(b)) - Number(isFresh(a)) || b.at - a.at)[0] ?? [],
-  );
-  return { ...enough, plans: plans.toSorted((a, b) => (a.order < b.order ? -1 : 1)) };
-}
-
-function plansOfEnough(
-  { approvals }: Pick<Found, 'approvals'>,
-  pulls: readonly MergedPull[],
-  { rules, ledger, range, head }: Omit<ApprovalQuestion, 'planning' | 'sources'>,
-): GivenPlans {
-  const refused: RefusedApproval[] = [];
-  const refuse = (approval: Approval, why: string) =>
-    void refused.push({ ...approval, why: `${why}: plan ${approval.digest}` });
-  const orderOf = ({ method, commit, pullRequest }: Approval): number | undefined => {
-    if (method === 'environment' || commit === head) return Number.POSITIVE_INFINITY;
-    const at = pulls.findIndex(
-      (pull) => pull.head === commit && (pullRequest ?? pull.number) === pull.number,
-    );
-    if (at !== -1) return at;
-    return pulls.length > 0 ? undefined : range.all.find(({ id }) => id === commit)?.merged;
-  };
-  const placed = approvals.flatMap((approval) => {
-    const ended = ledger.endedApprovals?.get(approval.digest);
-    // Not-a-time is not later than anything.
-    if (ended !== undefined && !(Date.parse(approval.at) > Date.parse(ended))) {
-      refuse(approval, `it was applied already, at ${ended}`);
-      return [];
-    }
-    const order = orderOf(approval);
-    if (order === undefined) refuse(approval, 'its commit was not merged since the last apply');
-    return order === undefined ? [] : [{ approval, order }];
-  });
-  const { count = 1 } = rules;
-  const plans = [...Map.groupBy(placed, ({ approval, order }) => `${order} ${approval.digest}`).values()]
-    .map((each): GivenPlan => {
-      const [{ order = 0 } = {}] = each;
-      const own = each.map(({ approval }) => approval);
-      return {
-        digest: own[0]?.digest ?? '',
-        order,
-        approvals: own,
-        at: Math.max(...own.map(({ at }) => Date.parse(at) || 0)),
-      };
-    })
-    .filter((plan) => {
-      const people = countPeople(plan.approvals);
-      if (people >= count) return true;
-      for (const approval of plan.approvals) refuse(approval, `${people} of ${count} people approved it`);
-      return false;
-    });
-  return { plans, refused };
-}
-
-/** How many different people; by one method alone, because a person has another name in each of them. */
-function countPeople(approvals: readonly Approval[]): number {
-  const byMethod = Map.groupBy(approvals, ({ method }) => method);
-  return Math.max(
-    0,
-    ...[...byMethod.values()].map((each) => new Set(each.map(({ by }) => by.toLowerCase())).size),
-  );
-}
-
 type Decided =
   | { readonly used: readonly GivenPlan[] }
   | { readonly reasons: readonly string[]; readonly difference?: PlanDifference };
@@ -301,7 +212,7 @@ function decide(
     return {
       reasons: unknown.map(
         (digest) =>
-          `the approved plan ${digest} is not this one, and its content is not known, so it cannot be compared`,
+          `the approved plan ${quoted(digest)} is not this one, and its content is not known, so it cannot be compared`,
       ),
     };
   const verdict = checkApprovedPlans(

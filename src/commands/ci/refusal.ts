@@ -25,6 +25,8 @@ interface RefusalContext {
   readonly environment: string | undefined;
   /** why no code host is asked, as a clause */
   readonly missing: string | undefined;
+  /** the commit that is applied */
+  readonly head: string;
 }
 
 interface Refusal {
@@ -37,9 +39,9 @@ interface Refusal {
 }
 
 export function describeRefusal(answer: Refused, context: RefusalContext): Refusal {
-  const { plan, missing } = context;
+  const { plan, missing, head: commit } = context;
   const notCounted = [
-    ...answer.refused.map(refusedText),
+    ...refusedTexts(answer.refused),
     ...(answer.is === 'blocked' ? answer.labels : []),
     ...missingText(context),
   ];
@@ -48,7 +50,7 @@ export function describeRefusal(answer: Refused, context: RefusalContext): Refus
       why: `the plan ${quoted(plan.digest)} of stack ${quoted(plan.stack)} is not approved: ${answer.reasons.join('; ')}`,
       notCounted,
       ways: waysToApprove(context, {
-        signature: `sign it: ${approveCommand(context, [])}; then run this job again`,
+        signature: `sign it: ${approveCommand({ ...context, commit })}; then run this job again`,
         review: 'merge a pull request that shows this plan, with reviews that are later than its comment',
       }),
     };
@@ -65,7 +67,7 @@ export function describeRefusal(answer: Refused, context: RefusalContext): Refus
         : []),
       ...(acceptedMethods(context.rules).includes('signature') && hasSigners(context.rules)
         ? [
-            `sign the plan with ${which} acknowledged: ${approveCommand(context, guards)}; then run this job again`,
+            `sign the plan with ${which} acknowledged: ${approveCommand({ ...context, commit })}; then run this job again`,
           ]
         : []),
     ],
@@ -85,7 +87,7 @@ export function describeNewPlaces(
     : `${names.join(', ')}: where secrets go changed since the last apply, which needs an approval`;
   return {
     why: `${what}, and no valid approval was found of a commit that has the same`,
-    notCounted: [...refused.map(refusedText), ...unread, ...missingText(context)],
+    notCounted: [...refusedTexts(refused), ...unread, ...missingText(context)],
     ways: waysToApprove(context, {
       signature:
         'sign the plan of this commit: make it with "trueup plan --out plan.json" and a token that may only read, and pass it to "trueup approve"; then run this job again',
@@ -113,6 +115,17 @@ export function notApproved(
 
 function missingText({ missing }: Pick<RefusalContext, 'missing'>): string[] {
   return missing === undefined ? [] : [`reviews, labels and environments: ${missing}`];
+}
+
+/** Those of earlier commits stay in the repository, and only their number is of interest. */
+function refusedTexts(refused: readonly RefusedApproval[]): string[] {
+  const old = refused.filter(({ isOld }) => isOld === true);
+  return [
+    ...refused.filter((one) => !old.includes(one)).map(refusedText),
+    ...(old.length > 1
+      ? [`${old.length} approvals of commits that are not applied by this job`]
+      : old.map(refusedText)),
+  ];
 }
 
 function refusedText({ method, by, pullRequest, why }: RefusedApproval): string {
@@ -151,14 +164,22 @@ function hasSigners({ from = [] }: ApprovalRules): boolean {
   return from.some((one) => 'signers' in one);
 }
 
-function approveCommand(
-  { plan, stack, remote = 'origin' }: Pick<RefusalContext, 'plan' | 'stack'> & { readonly remote?: string },
-  guards: readonly string[],
-): string {
+/** For the commit that is looked at, whichever is checked out, and with all guards that block the plan. */
+function approveCommand({
+  plan,
+  stack,
+  commit,
+  remote = 'origin',
+}: Pick<RefusalContext, 'plan' | 'stack'> & {
+  readonly commit: string | undefined;
+  readonly remote?: string;
+}): string {
+  const guards = blockingIds(plan.guards);
   const ack = guards.length === 0 ? [] : ['--ack', guards.join(',')];
+  const head = commit === undefined ? [] : ['--commit', commit];
   const at = remote === 'origin' ? [] : ['--remote', shellWord(remote)];
   const path = stack === undefined ? [] : [stack];
-  return quoted(['trueup approve', plan.digest, ...ack, ...at, ...path].join(' '));
+  return quoted(['trueup approve', plan.digest, ...path, ...head, ...ack, ...at].join(' '));
 }
 
 interface ShownContext extends Pick<RefusalContext, 'rules' | 'stack'> {
@@ -179,16 +200,21 @@ export function stepsAfterPlan(plan: Plan, context: ShownContext): string[] | un
   if (event === 'merge-group')
     return [`The pull requests of this group have shown this plan. After the merge, ${applies}.`];
   return [
-    ...(isEmpty ? [] : [approveStep(plan, guards, context)]),
+    ...(isEmpty ? [] : [approveStep(plan, context)]),
     ...(guards.length === 0 ? [] : [acknowledgeStep(plan, guards, context)]),
     isEmpty ? 'Until then, the next apply of this stack writes nothing.' : `After the merge, ${applies}.`,
   ];
 }
 
-function approveStep(plan: Plan, guards: readonly GuardId[], { rules, stack, event }: ShownContext): string {
+/** In a pull request its head, and not the merge commit that a job may check out. */
+function reviewedCommit({ made }: Plan): string | undefined {
+  return made?.pullRequestCommit ?? made?.commit;
+}
+
+function approveStep(plan: Plan, { rules, stack, event }: ShownContext): string {
   if (needsNone(rules)) return 'This plan needs no approval: "spec.approvals" accepts "none".';
   const ways = {
-    signature: `sign it with ${approveCommand({ plan, stack }, guards)}`,
+    signature: `sign it with ${approveCommand({ plan, stack, commit: reviewedCommit(plan) })}`,
     environment: 'approve the job that waits for an environment, after the merge',
     review: 'approve the pull request in a review of this commit',
   };
@@ -211,7 +237,7 @@ function acknowledgeStep(
   const ways = [
     ...(event === 'pull-request' ? [`set ${labelsOf(guards)} on the pull request now${who}`] : []),
     ...(acceptedMethods(rules).includes('signature') && hasSigners(rules)
-      ? [`sign this plan with ${approveCommand({ plan, stack }, guards)}`]
+      ? [`sign this plan with ${approveCommand({ plan, stack, commit: reviewedCommit(plan) })}`]
       : []),
   ];
   return ways.length === 0

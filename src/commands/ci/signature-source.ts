@@ -13,10 +13,11 @@ import { addressesOfRemote } from '../../ledger/git/checkout.ts';
 import type { CommitRange, RangeCommit } from '../../ledger/git/commits-since.ts';
 import { fileAtCommit } from '../../ledger/git/file-at-commit.ts';
 import type { GitContext } from '../../ledger/git/git-command.ts';
-import type { ApprovalRules, RefusedApproval } from '../../model/approval.ts';
+import { type ApprovalRules, directPushes, type RefusedApproval } from '../../model/approval.ts';
 import { quoted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
-import type { Found, MergedPull } from './find-approval.ts';
+import type { MergedPull } from './count-approvals.ts';
+import type { Found } from './find-approval.ts';
 
 /** Who wrote the commits of a range. */
 export interface RangeAuthors {
@@ -58,7 +59,9 @@ export interface SignatureInput {
 export interface KnownPulls {
   readonly pullRequests: PullRequests;
   readonly known: ReadonlyMap<number, PullRequest>;
-  /** of the commits that no pull request brought */
+  /** indices in the line of the commits that no pull request brought */
+  readonly direct: ReadonlySet<number>;
+  /** of those */
   directMakers(): Promise<Makers>;
 }
 
@@ -113,24 +116,40 @@ async function proposalsOf(
   host: KnownPulls | undefined,
 ): Promise<Proposals> {
   const { head, authors } = input;
-  const each =
-    host === undefined
-      ? { proposals: proposalsOfCommits(base, input), refused: [] }
-      : await proposalsOfPulls(pulls, { base, authors, host });
-  if (pulls.some((pull) => pull.head === head)) return each;
   // Where nobody may sign, no signature counts, whoever made the commits.
   const asks = base.allowed.trim() !== '';
   const direct: Makers = (asks ? await host?.directMakers() : undefined) ?? { is: 'known', people: [] };
+  const found =
+    host === undefined
+      ? { proposals: proposalsOfCommits(base, input), refused: [] }
+      : await proposalsOfPulls(pulls, { base, authors, host });
+  const pushed = host && (await directProposal(direct, base, { authors, host }));
+  const each = { ...found, proposals: [...found.proposals, ...(pushed ? [pushed] : [])] };
+  if (pulls.some((pull) => pull.head === head)) return each;
   if (direct.is === 'unknown' && !base.selfApprove)
     return { ...each, refused: [...each.refused, { method: 'signature', why: whyUnknown(direct) }] };
   // Who looked at the plan of the protected branch itself must have written nothing of it.
-  const own = each.proposals.map((one) => one.authors);
+  const own = each.proposals.flatMap((one) => one.authors ?? []);
   const people = direct.is === 'known' ? direct.people : [];
   const all = {
     names: [...authors.all.names, ...people, ...own.flatMap(({ names }) => names)],
     keys: [...authors.all.keys, ...(await accountKeys(people, host)), ...own.flatMap(({ keys }) => keys)],
   };
   return { ...each, proposals: [...each.proposals, { heads: [head], base, authors: all }] };
+}
+
+/** Nobody can approve it by itself. It is known for those who made it. */
+async function directProposal(
+  made: Makers,
+  base: SignerRules,
+  { authors: { merged }, host }: { readonly authors: RangeAuthors; readonly host: KnownPulls },
+): Promise<Proposal | undefined> {
+  if (host.direct.size === 0) return undefined;
+  const own = [...host.direct].flatMap((index) => merged[index] ?? []);
+  const about = { heads: [], base, part: directPushes };
+  if (made.is === 'unknown') return { ...about, authors: undefined };
+  const keys = [...(await accountKeys(made.people, host)), ...own.flatMap((one) => one.keys)];
+  return { ...about, authors: { names: [...made.people, ...own.flatMap(({ names }) => names)], keys } };
 }
 
 /** The code host knows them by another name than the file of signers: their public keys show who they are. */
@@ -142,9 +161,9 @@ async function accountKeys(people: readonly string[], host: KnownPulls | undefin
 
 /** Without a code host, an approval may name any commit that a merge brought. */
 function proposalsOfCommits(base: SignerRules, { range, head, authors }: SignatureInput): Proposal[] {
-  return range.line.flatMap((_, index) => {
-    const heads = range.all.filter(({ merged, id }) => merged === index && id !== head).map(({ id }) => id);
-    return heads.length === 0 ? [] : [{ heads, base, authors: authors.merged[index] ?? authors.all }];
+  return range.line.map((_, part) => {
+    const heads = range.all.filter(({ merged, id }) => merged === part && id !== head).map(({ id }) => id);
+    return { heads, base, authors: authors.merged[part] ?? authors.all, part };
   });
 }
 
@@ -159,21 +178,22 @@ async function proposalsOfPulls(
   const proposals: Proposal[] = [];
   const refused: RefusedApproval[] = [];
   const { pullRequests, known } = host;
-  for (const { number, head } of pulls) {
+  for (const [part, { number, head }] of pulls.entries()) {
     const pullRequest = known.get(number);
     if (pullRequest === undefined) continue;
     const makers = await readMakers(pullRequests, pullRequest);
-    if (makers.is === 'unknown' && !base.selfApprove)
+    if (makers.is === 'unknown' && !base.selfApprove) {
       refused.push({
         method: 'signature',
         pullRequest: number,
         why: `its makers are not known: ${makers.why}`,
       });
-    else {
+      proposals.push({ heads: [], base, authors: undefined, part });
+    } else {
       const people = makers.is === 'known' ? makers.people : [pullRequest.author];
       const names = [...people, ...(await readMails(pullRequests, pullRequest))];
       proposals.push({
-        ...{ pullRequest: number, heads: [head], base },
+        ...{ pullRequest: number, heads: [head], base, part },
         authors: { names, keys: [...keysOf(names, authors), ...(await accountKeys(people, host))] },
       });
     }

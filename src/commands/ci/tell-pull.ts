@@ -8,9 +8,11 @@ import { quoted } from '../../model/quoted.ts';
 import { sentence } from '../../report/markdown/escape.ts';
 import { draftOf, reviewOf } from '../../run/comment/post-comment.ts';
 import { postPlan } from '../../run/comment/sticky-comment.ts';
+import type { ApplyContext } from '../../run/apply/carry-out.ts';
+import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import type { OpenHost } from './approval-sources.ts';
-import type { MergedPull } from './find-approval.ts';
+import type { MergedPull } from './count-approvals.ts';
 
 interface Outcome {
   /** in a few words: `Applied`, `Not applied` */
@@ -53,4 +55,30 @@ export async function tellPull(
       `the comment about this apply was not written in pull request ${pull.number}: ${messageOf(error)}\n`,
     );
   }
+}
+
+/** What became of an apply: a title, what was done, and what to do next, in sentences. */
+export function outcomeOf(
+  code: ExitCode,
+  { changes }: Plan,
+  { context: { terminal, run }, head }: { readonly context: ApplyContext; readonly head: string },
+): readonly [title: string, lines: readonly string[], next: string] {
+  const counts = Object.entries(terminal.pending.outcomes ?? {}).filter(([, count]) => count > 0);
+  const done = counts.map(([kind, count]) => `${count} ${kind}`).join(', ');
+  const page = run.url === undefined ? [] : [`The run: ${quoted(run.url)}`];
+  const about = [`Commit ${quoted(head)}: ${done === '' ? 'nothing was sent' : done}.`, ...page];
+  if (code === exitCodes.done)
+    return ['Applied', about, 'This plan was applied. There is nothing else to do.'];
+  const countOf = (...kinds: readonly string[]) =>
+    counts.reduce((sum, [kind, count]) => (kinds.includes(kind) ? sum + count : sum), 0);
+  if (changes.length > 0 && countOf('applied', 'unchanged') === changes.length)
+    return [
+      'Applied, but not verified',
+      about,
+      'All changes were carried out. The plan that verifies them failed, or shows changes that are left: read the log of the job, and run it again.',
+    ];
+  const next = 'Run the job again once the cause is removed: it goes on with the rest of what was approved.';
+  // A change that failed, or got no answer, may have been carried out.
+  const mayHaveWritten = countOf('applied', 'failed', 'unknown') > 0;
+  return [mayHaveWritten || code === exitCodes.partial ? 'Applied in part' : 'Not applied', about, next];
 }

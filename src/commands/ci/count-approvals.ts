@@ -1,0 +1,166 @@
+/**
+ * Which plans enough people have approved, of the approvals that count each by itself: for a commit that is applied, once, and by
+ * people who made nothing else of it that nobody approved.
+ */
+import type { CommitRange } from '../../ledger/git/commits-since.ts';
+import {
+  type Approval,
+  type ApprovalRules,
+  directPushes,
+  type RefusedApproval,
+} from '../../model/approval.ts';
+import type { Ledger } from '../../model/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
+
+/** A pull request that was merged into the protected branch. */
+export interface MergedPull {
+  readonly number: number;
+  /** its last commit before the merge */
+  readonly head: string;
+}
+
+export interface CountSources {
+  /** Whether a part of what was merged changes the stack. @param part as in `Approval.parts`. @throws LedgerError */
+  readonly changesStack?: ((part: number) => Promise<boolean>) | undefined;
+}
+
+export interface CountQuestion {
+  /** the stricter ones of the last apply and of now */
+  readonly rules: ApprovalRules;
+  readonly range: CommitRange;
+  /** the commit that is applied */
+  readonly head: string;
+  readonly ledger: Pick<Ledger, 'endedApprovals'>;
+  readonly sources: CountSources;
+}
+
+/** A plan that enough people have approved. */
+export interface GivenPlan {
+  readonly digest: string;
+  /** in the order of the merges */
+  readonly order: number;
+  readonly approvals: readonly Approval[];
+  /** of its newest approval, in milliseconds since 1970 */
+  readonly at: number;
+}
+
+interface GivenPlans {
+  readonly plans: readonly GivenPlan[];
+  readonly refused: readonly RefusedApproval[];
+}
+
+/** One plan of each pull request: the one that was approved last. @param fresh digest of the plan. @throws as `plansOfEnough` */
+export async function givenPlans(
+  fresh: string,
+  approvals: readonly Approval[],
+  pulls: readonly MergedPull[],
+  question: CountQuestion,
+): Promise<GivenPlans> {
+  const enough = await plansOfEnough(approvals, pulls, question);
+  const isFresh = ({ digest }: GivenPlan) => digest === fresh;
+  const plans = [...Map.groupBy(enough.plans, ({ order }) => order).values()].flatMap(
+    (each) => each.toSorted((a, b) => Number(isFresh(b)) - Number(isFresh(a)) || b.at - a.at)[0] ?? [],
+  );
+  return { ...enough, plans: plans.toSorted((a, b) => (a.order < b.order ? -1 : 1)) };
+}
+
+/**
+ * The plan of a pull request shows what was merged before it as well. Whoever made some of that, which nobody else approved, would
+ * approve it here. An approval that does not count may have been the one that another needs, so this is asked again without it.
+ * @throws LedgerError when commits cannot be read
+ */
+export async function plansOfEnough(
+  approvals: readonly Approval[],
+  pulls: readonly MergedPull[],
+  question: CountQuestion,
+): Promise<GivenPlans> {
+  const { rules, sources } = question;
+  const found = countPlans(approvals, pulls, question);
+  if (rules.selfApprove === true) return found;
+  const ownOf = ({ order, approvals: own }: GivenPlan) => [
+    order,
+    ...own.flatMap((one) => pulls.findIndex(({ number }) => number === one.pullRequest)),
+  ];
+  const approved = new Set(found.plans.flatMap(ownOf).filter((part) => part !== directPushes));
+  const unapproved = new Map<Approval, number>();
+  for (const approval of found.plans.flatMap((plan) => plan.approvals))
+    for (const part of approval.parts ?? [])
+      if (!approved.has(part) && (await sources.changesStack?.(part)) !== false)
+        unapproved.set(approval, part);
+  if (unapproved.size === 0) return found;
+  const left = await plansOfEnough(
+    approvals.filter((one) => !unapproved.has(one)),
+    pulls,
+    question,
+  );
+  const refused = [...unapproved].map(([approval, part]) => ({
+    ...approval,
+    why: whyPart(approval, pulls[part]),
+  }));
+  return { ...left, refused: [...refused, ...left.refused] };
+}
+
+function whyPart({ by }: Approval, pull: MergedPull | undefined): string {
+  const what =
+    pull === undefined
+      ? 'commits that came without a pull request of their own'
+      : `pull request ${pull.number}`;
+  return `${quoted(by)} made ${what}, which is applied with this one, and which nobody else approved`;
+}
+
+function countPlans(
+  approvals: readonly Approval[],
+  pulls: readonly MergedPull[],
+  { rules, ledger, range, head }: CountQuestion,
+): GivenPlans {
+  const refused: RefusedApproval[] = [];
+  const refuse = (approval: Approval, why: string, isOld = false) =>
+    void refused.push({ ...approval, why: `${why}: plan ${quoted(approval.digest)}`, isOld });
+  const orderOf = ({ method, commit, pullRequest }: Approval): number | undefined => {
+    if (method === 'environment' || commit === head) return Number.POSITIVE_INFINITY;
+    const at = pulls.findIndex(
+      (pull) => pull.head === commit && (pullRequest ?? pull.number) === pull.number,
+    );
+    if (at !== -1) return at;
+    return pulls.length > 0 ? undefined : range.all.find(({ id }) => id === commit)?.merged;
+  };
+  const placed = approvals.flatMap((approval) => {
+    const ended = ledger.endedApprovals?.get(approval.digest);
+    // Not-a-time is not later than anything.
+    if (ended !== undefined && !(Date.parse(approval.at) > Date.parse(ended))) {
+      refuse(approval, `it was applied already, at ${ended}`);
+      return [];
+    }
+    const order = orderOf(approval);
+    if (order === undefined) refuse(approval, 'its commit was not merged since the last apply', true);
+    return order === undefined ? [] : [{ approval, order }];
+  });
+  const { count = 1 } = rules;
+  const plans = [...Map.groupBy(placed, ({ approval, order }) => `${order} ${approval.digest}`).values()]
+    .map((each): GivenPlan => {
+      const [{ order = 0 } = {}] = each;
+      const own = each.map(({ approval }) => approval);
+      return {
+        digest: own[0]?.digest ?? '',
+        order,
+        approvals: own,
+        at: Math.max(...own.map(({ at }) => Date.parse(at) || 0)),
+      };
+    })
+    .filter((plan) => {
+      const people = countPeople(plan.approvals);
+      if (people >= count) return true;
+      for (const approval of plan.approvals) refuse(approval, `${people} of ${count} people approved it`);
+      return false;
+    });
+  return { plans, refused };
+}
+
+/** How many different people; by one method alone, because a person has another name in each of them. */
+function countPeople(approvals: readonly Approval[]): number {
+  const byMethod = Map.groupBy(approvals, ({ method }) => method);
+  return Math.max(
+    0,
+    ...[...byMethod.values()].map((each) => new Set(each.map(({ by }) => by.toLowerCase())).size),
+  );
+}

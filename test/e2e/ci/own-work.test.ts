@@ -1,0 +1,86 @@
+/** Nobody approves own work: also not by the approval of a later pull request, whose plan shows what was merged before it. */
+import { describe, expect, it, vi } from 'vitest';
+import { noCodeHost, openApplyScene } from '../../support/ci/apply-scene.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { documentsText } from '../../support/rig/stack-folder.ts';
+
+const first = workspace('first', { description: 'one' });
+const second = workspace('second', { description: 'two' });
+const spec = { approvals: { accept: ['signature'], from: [{ signers: 'allowed_signers' }] } };
+
+describe('A reviewer', { timeout: 180_000 }, () => {
+  it('does not count for a plan with own work that was merged before it, until somebody approves that', async () => {
+    const scene = await openApplyScene();
+    scene.github.state.permissions.set('ann', 'write');
+    const own = await scene.pull([first], { file: 'one.yaml' });
+    own.merge();
+    const later = await scene.pull([second], { author: 'bob' });
+    later.approve('ann');
+    later.merge();
+    await scene.refused(
+      '"ann" made pull request 11, which is applied with this one, and which nobody else approved',
+    );
+    own.approve('carol');
+    const { out } = await scene.ciApply(0);
+    expect(out).toContain('approved by "ann" (review, pull request 12)');
+  });
+
+  it('does not count for a plan with commits that the reviewer pushed without a pull request', async () => {
+    const scene = await openApplyScene();
+    scene.github.state.permissions.set('ann', 'write');
+    scene.push({ 'pay/manifests/one.yaml': documentsText([first]) });
+    const later = await scene.pull([second], { author: 'bob' });
+    later.approve('ann');
+    later.merge();
+    await scene.refused('"ann" made commits that came without a pull request of their own');
+    later.approve('carol');
+    await scene.ciApply(0);
+  });
+
+  it('counts where own work that nobody approved is of other files of the repository', async () => {
+    const scene = await openApplyScene();
+    scene.github.state.permissions.set('ann', 'write');
+    scene.push({ 'README.md': 'one\n' });
+    (await scene.pull([], { file: '../../notes.yaml' })).merge();
+    const later = await scene.pull([second], { author: 'bob' });
+    later.approve('ann');
+    later.merge();
+    await scene.ciApply(0);
+  });
+
+  it('does not count, nor whom that reviewer alone approved, in a chain of pull requests', async () => {
+    const scene = await openApplyScene();
+    scene.github.state.permissions.set('ann', 'write');
+    (await scene.pull([first], { file: 'one.yaml' })).merge();
+    const middle = await scene.pull([second], { file: 'two.yaml', author: 'bob' });
+    middle.approve('ann');
+    middle.merge();
+    const last = await scene.pull([workspace('third')], { author: 'carol' });
+    last.approve('bob');
+    last.merge();
+    const { err } = await scene.refused('"ann" made pull request 11');
+    expect(err).toContain('"bob" made pull request 12');
+  });
+});
+
+describe('A signer', { timeout: 180_000 }, () => {
+  for (const [where, job] of [
+    ['a code host', {}],
+    ['no code host', noCodeHost],
+  ] as const)
+    it(`does not count for the head of somebody else with a plan that has own work, with ${where}`, async () => {
+      const scene = await openApplyScene({ spec }, { signers: ['alice', 'bob'] });
+      const other = await scene.pull([first], { file: 'one.yaml' });
+      other.merge();
+      scene.github.state.keys.set('alice', [scene.publicKey('alice')]);
+      vi.stubEnv('GIT_AUTHOR_EMAIL', 'alice@example.com');
+      const own = await scene.pull([second], { file: 'two.yaml', author: 'alice' });
+      vi.unstubAllEnvs();
+      own.merge();
+      const { digest, plan } = own;
+      await scene.sign({ digest, plan, commit: other.pull.head, by: 'alice' });
+      await scene.refused('"alice@example.com" made', 4, [], job);
+      await scene.sign({ digest, plan, commit: own.pull.head, by: 'bob' });
+      await scene.ciApply(0, [], job);
+    });
+});
