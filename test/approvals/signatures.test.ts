@@ -136,13 +136,13 @@ describe('a signed approval', () => {
 describe('a signed approval does not count', () => {
   it('when nobody is admitted', async () => {
     const stack = signedStack('');
-    await stack.approve([digest, '--yes', '--key', makeKey('mallory').file]);
+    await stack.approveAsStranger(makeKey('mallory'), digest);
     await expectNone(stack, 'no signers are named there');
   });
 
   it('by a key that is not admitted', async () => {
     const stack = signedStack(line('alice@example.com', makeKey('alice')));
-    await stack.approve([digest, '--yes', '--key', makeKey('mallory').file]);
+    await stack.approveAsStranger(makeKey('mallory'), digest);
     await expectNone(stack, /is not admitted at the head: No principal matched/);
   });
 

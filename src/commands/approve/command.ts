@@ -3,7 +3,9 @@
  * the remote, where `trueup ci apply` finds it.
  */
 import { type Command, InvalidArgumentError } from 'commander';
+import { isAuthor, namesOfKey, readCommitAuthors } from '../../approvals/allowed-signers.ts';
 import { addApproval, approvalsRef } from '../../approvals/approvals-ref.ts';
+import { runGit } from '../../ledger/git/git-command.ts';
 import {
   fingerprintOfKey,
   longestValidity,
@@ -165,7 +167,7 @@ async function signPlan(approving: Approving): Promise<ExitCode> {
   const ref = approvalsRef(stack.name);
   const { version: _, stack: name, ...signed } = approval;
   textOutput(terminal)?.write(
-    `Approved the plan ${signed.digest} of stack ${quoted(name)} at commit ${commit.slice(0, 12)}, until ${signed.until}\nSigned by ${printable(signer.by ?? 'a key that is not admitted')} (${signer.key}), kept in ${ref} of the remote ${quoted(remote)}\n`,
+    `Approved the plan ${signed.digest} of stack ${quoted(name)} at commit ${commit.slice(0, 12)}, until ${signed.until}\nSigned by ${printable(signer.by)} (${signer.key}), kept in ${ref} of the remote ${quoted(remote)}\n`,
   );
   printJson(terminal, (reported) =>
     renderJson({
@@ -257,23 +259,45 @@ async function ask(question: string, { options, terminal, signal }: Approving): 
   if (!(await terminal.host.confirm(question, signal))) throw notWritten(terminal, signal);
 }
 
-/** Says by what name HEAD admits the key, and prints a note if it does not. @throws SigningError for a signature of another form */
+/**
+ * By what name HEAD admits the key.
+ * @throws SigningError for an approval that cannot count, and a signature of another form
+ */
 async function describeSigner(
   { approval, signature }: { readonly approval: SignedApproval; readonly signature: string },
-  { place, terminal, signal }: Approving,
-): Promise<{ readonly key: string; readonly by?: string }> {
+  { place, stack, terminal, signal }: Approving,
+): Promise<{ readonly key: string; readonly by: string }> {
   const publicKey = publicKeyOf(signature);
   if (publicKey === undefined) throw new SigningError('ssh-keygen returned something else than a signature');
   const key = fingerprintOfKey(publicKey);
+  if (place.allowed.trim() === '')
+    throw new SigningError(
+      'nothing was approved: the stack names no signers at HEAD: add "from: [{ signers: allowed_signers }]" to spec.approvals, and merge that first',
+    );
   const about = { env: place.git.env, now: terminal.host.now(), signal };
   const admission = await withVerifier(about, (verifier) =>
     verifier.verify({ text: signedText(approval), signature }, place.allowed),
   );
-  if ('names' in admission) return { key, by: admission.names[0] };
-  const why =
-    place.allowed.trim() === ''
-      ? 'the stack names no signers: add "from: [{ signers: allowed_signers }]" to spec.approvals'
-      : `the stack does not admit the key ${key}: ${admission.why}`;
-  printNote(terminal, `note: the approval does not count at HEAD, because ${why}`);
-  return { key };
+  if ('why' in admission)
+    throw new SigningError(
+      `nothing was approved: the stack does not admit the key ${key} at HEAD: ${admission.why}; name another key with --key, or check out the newest commit of the protected branch`,
+    );
+  const names = [...admission.names, ...namesOfKey(place.allowed, publicKey)];
+  if (stack.approvals?.selfApprove !== true && (await wrote({ names, key: publicKey }, approval, place)))
+    throw new SigningError(
+      `nothing was approved: ${quoted(admission.names[0])} is an author of commit ${approval.commit.slice(0, 12)} or of one that is merged with it, and authors may not approve their own changes`,
+    );
+  return { key, by: admission.names[0] };
+}
+
+/** Whether a signer is an author of what the clone has of the commits. "ci apply" finds out what the code host knows as well. */
+async function wrote(
+  signer: Parameters<typeof isAuthor>[0],
+  { commit }: Pick<SignedApproval, 'commit'>,
+  { git, remote }: ApprovalPlace,
+): Promise<boolean> {
+  const args = ['rev-list', '--no-merges', '--max-count=250', commit, '--not', `refs/remotes/${remote}/HEAD`];
+  const { code, out } = await runGit(args, git);
+  const commits = code === 0 ? out.toString().split('\n').filter(Boolean) : [];
+  return isAuthor(signer, await readCommitAuthors(git, commits));
 }

@@ -87,6 +87,8 @@ function approvalLines({ digest, commit, acknowledged, at, until, key, by, why }
   return [
     `${digest}  at commit ${commit.slice(0, 12)}  by ${by ?? 'an unknown key'} (${key})`,
     `  signed ${at}, expires ${until}${acknowledged.length === 0 ? '' : `, acknowledges ${acknowledged.join(', ')}`}`,
-    ...(why === undefined ? [] : [`  does not count: ${why}`]),
+    why === undefined
+      ? '  may count: for an apply of this commit, unless an author of it signed, or it was applied already'
+      : `  does not count: ${why}`,
   ];
 }

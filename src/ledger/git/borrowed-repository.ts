@@ -19,11 +19,7 @@ export interface BorrowedRepository {
 
 /** @throws LedgerError when git fails */
 export async function borrowRepository(clone: GitContext): Promise<BorrowedRepository> {
-  const paths = ['--show-toplevel', '--git-path', 'objects', '--git-path', 'shallow', '--show-object-format'];
-  const [top = '', objects = '', shallow = '', format = ''] = await linesOf(clone, ['rev-parse', ...paths]);
-  const settings = await readSettings(clone);
-  const remote = remoteOf(settings, await branchOf(clone));
-  await learnSecrets(clone, remote);
+  const { top, objects, shallow, format, settings, remote } = await describeOnce(clone);
   const directory = await mkdtemp(join(tmpdir(), 'trueup-git-'));
   const close = () => rm(directory, { recursive: true, force: true, maxRetries: 5 });
   try {
@@ -47,6 +43,41 @@ export async function borrowRepository(clone: GitContext): Promise<BorrowedRepos
     await close();
     throw error;
   }
+}
+
+interface Clone {
+  /** the top of its work tree */
+  readonly top: string;
+  /** paths of its objects, and of the list of commits whose parents are missing */
+  readonly objects: string;
+  readonly shallow: string;
+  /** of the ids of objects */
+  readonly format: string;
+  readonly settings: GitSettings;
+  readonly remote: string | undefined;
+}
+
+/** What was read of clones, by the secrets of their run: a run borrows several times, and each process of git takes its time. */
+const described = new WeakMap<object, Map<string, Promise<Clone>>>();
+
+function describeOnce(clone: GitContext): Promise<Clone> {
+  const { secrets, directory } = clone;
+  if (secrets === undefined) return describe(clone);
+  const ofRun = described.get(secrets) ?? new Map<string, Promise<Clone>>();
+  described.set(secrets, ofRun);
+  const known = ofRun.get(directory) ?? describe(clone);
+  ofRun.set(directory, known);
+  known.catch(() => ofRun.delete(directory));
+  return known;
+}
+
+async function describe(clone: GitContext): Promise<Clone> {
+  const paths = ['--show-toplevel', '--git-path', 'objects', '--git-path', 'shallow', '--show-object-format'];
+  const [top = '', objects = '', shallow = '', format = ''] = await linesOf(clone, ['rev-parse', ...paths]);
+  const settings = await readSettings(clone);
+  const remote = remoteOf(settings, await branchOf(clone));
+  await learnSecrets(clone, remote);
+  return { top, objects, shallow, format, settings, remote };
 }
 
 /** All settings of git in a repository, in git's order: key and value. */

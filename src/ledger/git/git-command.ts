@@ -174,10 +174,27 @@ const noPassword = ['', 'x-oauth-basic'];
 /** Shorter parameters of an address and shorter parts of a header are ordinary words. */
 const shortestValue = 8;
 
+/** The places whose secrets a run has collected: each of its repositories asks for them, and nothing changes meanwhile. */
+const learned = new WeakMap<KnownSecrets, Map<string, Promise<void>>>();
+
 /** Collects the secrets in all settings of git, and in the addresses of `remote` as git rewrites them (`insteadOf`). */
-export async function learnSecrets(place: GitContext, remote: string | undefined): Promise<void> {
-  const { secrets } = place;
-  if (secrets === undefined) return;
+export function learnSecrets(place: GitContext, remote: string | undefined): Promise<void> {
+  const { secrets, directory } = place;
+  if (secrets === undefined) return Promise.resolve();
+  const ofRun = learned.get(secrets) ?? new Map<string, Promise<void>>();
+  learned.set(secrets, ofRun);
+  const key = JSON.stringify([directory, remote]);
+  const learning = ofRun.get(key) ?? learnFrom(place, remote, secrets);
+  ofRun.set(key, learning);
+  learning.catch(() => ofRun.delete(key));
+  return learning;
+}
+
+async function learnFrom(
+  place: GitContext,
+  remote: string | undefined,
+  secrets: KnownSecrets,
+): Promise<void> {
   const listed = await runGit(['config', '--list', '-z'], place);
   for (const entry of listed.out.toString().split('\0')) learnSetting(entry, secrets);
   if (remote === undefined) return;

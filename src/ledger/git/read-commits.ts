@@ -65,6 +65,7 @@ const depths = [64, 4096, 0x7fffffff];
 export async function openCommits(clone: GitContext): Promise<CommitReader> {
   const borrowed = await borrowRepository(clone);
   const { at, remote } = borrowed;
+  const whole = new Set<string>();
   const resolve = async (name: string) => {
     if (isId(name)) return (await hasCommit(at, name)) ? name : undefined;
     const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
@@ -80,7 +81,9 @@ export async function openCommits(clone: GitContext): Promise<CommitReader> {
       throw new LedgerError(`the ${nameOf(borrowed)} does not have commit ${shortCommit(id)}`);
   };
   const withFiles = async (id: string) => {
+    if (whole.has(id)) return;
     if (!(await hasFiles(at, id))) await fetchCommits(borrowed, { refs: [id], depth: 1, content: 'files' });
+    whole.add(id);
   };
   const listTree = async (commit: string) => {
     await withFiles(commit);

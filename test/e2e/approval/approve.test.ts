@@ -138,21 +138,38 @@ describe('trueup approve', () => {
     }
     expect((await approve([digest, '--yes'])).out).toContain('Signed by alice@example.com');
     git(directory, 'config', 'user.signingKey', `${bob.file}.pub`);
-    const { err } = await approve([digest, '--yes']);
-    expect(err).toMatch(
-      /the approval does not count at HEAD, because the stack does not admit the key SHA256:/,
-    );
+    const { err, code } = await approve([digest, '--yes']);
+    expect(err).toMatch(/nothing was approved: the stack does not admit the key SHA256:/);
+    expect(code).toBe(1);
     expect((await read()).approvals).toHaveLength(1);
+  });
+
+  it('refuses an approval that cannot count: by an author, or where the stack names no signers', async () => {
+    const alice = makeKey('alice');
+    const stack = signedStack(line('writer@example.com', alice));
+    const writer = ['-c', 'user.email=writer@example.com'];
+    git(stack.directory, ...writer, 'commit', '--quiet', '--allow-empty', '-m', 'not merged');
+    const own = await stack.approve([digest, '--yes', '--key', alice.file]);
+    expect(own).toMatchObject({ code: 1 });
+    expect(own.err).toMatch(
+      /nothing was approved: "writer@example.com" is an author of commit [0-9a-f]{12} or/,
+    );
+    const none = await signedStack('').approve([digest, '--yes', '--key', alice.file]);
+    expect(none.err).toContain('the stack names no signers at HEAD');
+    expect(git(stack.remote, 'for-each-ref', 'refs/trueup-approvals')).toBe('');
+    const open = signedStack(line('writer@example.com', alice), { selfApprove: true });
+    git(open.directory, ...writer, 'commit', '--quiet', '--allow-empty', '-m', 'not merged');
+    expect(await open.approve([digest, '--yes', '--key', alice.file])).toMatchObject({ code: 0 });
   });
 
   it('lists who approved which plan, and why an approval does not count', async () => {
     const stack = opened();
     await stack.approve([digest, '--yes', '--key', stack.alice.file, '--ack', 'deletes', '--expires', '1h']);
-    await stack.approve([digest, '--yes', '--key', makeKey('mallory').file]);
+    await stack.approveAsStranger(makeKey('mallory'), digest);
     const { out, code } = await stack.approve(['--list']);
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`${digest} {2}at commit [0-9a-f]{12} {2}by alice@example.com \\(SHA256:`));
-    expect(out).toMatch(/expires \S+, acknowledges deletes\n/);
+    expect(out).toMatch(/expires \S+, acknowledges deletes\n {2}may count: for an apply of this commit/);
     expect(out).toMatch(/by an unknown key .*\n.*\n {2}does not count: its key is not admitted at HEAD/);
     const later = await stack.approve(['--list', '--format', 'json'], Date.now() + day);
     const listed = JSON.parse(later.out).approvals.map(({ by, why }: Record<string, string>) => [by, why]);

@@ -50,7 +50,7 @@ describe('A signature', () => {
     const { merge, digest } = await scene.pull([first]);
     merge();
     const { err } = await scene.ciApply(4, [], noCodeHost);
-    expect(err).toContain(`"trueup approve ${digest}"`);
+    expect(err).toContain(`"trueup approve ${digest} --commit ${scene.main()}"`);
     await scene.sign({ digest, commit: scene.main(), by: 'alice', says: ahead() });
     await scene.ciApply(0, [], noCodeHost);
     await scene.bench.byHand.delete(`/workspaces/${await scene.bench.idOf('first')}`);
@@ -91,7 +91,7 @@ describe('A signature', () => {
     merge();
     const { err } = await scene.ciApply(5);
     expect(err).toMatch(/has guards that are not acknowledged: .*deletes/);
-    expect(err).toMatch(new RegExp(`trueup approve ${digest} --ack .*deletes`));
+    expect(err).toMatch(new RegExp(`trueup approve ${digest} --commit \\w{40} --ack .*deletes`));
     expect(scene.bench.wire.writes()).toEqual([]);
     const acknowledged = ['deletes', 'zero', 'rename'] as const;
     await scene.sign({ digest, commit: pull.head, by: 'bob', acknowledged });

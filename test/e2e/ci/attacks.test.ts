@@ -106,7 +106,7 @@ describe('A merged and approved pull request is not applied', { timeout: 180_000
     pull.reviews.splice(0, 1, { ...review, by: 'ann' });
     await refused(scene, '"ann" is the author of the pull request');
     pull.reviews.splice(0, 1, { ...review, commit: 'e'.repeat(40) });
-    await refused(scene, 'the review is of commit e');
+    await refused(scene, 'the review is of commit "e');
     pull.reviews.splice(0, 1, review);
 
     // Approvers who are removed between approval and apply, and one who pushed to the branch.

@@ -53,7 +53,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     const foreign = ['--digest', 'f'.repeat(32), '--environment', 'prod'];
     await scene.refused(`the approved plan ${'f'.repeat(32)} is not this one`, 4, foreign);
     run.commit = pull.head;
-    await scene.refused(`the run is of commit ${pull.head}`, 4, waited);
+    await scene.refused(`the run is of commit "${pull.head}"`, 4, waited);
     expect(github.asked.filter(({ path }) => forgeable.test(path))).toEqual([]);
 
     approve('alice');

@@ -31,7 +31,7 @@ describe('The comment and the summary of a plan job', () => {
     scene.propose(more);
     const { summary } = await scene.job();
     expect(summary).toMatch(
-      /To approve this plan, sign it with `trueup approve \S+ stacks\/pay`\. 2 people are needed\./,
+      /To approve this plan, sign it with `trueup approve \S+ stacks\/pay --commit \w{40}`\. 2 people are needed\./,
     );
   });
 

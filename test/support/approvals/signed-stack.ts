@@ -58,6 +58,8 @@ export interface SignedStack {
   commit(files: Readonly<Record<string, string>>, ...options: readonly string[]): string;
   /** `trueup approve` with these arguments */
   approve(args: readonly string[], now?: number): Promise<Ran>;
+  /** the approval of HEAD by a key that only a commit of the signer's own clone admits */
+  approveAsStranger(key: Key, digest: string): Promise<Ran>;
   /** reads the approvals as an apply of HEAD would, with the first commit as the base */
   read(change?: Partial<SignaturesInput>): Promise<FoundSignatures>;
   /** the files of the ref */
@@ -127,14 +129,23 @@ export function signedStack(allowed: string, spec: object = {}): SignedStack & {
       ...change,
     });
   };
+  const approve: SignedStack['approve'] = (args, now) =>
+    trueup(['approve', ...args], { cwd: directory, env, ...(now && { now: () => now }) });
   return {
     base,
     directory,
     remote,
     env,
     commit,
-    approve: (args, now) =>
-      trueup(['approve', ...args], { cwd: directory, env, ...(now && { now: () => now }) }),
+    approve,
+    approveAsStranger: async (key, digest) => {
+      const head = git(clone, 'rev-parse', 'HEAD');
+      writeFiles(directory, { allowed_signers: line('stranger@example.com', key) });
+      git(clone, 'commit', '--quiet', '--all', '-m', 'own signer');
+      const ran = await approve([digest, '--yes', '--key', key.file, '--commit', head]);
+      git(clone, 'reset', '--quiet', '--hard', head);
+      return ran;
+    },
     read,
     kept: () => {
       const paths = git(remote, 'ls-tree', '-r', '--name-only', ref).split('\n');
