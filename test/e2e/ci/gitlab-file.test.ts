@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { openApplyScene } from '../../support/ci/apply-scene.ts';
+import { openApplyScene, openGitlabScene } from '../../support/ci/apply-scene.ts';
 import { pinTrueup } from '../../support/ci/pinned-trueup.ts';
 import { secrets } from '../../support/cli/bench.ts';
 import { openCiScene } from '../../support/cli/ci-scene.ts';
@@ -100,7 +100,8 @@ describe.skipIf(isSkipped)("GitLab's file", () => {
 
   it('records a plan, and applies it in the job whose deployment was approved', async () => {
     const spec = { ledger: 'git', approvals: { accept: ['environment'] } };
-    const [scene, gitlab] = [await openApplyScene({ spec }), await openGitlab()];
+    const scene = await openGitlabScene({ spec });
+    const { gitlab } = scene;
     const { digest, merge } = await scene.pull([workspace('first')]);
     merge();
     const commit = scene.main();
