@@ -6,6 +6,18 @@ const pure = ['model', 'redaction', 'compare', 'plan', 'report'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 
+/** Whole flows: they find what tests of parts do not, and take half of the time. `npm run test:slow` runs them, too. */
+const flows = [
+  'test/approvals/signatures.test.ts',
+  'test/commands/completion/shells.test.ts',
+  'test/e2e/{accept,approval,ci,doctor,failures,ledger,limited-services,ownership,secrets,workspaces}/**/*.test.ts',
+  'test/ledger/**/*.test.ts',
+  'test/manifest/format/any-yaml.test.ts',
+  'test/server/rights-of-neighbours.test.ts',
+  'test/server/state-versions/large-states.test.ts',
+  'test/server/workspaces/rights-matrix.test.ts',
+];
+
 /** What takes longer than it tells each time: a script of its own, and a step of its own in `.ci/run`. */
 const slow = [
   'test/{binary,ci-guide,dockerfile,corpus,corpus-dialects,corpus-together,examples,extending,global-install,package,tutorial}.test.ts',
@@ -61,6 +73,7 @@ export default defineConfig({
           exclude: [
             ...configDefaults.exclude,
             ...pure,
+            ...flows,
             ...slow,
             ...crash,
             ...browser,
@@ -71,6 +84,10 @@ export default defineConfig({
           // Loading all of the product once a file took a third of the time.
           isolate: false,
         },
+      },
+      {
+        extends: true,
+        test: { name: 'flows', include: flows, exclude: [...configDefaults.exclude, ...slow], isolate: false },
       },
       { extends: true, test: { name: 'mocking', include: mocking } },
       { extends: true, test: { name: 'slow', include: slow } },

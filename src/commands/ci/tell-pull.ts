@@ -75,7 +75,7 @@ export function outcomeOf(
     return [
       'Applied, but not verified',
       about,
-      'All changes were carried out. The plan that verifies them failed, or shows changes that are left: read the log of the job, and run it again.',
+      'All changes were carried out, and the job failed after them: read its log, and run it again.',
     ];
   const next = 'Run the job again once the cause is removed: it goes on with the rest of what was approved.';
   // A change that failed, or got no answer, may have been carried out.

@@ -165,7 +165,7 @@ describe('An approval', () => {
     const refuse = async () => writeFileSync(hook, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
     scene.bench.wire.add({ method: 'POST', path: /workspaces$/, fault: { first: refuse } });
     await scene.ciApply(1);
-    expect(scene.told(pull)).toMatch(/### Applied in part: stack `payments`[\s\S]*: 1 applied\./);
+    expect(scene.told(pull)).toMatch(/### Applied, but not verified: stack `payments`[\s\S]*: 1 applied\./);
     rmSync(hook);
     scene.bench.wire.reset();
     await scene.ciApply(0, [], { env: { GITHUB_RUN_ATTEMPT: '2' } });

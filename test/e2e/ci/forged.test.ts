@@ -51,7 +51,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
       'dev',
     ]);
     const foreign = ['--digest', 'f'.repeat(32), '--environment', 'prod'];
-    await scene.refused(`the approved plan ${'f'.repeat(32)} is not this one`, 4, foreign);
+    await scene.refused(`the approved plan "${'f'.repeat(32)}" is not this one`, 4, foreign);
     run.commit = pull.head;
     await scene.refused(`the run is of commit "${pull.head}"`, 4, waited);
     expect(github.asked.filter(({ path }) => forgeable.test(path))).toEqual([]);
@@ -157,7 +157,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     for (const [says] of forged) await scene.sign({ digest, commit, by: 'alice', says });
     const { err } = await scene.refused('no valid approval was found');
     for (const [, why] of forged) expect(err).toContain(why);
-    expect(err).toContain('which is no head of what is applied');
+    expect(err).toContain('2 approvals of commits that are not applied by this job');
     await scene.sign({ digest, commit, by: 'mallory' });
     await scene.sign({ digest, commit, by: 'ann' });
     await scene.sign({ digest, commit, by: 'bob' });
@@ -172,7 +172,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
 
     // The signature of another plan, by somebody who may sign.
     await scene.sign({ digest: 'f'.repeat(32), commit, by: 'alice' });
-    await scene.refused(`the approved plan ${'f'.repeat(32)} is not this one`);
+    await scene.refused(`the approved plan "${'f'.repeat(32)}" is not this one`);
     // A proper one, and its signer is removed before the apply.
     await scene.sign({ digest, commit, by: 'alice' });
     const { author } = scene.scene;
