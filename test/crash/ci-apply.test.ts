@@ -142,7 +142,7 @@ async function expectApplied(
   expect(ours.length).toBeGreaterThan(0);
   for (const { approvals } of ours) expect(approvals).toMatchObject([approved]);
   const before = scene.bench.wire.writes().length;
-  expect((await scene.ciApply(0)).out).toContain('No changes');
+  expect((await scene.ciApply(0)).out).toContain('no commits since the last apply');
   expect(scene.bench.wire.writes()).toHaveLength(before);
 }
 
