@@ -50,7 +50,7 @@ describe('an approval of a run', () => {
     approve('bob');
     expect(await read({ commit: sha('e') })).toMatchObject({
       approvals: [],
-      refused: [{ why: expect.stringContaining(`is of commit ${sha('d')}`) }],
+      refused: [{ why: expect.stringContaining(`is of commit "${sha('d')}"`) }],
     });
   });
 

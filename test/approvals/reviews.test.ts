@@ -54,7 +54,7 @@ describe('a review of a pull request', () => {
     scene.post();
     expect(await approvalsOf(scene)).toMatchObject({
       by: [],
-      why: expect.stringContaining(`is of commit ${sha('a')}`),
+      why: expect.stringContaining(`is of commit "${sha('a')}"`),
     });
   });
 

@@ -1,7 +1,8 @@
 // Signed approvals, with real keys, ssh-keygen and remotes: which of them count, and that nothing else does.
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readAllowedSigners } from '../../src/approvals/allowed-signers.ts';
 import {
@@ -36,6 +37,15 @@ async function approveAs(stack: SignedStack, key: Key, ...flags: readonly string
   const { code, err } = await stack.approve([digest, '--yes', '--key', key.file, ...flags]);
   expect(err).not.toContain('error');
   expect(code).toBe(0);
+}
+
+/** As somebody does whose own clone says that authors may approve. */
+async function approveOwn(stack: SignedStack, key: Key): Promise<void> {
+  const file = join(stack.directory, 'trueup.yaml');
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replace('"approvals":{', '"approvals":{"selfApprove":true,'));
+  await approveAs(stack, key);
+  writeFileSync(file, text);
 }
 
 async function expectNone(stack: SignedStack, why: RegExp | string, change = {}): Promise<void> {
@@ -243,13 +253,13 @@ describe('a signed approval does not count', () => {
   it('by an author, committer or co-author of a commit, by whatever name the key is admitted', async () => {
     const writer = makeKey('writer');
     const stack = signedStack(line('writer@example.com', writer));
-    await approveAs(stack, writer);
+    await approveOwn(stack, writer);
     await expectNone(stack, 'it is by an author of the commits');
     const comment = `w ${writer.publicKey} Some Writer <writer@example.com>\n`;
     for (const allowed of [line('w,Writer@Example.com', writer), line('*', writer), comment])
       await expectNone(stack, 'author', { head: { allowed, selfApprove: false } });
     stack.commit({}, '-m', 'x\n\nCo-Authored-By: Carol <carol@example.com>');
-    await approveAs(stack, writer);
+    await approveOwn(stack, writer);
     const carol = { allowed: line('carol@example.com', writer), selfApprove: false };
     await expectNone(stack, 'it is by an author of the commits', { head: carol });
   });
@@ -258,7 +268,7 @@ describe('a signed approval does not count', () => {
     const writer = makeKey('writer');
     const allowed = line('writer@example.com', writer);
     const stack = signedStack(allowed);
-    await approveAs(stack, writer);
+    await approveOwn(stack, writer);
     const heads = [git(stack.directory, 'rev-parse', 'HEAD')];
     const authors = { names: ['writer@example.com'], keys: [] };
     const rules = (atBase: boolean, atHead: boolean) => ({
@@ -276,7 +286,7 @@ describe('a signed approval does not count', () => {
     git(stack.directory, 'config', 'gpg.format', 'ssh');
     git(stack.directory, 'config', 'user.signingKey', alice.file);
     stack.commit({}, '--gpg-sign');
-    await approveAs(stack, alice);
+    await approveOwn(stack, alice);
     await expectNone(stack, 'it is by an author of the commits');
   });
 });

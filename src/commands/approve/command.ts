@@ -285,19 +285,18 @@ async function describeSigner(
   const names = [...admission.names, ...namesOfKey(place.allowed, publicKey)];
   if (stack.approvals?.selfApprove !== true && (await wrote({ names, key: publicKey }, approval, place)))
     throw new SigningError(
-      `nothing was approved: ${quoted(admission.names[0])} is an author of commit ${approval.commit.slice(0, 12)} or of one that is merged with it, and authors may not approve their own changes`,
+      `nothing was approved: ${quoted(admission.names[0])} is an author of commit ${approval.commit.slice(0, 12)}, and authors may not approve their own changes`,
     );
   return { key, by: admission.names[0] };
 }
 
-/** Whether a signer is an author of what the clone has of the commits. "ci apply" finds out what the code host knows as well. */
+/** Whether a signer is an author of the commit itself. "ci apply" asks the same of all commits that are merged with it. */
 async function wrote(
   signer: Parameters<typeof isAuthor>[0],
   { commit }: Pick<SignedApproval, 'commit'>,
-  { git, remote }: ApprovalPlace,
+  { git }: ApprovalPlace,
 ): Promise<boolean> {
-  const args = ['rev-list', '--no-merges', '--max-count=250', commit, '--not', `refs/remotes/${remote}/HEAD`];
-  const { code, out } = await runGit(args, git);
+  const { code, out } = await runGit(['rev-list', '--no-walk', '--no-merges', commit], git);
   const commits = code === 0 ? out.toString().split('\n').filter(Boolean) : [];
   return isAuthor(signer, await readCommitAuthors(git, commits));
 }

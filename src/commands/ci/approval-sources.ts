@@ -25,7 +25,7 @@ import { CommandStop } from '../../run/command-stop.ts';
 import type { CliHost } from '../../run/host.ts';
 import { findCodeHost, type HostPlace, type PlaceFlags } from '../../run/pull-request.ts';
 import type { RunTime } from '../../run/stop-signals.ts';
-import { mergesChangeStack } from './choose-stacks.ts';
+import { commitsOfStack } from './choose-stacks.ts';
 import { findSignatures, type KnownPulls, type SignatureInput } from './signature-source.ts';
 import type { MergedPull } from './count-approvals.ts';
 import type { ApprovalSources, Found, LabelledGuards } from './find-approval.ts';
@@ -95,8 +95,12 @@ export function openSources(input: SourceInput): OpenedSources {
         `the approvals of environment ${quoted(waited.environment)} cannot be read: ${missing}`,
       );
     return {
-      signatures: (pulls) => findSignatures(pulls, input.signatures, undefined),
-      changesStack: (part) => mergesChangeStack([part], input.signatures, host),
+      signatures: async (pulls) =>
+        findSignatures(
+          pulls,
+          { ...input.signatures, ofStack: await commitsOfStack(input.signatures, host) },
+          undefined,
+        ),
       opened: undefined,
       missing,
       branchWarning: async () => undefined,
@@ -161,38 +165,45 @@ function sourcesIn(
     return found;
   };
   const direct = new Set<number>();
-  const merges = new Map<number, number[]>();
+  let ofStack: Promise<readonly RangeCommit[]> | undefined;
+  /** Those of other files need no approval, and their makers may approve what is of the stack. */
+  const commitsOnce = () => {
+    ofStack ??= commitsOfStack(signatures, input.host);
+    return ofStack;
+  };
   const directMakers = makersOnce(() =>
     readMakersOfDirect(direct, { ...input, pullRequests, branch, range: signatures.range }),
   );
   const makersOf = new Map<number, () => Promise<Makers>>();
+  const learn = (pullRequest: PullRequest) => {
+    const { number } = pullRequest;
+    if (known.has(number)) return;
+    known.set(number, pullRequest);
+    makersOf.set(
+      number,
+      makersOnce(() => readMakers(pullRequests, pullRequest)),
+    );
+  };
   return {
-    pulls: async (commits) => {
-      for (const { id, merged } of commits) {
+    pulls: async () => {
+      const { line } = signatures.range;
+      for (const { id, merged } of await commitsOnce()) {
         const brought = await pullRequests.ofCommit(id, branch);
-        if (brought.length === 0) direct.add(merged);
-        for (const pullRequest of brought) {
-          const { number } = pullRequest;
-          merges.set(number, [...(merges.get(number) ?? []), merged]);
-          if (known.has(number)) continue;
-          known.set(number, pullRequest);
-          makersOf.set(
-            number,
-            makersOnce(() => readMakers(pullRequests, pullRequest)),
-          );
+        for (const one of brought) learn(one);
+        // A push is known by its last commit, which may be one of other files.
+        for (let at = merged; brought.length === 0 && at < line.length; at += 1) {
+          if (at > merged && (await pullRequests.ofCommit(line[at]?.id ?? '', branch)).length > 0) break;
+          direct.add(at);
         }
       }
       return [...known.values()];
     },
-    changesStack: (part) => {
-      const pull = [...known.keys()][part];
-      return mergesChangeStack(
-        pull === undefined ? [...direct] : (merges.get(pull) ?? []),
-        signatures,
-        input.host,
-      );
-    },
-    signatures: (pulls) => findSignatures(pulls, signatures, { pullRequests, known, direct, directMakers }),
+    signatures: async (pulls) =>
+      findSignatures(
+        pulls,
+        { ...signatures, ofStack: await commitsOnce() },
+        { pullRequests, known, direct, directMakers },
+      ),
     reviews: async (pull) => {
       const pullRequest = pullOf(pull);
       const found = await commentOf(pullRequest);

@@ -4,7 +4,7 @@
  */
 import { lstat } from 'node:fs/promises';
 import { join, posix, relative, resolve } from 'node:path';
-import type { CommitRange } from '../../ledger/git/commits-since.ts';
+import type { CommitRange, RangeCommit } from '../../ledger/git/commits-since.ts';
 import type { GitContext } from '../../ledger/git/git-command.ts';
 import { type ChangedEntry, openCommits } from '../../ledger/git/read-commits.ts';
 import { slashes, stackFileName } from '../../manifest/files/find-stack.ts';
@@ -170,41 +170,38 @@ interface AppliedCommits {
 }
 
 /**
- * Whether some of the commits change a file of the stack, as it is now or as it was at the base.
- * @param merges their indices in the line. @throws LedgerError when a commit cannot be read
+ * The commits of the line that change a file of the stack, as it is now or as it was at the base. Without a base, all of them.
+ * @throws LedgerError when a commit cannot be read
  */
-export async function mergesChangeStack(
-  merges: readonly number[],
+export async function commitsOfStack(
   { at, range: { base, line }, head, path, pathBefore }: AppliedCommits,
   host: Pick<CliHost, 'kinds' | 'now'>,
-): Promise<boolean> {
-  if (base === undefined || pathBefore === undefined) return true;
+): Promise<readonly RangeCommit[]> {
+  if (base === undefined || pathBefore === undefined || line.length < 2) return line;
   const reader = await openCommits(at);
-  const open = async (commit: string) => {
+  const readAt = async (commit: string, file: string) => {
     await reader.obtain(commit);
-    return CommitStacks.open(reader, commit, { host, isRepository: false });
+    const stacks = await CommitStacks.open(reader, commit, { host, isRepository: false });
+    try {
+      return [await stacks.read(file), file] as const;
+    } finally {
+      await stacks.close();
+    }
   };
   try {
-    const [now, then] = [await open(head), await open(base)];
-    try {
-      const versions = [
-        [await now.read(path), path],
-        [await then.read(pathBefore), pathBefore],
-      ] as const;
-      for (const merge of merges) {
-        const { id = head } = line[merge] ?? {};
-        await reader.obtain(id);
-        const [parent] = await reader.parentsOf(id);
-        if (parent === undefined) return true;
-        await reader.obtain(parent);
-        const changed = await reader.changed(parent, id);
-        if (versions.some(([one, file]) => one === undefined || hasChanged(one, file, { changed, host })))
-          return true;
-      }
-      return false;
-    } finally {
-      await Promise.all([now.close(), then.close()]);
+    const versions = [await readAt(head, path), await readAt(base, pathBefore)];
+    const isOfStack = async (id: string, parent: string | undefined) => {
+      if (parent === undefined) return true;
+      for (const one of [parent, id]) await reader.obtain(one);
+      const changed = await reader.changed(parent, id);
+      return versions.some(([one, file]) => one === undefined || hasChanged(one, file, { changed, host }));
+    };
+    const found: RangeCommit[] = [];
+    for (const [index, commit] of line.entries()) {
+      const parent = line[index - 1]?.id ?? (await reader.parentsOf(commit.id))[0];
+      if (await isOfStack(commit.id, parent)) found.push(commit);
     }
+    return found;
   } finally {
     await reader.close();
   }

@@ -19,11 +19,6 @@ export interface MergedPull {
   readonly head: string;
 }
 
-export interface CountSources {
-  /** Whether a part of what was merged changes the stack. @param part as in `Approval.parts`. @throws LedgerError */
-  readonly changesStack?: ((part: number) => Promise<boolean>) | undefined;
-}
-
 export interface CountQuestion {
   /** the stricter ones of the last apply and of now */
   readonly rules: ApprovalRules;
@@ -31,7 +26,6 @@ export interface CountQuestion {
   /** the commit that is applied */
   readonly head: string;
   readonly ledger: Pick<Ledger, 'endedApprovals'>;
-  readonly sources: CountSources;
 }
 
 /** A plan that enough people have approved. */
@@ -49,14 +43,14 @@ interface GivenPlans {
   readonly refused: readonly RefusedApproval[];
 }
 
-/** One plan of each pull request: the one that was approved last. @param fresh digest of the plan. @throws as `plansOfEnough` */
-export async function givenPlans(
+/** One plan of each pull request: the one that was approved last. @param fresh digest of the plan */
+export function givenPlans(
   fresh: string,
   approvals: readonly Approval[],
   pulls: readonly MergedPull[],
   question: CountQuestion,
-): Promise<GivenPlans> {
-  const enough = await plansOfEnough(approvals, pulls, question);
+): GivenPlans {
+  const enough = plansOfEnough(approvals, pulls, question);
   const isFresh = ({ digest }: GivenPlan) => digest === fresh;
   const plans = [...Map.groupBy(enough.plans, ({ order }) => order).values()].flatMap(
     (each) => each.toSorted((a, b) => Number(isFresh(b)) - Number(isFresh(a)) || b.at - a.at)[0] ?? [],
@@ -67,16 +61,14 @@ export async function givenPlans(
 /**
  * The plan of a pull request shows what was merged before it as well. Whoever made some of that, which nobody else approved, would
  * approve it here. An approval that does not count may have been the one that another needs, so this is asked again without it.
- * @throws LedgerError when commits cannot be read
  */
-export async function plansOfEnough(
+export function plansOfEnough(
   approvals: readonly Approval[],
   pulls: readonly MergedPull[],
   question: CountQuestion,
-): Promise<GivenPlans> {
-  const { rules, sources } = question;
+): GivenPlans {
   const found = countPlans(approvals, pulls, question);
-  if (rules.selfApprove === true) return found;
+  if (question.rules.selfApprove === true) return found;
   const ownOf = ({ order, approvals: own }: GivenPlan) => [
     order,
     ...own.flatMap((one) => pulls.findIndex(({ number }) => number === one.pullRequest)),
@@ -84,11 +76,9 @@ export async function plansOfEnough(
   const approved = new Set(found.plans.flatMap(ownOf).filter((part) => part !== directPushes));
   const unapproved = new Map<Approval, number>();
   for (const approval of found.plans.flatMap((plan) => plan.approvals))
-    for (const part of approval.parts ?? [])
-      if (!approved.has(part) && (await sources.changesStack?.(part)) !== false)
-        unapproved.set(approval, part);
+    for (const part of approval.parts ?? []) if (!approved.has(part)) unapproved.set(approval, part);
   if (unapproved.size === 0) return found;
-  const left = await plansOfEnough(
+  const left = plansOfEnough(
     approvals.filter((one) => !unapproved.has(one)),
     pulls,
     question,
@@ -105,7 +95,7 @@ function whyPart({ by }: Approval, pull: MergedPull | undefined): string {
     pull === undefined
       ? 'commits that came without a pull request of their own'
       : `pull request ${pull.number}`;
-  return `${quoted(by)} made ${what}, which is applied with this one, and which nobody else approved`;
+  return `${quoted(by)} made ${what}, or it is not known who did: it is applied with this one, and not enough other people approved it; let somebody approve who made none of it, or apply once by hand with "trueup apply"`;
 }
 
 function countPlans(

@@ -4,7 +4,6 @@
  */
 import type { Approval, ApprovalMethod, ApprovalRules, RefusedApproval } from '../../model/approval.ts';
 import { approvalMethods } from '../../model/approval.ts';
-import type { RangeCommit } from '../../ledger/git/commits-since.ts';
 import { blockingIds, type GuardId } from '../../model/guard.ts';
 import type { Json } from '../../model/json.ts';
 import type { Ledger } from '../../model/ledger.ts';
@@ -15,7 +14,6 @@ import { quoted } from '../../model/quoted.ts';
 import { digestVersion } from '../../plan/digest.ts';
 import {
   type CountQuestion,
-  type CountSources,
   type GivenPlan,
   givenPlans,
   type MergedPull,
@@ -31,9 +29,9 @@ export interface LabelledGuards {
 }
 
 /** Where approvals come from. A function that is absent is a source that this run does not have. */
-export interface ApprovalSources extends CountSources {
-  /** the pull requests that brought these commits, in the order of the merges */
-  readonly pulls?: ((commits: readonly RangeCommit[]) => Promise<readonly MergedPull[]>) | undefined;
+export interface ApprovalSources {
+  /** the pull requests that brought the commits of the stack, in the order of the merges */
+  readonly pulls?: (() => Promise<readonly MergedPull[]>) | undefined;
   /** approvals that name one of these commits */
   readonly signatures?: ((pulls: readonly MergedPull[]) => Promise<Found>) | undefined;
   readonly reviews?: ((pull: MergedPull) => Promise<Found>) | undefined;
@@ -84,14 +82,14 @@ export type ApprovalAnswer =
 
 /** @throws what a source throws that cannot be read */
 export async function findApproval(question: ApprovalQuestion): Promise<ApprovalAnswer> {
-  const { planning, sources, range, rules } = question;
+  const { planning, sources, rules } = question;
   const { plan } = planning;
   const isFree = plan.changes.length === 0 || needsNone(rules);
   if (isFree && blockingIds(plan.guards).length === 0)
     return { is: 'approved', approvals: [], digests: [], pulls: await pullsToTell(question) };
-  const pulls = (await sources.pulls?.(range.line)) ?? [];
+  const pulls = (await sources.pulls?.()) ?? [];
   const found = await readAll(pulls, question);
-  const given = await givenPlans(plan.digest, found.approvals, pulls, question);
+  const given = givenPlans(plan.digest, found.approvals, pulls, question);
   const about = { pulls, refused: [...found.refused, ...given.refused] };
   const decided = isFree ? { used: given.plans } : decide(given.plans, found, question);
   if ('reasons' in decided) return { is: 'not-approved', ...decided, ...about };
@@ -128,14 +126,9 @@ export function admitsLabels({ accept }: ApprovalRules): boolean {
  * The code host is not needed for a plan that needs no approval, so its failure does not stop that. An empty plan is told only where it
  * ends an apply that was cut short.
  */
-async function pullsToTell({
-  sources,
-  range,
-  planning,
-  ledger,
-}: ApprovalQuestion): Promise<readonly MergedPull[]> {
+async function pullsToTell({ sources, planning, ledger }: ApprovalQuestion): Promise<readonly MergedPull[]> {
   if (planning.plan.changes.length === 0 && ledger.approved === undefined) return [];
-  return (await sources.pulls?.(range.line).catch(() => [])) ?? [];
+  return (await sources.pulls?.().catch(() => [])) ?? [];
 }
 
 /** A commit at which enough people approved a plan, whichever that is. */
@@ -150,10 +143,10 @@ export interface ApprovedCommit {
 export async function approvedCommits(
   question: Omit<ApprovalQuestion, 'planning'>,
 ): Promise<{ readonly commits: readonly ApprovedCommit[]; readonly refused: readonly RefusedApproval[] }> {
-  const { sources, range } = question;
-  const pulls = (await sources.pulls?.(range.line)) ?? [];
+  const { sources } = question;
+  const pulls = (await sources.pulls?.()) ?? [];
   const found = await readAll(pulls, question);
-  const { plans, refused } = await plansOfEnough(found.approvals, pulls, question);
+  const { plans, refused } = plansOfEnough(found.approvals, pulls, question);
   const commits = plans.flatMap(({ digest, approvals }) => {
     const [commit, ...others] = new Set(approvals.map((approval) => approval.commit));
     // Of several commits, none has as many approvals as are needed.

@@ -65,10 +65,16 @@ export interface KnownPulls {
   directMakers(): Promise<Makers>;
 }
 
+/** What is needed to compare signatures with commits. */
+interface SignatureQuestion extends SignatureInput {
+  /** the commits of the line that change the stack */
+  readonly ofStack: readonly RangeCommit[];
+}
+
 /** @throws ApprovalsError, CodeHostError, WireError, LedgerError */
 export async function findSignatures(
   pulls: readonly MergedPull[],
-  input: SignatureInput,
+  input: SignatureQuestion,
   host: KnownPulls | undefined,
 ): Promise<Found> {
   const { rules, at, remote, range, head, path, pathBefore, stack, now, signal } = input;
@@ -112,7 +118,7 @@ interface Proposals {
 async function proposalsOf(
   pulls: readonly MergedPull[],
   base: SignerRules,
-  input: SignatureInput,
+  input: SignatureQuestion,
   host: KnownPulls | undefined,
 ): Promise<Proposals> {
   const { head, authors } = input;
@@ -126,6 +132,12 @@ async function proposalsOf(
   const pushed = host && (await directProposal(direct, base, { authors, host }));
   const each = { ...found, proposals: [...found.proposals, ...(pushed ? [pushed] : [])] };
   if (pulls.some((pull) => pull.head === head)) return each;
+  // Whose makers are not known may be of the signer.
+  if (
+    !base.selfApprove &&
+    each.proposals.some((one) => one.authors === undefined && one.part !== directPushes)
+  )
+    return each;
   if (direct.is === 'unknown' && !base.selfApprove)
     return { ...each, refused: [...each.refused, { method: 'signature', why: whyUnknown(direct) }] };
   // Who looked at the plan of the protected branch itself must have written nothing of it.
@@ -160,8 +172,11 @@ async function accountKeys(people: readonly string[], host: KnownPulls | undefin
 }
 
 /** Without a code host, an approval may name any commit that a merge brought. */
-function proposalsOfCommits(base: SignerRules, { range, head, authors }: SignatureInput): Proposal[] {
-  return range.line.map((_, part) => {
+function proposalsOfCommits(
+  base: SignerRules,
+  { range, ofStack, head, authors }: SignatureQuestion,
+): Proposal[] {
+  return ofStack.map(({ merged: part }) => {
     const heads = range.all.filter(({ merged, id }) => merged === part && id !== head).map(({ id }) => id);
     return { heads, base, authors: authors.merged[part] ?? authors.all, part };
   });

@@ -152,7 +152,7 @@ describe('trueup approve', () => {
     const own = await stack.approve([digest, '--yes', '--key', alice.file]);
     expect(own).toMatchObject({ code: 1 });
     expect(own.err).toMatch(
-      /nothing was approved: "writer@example.com" is an author of commit [0-9a-f]{12} or/,
+      /nothing was approved: "writer@example.com" is an author of commit [0-9a-f]{12}, and/,
     );
     const none = await signedStack('').approve([digest, '--yes', '--key', alice.file]);
     expect(none.err).toContain('the stack names no signers at HEAD');

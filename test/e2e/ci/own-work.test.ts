@@ -18,7 +18,7 @@ describe('A reviewer', { timeout: 180_000 }, () => {
     later.approve('ann');
     later.merge();
     await scene.refused(
-      '"ann" made pull request 11, which is applied with this one, and which nobody else approved',
+      /"ann" made pull request 11, or it is not known who did: .* not enough other people approved it/,
     );
     own.approve('carol');
     const { out } = await scene.ciApply(0);
@@ -83,4 +83,31 @@ describe('A signer', { timeout: 180_000 }, () => {
       await scene.sign({ digest, plan, commit: own.pull.head, by: 'bob' });
       await scene.ciApply(0, [], job);
     });
+});
+
+describe('Makers who are not known', { timeout: 180_000 }, () => {
+  it('cannot sign the plan of the protected branch after they deleted their fork', async () => {
+    const scene = await openApplyScene({ spec }, { signers: ['alice', 'bob'] });
+    scene.github.state.keys.set('alice', [scene.publicKey('alice')]);
+    const own = await scene.pull([first], { file: 'one.yaml', author: 'alice' });
+    own.merge();
+    const { digest, plan } = own;
+    await scene.sign({ digest, plan, commit: scene.main(), by: 'alice' });
+    await scene.refused('author of the commits');
+    own.pull.from = null;
+    await scene.refused('its makers are not known');
+  });
+});
+
+describe('Makers of other files of the repository', { timeout: 180_000 }, () => {
+  it('may acknowledge guards of the stack', async () => {
+    const scene = await openApplyScene({ spec: { guards: { maxDeletes: 0 } } });
+    (await scene.pull([], { file: '../../notes.yaml', author: 'carol' })).merge();
+    const own = await scene.pull([workspace('other')], { file: 'base.yaml', author: 'ann' });
+    own.approve('carol');
+    for (const guard of ['deletes', 'zero', 'rename'])
+      scene.github.state.label(own.pull, `trueup-ack/${guard}`, 'carol');
+    own.merge();
+    await scene.ciApply(0);
+  });
 });
