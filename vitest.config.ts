@@ -87,7 +87,12 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'flows', include: flows, exclude: [...configDefaults.exclude, ...slow], isolate: false },
+        test: {
+          name: 'flows',
+          include: flows,
+          exclude: [...configDefaults.exclude, ...slow],
+          isolate: false,
+        },
       },
       { extends: true, test: { name: 'mocking', include: mocking } },
       { extends: true, test: { name: 'slow', include: slow } },

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { MergedPull } from '../../../src/commands/ci/count-approvals.ts';
-import { type ApprovalAnswer, type ApprovalQuestion, findApproval, type Found } from '../../../src/commands/ci/find-approval.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalQuestion,
+  findApproval,
+  type Found,
+} from '../../../src/commands/ci/find-approval.ts';
 import type { Approval, ApprovalRules } from '../../../src/model/approval.ts';
 import type { GuardId } from '../../../src/model/guard.ts';
 import type { Json } from '../../../src/model/json.ts';
