@@ -175,10 +175,12 @@ function sourcesIn(
     readMakersOfDirect(direct, { ...input, pullRequests, branch, range: signatures.range }),
   );
   const makersOf = new Map<number, () => Promise<Makers>>();
-  const learn = (pullRequest: PullRequest) => {
-    const { number } = pullRequest;
+  const pulls: MergedPull[] = [];
+  const learn = (pullRequest: PullRequest, merged: number) => {
+    const { number, head } = pullRequest;
     if (known.has(number)) return;
     known.set(number, pullRequest);
+    pulls.push({ number, head, merged });
     makersOf.set(
       number,
       makersOnce(() => readMakers(pullRequests, pullRequest)),
@@ -189,14 +191,14 @@ function sourcesIn(
       const { line } = signatures.range;
       for (const { id, merged } of await commitsOnce()) {
         const brought = await pullRequests.ofCommit(id, branch);
-        for (const one of brought) learn(one);
+        for (const one of brought) learn(one, merged);
         // A push is known by its last commit, which may be one of other files.
         for (let at = merged; brought.length === 0 && at < line.length; at += 1) {
           if (at > merged && (await pullRequests.ofCommit(line[at]?.id ?? '', branch)).length > 0) break;
           direct.add(at);
         }
       }
-      return [...known.values()];
+      return pulls;
     },
     signatures: async (pulls) =>
       findSignatures(

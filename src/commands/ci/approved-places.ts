@@ -4,6 +4,7 @@
  */
 import { fileAtCommit } from '../../ledger/git/file-at-commit.ts';
 import type { GitContext } from '../../ledger/git/git-command.ts';
+import { openCommits } from '../../ledger/git/read-commits.ts';
 import type { RefusedApproval } from '../../model/approval.ts';
 import { messageOf } from '../../model/error-message.ts';
 import { type Ledger, LedgerError } from '../../model/ledger.ts';
@@ -101,10 +102,14 @@ export async function unapprovedPlaces(
   return { names: names.map(([name]) => name), refused, unread };
 }
 
-/** Those that an approved commit has, and that its approved plan was made for. @returns a clause where they cannot be read */
+/**
+ * Those that an approved commit has, and that its approved plan was made for. Of a pull request, only those that it changed: it showed
+ * no others. Before the first apply, all of them.
+ * @returns a clause where they cannot be read
+ */
 async function placesOf(
-  { commit, digest, contents }: ApprovedCommit,
-  { stack, scope: { at, path, head }, host, argument }: PlacesQuestion,
+  { commit, before, digest, contents }: ApprovedCommit,
+  { stack, scope: { at, path, head, applied }, host, argument }: PlacesQuestion,
 ): Promise<Places | string> {
   if (commit === head) return placesAt({ stack, commit, path }, at);
   const version = await stackAt(commit, { at, stack, host, path, argument }).catch((error: unknown) => {
@@ -121,5 +126,21 @@ async function placesOf(
   const planned = proved && new Set(proved.targets.map(targetMeaning));
   const isPlanned = (target: Target) => planned?.has(targetMeaning(planTarget(target))) ?? true;
   const others = new Set(version.stack.targets.filter((one) => !isPlanned(one)).map(nameOf));
-  return new Map([...(await placesAt(version, at))].filter(([name]) => !others.has(name)));
+  const approved = [...(await placesAt(version, at))].filter(([name]) => !others.has(name));
+  if (applied === undefined || before === undefined) return new Map(approved);
+  const parting = await partingOf(commit, before, at);
+  const known = await stackAt(parting, { at, stack, host, path, argument });
+  const usual: Places = known === undefined ? new Map() : await placesAt(known, at);
+  return new Map(approved.filter(([name, text]) => usual.get(name) !== text));
+}
+
+/** The commit where a branch and the protected branch part. @throws LedgerError when it cannot be found */
+async function partingOf(commit: string, before: string, at: GitContext): Promise<string> {
+  const reader = await openCommits(at);
+  try {
+    for (const one of [commit, before]) await reader.obtain(one);
+    return await reader.mergeBase(commit, before);
+  } finally {
+    await reader.close();
+  }
 }

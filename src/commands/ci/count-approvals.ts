@@ -17,6 +17,8 @@ export interface MergedPull {
   readonly number: number;
   /** its last commit before the merge */
   readonly head: string;
+  /** which commit of the line brought it, the first of several: its index there */
+  readonly merged: number;
 }
 
 export interface CountQuestion {

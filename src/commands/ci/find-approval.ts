@@ -135,6 +135,8 @@ async function pullsToTell({ sources, planning, ledger }: ApprovalQuestion): Pro
 export interface ApprovedCommit {
   readonly commit: string;
   readonly digest: string;
+  /** of the protected branch, before it was merged; undefined for the commit that is applied, and where there is none */
+  readonly before: string | undefined;
   /** what may be the content of the plan; anybody may have written it */
   readonly contents: readonly Json[];
 }
@@ -143,16 +145,20 @@ export interface ApprovedCommit {
 export async function approvedCommits(
   question: Omit<ApprovalQuestion, 'planning'>,
 ): Promise<{ readonly commits: readonly ApprovedCommit[]; readonly refused: readonly RefusedApproval[] }> {
-  const { sources } = question;
+  const { sources, range } = question;
   const pulls = (await sources.pulls?.()) ?? [];
   const found = await readAll(pulls, question);
   const { plans, refused } = plansOfEnough(found.approvals, pulls, question);
   const commits = plans.flatMap(({ digest, approvals }) => {
     const [commit, ...others] = new Set(approvals.map((approval) => approval.commit));
+    const number = approvals.find(({ pullRequest }) => pullRequest !== undefined)?.pullRequest;
+    const merged = (pulls.find((pull) => pull.number === number) ?? range.all.find(({ id }) => id === commit))
+      ?.merged;
+    const before = merged === undefined ? undefined : (range.line[merged - 1]?.id ?? range.base);
     // Of several commits, none has as many approvals as are needed.
     return commit === undefined || others.length > 0
       ? []
-      : [{ commit, digest, contents: found.contents.get(digest) ?? [] }];
+      : [{ commit, digest, before, contents: found.contents.get(digest) ?? [] }];
   });
   return { commits, refused: [...found.refused, ...refused] };
 }

@@ -171,13 +171,16 @@ async function accountKeys(people: readonly string[], host: KnownPulls | undefin
   return keys;
 }
 
-/** Without a code host, an approval may name any commit that a merge brought. */
+/** Without a code host, an approval names the last commit of the branch that a merge brought, or a commit of the protected branch. */
 function proposalsOfCommits(
   base: SignerRules,
   { range, ofStack, head, authors }: SignatureQuestion,
 ): Proposal[] {
   return ofStack.map(({ merged: part }) => {
-    const heads = range.all.filter(({ merged, id }) => merged === part && id !== head).map(({ id }) => id);
+    // The commit of the line comes first, and what it merged after it, the newest first.
+    const [own, tip] = range.all.filter(({ merged }) => merged === part);
+    const named = own?.isMerge === true ? tip : own;
+    const heads = named === undefined || named.id === head ? [] : [named.id];
     return { heads, base, authors: authors.merged[part] ?? authors.all, part };
   });
 }

@@ -30,8 +30,8 @@ const both = planning({ colour: 'blue', owner: 'bob' });
 const commit = (digit: string) => digit.repeat(40);
 const head = commit('f');
 const pulls: readonly MergedPull[] = [
-  { number: 7, head: commit('a') },
-  { number: 8, head: commit('b') },
+  { number: 7, head: commit('a'), merged: 0 },
+  { number: 8, head: commit('b'), merged: 1 },
 ];
 
 function approval({ plan }: PlanResult, about: Partial<Approval> = {}): Approval {

@@ -63,6 +63,29 @@ describe('A merged change of where a token goes', { timeout: 180_000 }, () => {
     await scene.ciApply(0, [], job);
   });
 
+  it('is not approved by a later pull request, nor by one that had the change once, whose plans showed none', async () => {
+    const scene = await openApplyScene({}, { env: { OTHER_TOKEN: API_TOKEN } });
+    const job = { env: { OTHER_TOKEN: API_TOKEN } };
+    const usual = { 'pay/trueup.yaml': emptyStack(scene.bench) };
+    const changed = { 'pay/trueup.yaml': stackWith(scene, { token: { env: 'OTHER_TOKEN' } }) };
+    scene.push(changed);
+    const later = await scene.pull([first], { author: 'bob', isPlannedByJob });
+    expect(later.pull.comments[0]?.body).not.toContain('token of the target');
+    later.approve('alice');
+    scene.push(usual);
+    later.merge();
+    scene.push(changed);
+    await sendsNothing(scene, 'token of the target "acme"', [], job);
+    const again = await scene.pull([workspace('second')], {
+      file: 'two.yaml',
+      author: 'bob',
+      isPlannedByJob,
+    });
+    again.approve('alice');
+    again.merge();
+    await sendsNothing(scene, 'token of the target "acme"', [], job);
+  });
+
   it('is approved by a signature of its head, and in an environment by the reviewers of the job that waits', async () => {
     const spec = {
       approvals: { accept: ['signature', 'environment'], from: [{ signers: 'allowed_signers' }] },

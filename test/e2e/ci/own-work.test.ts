@@ -111,3 +111,21 @@ describe('Makers of other files of the repository', { timeout: 180_000 }, () => 
     await scene.ciApply(0);
   });
 });
+
+describe('Without a code host, an approval', { timeout: 180_000 }, () => {
+  it('of an earlier commit of a branch does not count for what was added to it later', async () => {
+    const scene = await openApplyScene({ spec }, { signers: ['alice', 'bob'] });
+    vi.stubEnv('GIT_AUTHOR_EMAIL', 'alice@example.com');
+    const own = await scene.pull([second], { file: 'two.yaml', author: 'alice' });
+    await scene.sign({ digest: own.digest, plan: own.plan, commit: own.pull.head, by: 'bob' });
+    await own.change([second, first]);
+    vi.unstubAllEnvs();
+    own.merge();
+    await scene.refused('which is no head of what is applied', 4, [], noCodeHost);
+    const later = await scene.pull([workspace('third')], { file: 'three.yaml', author: 'carol' });
+    later.merge();
+    const { digest, plan } = later;
+    await scene.sign({ digest, plan, commit: later.pull.head, by: 'alice' });
+    await scene.refused('"alice@example.com" made', 4, [], noCodeHost);
+  });
+});
