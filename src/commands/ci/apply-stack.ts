@@ -32,11 +32,12 @@ import { type SecretContext, secretContext } from '../../run/read-secret.ts';
 import { listenForSignals, raceStop, stoppedRun } from '../../run/stop-signals.ts';
 import { type CommandContext, textOutput } from '../../run/terminal.ts';
 import { type OpenedSources, openSources, type SourceFlags } from './approval-sources.ts';
+import type { MergedBranch } from './count-approvals.ts';
 import { type ApprovalAnswer, findApproval, needsNone } from './find-approval.ts';
 import { findNewPlaces, unapprovedPlaces } from './approved-places.ts';
 import { describeNewPlaces, describeRefusal, notApproved } from './refusal.ts';
 import { offeredPlan, recordPlan } from './run-plan.ts';
-import { type ApplyScope, settleStack } from './settle-stack.ts';
+import { type ApplyScope, loosenedBy, settleStack } from './settle-stack.ts';
 import { outcomeOf, tellPull } from './tell-pull.ts';
 
 export interface StackOptions extends CommonOptions, SourceFlags {
@@ -168,15 +169,17 @@ async function decideAndApply(
   prepared: PreparedApply,
   applying: Applying,
 ): Promise<ExitCode> {
-  const { context, scope } = applying;
+  const { path, context, scope } = applying;
   const { stopStarting: stop } = context;
   const { rules, range, head } = scope;
   const { ledger } = prepared;
   const sources = sourcesOf(prepared.request.stack, { ...prepared, ...applying, host: context.host });
   try {
-    const answer = await raceStop(findApproval({ planning, rules, range, head, ledger, sources }), stop, () =>
-      stoppedRun(stop, { done: 'nothing was written' }),
-    );
+    const place = { ...scope, stack: prepared.request.stack, host: context.host, argument: path };
+    const { loosened } = scope.settled;
+    const shownBy = (branch: MergedBranch) => loosenedBy(branch, place);
+    const asked = findApproval({ planning, rules, range, head, ledger, sources, loosened, shownBy });
+    const answer = await raceStop(asked, stop, () => stoppedRun(stop, { done: 'nothing was written' }));
     const about = planning.plan.changes.length === 0 ? undefined : await sources.branchWarning();
     if (about !== undefined) context.host.stderr.write(`${about}\n`);
     if (answer.is !== 'approved') return await refuse(answer, { planning, sources, ...applying });

@@ -219,23 +219,23 @@ function sourcesIn(
       const pullRequest = pullOf(pull);
       const found = await commentOf(pullRequest);
       if (found.is === 'missing') return undefined;
-      const { comment } = found;
       const together = [...known.values()];
-      const { acknowledged, refused } = await readLabelAcks({
-        ...{ pullRequests, pullRequest, together, rules, comment },
-        ...(direct.size > 0 ? { directMakers } : {}),
-      });
-      return {
-        digest: comment.digest,
-        guards: acknowledged.map(({ guard }) => guard),
-        refused: refused.map(
-          ({ label, why }) => `the label ${quoted(label)} of pull request ${pull.number}: ${why}`,
-        ),
-      };
+      const makers = direct.size > 0 ? { directMakers } : {};
+      return labelsIn({ pullRequests, pullRequest, together, rules, comment: found.comment, ...makers });
     },
     ...(waited && {
       environment: () => readWaited(waited, { ...input, pullRequests, known, directMakers }),
     }),
+  };
+}
+
+async function labelsIn(source: Parameters<typeof readLabelAcks>[0]): Promise<LabelledGuards> {
+  const { acknowledged, refused } = await readLabelAcks(source);
+  const { number } = source.pullRequest;
+  return {
+    ...{ pullRequest: number, commit: source.comment.commit, digest: source.comment.digest },
+    guards: acknowledged.map(({ guard }) => guard),
+    refused: refused.map(({ label, why }) => `the label ${quoted(label)} of pull request ${number}: ${why}`),
   };
 }
 

@@ -4,7 +4,6 @@
  */
 import { fileAtCommit } from '../../ledger/git/file-at-commit.ts';
 import type { GitContext } from '../../ledger/git/git-command.ts';
-import { openCommits } from '../../ledger/git/read-commits.ts';
 import type { RefusedApproval } from '../../model/approval.ts';
 import { messageOf } from '../../model/error-message.ts';
 import { type Ledger, LedgerError } from '../../model/ledger.ts';
@@ -17,7 +16,7 @@ import { changedPlaces, nameOf, secretPlaces } from '../../run/ci/compare-base.t
 import { filesOfTargets } from '../../run/ci/stack-files.ts';
 import type { CliHost } from '../../run/host.ts';
 import { type ApprovalSources, type ApprovedCommit, approvedCommits } from './find-approval.ts';
-import { type ApplyScope, stackAt, type StackVersion } from './settle-stack.ts';
+import { type ApplyScope, partingOf, stackAt, type StackVersion } from './settle-stack.ts';
 
 /** Each target and setting that decides where secrets go, by its name for people. Equal texts mean the same place and content of files. */
 type Places = ReadonlyMap<string, string>;
@@ -132,15 +131,4 @@ async function placesOf(
   const known = await stackAt(parting, { at, stack, host, path, argument });
   const usual: Places = known === undefined ? new Map() : await placesAt(known, at);
   return new Map(approved.filter(([name, text]) => usual.get(name) !== text));
-}
-
-/** The commit where a branch and the protected branch part. @throws LedgerError when it cannot be found */
-async function partingOf(commit: string, before: string, at: GitContext): Promise<string> {
-  const reader = await openCommits(at);
-  try {
-    for (const one of [commit, before]) await reader.obtain(one);
-    return await reader.mergeBase(commit, before);
-  } finally {
-    await reader.close();
-  }
 }

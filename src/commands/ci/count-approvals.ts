@@ -21,6 +21,14 @@ export interface MergedPull {
   readonly merged: number;
 }
 
+/** A merged branch. */
+export interface MergedBranch {
+  /** its last commit */
+  readonly commit: string;
+  /** of the protected branch, before the merge */
+  readonly before: string;
+}
+
 export interface CountQuestion {
   /** the stricter ones of the last apply and of now */
   readonly rules: ApprovalRules;

@@ -4,7 +4,8 @@
  */
 import type { Approval, ApprovalMethod, ApprovalRules, RefusedApproval } from '../../model/approval.ts';
 import { approvalMethods } from '../../model/approval.ts';
-import { blockingIds, type GuardId } from '../../model/guard.ts';
+import type { CommitRange } from '../../ledger/git/commits-since.ts';
+import { blockingIds, type GuardId, type LoosenedSetting } from '../../model/guard.ts';
 import type { Json } from '../../model/json.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import type { Plan, PlanDifference } from '../../model/plan.ts';
@@ -16,12 +17,16 @@ import {
   type CountQuestion,
   type GivenPlan,
   givenPlans,
+  type MergedBranch,
   type MergedPull,
   plansOfEnough,
 } from './count-approvals.ts';
 
 /** The guards that labels of a pull request acknowledge, for the plan that was shown on its head. */
 export interface LabelledGuards {
+  readonly pullRequest: number;
+  /** its head */
+  readonly commit: string;
   readonly digest: string;
   readonly guards: readonly GuardId[];
   /** why other labels do not count, as clauses */
@@ -51,6 +56,10 @@ export interface ApprovalQuestion extends CountQuestion {
   readonly planning: PlanResult;
   readonly ledger: Pick<Ledger, 'approved' | 'endedApprovals'>;
   readonly sources: ApprovalSources;
+  /** the settings that are looser than at the last apply */
+  readonly loosened?: readonly LoosenedSetting[] | undefined;
+  /** Those that the plan of a merged branch showed. @throws LedgerError */
+  readonly shownBy?: (branch: MergedBranch) => Promise<readonly LoosenedSetting[]>;
 }
 
 export type ApprovalAnswer =
@@ -101,10 +110,64 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
     ...approvals.flatMap((one) => one.acknowledged),
     ...labels.flatMap(({ digest, guards }) => (approved.has(digest) ? guards : [])),
   ]);
-  const guards = blockingIds(plan.guards).filter((id) => !acknowledged.has(id));
+  const loosening = [...given.plans.flatMap((one) => one.approvals), ...labels].filter(acknowledgesLoosened);
+  const unshown = acknowledged.has('loosened') ? await unshownSettings(loosening, pulls, question) : [];
+  const guards = blockingIds(plan.guards).filter(
+    (id) => !acknowledged.has(id) || (id === 'loosened' && unshown.length > 0),
+  );
   if (guards.length > 0)
-    return { is: 'blocked', guards, labels: labels.flatMap(({ refused }) => refused), ...about };
+    return {
+      ...{ is: 'blocked', guards, ...about },
+      labels: [...labels.flatMap(({ refused }) => refused), ...unshown],
+    };
   return { is: 'approved', approvals, digests: used.map(({ digest }) => digest), pulls };
+}
+
+function acknowledgesLoosened(
+  one: { readonly acknowledged: readonly GuardId[] } | { readonly guards: readonly GuardId[] },
+): boolean {
+  return ('guards' in one ? one.guards : one.acknowledged).includes('loosened');
+}
+
+/**
+ * Clauses for the loosened settings that no acknowledged plan showed: that of a pull request shows what this one loosens, and not what
+ * was merged past it. Several may have loosened a setting one after the other.
+ */
+async function unshownSettings(
+  acknowledged: readonly { readonly commit: string; readonly pullRequest?: number | undefined }[],
+  pulls: readonly MergedPull[],
+  { loosened = [], shownBy, head, range }: ApprovalQuestion,
+): Promise<string[]> {
+  if (shownBy === undefined || acknowledged.some(({ commit }) => commit === head)) return [];
+  const shown: LoosenedSetting[] = [];
+  for (const { commit, pullRequest } of acknowledged) {
+    const before = commitBefore(commit, pullRequest, { pulls, range });
+    if (before !== undefined) shown.push(...(await shownBy({ commit, before })));
+  }
+  const isShown = ({ name, before, after }: LoosenedSetting) => {
+    const steps = shown.filter((step) => step.name === name);
+    const known = new Set([before]);
+    for (const _ of steps) for (const step of steps) if (known.has(step.before)) known.add(step.after);
+    return steps.length > 0 && known.has(after);
+  };
+  return loosened
+    .filter((setting) => !isShown(setting))
+    .map(
+      ({ name, before, after }) =>
+        `no acknowledged plan showed that ${name} is loosened from ${before} to ${after}`,
+    );
+}
+
+/** The commit of the protected branch before a branch was merged; undefined where that is not known. */
+function commitBefore(
+  commit: string | undefined,
+  pullRequest: number | undefined,
+  { pulls, range }: { readonly pulls: readonly MergedPull[]; readonly range: CommitRange },
+): string | undefined {
+  const merged = (
+    pulls.find(({ number }) => number === pullRequest) ?? range.all.find(({ id }) => id === commit)
+  )?.merged;
+  return merged === undefined ? undefined : (range.line[merged - 1]?.id ?? range.base);
 }
 
 /** Whether a plan of this stack needs no approval. */
@@ -152,9 +215,7 @@ export async function approvedCommits(
   const commits = plans.flatMap(({ digest, approvals }) => {
     const [commit, ...others] = new Set(approvals.map((approval) => approval.commit));
     const number = approvals.find(({ pullRequest }) => pullRequest !== undefined)?.pullRequest;
-    const merged = (pulls.find((pull) => pull.number === number) ?? range.all.find(({ id }) => id === commit))
-      ?.merged;
-    const before = merged === undefined ? undefined : (range.line[merged - 1]?.id ?? range.base);
+    const before = commitBefore(commit, number, { pulls, range });
     // Of several commits, none has as many approvals as are needed.
     return commit === undefined || others.length > 0
       ? []

@@ -23,6 +23,7 @@ import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import type { SettledStack, SettleInput } from '../../run/prepare-run.ts';
+import type { MergedBranch } from './count-approvals.ts';
 import { type RangeAuthors, readRangeAuthors } from './signature-source.ts';
 import { refuseChosenLedger } from './trusted-ledger.ts';
 
@@ -158,6 +159,29 @@ export async function stackAt(
   const { text, path } = await textBefore(commit, place);
   const stack = text === undefined ? undefined : await readBefore(text, now, { host, path: argument });
   return stack === undefined ? undefined : { stack, commit, path };
+}
+
+/** The commit where a branch and the protected branch part. @throws LedgerError when it cannot be found */
+export async function partingOf(commit: string, before: string, at: GitContext): Promise<string> {
+  const reader = await openCommits(at);
+  try {
+    for (const one of [commit, before]) await reader.obtain(one);
+    return await reader.mergeBase(commit, before);
+  } finally {
+    await reader.close();
+  }
+}
+
+/** The settings that a branch loosens: its plan shows these, and no others. @throws LedgerError when a commit cannot be read */
+export async function loosenedBy(
+  { commit, before }: MergedBranch,
+  place: BeforePlace & { readonly argument: string | undefined },
+): Promise<readonly LoosenedSetting[]> {
+  const parting = await partingOf(commit, before, place.at);
+  const [was, is] = [await stackAt(parting, place), await stackAt(commit, place)];
+  if (was === undefined || is === undefined) return [];
+  const { stack, loosened } = stricterOf(was.stack, is.stack);
+  return [...loosened, ...(await newSigners(stack.approvals ?? {}, place.at, { before: was, after: is }))];
 }
 
 /** The stack file at an earlier commit: at its path, else that of the stack with its name. A new path must not make it a new stack. */

@@ -99,9 +99,9 @@ function ask({
       signatures: async () => found(by('signature')),
       reviews: async ({ number }) => found(by('review').filter((one) => one.pullRequest === number)),
       environment: async () => found(by('environment')),
-      labels: async ({ number }) => {
+      labels: async ({ number, head }) => {
         const { digest } = (labelled ?? (number === 7 ? blue : bob)).plan;
-        return { digest, guards: labels[number] ?? [], refused: [] };
+        return { pullRequest: number, commit: head, digest, guards: labels[number] ?? [], refused: [] };
       },
     },
   };

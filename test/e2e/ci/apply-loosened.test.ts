@@ -53,3 +53,32 @@ it('A reviewer signs a plan with a loosened setting and acknowledges its guards,
   const { out } = await scene.ciApply(0, [], noCodeHost);
   expect(out).toContain('approved by "alice@example.com" (signature)');
 });
+
+it('An acknowledgement does not cover a setting that was loosened past the pull request, and that its plan did not show', async () => {
+  const spec = (maxDeletes: number, ...users: readonly string[]) => ({
+    approvals: { accept: ['review'], from: users.map((user) => ({ user })) },
+    guards: { maxDeletes },
+  });
+  const scene = await openApplyScene({ spec: spec(0, 'alice') });
+  const stackOf = (...args: Parameters<typeof spec>) => emptyStack(scene.bench, { spec: spec(...args) });
+  const change = (file: string, author: string, text: string) =>
+    scene.pull([workspace(file)], {
+      ...{ file: `${file}.yaml`, author, isPlannedByJob: true, files: { 'trueup.yaml': text } },
+    });
+  const acknowledge = ({ pull, approve, merge }: Awaited<ReturnType<typeof change>>) => {
+    approve('alice');
+    scene.github.state.label(pull, 'trueup-ack/loosened', 'alice');
+    merge();
+  };
+  scene.push({ 'pay/trueup.yaml': stackOf(0, 'alice', 'mallory') });
+  acknowledge(await change('first', 'bob', stackOf(5, 'alice', 'mallory')));
+  const { err } = await scene.ciApply(5);
+  expect(err).toMatch(
+    /no acknowledged plan showed that spec\.approvals\.from is loosened from .*alice.* to .*mallory/,
+  );
+  expect(scene.bench.wire.writes()).toEqual([]);
+  // Without it, two pull requests that loosen one setting one after the other are both shown.
+  scene.push({ 'pay/trueup.yaml': stackOf(5, 'alice') });
+  acknowledge(await change('second', 'bob', stackOf(9, 'alice')));
+  await scene.ciApply(0);
+});
