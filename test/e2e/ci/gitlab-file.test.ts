@@ -53,7 +53,7 @@ async function pipeline(clone: string, variables: Readonly<Record<string, string
   return { code: code as number, out: out + err, err };
 }
 
-describe.skipIf(isSkipped)("GitLab's file", () => {
+describe.skipIf(isSkipped)("GitLab's file", { timeout: 240_000 }, () => {
   it('plans a merge request, and posts the plan as a note', async () => {
     const [scene, gitlab] = [await openCiScene(), await openGitlab()];
     const head = scene.propose({ 'stacks/pay/manifests/new.yaml': documentsText([workspace('pay-new')]) });
