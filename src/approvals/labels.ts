@@ -88,7 +88,7 @@ async function whyNot(
     : `the label was renamed or changed ${changedAt}, not before it was set; remove it and set it again`;
 }
 
-/** Whether somebody made some of what is applied together, as a clause. */
+/** Why a user is a maker of what is applied, as a clause; undefined when not. */
 async function whyMadeBy(
   by: string,
   { pullRequests, pullRequest, together = [], directMakers }: LabelSource,

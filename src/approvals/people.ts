@@ -26,7 +26,7 @@ export async function readMakers(pullRequests: PullRequests, pullRequest: PullRe
   return { is: 'known', people: [...new Set([pullRequest.author, ...loginsOf(commits), ...pushes.by])] };
 }
 
-/** Reads them once, and only if somebody needs them. */
+/** Reads the makers at the first call, and only once. */
 export function makersOnce(read: () => Promise<Makers>): () => Promise<Makers> {
   let made: Promise<Makers> | undefined;
   return () => {

@@ -201,7 +201,7 @@ class FileVerifier implements Verifier {
       if (verified.code === 0) return { names: [name, ...names.filter((other) => other !== name)] };
       why = verified.message;
     }
-    return { why: this.#withoutFolder(why) || 'no key matches' };
+    return { why: this.#withoutFolder(why).replace(/\.$/, '') || 'no key matches' };
   }
 
   async #keygen(args: readonly string[], input = ''): Promise<Answer> {

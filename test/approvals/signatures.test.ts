@@ -39,7 +39,7 @@ async function approveAs(stack: SignedStack, key: Key, ...flags: readonly string
   expect(code).toBe(0);
 }
 
-/** As somebody does whose own clone says that authors may approve. */
+/** By a signer whose own clone says that authors may approve. */
 async function approveOwn(stack: SignedStack, key: Key): Promise<void> {
   const file = join(stack.directory, 'trueup.yaml');
   const text = readFileSync(file, 'utf8');

@@ -285,7 +285,7 @@ async function describeSigner(
   const names = [...admission.names, ...namesOfKey(place.allowed, publicKey)];
   if (stack.approvals?.selfApprove !== true && (await wrote({ names, key: publicKey }, approval, place)))
     throw new SigningError(
-      `nothing was approved: ${quoted(admission.names[0])} is an author of commit ${approval.commit.slice(0, 12)}, and authors may not approve their own changes`,
+      `nothing was approved: ${quoted(admission.names[0])} is an author of commit ${approval.commit.slice(0, 12)}, and authors may not approve their own changes: ask another signer`,
     );
   return { key, by: admission.names[0] };
 }

@@ -1,6 +1,6 @@
 /**
- * Which plans enough people have approved, of the approvals that count each by itself: for a commit that is applied, once, and by
- * people who made nothing else of it that nobody approved.
+ * Counts approvals: which plans have enough of them. An approval counts for a commit that is applied, once, and if its giver made no
+ * other part of the apply that lacks an approval.
  */
 import type { CommitRange } from '../../ledger/git/commits-since.ts';
 import {
@@ -69,8 +69,8 @@ export function givenPlans(
 }
 
 /**
- * The plan of a pull request shows what was merged before it as well. Whoever made some of that, which nobody else approved, would
- * approve it here. An approval that does not count may have been the one that another needs, so this is asked again without it.
+ * The plan of a pull request also shows earlier merges that are not applied. The maker of an earlier merge that has no approval may
+ * not approve it with a later pull request. A refused approval can leave another merge without one, so this repeats until nothing changes.
  */
 export function plansOfEnough(
   approvals: readonly Approval[],
@@ -105,7 +105,7 @@ function whyPart({ by }: Approval, pull: MergedPull | undefined): string {
     pull === undefined
       ? 'commits that came without a pull request of their own'
       : `pull request ${pull.number}`;
-  return `${quoted(by)} made ${what}, or it is not known who did: it is applied with this one, and not enough other people approved it; let somebody approve who made none of it, or apply once by hand with "trueup apply"`;
+  return `${quoted(by)} may have made ${what}, which is applied with this one, and which has not enough approvals; let a person approve who made none of it, or apply once by hand with "trueup apply"`;
 }
 
 function countPlans(

@@ -122,7 +122,7 @@ async function proposalsOf(
   host: KnownPulls | undefined,
 ): Promise<Proposals> {
   const { head, authors } = input;
-  // Where nobody may sign, no signature counts, whoever made the commits.
+  // Without signers no signature counts, so the makers do not matter.
   const asks = base.allowed.trim() !== '';
   const direct: Makers = (asks ? await host?.directMakers() : undefined) ?? { is: 'known', people: [] };
   const found =
@@ -132,7 +132,7 @@ async function proposalsOf(
   const pushed = host && (await directProposal(direct, base, { authors, host }));
   const each = { ...found, proposals: [...found.proposals, ...(pushed ? [pushed] : [])] };
   if (pulls.some((pull) => pull.head === head)) return each;
-  // Whose makers are not known may be of the signer.
+  // The signer may be one of the makers that are not known.
   if (
     !base.selfApprove &&
     each.proposals.some((one) => one.authors === undefined && one.part !== directPushes)
@@ -150,7 +150,7 @@ async function proposalsOf(
   return { ...each, proposals: [...each.proposals, { heads: [head], base, authors: all }] };
 }
 
-/** Nobody can approve it by itself. It is known for those who made it. */
+/** The direct pushes as a part of the apply: no approval is for them, and their makers are compared with each signer. */
 async function directProposal(
   made: Makers,
   base: SignerRules,
