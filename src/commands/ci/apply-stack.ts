@@ -2,6 +2,7 @@
  * Applies one stack as the protected branch has it, if its plan was approved: lock, ledger, a fresh plan, the approvals of what was
  * merged since the last apply, and then that very plan, under the same lock.
  */
+import { noCommit } from '../../ledger/git/commits-since.ts';
 import type { ApprovedPlan } from '../../model/approval.ts';
 import { blockingIds } from '../../model/guard.ts';
 import type { Ledger } from '../../model/ledger.ts';
@@ -332,7 +333,7 @@ function verified(
   const replaced = digests.filter((digest) => digest !== kept.digest);
   return {
     ...kept,
-    ...(base === undefined ? {} : { since: base }),
+    since: base ?? noCommit,
     ...(replaced.length === 0 ? {} : { replaced }),
   };
 }

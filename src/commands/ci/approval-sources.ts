@@ -98,7 +98,7 @@ export function openSources(input: SourceInput): OpenedSources {
       signatures: async (pulls) =>
         findSignatures(
           pulls,
-          { ...input.signatures, ofStack: await commitsOfStack(input.signatures, host) },
+          { ...input.signatures, ofStack: await ofStackIn(input.signatures, host) },
           undefined,
         ),
       opened: undefined,
@@ -120,6 +120,14 @@ export function openSources(input: SourceInput): OpenedSources {
     branchWarning: () => warnOfBranch(pullRequests, branch),
     close: () => codeHost.close(),
   };
+}
+
+function ofStackIn(
+  { path, baseline, ...commits }: SignatureInput,
+  host: CliHost,
+): Promise<readonly RangeCommit[]> {
+  const paths = baseline === undefined ? [path] : [path, baseline.path];
+  return commitsOfStack({ ...commits, paths }, host);
 }
 
 /** It is no reason to stop: a token may not see all rules, and whoever may push to the branch may also change its workflows. */
@@ -168,7 +176,7 @@ function sourcesIn(
   let ofStack: Promise<readonly RangeCommit[]> | undefined;
   /** Those of other files need no approval, and their makers may approve what is of the stack. */
   const commitsOnce = () => {
-    ofStack ??= commitsOfStack(signatures, input.host);
+    ofStack ??= ofStackIn(signatures, input.host);
     return ofStack;
   };
   const directMakers = makersOnce(() =>

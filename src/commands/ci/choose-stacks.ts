@@ -163,46 +163,64 @@ interface AppliedCommits {
   readonly range: CommitRange;
   /** the commit that is applied */
   readonly head: string;
-  /** of the stack file, from the top of the repository */
-  readonly path: string;
-  /** the same at the base; undefined if there was no stack */
-  readonly pathBefore: string | undefined;
+  /** where the stack file may be, from the top of the repository: now, and before */
+  readonly paths: readonly string[];
 }
 
 /**
- * The commits of the line that change a file of the stack, as it is now or as it was at the base. Without a base, all of them.
+ * The commits of the line that change a file of the stack: as it is at the head, or as it was before or after the commit. Where the
+ * stack cannot be read, each commit counts.
  * @throws LedgerError when a commit cannot be read
  */
 export async function commitsOfStack(
-  { at, range: { base, line }, head, path, pathBefore }: AppliedCommits,
+  { at, range: { base, line }, head, paths }: AppliedCommits,
   host: Pick<CliHost, 'kinds' | 'now'>,
 ): Promise<readonly RangeCommit[]> {
-  if (base === undefined || pathBefore === undefined || line.length < 2) return line;
+  if (base === undefined || line.length < 2) return line;
   const reader = await openCommits(at);
-  const readAt = async (commit: string, file: string) => {
+  /** Those of all its paths: a stack file that is moved may be in both places for a while. */
+  const readAt = async (commit: string): Promise<readonly FoundVersion[]> => {
     await reader.obtain(commit);
     const stacks = await CommitStacks.open(reader, commit, { host, isRepository: false });
     try {
-      return [await stacks.read(file), file] as const;
+      const found: FoundVersion[] = [];
+      for (const file of new Set(paths)) {
+        const version = await stacks.read(file);
+        if (version !== undefined) found.push({ version, file });
+      }
+      return found;
     } finally {
       await stacks.close();
     }
   };
   try {
-    const versions = [await readAt(head, path), await readAt(base, pathBefore)];
-    const isOfStack = async (id: string, parent: string | undefined) => {
-      if (parent === undefined) return true;
-      for (const one of [parent, id]) await reader.obtain(one);
-      const changed = await reader.changed(parent, id);
-      return versions.some(([one, file]) => one === undefined || hasChanged(one, file, { changed, host }));
-    };
+    // The line does not begin at the base if a merge brought the base into it.
+    const oldest = line[0]?.id ?? head;
+    await reader.obtain(oldest);
+    if ((await reader.parentsOf(oldest))[0] !== base) return line;
+    const last = await readAt(head);
     const found: RangeCommit[] = [];
+    let before = await readAt(base);
     for (const [index, commit] of line.entries()) {
-      const parent = line[index - 1]?.id ?? (await reader.parentsOf(commit.id))[0];
-      if (await isOfStack(commit.id, parent)) found.push(commit);
+      const parent = line[index - 1]?.id ?? base;
+      for (const one of [parent, commit.id]) await reader.obtain(one);
+      const changed = await reader.changed(parent, commit.id);
+      const isOf = (versions: readonly FoundVersion[]) =>
+        versions.length === 0 ||
+        versions.some(({ version, file }) => hasChanged(version, file, { changed, host }));
+      // A commit that changes none of its files leaves the stack as it was.
+      if (!isOf(before) && !isOf(last)) continue;
+      found.push(commit);
+      before = commit.id === head ? last : await readAt(commit.id);
     }
     return found;
   } finally {
     await reader.close();
   }
+}
+
+interface FoundVersion {
+  readonly version: StackOfCommit;
+  /** the stack file, from the top of the repository */
+  readonly file: string;
 }

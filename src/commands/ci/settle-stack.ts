@@ -4,7 +4,13 @@
  */
 import { basename, join, posix } from 'node:path';
 import { dialects } from '../../api/dialects.ts';
-import { type CommitRange, commitsSince } from '../../ledger/git/commits-since.ts';
+import {
+  type CommitRange,
+  commitsSince,
+  commitThatAdded,
+  noCommit,
+  stepAt,
+} from '../../ledger/git/commits-since.ts';
 import { fileAtCommit } from '../../ledger/git/file-at-commit.ts';
 import type { GitContext } from '../../ledger/git/git-command.ts';
 import { openCommits } from '../../ledger/git/read-commits.ts';
@@ -12,8 +18,9 @@ import { checkSources } from '../../manifest/check-secret-sources.ts';
 import { readManifests } from '../../manifest/read-manifests.ts';
 import { approvalMethods, type ApprovalRules } from '../../model/approval.ts';
 import { formatAddress } from '../../model/address.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
 import type { LoosenedSetting } from '../../model/guard.ts';
-import { LedgerError, WaitEnded } from '../../model/ledger.ts';
+import { type Ledger, LedgerError, WaitEnded } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { Stack } from '../../model/stack.ts';
 import { stricterOf } from '../../plan/loosened.ts';
@@ -24,7 +31,7 @@ import { exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import type { SettledStack, SettleInput } from '../../run/prepare-run.ts';
 import type { MergedBranch } from './count-approvals.ts';
-import { type RangeAuthors, readRangeAuthors } from './signature-source.ts';
+import { type RangeAuthors, readRangeAuthors, type StackPlace } from './signature-source.ts';
 import { refuseChosenLedger } from './trusted-ledger.ts';
 
 export interface ApplyScope {
@@ -39,8 +46,8 @@ export interface ApplyScope {
   readonly authors: RangeAuthors;
   /** of the stack file, from the root of the repository */
   readonly path: string;
-  /** the same at the base; undefined if there was no stack */
-  readonly pathBefore: string | undefined;
+  /** what its settings and signers are compared with: of the last apply, or before the head; undefined if there was no stack */
+  readonly baseline: StackPlace | undefined;
   /** as it was applied last; undefined if that is not known, as before its first apply */
   readonly applied: StackVersion | undefined;
 }
@@ -63,44 +70,91 @@ export async function settleStack(
   const { head, repository } = cleanCommit(about);
   await refuseChosenLedger(stack, about, host);
   const at = { directory: stack.directory, env: host.env, secrets: host.secrets, signal: time.runEnded };
-  const since = ledger.approved?.since ?? ledger.commit?.id;
-  const { range, inspected: authors } = await commitsSince(at, {
-    ...{ since, head },
-    inspect: readRangeAuthors,
-  }).catch((error: unknown) => {
-    throw error instanceof LedgerError && !(error instanceof WaitEnded) ? unknownHistory(error) : error;
-  });
-  const { before, path: stackPath } = await stackBefore(range.base, {
-    ...{ at, stack, host, argument: path, path: ledger.repository?.path ?? repository.path },
+  const place = { at, stack, host };
+  const { range, authors, isFirst } = await readRange(ledger, { commit: head, path: repository.path }, place);
+  const compared = isFirst ? (await stepAt(at, head)).parent : range.base;
+  const { before, path: stackPath } = await stackBefore(compared, {
+    ...{ ...place, argument: path, path: ledger.repository?.path ?? repository.path },
   });
   const stricter = before === undefined ? { stack, loosened: [] } : stricterOf(before, stack);
   refuseSources(stricter.stack, about, host);
   const rules = stricter.stack.approvals ?? {};
-  const signers =
-    before === undefined || range.base === undefined
-      ? []
-      : await newSigners(rules, at, {
-          before: { commit: range.base, path: stackPath },
-          after: { commit: head, path: repository.path },
-        });
+  const baseline =
+    before === undefined || compared === undefined ? undefined : { commit: compared, path: stackPath };
+  const after = { commit: head, path: repository.path };
+  const signers = baseline === undefined ? [] : await newSigners(rules, at, { before: baseline, after });
   const settled = { ...stricter, loosened: [...stricter.loosened, ...signers] };
   return {
-    ...{ settled, head, range, at, authors },
-    rules: before === undefined || since === undefined ? rulesOfFirst(rules) : rules,
+    ...{ settled, head, range, at, authors, baseline },
+    rules: before === undefined || isFirst ? rulesOfFirst(rules) : rules,
     path: repository.path,
-    pathBefore: before === undefined ? undefined : stackPath,
     applied:
-      before === undefined || since === undefined
-        ? undefined
-        : { stack: before, commit: since, path: stackPath },
+      before === undefined || baseline === undefined || isFirst ? undefined : { stack: before, ...baseline },
   };
+}
+
+interface AppliedRange {
+  readonly range: CommitRange;
+  readonly authors: RangeAuthors;
+  /** whether no apply of the stack has ended */
+  readonly isFirst: boolean;
+}
+
+/** The commits since the last apply; before the first one, since the stack was added. @throws CommandStop where they cannot be read */
+async function readRange(
+  { approved, commit }: Ledger,
+  head: StackPlace,
+  place: Omit<BeforePlace, 'path'>,
+): Promise<AppliedRange> {
+  try {
+    const begun = approved?.since ?? commit?.id;
+    const since = begun ?? (await beginningOf(head, place));
+    const found = await commitsSince(place.at, { since, head: head.commit, inspect: readRangeAuthors });
+    // A first apply that was cut short leaves where its range begins.
+    const isFirst =
+      begun === undefined ||
+      (approved?.since !== undefined && (await declaresNothing({ ...head, commit: since }, place)));
+    return { range: found.range, authors: found.inspected, isFirst };
+  } catch (error) {
+    throw error instanceof LedgerError && !(error instanceof WaitEnded) ? unknownHistory(error) : error;
+  }
+}
+
+/**
+ * The commit before the one that added the stack, under this or another path; or the latter, if the stack declared nothing there: that
+ * needs no approval.
+ */
+async function beginningOf(added: StackPlace, place: Omit<BeforePlace, 'path'>): Promise<string> {
+  const { id, parent = noCommit } = await commitThatAdded(place.at, added.commit, added.path);
+  if (parent !== noCommit) {
+    const former = await textBefore(parent, { ...place, path: added.path });
+    if (former.text !== undefined) return beginningOf({ commit: parent, path: former.path }, place);
+  }
+  return (await declaresNothing({ commit: id, path: added.path }, place)) ? id : parent;
+}
+
+/** Whether a commit has no such stack, or one without manifests. */
+async function declaresNothing(
+  { commit, path }: StackPlace,
+  place: Omit<BeforePlace, 'path'>,
+): Promise<boolean> {
+  if (commit === noCommit) return true;
+  const found = await textBefore(commit, { ...place, path });
+  if (found.text === undefined) return true;
+  const read = await withStacks(commit, place, (stacks) => stacks.read(found.path));
+  return (
+    read?.stack !== undefined &&
+    read.documents === 0 &&
+    read.refused.length === 0 &&
+    !hasErrors(read.diagnostics)
+  );
 }
 
 /** What was merged since the last apply is not known, as after the history of the branch was rewritten. */
 function unknownHistory({ message }: LedgerError): CommandStop {
   return new CommandStop(
     'commit-unreadable',
-    `nothing was written: the commits since the last apply cannot be read: ${message}; if the history of the branch was rewritten, apply once by hand with "trueup apply"`,
+    `nothing was written: the commits since the last apply cannot be read: ${message}; if the history of the branch was rewritten, or is too long, apply once by hand with "trueup apply"`,
   );
 }
 
@@ -201,18 +255,28 @@ async function textBefore(
 async function pathOfNamed(
   names: readonly (string | undefined)[],
   commit: string,
-  { at, host }: Pick<BeforePlace, 'at' | 'host'>,
+  place: Pick<BeforePlace, 'at' | 'host'>,
 ): Promise<string | undefined> {
+  return withStacks(commit, place, async (stacks) => {
+    for (const name of names) {
+      const file = name === undefined ? undefined : await stacks.fileOf(name);
+      if (file !== undefined) return file;
+    }
+    return undefined;
+  });
+}
+
+async function withStacks<T>(
+  commit: string,
+  { at, host }: Pick<BeforePlace, 'at' | 'host'>,
+  use: (stacks: CommitStacks) => Promise<T>,
+): Promise<T> {
   const reader = await openCommits(at);
   try {
     await reader.obtain(commit);
     const stacks = await CommitStacks.open(reader, commit, { host, isRepository: false });
     try {
-      for (const name of names) {
-        const file = name === undefined ? undefined : await stacks.fileOf(name);
-        if (file !== undefined) return file;
-      }
-      return undefined;
+      return await use(stacks);
     } finally {
       await stacks.close();
     }
@@ -221,19 +285,13 @@ async function pathOfNamed(
   }
 }
 
-interface StackFile {
-  readonly commit: string;
-  /** of the stack file, from the root of the repository */
-  readonly path: string;
-}
-
 /** What the files of signers have now, and had not before. */
 async function newSigners(
   { from = [] }: ApprovalRules,
   at: GitContext,
-  { before, after }: Readonly<Record<'before' | 'after', StackFile>>,
+  { before, after }: Readonly<Record<'before' | 'after', StackPlace>>,
 ): Promise<LoosenedSetting[]> {
-  const textIn = ({ commit, path }: StackFile, signers: string) =>
+  const textIn = ({ commit, path }: StackPlace, signers: string) =>
     fileAtCommit(at, commit, posix.join(posix.dirname(path), signers));
   const found: LoosenedSetting[] = [];
   for (const one of from)

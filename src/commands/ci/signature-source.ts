@@ -39,6 +39,13 @@ export async function readRangeAuthors({ line, all }: CommitRange, git: GitConte
   return { merged, all: await readCommitAuthors(git, idsOf(all)) };
 }
 
+/** A stack file of a commit. */
+export interface StackPlace {
+  readonly commit: string;
+  /** from the root of the repository */
+  readonly path: string;
+}
+
 export interface SignatureInput {
   readonly stack: string;
   readonly rules: ApprovalRules;
@@ -49,8 +56,10 @@ export interface SignatureInput {
   readonly head: string;
   readonly range: CommitRange;
   readonly authors: RangeAuthors;
+  /** of the stack file, from the root of the repository */
   readonly path: string;
-  readonly pathBefore: string | undefined;
+  /** which signers counted before; undefined if there was no stack */
+  readonly baseline: StackPlace | undefined;
   readonly now: number;
   readonly signal: AbortSignal;
 }
@@ -77,35 +86,34 @@ export async function findSignatures(
   input: SignatureQuestion,
   host: KnownPulls | undefined,
 ): Promise<Found> {
-  const { rules, at, remote, range, head, path, pathBefore, stack, now, signal } = input;
+  const { rules, at, remote, head, path, baseline, stack, now, signal } = input;
   const remotes = await addressesOfRemote(at, remote);
   if (remotes.length === 0)
     throw new CommandStop(
       'approval-place',
       `nothing was written: this clone has no remote ${quoted(remote)}, which keeps the approvals: name one with --remote`,
     );
-  const base = await signersAt(range.base, pathBefore, input);
+  const base = await signersAt(baseline, input);
   const { proposals, refused } = await proposalsOf(pulls, base, input, host);
   const found = await readSignatures({
     ...{ stack, git: at, proposals, now, signal },
     repository: { remotes, path },
     remote,
-    head: { ...(await signersAt(head, path, input)), selfApprove: rules.selfApprove === true },
+    head: { ...(await signersAt({ commit: head, path }, input)), selfApprove: rules.selfApprove === true },
   });
   return { ...found, refused: [...refused, ...found.refused] };
 }
 
 /** The keys that the stack admits at a commit, in the files that it names both then and now. */
 async function signersAt(
-  commit: string | undefined,
-  stackPath: string | undefined,
+  place: StackPlace | undefined,
   { at, rules: { from = [], selfApprove } }: SignatureInput,
 ): Promise<SignerRules> {
   const texts: string[] = [];
   for (const one of from) {
-    if (!('signers' in one) || commit === undefined || stackPath === undefined) continue;
-    const file = posix.join(posix.dirname(stackPath), one.signers);
-    texts.push((await fileAtCommit(at, commit, file)) ?? '');
+    if (!('signers' in one) || place === undefined) continue;
+    const file = posix.join(posix.dirname(place.path), one.signers);
+    texts.push((await fileAtCommit(at, place.commit, file)) ?? '');
   }
   return { allowed: texts.join('\n'), selfApprove: selfApprove === true };
 }

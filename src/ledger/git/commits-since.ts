@@ -3,11 +3,13 @@
  * them. Uses the clone, and its remote if the clone is shallow. The clone is not changed.
  */
 import { LedgerError } from '../../model/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
 import {
   type BorrowedRepository,
   borrowRepository,
   cutBehind,
   fetchInto,
+  hasCommit,
   linesOf,
   relationOf,
 } from './borrowed-repository.ts';
@@ -22,7 +24,7 @@ export interface RangeCommit {
 }
 
 export interface CommitRange {
-  /** undefined if the head is the first commit of the repository */
+  /** undefined: the range begins with the first commit of the repository */
   readonly base: string | undefined;
   /** on the line of first parents, oldest first; empty if the base has all of it */
   readonly line: readonly RangeCommit[];
@@ -33,9 +35,12 @@ export interface CommitRange {
 /** More are a reason to ask a person: nobody waits for the requests to the code host. */
 const maxCommits = 500;
 
+/** What git writes for a commit that does not exist: a range since then has all commits. */
+export const noCommit = '0'.repeat(40);
+
 interface RangeInput<T> {
-  /** undefined: only the head counts, and the base is its first parent */
-  readonly since: string | undefined;
+  /** the id of a commit, or `noCommit` */
+  readonly since: string;
   readonly head: string;
   /** Reads the commits themselves, in a repository that has all of them. */
   inspect(range: CommitRange, git: GitContext): Promise<T>;
@@ -50,29 +55,76 @@ export async function commitsSince<T>(
     range,
     inspected: await inspect(range, git),
   });
-  if (since === undefined) return inspectIn(await lastCommit(at, head), at);
   if (since === head) return inspectIn({ base: since, line: [], all: [] }, at);
   if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(since))
     throw new LedgerError('the commit of the last apply is not the id of a git commit');
   const borrowed = await borrowRepository(at);
+  const base = since === noCommit ? undefined : since;
   try {
-    const pair = { applied: since, ours: head };
-    if ((await relationOf(borrowed.at, pair)) === 'unknown') await relateWithRemote(borrowed, pair);
-    const listed = await listCommits(borrowed, [head, `^${since}`]);
-    return await inspectIn({ base: since, ...withMerges(listed, head) }, borrowed.at);
+    const pair = base === undefined ? undefined : { applied: base, ours: head };
+    if (pair && (await relationOf(borrowed.at, pair)) === 'unknown') await relateWithRemote(borrowed, pair);
+    const listed = await listCommits(borrowed, [head, ...(base === undefined ? [] : [`^${base}`])]);
+    return await inspectIn({ base, ...withMerges(listed, head) }, borrowed.at);
   } finally {
     await borrowed.close();
   }
 }
 
-/** A shallow clone has the ids of the parents of its last commit, although not the parents. */
-async function lastCommit(at: GitContext, head: string): Promise<CommitRange> {
-  const { code, out, message } = await runGit(['cat-file', 'commit', head], at);
+/** A commit of the line of first parents, and the one before it. */
+interface CommitStep {
+  readonly id: string;
+  /** undefined for the first commit of the repository */
+  readonly parent: string | undefined;
+}
+
+/** A shallow clone has the ids of the parents of its last commit, although not the parents. @throws LedgerError */
+export async function stepAt(at: GitContext, id: string): Promise<CommitStep> {
+  const { code, out, message } = await runGit(['cat-file', 'commit', id], at);
   if (code !== 0) throw new LedgerError(`git cat-file failed: ${message}`);
   const [headers = ''] = out.toString().split('\n\n', 1);
-  const [base, ...others] = [...headers.matchAll(/^parent (\w+)$/gm)].map(([, id]) => id);
-  const commit = { id: head, merged: 0, isMerge: others.length > 0 };
-  return { base, line: [commit], all: [commit] };
+  return { id, parent: /^parent (\w+)$/m.exec(headers)?.[1] };
+}
+
+/** Mostly a file is not much older than the first apply of its stack. */
+const depthsOfFile = [64, 4096, 0x7fffffff] as const;
+
+/**
+ * The commit of the line of first parents that brought a file of a commit.
+ * @param path from the root of the repository, with slashes
+ * @throws LedgerError when the history is incomplete, or the commit has no such file
+ */
+export async function commitThatAdded(at: GitContext, head: string, path: string): Promise<CommitStep> {
+  const borrowed = await borrowRepository(at);
+  const find = async () => {
+    const shown = [
+      '--first-parent',
+      '--diff-filter=A',
+      '--no-renames',
+      '--no-ext-diff',
+      '--no-show-signature',
+    ];
+    const args = [...shown, '--format=%H', '--max-count=1', head, '--', `:(top,literal)${path}`];
+    const [id = ''] = await linesOf(borrowed.at, ['-c', 'log.showRoot=true', 'log', ...args]);
+    return id;
+  };
+  try {
+    if (!(await hasCommit(borrowed.at, head)))
+      await fetchInto(borrowed, { refs: [head], depth: depthsOfFile[0], content: 'trees' });
+    // The oldest commit of a shallow clone looks as if it had added all its files.
+    for (const depth of depthsOfFile) {
+      const cut = await cutBehind(borrowed.at, [head]);
+      if (cut.length === 0 || !cut.includes(await find())) break;
+      await fetchInto(borrowed, { refs: cut, depth, content: 'trees' });
+    }
+    const id = await find();
+    if (id === '' || (await cutBehind(borrowed.at, [id])).includes(id))
+      throw new LedgerError(
+        `the clone does not have the commit that added ${quoted(path)}, and its remote does not send it: fetch the whole history, such as with "fetch-depth: 0"`,
+      );
+    return await stepAt(borrowed.at, id);
+  } finally {
+    await borrowed.close();
+  }
 }
 
 /** Depths of further fetches, if a merged branch is longer than what the clone has of it. */
@@ -119,7 +171,9 @@ async function tryList(borrowed: BorrowedRepository, args: readonly string[]) {
   const format = ['--no-show-signature', '--format=%H%x09%P', `--max-count=${maxCommits + 1}`];
   const lines = await linesOf(borrowed.at, ['log', '--reverse', ...format, ...args, '--']);
   if (lines.length > maxCommits)
-    throw new LedgerError(`there are more than ${maxCommits} commits since the last apply`);
+    throw new LedgerError(
+      `there are more than ${maxCommits} commits since the last apply, or since the stack was added`,
+    );
   const commits = lines.map((line) => {
     const [id = '', parents = ''] = line.split('\t');
     return { id, parents: parents.split(' ') };

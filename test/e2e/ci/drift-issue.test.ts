@@ -45,7 +45,9 @@ async function openIssues() {
   return { issues, api };
 }
 
-it('the nightly job opens one issue on drift, updates it, and closes it when there is none left', async () => {
+it('the nightly job opens one issue on drift, updates it, and closes it when there is none left', {
+  timeout: 180_000,
+}, async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.declare(workspace('app', { description: 'one' }));

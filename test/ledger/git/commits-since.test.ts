@@ -1,6 +1,6 @@
 /** The commits since the last apply, in clones as jobs of a CI have them. */
 import { describe, expect, it } from 'vitest';
-import { commitsSince } from '../../../src/ledger/git/commits-since.ts';
+import { commitsSince, commitThatAdded, noCommit } from '../../../src/ledger/git/commits-since.ts';
 import { type CommitScene, openScene } from '../../support/ledger/commit-scene.ts';
 import { git } from '../../support/ledger/git-remote.ts';
 
@@ -34,7 +34,7 @@ function mergeBranch({ author, commit }: CommitScene, how: 'merge' | 'squash' | 
   return { base, head: run('rev-parse', 'HEAD'), own };
 }
 
-const since = async (directory: string, head: string, base?: string) => {
+const since = async (directory: string, head: string, base: string) => {
   const read = { head, since: base, inspect: async () => {} };
   return (await commitsSince({ directory, env: process.env }, read)).range;
 };
@@ -73,12 +73,32 @@ describe.each(['a whole clone', 'a shallow clone'])('In %s', (sort) => {
     expect(range.line).toHaveLength(2);
   });
 
-  it('only the last commit counts before the first apply, and its first parent is the base', async () => {
+  it('the commit that added a file is found on the line, with the one before it', async () => {
     const scene = openScene();
     const { base, head } = mergeBranch(scene, 'merge');
-    const range = await since(cloneAt(scene, head), head);
-    expect(range).toMatchObject({ base, line: [{ id: head }], all: [{ id: head }] });
-    expect(range.line[0]?.isMerge).toBe(true);
+    scene.commit({ 'pay/topic.yaml': 'changed' });
+    const last = scene.commits(3);
+    const added = await commitThatAdded(
+      { directory: cloneAt(scene, last), env: process.env },
+      last,
+      'pay/topic.yaml',
+    );
+    expect(added).toEqual({ id: head, parent: base });
+  });
+
+  it('a file that was removed and added again counts as added by the later commit', async () => {
+    const scene = openScene();
+    scene.commit({ 'pay/begin.yaml': 'a' });
+    git(scene.author, 'rm', '--quiet', 'pay/begin.yaml');
+    const parent = scene.commit({ 'pay/other.yaml': 'b' });
+    const id = scene.commit({ 'pay/begin.yaml': 'a' });
+    const head = scene.commits(1);
+    const added = await commitThatAdded(
+      { directory: cloneAt(scene, head), env: process.env },
+      head,
+      'pay/begin.yaml',
+    );
+    expect(added).toEqual({ id, parent });
   });
 
   it('nothing is new if the last apply was of this very commit, or of a later one', async () => {
@@ -89,11 +109,20 @@ describe.each(['a whole clone', 'a shallow clone'])('In %s', (sort) => {
   });
 });
 
-it('the first commit of a repository has no base', async () => {
+it('a range can begin with the first commit of a repository', async () => {
   const scene = openScene();
   const head = scene.commit({ 'pay/begin.yaml': 'a' });
-  const first = git(scene.author, 'rev-list', '--max-parents=0', head);
-  expect(await since(scene.at(first), first)).toMatchObject({ base: undefined, line: [{ id: first }] });
+  const all = git(scene.author, 'rev-list', '--reverse', head).split('\n');
+  const range = await since(scene.shallowAt(head), head, noCommit);
+  expect(range.base).toBe(undefined);
+  expect(idsOf(range.line)).toEqual(all);
+});
+
+it('a file that the commit does not have was added by no commit', async () => {
+  const scene = openScene();
+  const head = scene.commit({ 'pay/begin.yaml': 'a' });
+  const found = commitThatAdded({ directory: scene.at(head), env: process.env }, head, 'pay/none.yaml');
+  await expect(found).rejects.toThrow('does not have the commit that added "pay/none.yaml"');
 });
 
 it('a commit that nobody has any more is an error, and so is what is no commit', async () => {

@@ -116,8 +116,10 @@ function filesOf(documents: readonly object[], { files = {}, file = 'all.yaml' }
 }
 
 interface SceneOptions {
-  /** nothing was applied yet */
+  /** nothing was applied yet: `ann` has pushed the stack */
   readonly isNew?: boolean;
+  /** that the stack begins with; one workspace when absent */
+  readonly documents?: readonly object[];
   /** people whose keys are admitted */
   readonly signers?: readonly string[];
   /** more variables of each command */
@@ -145,7 +147,7 @@ export async function openGitlabScene(
 async function openHostedScene<Pull extends HostedPull>(
   host: SceneHost<Pull>,
   options: StackOptions,
-  { isNew = false, signers = [], env: more = {} }: SceneOptions,
+  { isNew = false, documents = [base], signers = [], env: more = {} }: SceneOptions,
 ): Promise<HostedScene<Pull>> {
   const keys = temporaryFolder();
   const allowed = signers.map((name) => makeSigner(keys, name)).join('');
@@ -155,15 +157,16 @@ async function openHostedScene<Pull extends HostedPull>(
   const { remote } = scene;
   const work = openAuthor(scene.author);
   const volume = temporaryFolder();
-  scene.commit({
+  const begun = scene.commit({
     // A link of that name would make the work tree dirty.
     '.gitignore': '.trueup\n',
     ...inFolder({
       'trueup.yaml': emptyStack(bench, options),
-      'manifests/base.yaml': documentsText([base]),
+      ...(documents.length === 0 ? {} : { 'manifests/base.yaml': documentsText(documents) }),
       ...(allowed === '' ? {} : { allowed_signers: allowed }),
     }),
   });
+  if (isNew) host.pushTo('main', { by: 'ann', commits: [{ sha: begun, author: 'ann' }] });
   const main = () => git(remote.directory, 'rev-parse', 'main');
   const newClone = (commit: string) => {
     const top = scene.shallowAt(commit);
