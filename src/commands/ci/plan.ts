@@ -60,7 +60,11 @@ export async function ciPlan(
         listStacks(choice, context);
         return exitCodes.done;
       }
-      const session = await openCodeHostSession({ options, job, host, signal, until: deadline.until });
+      // A job that is started again after the merge leaves the comments as they are: the approvals are about them.
+      const posting = isMerged(scope) ? { ...options, comment: false } : options;
+      const session = await openCodeHostSession({
+        ...{ options: posting, job, host, signal, until: deadline.until },
+      });
       try {
         return await planAll(choice, { scope, session, options, context });
       } finally {
@@ -73,6 +77,11 @@ export async function ciPlan(
     deadline.clear();
     stops.dispose();
   }
+}
+
+/** Whether the base branch has all commits of the pull request. */
+function isMerged({ job, head, from }: CiScope): boolean {
+  return job.event === 'pull-request' && from?.commit === head.commit;
 }
 
 function closed({ stdout }: CliHost): ExitCode {
@@ -110,7 +119,7 @@ async function planAll({ chosen, unchanged, removed }: Choice, about: PlanAll): 
   codes.push(await postAll(results, about));
   const code = worstCode(codes);
   reportToGithub(results, code, host);
-  host.stdout.write(`${endOf(results, code, { job, outDir: options.outDir })}\n`);
+  host.stdout.write(`${endOf(results, code, { scope, outDir: options.outDir })}\n`);
   return code;
 }
 
@@ -209,12 +218,14 @@ function originOf(plan: Plan) {
 }
 
 interface EndOptions {
-  readonly job: CiJob;
+  readonly scope: CiScope;
   readonly outDir: string | undefined;
 }
 
 /** What happened, and what to do next. */
-function endOf(results: readonly StackResult[], code: ExitCode, { job, outDir }: EndOptions): string {
+function endOf(results: readonly StackResult[], code: ExitCode, { scope, outDir }: EndOptions): string {
+  if (results.length === 0 && isMerged(scope))
+    return 'The base branch has all commits of the pull request, so nothing was planned. The comments stay as they are.';
   if (results.length === 0) return 'No stack is changed, so nothing was planned. There is nothing to do.';
   const planned = results.filter(({ plan }) => plan !== undefined);
   const only = results.filter(({ onlyValidated }) => onlyValidated !== undefined);
@@ -227,7 +238,7 @@ function endOf(results: readonly StackResult[], code: ExitCode, { job, outDir }:
       : [`${failed.length} failed: ${failed.map(({ stack }) => stack.path).join(', ')}`]),
   ];
   const kept = outDir === undefined ? '' : `; the plan files are in ${quoted(outDir)}`;
-  return `${parts.join(', ')}${kept}.\n${nextStep(code, job)}`;
+  return `${parts.join(', ')}${kept}.\n${nextStep(code, scope.job)}`;
 }
 
 function nextStep(code: ExitCode, { event }: CiJob): string {

@@ -90,12 +90,20 @@ async function beginRepository(
   await appendFile(join(directory, '.git', 'objects', 'info', 'alternates'), `${objects}\n`);
   const shallow = await runGit(['rev-parse', '--git-path', 'shallow'], at);
   await copyFile(shallow.out.toString().trim(), join(directory, '.git', 'shallow')).catch(unlessMissing);
+  // Git shows the address of a remote only where the config file of the repository names the remote.
+  for (const name of remotesIn(env)) await linesOf(here, ['config', `remote.${name}.skipFetchAll`, 'false']);
   await linesOf(here, ['update-ref', '--no-deref', 'HEAD', commit]);
   await linesOf(here, ['read-tree', commit]);
   const all = await runGit(['ls-files', '-z'], here);
   const skip = await runGit(['update-index', '--skip-worktree', '-z', '--stdin'], here, all.out.toString());
   if (skip.code !== 0) throw new LedgerError(`git update-index failed: ${skip.message}`);
   return env;
+}
+
+/** The remotes of the clone, which the environment names. */
+function remotesIn(env: Readonly<Record<string, string>>): string[] {
+  const keys = Object.entries(env).filter(([name]) => name.startsWith('GIT_CONFIG_KEY_'));
+  return [...new Set(keys.flatMap(([, key]) => /^remote\.(.+)\.url$/.exec(key)?.[1] ?? []))];
 }
 
 async function markWritten(

@@ -157,6 +157,25 @@ describe('A job of a pull request', () => {
     expect(scene.github.comments[0]?.body).not.toContain('Out of date');
   });
 
+  it.each([
+    ['that checked out its head', { ref: 'head' }],
+    ['of pull_request_target', { ref: 'base', env: { GITHUB_EVENT_NAME: 'pull_request_target' } }],
+  ] as const)('%s leaves the comment as it is when it is run again after the merge', async (_, how) => {
+    const scene = await openCiScene();
+    scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
+    await scene.job(how);
+    const before = { ...scene.github.comments[0] };
+    scene.git('checkout', '--quiet', 'main');
+    scene.git('merge', '--quiet', '--no-ff', '-m', 'merge', 'change');
+    scene.push({ 'README.md': 'later\n' });
+    const again = await scene.job({ ...how, args: ['--out-dir', 'plans'] });
+    expect(again, again.err).toMatchObject({ code: 0 });
+    expect(again.out).toContain('The base branch has all commits of the pull request');
+    const named = await scene.job({ ...how, args: ['stacks/pay'] });
+    expect(named.out).toContain('1 stack planned');
+    expect(scene.github.comments).toEqual([before]);
+  });
+
   it('plans nothing of a closed pull request, and plans a draft like any other', async () => {
     const scene = await openCiScene();
     scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeSigner } from '../../support/ci/signers.ts';
 import { openThief } from '../../support/ci/thief.ts';
+import { trueup } from '../../support/captured-host.ts';
+import { secrets } from '../../support/cli/bench.ts';
 import { openCiScene } from '../../support/cli/ci-scene.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { git } from '../../support/ledger/git-remote.ts';
@@ -120,6 +122,22 @@ describe('pull_request_target', () => {
       expect(git(ran.clone, 'status', '--porcelain')).toBe('');
     }
     expect(scene.github.comments[0]?.body).toContain(`Made for commit \`${head}\``);
+  });
+
+  it('finds a ledger in git, which is in a remote of the clone', async () => {
+    const scene = await openCiScene();
+    const settings = { spec: { ledger: 'git' } };
+    scene.push({ 'stacks/pay/trueup.yaml': scene.stack('pay', settings) });
+    const pay = join(scene.work, 'stacks/pay');
+    expect(await trueup(['apply', '--yes'], { cwd: pay, env: secrets })).toMatchObject({ code: 0 });
+    const head = scene.propose({
+      'stacks/pay/trueup.yaml': scene.stack('pay', settings),
+      'stacks/pay/manifests/more.yaml': manifest('pay-more'),
+    });
+    const ran = await scene.job({ ...target, pull: { ...fork, head: { ...fork.head, sha: head } } });
+    expect(ran, ran.err).toMatchObject({ code: 0 });
+    expect(ran.out).toMatch(/ledger +found/);
+    expect(ran.out).toContain('pay-more');
   });
 
   it('sends no token to an address that the pull request names', async () => {
