@@ -92,7 +92,7 @@ export function describeNewPlaces(
       signature:
         'sign the plan of this commit: make it with "trueup plan --out plan.json" and a token that may only read, and pass it to "trueup approve"; then run this job again',
       review:
-        'let somebody approve the pull request that brought it, later than the comment with its plan; then run this job again',
+        'let somebody approve the pull request that brought it, later than the comment with its plan; then run this job again. If it has no such comment, revert the change, and make it again in a new pull request',
     }),
   };
 }

@@ -3,7 +3,7 @@
  * that everyone who may push can write in the place of one in a database.
  */
 import { realpath } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { stateFolderName } from '../../files/write-file.ts';
 import { readIndex } from '../../ledger/git/checkout.ts';
 import type { GitContext } from '../../ledger/git/git-command.ts';
@@ -18,8 +18,12 @@ import type { CliHost } from '../../run/host.ts';
 import { describePlace, moveCommand } from '../../run/moved-ledger.ts';
 import type { SettleInput } from '../../run/prepare-run.ts';
 
-/** @throws LedgerError for a ledger in the repository, CommandStop where the database of this job has another one */
-export async function refuseChosenLedger(stack: Stack, { time }: SettleInput, host: CliHost): Promise<void> {
+/** @throws LedgerError for a ledger in the repository or in the checkout of a job, CommandStop where the database of this job has another one */
+export async function refuseChosenLedger(
+  stack: Stack,
+  { time, ledger: { known } }: SettleInput,
+  host: CliHost,
+): Promise<void> {
   const { ledger = { in: 'local' as const }, directory, name } = stack;
   const { env, secrets } = host;
   const at = { directory, env, secrets, signal: time.runEnded };
@@ -33,6 +37,12 @@ export async function refuseChosenLedger(stack: Stack, { time }: SettleInput, ho
     throw new LedgerError(
       `${quoted(file)} is in the repository, so whoever merges a commit decides what was applied last: keep the ledger in git or PostgreSQL, and its address outside of the repository`,
     );
+  // A later job would not find it. One that was found is in a checkout that stays.
+  if (ledger.in === 'local' && file !== undefined && !known && isJob(env))
+    if (await isInCheckout(directory, resolve(directory, file)))
+      throw new LedgerError(
+        `nothing was written: the ledger of stack ${quoted(name)} would be lost with the checkout of this job: write "ledger: git" into the stack file, or name a folder that stays on this machine, such as "ledger: { folder: /var/lib/trueup }"`,
+      );
   const other = ledger.in === 'postgres' ? undefined : await findInDatabase({ stack, host, time });
   if (other !== undefined)
     throw new CommandStop(
@@ -40,6 +50,21 @@ export async function refuseChosenLedger(stack: Stack, { time }: SettleInput, ho
       `nothing was written: stack ${quoted(name)} has its ledger in ${describePlace(other, name)}, and its stack file names another place: move the ledger first with ${quoted(moveCommand(placeOf(stack)))}, or write ${quoted('ledger: postgres')} into the stack file again`,
       { exit: exitCodes.conflict },
     );
+}
+
+function isJob(env: CliHost['env']): boolean {
+  return env['GITHUB_ACTIONS'] === 'true' || env['GITLAB_CI'] === 'true';
+}
+
+/** Not behind a link to another place. */
+async function isInCheckout(directory: string, path: string): Promise<boolean> {
+  const root = await realpath((await findRepository(directory)).root);
+  let folder = dirname(path);
+  for (;;) {
+    const real = await realpath(folder).catch(() => undefined);
+    if (real !== undefined) return !relative(root, real).startsWith('..');
+    folder = dirname(folder);
+  }
 }
 
 /** Also behind a link. */

@@ -1,5 +1,8 @@
 /** The first apply of a stack: everything since the stack was added counts, and who made it does not approve it. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { trueup } from '../../support/captured-host.ts';
 import { emptyStack, openApplyScene } from '../../support/ci/apply-scene.ts';
 import { openThief } from '../../support/ci/thief.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -74,6 +77,16 @@ describe('Before the first apply of a stack', { timeout: 180_000 }, () => {
     later.approve('bob');
     later.merge();
     await scene.refused(/"bob" may have made pull request 11/);
+  });
+
+  it('a local ledger in the checkout of a job is refused: it would be lost', async () => {
+    const scene = await openApplyScene({}, { isNew });
+    const { cwd, env } = scene.job();
+    rmSync(join(cwd, '.trueup'));
+    const ran = await trueup(['ci', 'apply'], { cwd, env });
+    expect(ran.err).toContain('the ledger of stack "payments" would be lost with the checkout of this job');
+    expect(ran.code).toBe(1);
+    expect(scene.bench.wire.seen).toEqual([]);
   });
 
   it('a first apply that was cut short trusts no address that nobody approved', async () => {
