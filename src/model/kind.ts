@@ -3,15 +3,16 @@
  * a new kind changes none of them. Only reading does I/O here, and it gets no means to write.
  */
 import type { Address, AddressText } from './address.ts';
-import type { Call, CallId, IdReference } from './call.ts';
+import type { Call } from './call.ts';
 import type { Action, Change } from './change.ts';
 import type { Diagnostic, Severity } from './diagnostic.ts';
+import type { CallContext, CallOwner, MarkContext, PlannedCalls, ReturnedFields } from './kind-calls.ts';
 import type { CompareContext, Inheritable, Named, PreparedSpecs } from './kind-specs.ts';
 import type { DiagnosticCode } from './diagnostic-codes.ts';
 import type { FieldChange, FieldTable } from './field.ts';
 import type { Json, JsonObject, Path } from './json.ts';
 import type { LedgerRecord } from './ledger.ts';
-import type { OwnershipTag, DesiredResource, LiveResource, Spec } from './resource.ts';
+import type { DesiredResource, LiveResource, Spec } from './resource.ts';
 import type { Risk } from './guard.ts';
 import type { Dialect, Service, Target } from './stack.ts';
 import type { Answer, Reader } from './http.ts';
@@ -219,20 +220,6 @@ export interface Session {
   once<T>(key: string, read: () => Promise<T>): Promise<T>;
 }
 
-/** The response to a write, as far as it is about the resource itself. */
-export interface ReturnedFields {
-  /** the fields that this call may have written; those of them that `spec` lacks were not returned */
-  readonly about: readonly string[];
-  /** in the shape of a live spec */
-  readonly spec: Spec;
-}
-
-/** The change that a call belongs to, once its resource has an id. */
-export interface CallOwner {
-  readonly address: Address;
-  readonly id?: string;
-}
-
 /** What a plan needs to know about one kind in one target. */
 export interface ReadRequest<D extends Spec = Spec> {
   readonly declared: readonly DesiredResource<D>[];
@@ -291,60 +278,6 @@ export interface RefusedValue extends Pick<Diagnostic, 'code' | 'message' | 'fix
 
 /** Nothing exists, or nothing was read. */
 export const noResources: LiveSet<never> = { resources: [], incomplete: [], invisible: [], notes: [] };
-
-export interface PlannedCalls {
-  readonly calls: readonly Call[];
-  /** a call of another change that carries out this one, too */
-  readonly sharedCall?: CallId;
-  /** names of facts of the live resource that the calls rely on */
-  readonly preconditions?: readonly string[];
-  /** sentences about what the calls do not change */
-  readonly notes?: readonly string[];
-}
-
-export interface CallContext<
-  D extends Spec = Spec,
-  L extends LiveResource = LiveResource,
-  P extends Spec = D,
-> {
-  readonly target: Target;
-  readonly dialect: Dialect;
-  readonly stack: string;
-  /** the id that goes into ownership tags; undefined until the first apply has made one */
-  readonly stackId?: string;
-  /** canonical; the declared spec after `prepare`; for a withdrawn child the spec that remains */
-  readonly desired: P;
-  readonly live?: L;
-  readonly record?: LedgerRecord<Named<D>>;
-  /** the ownership tag that the resource, or its parent, will have afterwards */
-  readonly ownershipTag?: OwnershipTag;
-  /** `safe` or `force` of a removal request */
-  readonly remove?: 'safe' | 'force';
-  /** the id of another resource, or a reference when this plan creates that resource; undefined when there is none */
-  idOf(address: Address): string | IdReference | undefined;
-  /** another resource of the same plan */
-  peer(address: Address): {
-    readonly action: Action;
-    readonly desired?: Spec;
-    readonly live?: LiveResource;
-    readonly fields: Change['fields'];
-  };
-}
-
-export interface MarkContext<D extends Spec = Spec, L extends LiveResource = LiveResource> {
-  /** absent for a resource that was already as declared */
-  readonly change?: Change;
-  /** the responses to the calls that were carried out; empty when the resource was already as declared */
-  readonly answers: ReadonlyMap<CallId, Answer>;
-  /** the declared spec; for a change that was carried out partly, only the fields that its calls wrote */
-  readonly desired: Named<D>;
-  readonly live?: L;
-  /** of this resource before the change; absent when the change creates it */
-  readonly record?: LedgerRecord<Named<D>>;
-  /** the change wrote an ownership tag, which was missing when it was read back */
-  readonly lostTag?: true | undefined;
-  idOf(address: Address): string | undefined;
-}
 
 /** All kinds by name. It is passed to the floors that need kinds; they never import them. */
 export type Registry = ReadonlyMap<string, Kind>;

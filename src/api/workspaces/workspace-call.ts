@@ -5,7 +5,7 @@
 import { type Address, formatAddress } from '../../model/address.ts';
 import type { Call, CallId } from '../../model/call.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
-import type { CallContext } from '../../model/kind.ts';
+import type { CallContext } from '../../model/kind-calls.ts';
 import { ownershipTagKey } from '../../model/resource.ts';
 import type { Dialect } from '../../model/stack.ts';
 import type { Tags } from './tag-bindings.ts';

@@ -6,7 +6,7 @@ import { formatAddress } from '../../model/address.ts';
 import { type CallObject, SecretReference } from '../../model/call.ts';
 import type { Change } from '../../model/change.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind-calls.ts';
 import type { Spec } from '../../model/resource.ts';
 import { fieldValue, wireBody } from '../../api/cluster-auth/wire-fields.ts';
 import { mountSegments } from '../../api/cluster-auth/mount.ts';

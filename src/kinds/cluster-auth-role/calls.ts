@@ -6,7 +6,7 @@ import { type Address, formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
 import type { Change } from '../../model/change.ts';
 import type { Json } from '../../model/json.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind-calls.ts';
 import type { Spec } from '../../model/resource.ts';
 import { isNarrowing } from '../../model/guard.ts';
 import { canonicalDefault, canonicalValue } from '../../compare/comparisons.ts';

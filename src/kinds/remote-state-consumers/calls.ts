@@ -6,7 +6,7 @@ import type { Address } from '../../model/address.ts';
 import type { Call, CallObject, IdReference } from '../../model/call.ts';
 import type { Change } from '../../model/change.ts';
 import type { Json } from '../../model/json.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind-calls.ts';
 import { workspaceOf } from '../../api/workspaces/workspace.ts';
 import {
   callId,

@@ -6,7 +6,7 @@ import { workspaceOf } from '../../api/workspaces/workspace.ts';
 import type { Address } from '../../model/address.ts';
 import type { Risk } from '../../model/guard.ts';
 import type { Json } from '../../model/json.ts';
-import type { MarkContext } from '../../model/kind.ts';
+import type { MarkContext } from '../../model/kind-calls.ts';
 import type { LedgerRecord } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import { consumersOf, edgesOf, type LiveConsumers, recordedEdges } from './read.ts';

@@ -9,7 +9,7 @@ import type { Change } from '../../model/change.ts';
 import type { FieldChange } from '../../model/field.ts';
 import { withStackId } from '../../model/resource.ts';
 import type { Json } from '../../model/json.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind-calls.ts';
 import { asTags, type Tags } from '../../api/workspaces/tag-bindings.ts';
 import { workspaceOf } from '../../api/workspaces/workspace.ts';
 import {

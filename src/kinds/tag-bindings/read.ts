@@ -9,13 +9,8 @@ import { type Address, formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
 import type { Answer } from '../../model/http.ts';
 import { memberOf } from '../../model/json.ts';
-import {
-  type LiveSet,
-  noResources,
-  type ReadRequest,
-  type ReturnedFields,
-  type Session,
-} from '../../model/kind.ts';
+import { type LiveSet, noResources, type ReadRequest, type Session } from '../../model/kind.ts';
+import type { ReturnedFields } from '../../model/kind-calls.ts';
 import { type LiveTags, liveTags } from './fields.ts';
 
 const KIND = 'TagBindings';

@@ -18,7 +18,7 @@ import { type Address, formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
 import type { Change } from '../../model/change.ts';
 import { isJsonObject, type JsonObject, textsOf } from '../../model/json.ts';
-import type { PlannedCalls } from '../../model/kind.ts';
+import type { PlannedCalls } from '../../model/kind-calls.ts';
 import {
   creatorMarkOf,
   formatOwnershipTag,

@@ -7,7 +7,8 @@ import { asWorkspaceItem, poolOf, type WorkspaceItem } from '../../api/workspace
 import { type AddressText, formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
 import { isJsonObject, type Json, memberOf } from '../../model/json.ts';
-import type { LiveSet, MarkContext, ReadRequest } from '../../model/kind.ts';
+import type { LiveSet, ReadRequest } from '../../model/kind.ts';
+import type { MarkContext } from '../../model/kind-calls.ts';
 import { shownOwnershipTag, type Spec } from '../../model/resource.ts';
 import { fields } from './fields.ts';
 import type { WorkspaceSpec } from './schema.ts';

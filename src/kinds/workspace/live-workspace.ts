@@ -16,7 +16,7 @@ import { type Call, type CallValue, isCallObject } from '../../model/call.ts';
 import { kebabCase } from '../../model/field.ts';
 import type { Answer } from '../../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf, textsOf } from '../../model/json.ts';
-import type { ReturnedFields } from '../../model/kind.ts';
+import type { ReturnedFields } from '../../model/kind-calls.ts';
 import { quoted } from '../../model/quoted.ts';
 import { type OwnershipEvidence, stackOfCreatorMark } from '../../model/resource.ts';
 import type { Dialect, Target } from '../../model/stack.ts';

@@ -5,7 +5,8 @@
 import { formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
 import { isJsonObject, type Json, memberOf, sameJson } from '../../model/json.ts';
-import type { MarkContext, CallOwner, Session } from '../../model/kind.ts';
+import type { Session } from '../../model/kind.ts';
+import type { MarkContext, CallOwner } from '../../model/kind-calls.ts';
 import type { Answer } from '../../model/http.ts';
 import { otherLockNote } from '../../model/passing-notes.ts';
 import { quoted } from '../../model/quoted.ts';

@@ -7,7 +7,7 @@ import { ownershipTagValue } from '../../model/resource.ts';
 import { type Call, isCallObject } from '../../model/call.ts';
 import type { Change } from '../../model/change.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type { PlannedCalls } from '../../model/kind.ts';
+import type { PlannedCalls } from '../../model/kind-calls.ts';
 import { asTags } from '../../api/workspaces/tag-bindings.ts';
 import {
   callOrder,

@@ -2,7 +2,7 @@
 import type { Tags } from '../../api/workspaces/tag-bindings.ts';
 import type { Json } from '../../model/json.ts';
 import type { CompareContext, Named } from '../../model/kind-specs.ts';
-import type { CallContext } from '../../model/kind.ts';
+import type { CallContext } from '../../model/kind-calls.ts';
 import type { LedgerRecord } from '../../model/ledger.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource.ts';
 import type { WorkspaceSpec } from './schema.ts';

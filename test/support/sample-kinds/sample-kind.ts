@@ -7,7 +7,8 @@ import type { Call } from '../../../src/model/call.ts';
 import type { Change } from '../../../src/model/change.ts';
 import type { FieldTable } from '../../../src/model/field.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json.ts';
-import type { CallContext, Kind, PlannedCalls, Registry } from '../../../src/model/kind.ts';
+import type { Kind, Registry } from '../../../src/model/kind.ts';
+import type { CallContext, PlannedCalls } from '../../../src/model/kind-calls.ts';
 import {
   duration,
   list,

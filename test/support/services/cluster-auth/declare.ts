@@ -2,7 +2,8 @@
 import { findDialect } from '../../../../src/api/dialects.ts';
 import { formatAddress } from '../../../../src/model/address.ts';
 import type { Change } from '../../../../src/model/change.ts';
-import type { CallContext, Kind, Session, ReadRequest } from '../../../../src/model/kind.ts';
+import type { Kind, Session, ReadRequest } from '../../../../src/model/kind.ts';
+import type { CallContext } from '../../../../src/model/kind-calls.ts';
 import type { LedgerRecord } from '../../../../src/model/ledger.ts';
 import type { DesiredResource, LiveResource, Metadata, Spec } from '../../../../src/model/resource.ts';
 import { canonicalSpec } from '../../../../src/compare/comparisons.ts';
