@@ -16,9 +16,12 @@ export function openSession(about: {
   readonly dialect: Dialect;
   readonly stack: string;
   readonly reader: Reader;
+  /** shared by all sessions of the target in a run */
+  readonly lacks?: Session['lacks'];
 }): Session {
   const made = new Map<string, Promise<unknown>>();
   return {
+    lacks: new Set(),
     ...about,
     once<T>(key: string, read: () => Promise<T>): Promise<T> {
       const known = made.get(key);
@@ -38,6 +41,8 @@ interface ReadInput {
   readonly kinds: Registry;
   readonly desired: readonly DesiredResource[];
   readonly ledger: Ledger;
+  /** the resources that this run has deleted */
+  readonly deleted?: ReadonlySet<AddressText> | undefined;
 }
 
 /** The resources of one target, by kind; or why it could not be read, then `sets` is empty. */
@@ -166,13 +171,14 @@ function withinTotals(sets: Sets): Sets {
   );
 }
 
-function requestFor(kind: Kind, session: Session, { desired, ledger }: ReadInput): ReadRequest {
+function requestFor(kind: Kind, session: Session, { desired, ledger, deleted }: ReadInput): ReadRequest {
   const here = { kind: kind.name, target: session.target.name };
   const records = new Map<AddressText, LedgerRecord>();
   for (const [text, record] of ledger.records) if (isOf(text, here)) records.set(text, record);
   return {
     declared: desired.filter(({ address }) => address.kind === here.kind && address.target === here.target),
     records,
+    deleted,
     record: (address) => ledger.records.get(formatAddress(address)),
   };
 }

@@ -216,15 +216,22 @@ export interface Session {
   readonly dialect: Dialect;
   readonly stack: string;
   readonly reader: Reader;
+  /** what the service was found to lack; known to all sessions of the target in this run, so that it is not asked again */
+  readonly lacks: Set<ServiceLack>;
   /** Runs `read` once per session and key: for reads that several kinds need. */
   once<T>(key: string, read: () => Promise<T>): Promise<T>;
 }
+
+/** It refuses to include tag bindings in lists, or in the document of one workspace; or it has no tag bindings. */
+export type ServiceLack = 'tags-in-lists' | 'tags-in-documents' | 'tag-bindings';
 
 /** What a plan needs to know about one kind in one target. */
 export interface ReadRequest<D extends Spec = Spec> {
   readonly declared: readonly DesiredResource<D>[];
   /** of this kind and target */
   readonly records: ReadonlyMap<AddressText, LedgerRecord<Named<D>>>;
+  /** the resources that this run has deleted: it is enough that a list lacks them */
+  readonly deleted?: ReadonlySet<AddressText> | undefined;
   /** the record of a resource of any kind: a child finds its renamed parent by it */
   record(address: Address): LedgerRecord | undefined;
   /** for an export: selects the undeclared names to read; when given, no other undeclared resources are read */

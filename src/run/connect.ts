@@ -20,7 +20,7 @@ import type { ConnectionOptions } from '../api/transport/connection.ts';
 import type { RetryPolicy } from '../api/transport/retry.ts';
 import { openTrial, type TrialConnection } from '../api/try-login.ts';
 import { megabyte, readRegularText } from '../files/read-file.ts';
-import type { Session } from '../model/kind.ts';
+import type { ServiceLack, Session } from '../model/kind.ts';
 import { quoted } from '../model/quoted.ts';
 import type { Dialect, Stack, Target } from '../model/stack.ts';
 import type { Deadline } from './stop-signals.ts';
@@ -142,7 +142,10 @@ async function connect<C extends ReaderConnection>(
       const tokenFrom = sourceOf(user);
       const from = tokenFrom === undefined ? {} : { tokenFrom };
       const connection = open({ ...options, ...from, token, until: deadline.until, signal, abandonWaits });
-      const session = { target, dialect, stack: stack.name, reader: connection.reader };
+      const session = {
+        ...{ target, dialect, stack: stack.name, reader: connection.reader },
+        lacks: new Set<ServiceLack>(),
+      };
       targets.push({ target, dialect, connection, openSession: () => openSession(session) });
     }
   } catch (error) {

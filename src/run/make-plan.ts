@@ -24,6 +24,8 @@ export interface PlanRequest extends Omit<PlanInput, 'targets' | 'now' | 'commit
   readonly connected: Connected;
   /** milliseconds since 1970 */
   readonly now: () => number;
+  /** the resources that this run has deleted */
+  readonly deleted?: ReadonlySet<AddressText>;
   /** determined while the targets are read */
   readonly commitOrders?: Promise<readonly CommitOrder[]> | undefined;
 }
@@ -56,7 +58,7 @@ export async function makePlanToApply(request: PlanRequest, isApproved: boolean)
 
 /** Reads everything that a plan is made from. */
 export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
-  const { connected, commitOrders, now, files, documents, ...given } = request;
+  const { connected, commitOrders, now, files, documents, deleted, ...given } = request;
   const { stack, ledger } = given;
   const before = connected.targets.map(({ connection }) => connection.requests());
   const moved = new Map(
@@ -66,7 +68,7 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
     .filter(({ target }) => !moved.has(target.name))
     .map((target) => target.openSession());
   const context = { ...given, now: now() };
-  const input = { ...context, sessions };
+  const input = { ...context, sessions, deleted };
   const first = await readFirst(input);
   const readings = await readRest(input, first, deletionsIn(first, context, sessions));
   const displaced = displacedProblems(ledger, stack.targets, displacedIn(readings));

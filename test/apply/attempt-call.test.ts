@@ -75,6 +75,7 @@ async function send(
       },
       stack: 'mine',
       reader: { get: async () => answer(404), list: async () => answer(404) },
+      lacks: new Set(),
       once: (__, read) => read(),
     },
     writer: {

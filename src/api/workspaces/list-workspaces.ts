@@ -83,11 +83,20 @@ export function workspacesPath(session: Pick<Session, 'target'>): string {
 }
 
 async function readWithTags(session: Session): Promise<Pages> {
-  const path = `${workspacesPath(session)}?sort=name`;
   const options = { reduce: reducedDocument };
-  const pages = await readPages(session.reader, `${path}&include=effective_tag_bindings`, options);
-  return isIncludeRefused(pages.problem) ? readPages(session.reader, path, options) : pages;
+  const pages = await readPages(session.reader, listPath(session), options);
+  if (!isIncludeRefused(pages.problem)) return pages;
+  session.lacks.add('tags-in-lists');
+  return readPages(session.reader, listPath(session), options);
 }
+
+/** Of all workspaces, with their tags unless the service is known to refuse that. */
+function listPath(session: Session): string {
+  const path = `${workspacesPath(session)}?sort=name`;
+  return session.lacks.has('tags-in-lists') ? path : `${path}&${includedTagsQuery}`;
+}
+
+export const includedTagsQuery = 'include=effective_tag_bindings';
 
 /** Clients of this API recognize the refusal by this text (wire/workspaces 1.3). */
 export function isIncludeRefused(answer: Answer | string | undefined): boolean {
@@ -167,13 +176,17 @@ function readTagsOnce(session: Session, item: WorkspaceItem, mayInherit: boolean
  * shows whether the filter works, and one workspace whether the service has tag bindings at all.
  */
 async function separateTagging(session: Session, items: readonly WorkspaceItem[]): Promise<TagSource> {
+  if (session.lacks.has('tag-bindings')) return noTags;
   const isFiltered = await filtersByTag(session);
   const pages = isFiltered
     ? await readPages(session.reader, filteredPath(session, ownershipTagKey))
     : undefined;
   const tagged = new Set(pages?.items.map(({ id }) => String(id)));
   const tagsOf = (item: WorkspaceItem) => readTagsOnce(session, item, !isFiltered || tagged.has(item.id));
-  if (tagged.size === 0 && (await lacksTagBindings(items, tagsOf))) return noTags;
+  if (tagged.size === 0 && (await lacksTagBindings(items, tagsOf))) {
+    session.lacks.add('tag-bindings');
+    return noTags;
+  }
   const incomplete = pages && whyIncomplete(session, pages)[0];
   return {
     hasTags: false,

@@ -2,8 +2,14 @@
 import { isJsonObject } from '../../model/json.ts';
 import type { Session } from '../../model/kind.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
-import { type BoundTags, bindingsById, includedTags, readBoundTags } from './tag-bindings.ts';
-import { isIncludeRefused, workspacesPath } from './list-workspaces.ts';
+import {
+  type BoundTags,
+  bindingsById,
+  includedTags,
+  readBoundTags,
+  type TagsAnswer,
+} from './tag-bindings.ts';
+import { includedTagsQuery, isIncludeRefused, workspacesPath } from './list-workspaces.ts';
 import { asWorkspaceItem, relatedId, type WorkspaceItem } from './workspace.ts';
 
 interface WorkspaceWithTags {
@@ -50,16 +56,31 @@ export async function readWorkspaceWithTags(
   id?: string,
 ): Promise<WorkspaceWithTags | undefined> {
   const path = pathOf(session, name, id);
-  const answer = await session.reader.get(`${path}?include=effective_tag_bindings`);
-  const document = documentOf(isIncludeRefused(answer) ? await session.reader.get(path) : answer);
+  const answer = await documentAnswer(session, path);
+  const document = documentOf(answer);
   if (document === undefined) return undefined;
   const { item, included } = document;
   if (id !== undefined && !(await belongs(session, item))) return undefined;
-  const read = includedTags(item, included) ?? (await readBoundTags(session, item, true));
+  const known = includedTags(item, included) ?? withoutTags(session);
+  const read = known ?? (await readBoundTags(session, item, true));
   if (read.tags !== undefined) return { item, tags: read.tags };
-  // Without ownership tags, nothing depends on the tags of a service that has none.
   if (read.missing === true && session.target.ownership === 'ledger') return { item, tags: { direct: {} } };
   throw unread(answer, read.problem);
+}
+
+/** The answer with the document, and with its tags unless the service refuses that. */
+async function documentAnswer({ reader, lacks }: Session, path: string): Promise<Answer> {
+  if (lacks.has('tags-in-documents')) return reader.get(path);
+  const answer = await reader.get(`${path}?${includedTagsQuery}`);
+  if (!isIncludeRefused(answer)) return answer;
+  lacks.add('tags-in-documents');
+  return reader.get(path);
+}
+
+/** No tags, if the service is known to have none. Nothing depends on them then, because the ledger has the ownership. */
+function withoutTags({ lacks, target }: Session): TagsAnswer | undefined {
+  const isKnown = lacks.has('tag-bindings') && target.ownership === 'ledger';
+  return isKnown ? { tags: { direct: {} } } : undefined;
 }
 
 function pathOf(session: Session, name: string, id: string | undefined): string {

@@ -30,7 +30,7 @@ export function reducedDocument({ id = null, attributes = null, relationships }:
   if (isJsonObject(relationships))
     for (const [name, link] of Object.entries(relationships)) {
       const data = isJsonObject(link) ? (link['data'] ?? null) : null;
-      if (data !== null) known[name] = { data };
+      if (data !== null || name === 'current-state-version') known[name] = { data };
     }
   return { id, attributes, relationships: known };
 }

@@ -15,6 +15,7 @@ import { limits } from '../../api/workspaces/service-limits.ts';
 import { type BoundTags, ownershipFromTag } from '../../api/workspaces/tag-bindings.ts';
 import {
   asWorkspaceItem,
+  relatedId,
   rightsOf,
   type WorkspaceItem,
   workspaceOf,
@@ -131,12 +132,13 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
   const undeclared = (name: string) => request.undeclared?.(name) === true || isPlannedDeletion(name);
   const placed = placeChildren(list, { ...request, undeclared }, child);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
+  const consumersOfEach = await readEach(session, placed, request.records);
   const readings = await Promise.all(
     placed.map(async (child) => {
       const { item } = child;
       // No extra request: the workspace itself is read with the same tags.
       const [answer, found] = await Promise.all([
-        readConsumers(session, child),
+        consumersOfEach(child),
         list.hasTags || list.tagged.has(item.id) ? list.tagsOf(item) : undefined,
       ]);
       const { live, ...rest } = withGranted(answer, child, request.records);
@@ -164,6 +166,44 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
   };
 }
 
+/** How many workspaces are asked at least before a 404 for each of them counts for all others. */
+const fewestAsked = 10;
+
+/** The first ones, and one of each project: a 404 may also mean that the token has no rights, which are given by project. */
+function sampleOf(askable: readonly MatchedChild[]): readonly MatchedChild[] {
+  const first = new Map(askable.toReversed().map((child) => [relatedId(child.item, 'project'), child]));
+  return [...new Set([...askable.slice(0, fewestAsked), ...first.values()])];
+}
+
+/**
+ * Reads the consumers of each workspace. If the service returns 404 for a sample of them, and the ledger has no edges, the others are
+ * not asked.
+ */
+async function readEach(
+  session: Session,
+  placed: readonly MatchedChild[],
+  records: ReadRequest['records'],
+): Promise<(child: MatchedChild) => Promise<ConsumersAnswer>> {
+  const askable = placed.filter(({ item }) => sharedWith(item) === undefined);
+  const first = await Promise.all(
+    sampleOf(askable).map(async (child) => [child, await readConsumers(session, child)] as const),
+  );
+  const known = new Map(first);
+  const [[, missing] = []] = first;
+  const isMissing =
+    first.length >= fewestAsked &&
+    first.every(([, answer]) => answer.missing === true) &&
+    !hasRecordedEdges(records, new Set(askable.map(({ item }) => item.id)));
+  return async (child) => {
+    if (isMissing && missing !== undefined && sharedWith(child.item) === undefined) return missing;
+    return known.get(child) ?? readConsumers(session, child);
+  };
+}
+
+function hasRecordedEdges(records: ReadRequest['records'], ids: ReadonlySet<string>): boolean {
+  return [...records.values()].some((record) => recordedEdges(record).size > 0 && ids.has(record.id ?? ''));
+}
+
 /**
  * Whether the service has no consumers: each workspace that was asked returns 404, and at least two do, because a single 404 may
  * be about that workspace alone. If none was asked, because those with consumers are yet to be created, others are asked before
@@ -177,10 +217,7 @@ async function lacksConsumers(
   const asked = readings.filter(({ live }) => live === undefined || live.facts.edges !== undefined);
   if (asked.some(({ missing }) => missing !== true) || (asked.length === 0 && !isAsked)) return false;
   const askedIds = new Set(asked.map(({ child }) => child.item.id));
-  const known = [...records.values()].some(
-    (record) => recordedEdges(record).size > 0 && askedIds.has(record.id ?? ''),
-  );
-  if (known) return false;
+  if (hasRecordedEdges(records, askedIds)) return false;
   const isShared = (item: WorkspaceItem) => sharedWith(item) !== undefined;
   const unasked = list.items.filter(({ id }) => !askedIds.has(id));
   // A workspace that is shared with all returns all others, so it is asked last.

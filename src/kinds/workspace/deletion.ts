@@ -3,11 +3,11 @@
  * and what a forced deletion overrides, which the plan shows so that it is approved.
  */
 import { encodeBrackets } from '../../api/read-pages.ts';
-import { rightsOf, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
+import { relatedId, rightsOf, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
 import { notReturned } from '../../compare/diff.ts';
 import type { Action } from '../../model/change.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
-import { isJsonObject, type Json } from '../../model/json.ts';
+import { isJsonObject, type Json, memberOf } from '../../model/json.ts';
 import type { Overridden, Session } from '../../model/kind.ts';
 import { counted } from '../../model/quoted.ts';
 import { holdsLock, reasonSuffix } from './lock.ts';
@@ -100,6 +100,22 @@ function overriddenLock(live: LiveWorkspace, record: WorkspaceRecord | undefined
 }
 
 /**
+ * Whether its document shows that it never had a state: there is no current one, no run, and nothing has changed since its settings were
+ * written. A plan relies on that; just before the delete the states are read in any case.
+ */
+export function showsNoState(item: WorkspaceItem): boolean {
+  const { attributes } = item;
+  const changed = attributes['latest-change-at'];
+  return (
+    rightsOf(item).rights?.['can-read-state-versions'] === true &&
+    hasNoCurrentState(item) &&
+    relatedId(item, 'current-run') === null &&
+    typeof changed === 'string' &&
+    (changed === attributes['updated-at'] || changed === attributes['created-at'])
+  );
+}
+
+/**
  * What a plain delete of a workspace would lose, as a clause; null when it has no state, or only empty ones. A service without a
  * safe delete may not count resources, or count only those of the current state: so the states are read (wire/workspaces 4).
  */
@@ -108,17 +124,34 @@ export async function stateAtRisk(session: Session, item: WorkspaceItem): Promis
     return 'this token may not read whether it has a state';
   const workspace = `filter[workspace][name]=${encodeURIComponent(item.name)}`;
   const organization = `filter[organization][name]=${encodeURIComponent(session.target.organization ?? '')}`;
-  const paths = [
-    `/workspaces/${encodeURIComponent(item.id)}/current-state-version`,
-    encodeBrackets(`/state-versions?${organization}&${workspace}&page[size]=1`),
-  ];
+  const all = encodeBrackets(`/state-versions?${organization}&${workspace}&page[size]=1`);
   try {
-    const [current, newest] = await Promise.all(paths.map((path) => session.reader.get(path)));
+    const newest = await session.reader.get(all);
+    if (countsNone(newest) && hasNoCurrentState(item)) return null;
+    const current = await session.reader.get(
+      `/workspaces/${encodeURIComponent(item.id)}/current-state-version`,
+    );
     return whyKept('current', current) ?? whyKept('newest', newest);
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
     return `its states could not be read (${error.message})`;
   }
+}
+
+/** Whether its document shows that there is no current state; false if it does not say. */
+function hasNoCurrentState({ relationships }: WorkspaceItem): boolean {
+  return memberOf(relationships['current-state-version'], 'data') === null;
+}
+
+/** Whether the service says that there is no state at all. */
+function countsNone({ status, body }: Answer): boolean {
+  const total = memberOf(memberOf(memberOf(body, 'meta'), 'pagination'), 'total-count');
+  return status === 200 && total === 0 && isEmptyList(memberOf(body, 'data'));
+}
+
+/** Some services write an empty list as null (wire/workspaces 4). */
+function isEmptyList(data: Json | undefined): boolean {
+  return data === null || (Array.isArray(data) && data.length === 0);
 }
 
 /** 404 and an empty list: there is no state. */

@@ -34,7 +34,7 @@ import {
 import { derivesFileTriggers } from './triggers.ts';
 import { readRetention } from './separate-endpoints.ts';
 import type { WorkspaceSpec } from './schema.ts';
-import { stateAtRisk } from './deletion.ts';
+import { showsNoState, stateAtRisk } from './deletion.ts';
 import type { LiveWorkspace } from './workspace-types.ts';
 
 type Request = ReadRequest<WorkspaceSpec>;
@@ -155,9 +155,9 @@ export async function whyNotGone(
  * Reads recorded workspaces that the list lacks: a list can miss one that is renamed while it is read. One that
  * cannot be read is not absent, unless another workspace has its name now.
  */
-async function readMissing(session: Session, list: WorkspaceList, { records }: Request) {
+async function readMissing(session: Session, list: WorkspaceList, { records, deleted }: Request) {
   const missing = [...records].flatMap(([text, { id }]) =>
-    id === undefined || list.byId.has(id) ? [] : [{ text, id }],
+    id === undefined || list.byId.has(id) || deleted?.has(text) ? [] : [{ text, id }],
   );
   const readings = await Promise.all(
     missing.map(async ({ text, id }) => ({ text, ...(await readById(session, id)) })),
@@ -274,6 +274,10 @@ function reportsAllInherited(items: readonly WorkspaceItem[]): boolean {
   );
 }
 
+async function plannedRisk(session: Session, item: WorkspaceItem): Promise<string | null> {
+  return showsNoState(item) ? null : stateAtRisk(session, item);
+}
+
 async function readDetails(
   session: Session,
   list: WorkspaceList,
@@ -298,7 +302,7 @@ async function readDetails(
       tags: tags?.tags,
       retention: retention?.policy,
       deletes: session.target.deletes,
-      stateAtRisk: removable(item, tags?.tags) ? await stateAtRisk(session, item) : undefined,
+      stateAtRisk: removable(item, tags?.tags) ? await plannedRisk(session, item) : undefined,
       inherited: ours ? await inherited(item) : undefined,
       ...ofService,
     }),

@@ -152,6 +152,11 @@ function applyTargets({ connected }: PreparedApply): ReadonlyMap<string, ApplyTa
   );
 }
 
+/** Whether the service has said that it is deleted. */
+function isDeleted({ action, kind }: Outcome): boolean {
+  return action === 'delete' && kind === 'applied';
+}
+
 interface Proved {
   /** corrected by what the new plan shows */
   readonly outcomes: readonly Outcome[];
@@ -181,6 +186,7 @@ async function prove(
     ledger,
     // Creations of this apply whose outcome is unknown are treated like those of an apply that was cut short: not as foreign.
     begunCreations: new Set([...begunCreations, ...creationsInDoubt(outcomes)]),
+    deleted: new Set(outcomes.filter(isDeleted).map(({ address }) => formatAddress(address))),
     // The records of the former ledger have been imported by now.
     ...(former && { former: { ...former, records: new Set<AddressText>() } }),
     // Commits and times were checked before the apply.

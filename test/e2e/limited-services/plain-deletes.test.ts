@@ -81,6 +81,22 @@ describe('A workspace whose resources the service does not count', () => {
     expect(bench.written()).toEqual([]);
   });
 
+  it('is kept where the list of states is wrongly empty, and its document does not show the current one', async () => {
+    const empty: Warden = async (request, pass): Promise<Answer | undefined> => {
+      const answer = await counting(0)(request, pass);
+      if (answer?.status !== 200) return answer;
+      if (!request.path.includes('/state-versions?'))
+        return { ...answer, text: answer.text.replaceAll('"current-state-version"', '"other"') };
+      return { ...answer, text: '{"data":[],"meta":{"pagination":{"total-count":0,"total-pages":1}}}' };
+    };
+    const { bench, stack, id } = await dropsWeb(empty);
+    await saveState(bench.byHand, id, { instances: 2 });
+    expect(said((await stack.run(['apply', '--yes'], 0)).out)).toContain(
+      'its current state contains resources',
+    );
+    expect(bench.written()).toEqual([]);
+  });
+
   it('is deleted once its states hold nothing any more', async () => {
     const { bench, stack, id } = await dropsWeb();
     await saveState(bench.byHand, id, { instances: 2 });

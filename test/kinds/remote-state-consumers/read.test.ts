@@ -67,6 +67,57 @@ describe('Reading consumers', () => {
   });
 });
 
+describe('Consumers of many workspaces that the service answers with 404', () => {
+  const some = Array.from({ length: 30 }, (_, index) => `w-${index}`);
+
+  /** @param projectOf the project of each workspace; those of `readable` have no consumers, all others answer 404 */
+  async function missing(projectOf: (name: string) => string, readable: readonly string[] = []) {
+    const data = some.map((name) => ({
+      id: `ws-${name}`,
+      type: 'workspaces',
+      attributes: { ...bare, name },
+      relationships: {
+        ...inAcme,
+        project: { data: { type: 'projects', id: projectOf(name) } },
+        'effective-tag-bindings': { data: [] },
+      },
+    }));
+    const empty = { data: [], meta: { pagination: { 'total-count': 0, 'total-pages': 1 } } };
+    organization = await openCannedOrganization((line) => {
+      if (!line.includes(relation))
+        return { status: 200, body: { data, meta: { pagination: { 'total-count': 30, 'total-pages': 1 } } } };
+      const isReadable = readable.some((name) => line.includes(`/ws-${name}/`));
+      return isReadable ? { status: 200, body: empty } : { status: 404 };
+    });
+    const { session, seen } = organization;
+    return { session, asked: () => seen.filter((line) => line.includes(relation)).length };
+  }
+  const all = some.map((name) => declare(kind.name, name));
+
+  it('are asked for ten of them', async () => {
+    const { session, asked } = await missing(() => 'prj-one');
+    expect((await kind.read(session, wants(all))).unsupported).toMatchObject({ code: 'no-consumers' });
+    expect(asked()).toBe(10);
+  });
+
+  it('are asked for one of each project, because rights are given by project', async () => {
+    const { session, asked } = await missing((name) => (name === 'w-20' ? 'prj-two' : 'prj-one'), ['w-20']);
+    const set = await kind.read(session, wants(all));
+    expect(set.unsupported).toBeUndefined();
+    expect(set.incomplete).toHaveLength(29);
+    expect(asked()).toBe(30);
+  });
+
+  it('are asked for all of them where the ledger has consumers', async () => {
+    const { session, asked } = await missing(() => 'prj-one');
+    const marks = { edges: { reader: 'ws-reader' } };
+    const records = { 'RemoteStateConsumers/acme/w-25': { id: 'ws-w-25', marks } };
+    const set = await kind.read(session, wants(all, records));
+    expect(set.unsupported).toBeUndefined();
+    expect(asked()).toBe(30);
+  });
+});
+
 describe('Consumers that cannot be read', () => {
   async function canned(consumers: Canned): Promise<Organization> {
     const document = {

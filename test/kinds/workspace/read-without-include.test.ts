@@ -113,4 +113,17 @@ describe('Where the service cannot include tag bindings', () => {
       });
     },
   );
+
+  it('a refused include is asked for once, and where lists refuse it, documents are asked as well', async () => {
+    const { session, seen } = await without('refuses', (line) =>
+      line.endsWith('ws-declared/effective-tag-bindings') ? { status: 200, body: { data: [] } } : undefined,
+    );
+    await kind.read(session, nothing);
+    const address = { kind: 'Workspace', target: 'acme', name: 'declared' };
+    for (let time = 0; time < 3; time += 1) await kind.readOne(session, address, 'ws-declared');
+    expect(seen.filter((line) => line.includes('include='))).toEqual([
+      expect.stringContaining('GET /organizations/acme/workspaces?'),
+      expect.stringContaining('GET /workspaces/ws-declared?'),
+    ]);
+  });
 });

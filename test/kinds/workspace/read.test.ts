@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { workspace as kind } from '../../../src/kinds/workspace/index.ts';
+import { readAddress } from '../../../src/model/address.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { LiveResource } from '../../../src/model/resource.ts';
 import {
@@ -258,6 +259,16 @@ describe('What the list does not report', () => {
     const set = await kind.read(organization.session, wants([], records));
     expect(names(set.resources)).toEqual(['app', 'moved']);
     expect(set.incomplete).toEqual([expect.stringContaining('/workspaces/ws-broken answered 403')]);
+  });
+
+  it('a workspace that this run has deleted is not asked for again, unless the list still has it', async () => {
+    organization = await canned({});
+    const { session, seen } = organization;
+    const records = { 'Workspace/acme/gone': { id: 'ws-gone' }, 'Workspace/acme/app': { id: 'ws-app' } };
+    const deleted = new Set(Object.keys(records).map(readAddress));
+    const set = await kind.read(session, { ...wants([], records), deleted });
+    expect(names(set.resources)).toEqual(['app']);
+    expect(seen.filter((line) => line.includes('ws-gone'))).toEqual([]);
   });
 
   it('a total that does not match makes the read incomplete', async () => {

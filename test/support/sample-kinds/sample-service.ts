@@ -113,6 +113,7 @@ function sampleTarget(
       dialect,
       stack: 'mine',
       reader: { get: silent, list: silent },
+      lacks: new Set(),
       once: (_, read) => read(),
     },
     writer: { send },
