@@ -62,7 +62,8 @@ export function openTarget(options: TargetOptions): TargetConnection {
   return {
     ...(rights === undefined ? {} : { askRights: (paths: readonly string[]) => rights.ask(paths) }),
     reader: {
-      get: (path) => reads.send({ method: 'GET', path, repeatable: true }),
+      get: (path, begins) =>
+        reads.send({ method: 'GET', path, repeatable: true, permit: async () => begins?.() }),
       list: (path) => reads.send({ method: 'LIST', path, repeatable: true }),
     },
     requests: () => reads.sent + writes.sent + (rights?.sent ?? 0),

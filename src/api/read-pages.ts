@@ -18,6 +18,8 @@ export interface Pages {
   readonly problem?: Answer | string;
   /** how many items are missing, when that is the only problem */
   readonly missing?: number;
+  /** whether every page but the last has as many items as were asked for */
+  readonly isEven?: boolean;
 }
 
 /** One parsed page. */
@@ -32,8 +34,11 @@ interface ListPage {
   readonly endless: boolean;
 }
 
+/** Items on a page, if nothing else is asked for: as many as a service allows (wire/workspaces 1.2). */
+export const pageSize = 100;
+
 interface PageOptions {
-  /** items a page, 100 at most (wire/workspaces 1.2) */
+  /** items a page, `pageSize` at most */
   readonly size?: number;
   /** Reduces each item, when its page arrives, to what is used of it: a list can have thousands of pages. */
   readonly reduce?: (item: JsonObject) => JsonObject;
@@ -63,21 +68,29 @@ function whyTooMany({ items, withoutId, total = 0, pages }: ListPage): string | 
   return pages > maxPages ? `the list has ${pages} pages, more than ${maxPages}` : undefined;
 }
 
-async function readAll(
+/**
+ * Reads one page of the same list.
+ * @param number from 1
+ * @returns the answer if it is not a page
+ * @throws WireError when the service cannot be reached
+ */
+export async function readPage(
   reader: Reader,
   path: string,
-  { size = 100, reduce = (item) => item }: PageOptions,
-): Promise<Pages> {
-  const readPage = async (number: number): Promise<ListPage | Answer> => {
-    const answer = await reader.get(pagePath(path, size, number));
-    return parsePage(answer, reduce) ?? answer;
-  };
-  const first = await readPage(1);
+  { number, size = pageSize, reduce = (item) => item }: PageOptions & { readonly number: number },
+): Promise<ListPage | Answer> {
+  const answer = await reader.get(pagePath(path, size, number));
+  return parsePage(answer, reduce) ?? answer;
+}
+
+async function readAll(reader: Reader, path: string, options: PageOptions): Promise<Pages> {
+  const { size = pageSize } = options;
+  const first = await readPage(reader, path, { ...options, number: 1 });
   if (!isPage(first)) return { ...nothing, problem: first };
   const tooMany = whyTooMany(first);
   if (tooMany !== undefined) return { ...nothing, problem: tooMany };
   const numbers = Array.from({ length: Math.max(0, first.pages - 1) }, (_, index) => index + 2);
-  const rest = await Promise.all(numbers.map(readPage));
+  const rest = await Promise.all(numbers.map((number) => readPage(reader, path, { ...options, number })));
   const pages = [first, ...rest.filter(isPage)];
   const items = pages.flatMap((page) => page.items);
   const defect = rest.find((page): page is Answer => !isPage(page)) ?? inconsistency(first, pages);
@@ -90,6 +103,7 @@ async function readAll(
     included: pages.flatMap(({ included }) => included),
     ...(first.total === undefined ? {} : { total: first.total }),
     complete: problem === undefined,
+    isEven: pages.slice(0, -1).every((page) => page.items.length === size),
     ...(problem === undefined ? {} : { problem }),
     ...(defect === undefined && total > items.length ? { missing: total - items.length } : {}),
   };
@@ -106,7 +120,7 @@ export function encodeBrackets(path: string): string {
   return path.replaceAll('[', '%5B').replaceAll(']', '%5D');
 }
 
-function isPage(page: ListPage | Answer): page is ListPage {
+export function isPage(page: ListPage | Answer): page is ListPage {
   return 'items' in page;
 }
 

@@ -16,7 +16,7 @@ import type { ResponseCheck } from '../plan/verify-responses.ts';
 import { ChangeRun, type DoneCalls } from './change-run.ts';
 import { completeRecord, recordFound } from './ledger-records.ts';
 import { type LedgerHead, LedgerKeeper, type LedgerWriter, type LockGuard } from './keep-ledger.ts';
-import { ParentReads } from './check-before-write.ts';
+import { PageReads, ParentReads } from './shared-reads.ts';
 import { ReadBudget, WriteVerifier } from './verify-write.ts';
 import { type Node, schedule } from './schedule.ts';
 
@@ -107,6 +107,7 @@ class Work {
   readonly #origins = new Map<AddressText, Origin>();
   readonly #readBudgets = new EachTarget(() => new ReadBudget());
   readonly #parents = new EachTarget(() => new ParentReads());
+  readonly #pages = new EachTarget(() => new PageReads());
   readonly #verifiers = new EachTarget(() => new WriteVerifier());
   readonly #sharing = new Map<string, ChangeRun[]>();
   #finished = 0;
@@ -136,6 +137,7 @@ class Work {
     const kind = input.kinds.get(change.address.kind);
     if (target === undefined || kind === undefined)
       throw new Error(`nothing to apply ${formatAddress(change.address)} with`);
+    const pages = this.#pages.of(change.address.target);
     const run = new ChangeRun(change, {
       kind,
       session: target.session,
@@ -149,12 +151,16 @@ class Work {
       stop: this.#stop,
       openSession: target.openSession ?? (() => target.session),
       parents: this.#parents.of(change.address.target),
+      pages,
       readBudget: this.#readBudgets.of(change.address.target),
       kinds: input.kinds,
       verifier: this.#verifiers.of(change.address.target),
       ...(input.lockGuard === undefined ? {} : { lockGuard: input.lockGuard }),
       began: () => input.tell({ type: 'start', change }),
-      created: (text, origin) => this.#origins.set(text, origin),
+      created: (text, origin) => {
+        this.#origins.set(text, origin);
+        pages.created();
+      },
       callEnded: (id) => {
         for (const sharer of this.#sharing.get(id) ?? []) sharer.followShared(run);
       },

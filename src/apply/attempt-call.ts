@@ -7,8 +7,9 @@ import type { Call } from '../model/call.ts';
 import { type Change, type OutcomeKind, runStopped } from '../model/change.ts';
 import { type Again, type Answer, untilAborted, type WireRequest } from '../model/http.ts';
 import { LedgerConflict, LockLost } from '../model/ledger.ts';
-import { type LastRead, maxAge, type Verdict } from './check-before-write.ts';
+import type { LastRead, Verdict } from './check-before-write.ts';
 import { GuardedRun, type LockGuard } from './keep-ledger.ts';
+import { maxAge } from './shared-reads.ts';
 import {
   type Failed,
   findByName,
@@ -56,8 +57,7 @@ export async function attemptCall(call: Call, context: AttemptContext): Promise<
     const guarded = new GuardedRun(context.lockGuard, () => context.lastRead.age() <= allowedAge);
     const sent = await send(call, context, { earlier, guarded });
     if (guarded.mustRecheck) {
-      // On a target that is slower than this, the next read may be older.
-      allowedAge *= 2;
+      allowedAge = context.lastRead.allowedNext(allowedAge);
       continue;
     }
     const { result } = sent;
@@ -65,6 +65,7 @@ export async function attemptCall(call: Call, context: AttemptContext): Promise<
     const next = withAttempt(sent, result, earlier);
     if (!mayFollow(call, next)) return finalResult(next);
     earlier = next;
+    context.lastRead.failed();
     const isOver = await waitFor(next, context);
     if (isOver && !(isCreate(call) && next.mayHaveActed)) return finalResult(next);
   }

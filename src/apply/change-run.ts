@@ -23,7 +23,8 @@ import {
 } from './attempt-call.ts';
 import type { LockGuard } from './keep-ledger.ts';
 import { readAfterRefusal, type ReadBudget, verifyWrite, type WriteVerifier } from './verify-write.ts';
-import { LastRead, type ParentReads } from './check-before-write.ts';
+import { LastRead } from './check-before-write.ts';
+import type { PageReads, ParentReads } from './shared-reads.ts';
 import { declaredMark, type Failed, isRefusal, resolveCall, type SendContext } from './send-call.ts';
 import type { NodeResult } from './schedule.ts';
 
@@ -39,6 +40,7 @@ interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
   openSession(): Session;
   /** shared by all changes of the target */
   readonly parents: ParentReads;
+  readonly pages: PageReads;
   /** verifies that the target keeps what is written; shared by all its changes */
   readonly verifier: WriteVerifier;
   /** limits the reads after refusals; shared by all changes of the target */
@@ -115,7 +117,7 @@ export class ChangeRun {
         lockGuard,
         resolve: () =>
           resolveCall(call, {
-            idOf: (address) => ids.get(address) ?? planning.idOf(parseAddress(address)),
+            idOf: (address) => ids.get(address) ?? planning.live(parseAddress(address))?.id,
             readSecret,
           }),
       });

@@ -13,9 +13,7 @@ import type { Answer } from '../model/http.ts';
 import type { LaterCall, Recheck } from '../plan/recheck.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
 import { writtenBy } from './ledger-records.ts';
-
-/** How old a read may be when the write that relies on it goes out, in milliseconds. */
-export const maxAge = 3000;
+import { type Known, type Listed, maxAge, type PageReads, type ParentReads } from './shared-reads.ts';
 
 /** The result of a check. */
 export type Verdict = Recheck | { readonly is: 'failed'; readonly why: string };
@@ -32,28 +30,9 @@ interface RecheckTools {
   openSession(): Session;
   /** shared by all changes of a target */
   readonly parents: ParentReads;
+  readonly pages: PageReads;
   /** milliseconds since 1970 */
   now(): number;
-}
-
-/** The session in which parents were read last: all changes of a target share what it read in the last seconds. */
-export class ParentReads {
-  #last: { readonly at: number; readonly session: Session } | undefined;
-
-  /** @param after a read that began before this time, in milliseconds, does not count */
-  session(open: () => Session, { now, after }: { readonly now: number; readonly after: number }) {
-    const last = this.#last;
-    if (last !== undefined && last.at > after && Math.abs(now - last.at) <= maxAge) return last;
-    const opened = { at: now, session: open() };
-    this.#last = opened;
-    return opened;
-  }
-}
-
-/** What the last read, or a response that counts as one, found. */
-interface Known {
-  readonly at: number;
-  readonly live: LiveResource | undefined;
 }
 
 /** What a comparison needs besides the resource. */
@@ -80,25 +59,42 @@ export class LastRead {
   #sentAt: number | undefined;
   /** when the parent was read that the next call relies on */
   #parentAt: number | undefined;
+  readonly #listed: Listed | undefined;
+  /** its first read may be that of a page */
+  #mayShare: boolean;
+  #isShared = false;
+  /** when the last check ended */
+  #checkedAt = 0;
 
   constructor(change: Change, tools: RecheckTools) {
     this.#change = change;
     this.#tools = tools;
+    this.#listed = listedFrom(change, tools);
+    this.#mayShare = this.#listed !== undefined;
+    if (this.#listed !== undefined) tools.pages.expect(this.#listed);
   }
 
   /** Never rejects. @param isRepeated an attempt of the call has failed: nothing counts but a new read */
   async before(call: Call, isRepeated: boolean): Promise<Verdict> {
+    const verdict = await this.#check(call, isRepeated);
+    this.#checkedAt = this.#tools.now();
+    return verdict;
+  }
+
+  async #check(call: Call, isRepeated: boolean): Promise<Verdict> {
     const later = this.#laterCall(call);
     try {
       const parent = await this.#parent(call);
       if (parent?.unread !== undefined) return { is: 'failed', why: whyUnread(parent) };
       if (!isRepeated && this.#needsNoRead(call, later))
         return parent === undefined ? { is: 'send' } : this.#compare(undefined, { parent });
-      const known = isRepeated ? undefined : this.#recent(later);
-      const { live } = known ?? (await this.#read());
+      const { live, isShared } = (isRepeated ? undefined : this.#recent(later)) ?? (await this.#read());
       const doubt = live === undefined ? await this.#whyNotGone() : undefined;
       if (doubt !== undefined) return { is: 'failed', why: doubt };
-      return this.#compare(live, { later, parent });
+      const verdict = this.#compare(live, { later, parent });
+      // A page may lag or lack something: only what the resource itself shows ends a change.
+      if (verdict.is === 'send' || isShared === undefined) return verdict;
+      return this.#compare((await this.#read()).live, { later, parent });
     } catch (error) {
       return { is: 'failed', why: messageOf(error) };
     }
@@ -123,10 +119,18 @@ export class LastRead {
     return Math.max(0, ...[this.#seenAt, this.#parentAt].map((at) => Math.abs(now - (at ?? now))));
   }
 
+  /** After a read that was older than allowed: how old the next one may be, which is more on a slow target, but not after a page. */
+  allowedNext(age: number): number {
+    return this.#isShared ? age : age * 2;
+  }
+
   /** A call goes out: what was known before it is no longer enough for the next one. */
   sends({ id }: Call): void {
+    const { now, pages } = this.#tools;
     this.#sent.add(id);
-    this.#sentAt = this.#tools.now();
+    this.#sentAt = now();
+    pages.sent({ delay: this.#sentAt - this.#checkedAt, isShared: this.#isShared });
+    this.#isShared = false;
   }
 
   /**
@@ -150,14 +154,21 @@ export class LastRead {
     return kind.readInheritable(session, planned);
   }
 
-  /** Takes over the fields that the response to a call has. */
+  /** An attempt has failed, and another one may follow after a wait: nobody else has to wait for it. */
+  failed(): void {
+    this.#mayShare = false;
+    if (this.#listed !== undefined) this.#tools.pages.ended(this.#listed);
+  }
+
+  /** A call has ended: takes over the fields that its response has. */
   learn(call: Call, answer: Answer | undefined): void {
-    const known = this.#known;
+    const { at = 0, live: before } = this.#known ?? {};
     this.#known = undefined;
-    const answered = answer && this.#tools.kind.fieldsFromResponse?.(call, answer);
-    if (known?.live === undefined || answered === undefined) return;
+    const { spec: answered } = (answer && this.#tools.kind.fieldsFromResponse?.(call, answer)) ?? {};
+    const written = before && answered && { before, answered };
+    if (this.#listed !== undefined) this.#tools.pages.ended(this.#listed, written);
     // A response does not show the ownership tag, so the time of the last read counts.
-    this.#known = { at: known.at, live: { ...known.live, spec: answered.spec } };
+    if (written !== undefined) this.#known = { at, live: { ...written.before, spec: written.answered } };
   }
 
   /** Whether the list that the plan read is enough, or this apply has just created the resource or its parent. */
@@ -206,12 +217,24 @@ export class LastRead {
   }
 
   async #readNow(): Promise<Known> {
+    const shared = await this.#fromPage();
+    this.#isShared = shared !== undefined;
+    const known = shared ?? (await this.#alone());
+    [this.#known, this.#seenAt] = [known, known.at];
+    return known;
+  }
+
+  async #fromPage(): Promise<Known | undefined> {
+    const listed = this.#mayShare ? this.#listed : undefined;
+    this.#mayShare = false;
+    return listed && this.#tools.pages.find(listed);
+  }
+
+  async #alone(): Promise<Known> {
     const { kind, session, ids, now } = this.#tools;
     const { address, id = ids.get(this.#parentAddress()), action } = this.#change;
     const live = await kind.readOne(session, address, id, action);
-    const known = { at: now(), live };
-    [this.#known, this.#seenAt] = [known, known.at];
-    return known;
+    return { at: now(), live };
   }
 
   /** For a resource that should be removed and was not found: why it may still exist. */
@@ -221,4 +244,19 @@ export class LastRead {
     const isRemoval = action === 'delete' || action === 'release';
     return isRemoval ? kind.whyNotGone?.(session, address, id) : undefined;
   }
+}
+
+/** What is needed to find the resource of a change on a page; undefined if it has to be read alone. */
+function listedFrom(change: Change, tools: RecheckTools): Listed | undefined {
+  const { kind, planning, session, openSession, now } = tools;
+  const { address, id, action, calls, risks = [] } = change;
+  const { listedAt } = planning.live(address) ?? {};
+  if (kind.pages === undefined || listedAt === undefined || id === undefined) return undefined;
+  if (session.target.readBeforeWrite === 'resource' || action !== 'update') return undefined;
+  const isHarmless =
+    calls.length > 0 &&
+    calls.every(({ sharesRead }) => sharesRead) &&
+    risks.every(({ effect }) => effect === 'narrows');
+  if (!isHarmless) return undefined;
+  return { change, id, listedAt, kind, pages: kind.pages, session, openSession, now };
 }

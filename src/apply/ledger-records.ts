@@ -64,7 +64,7 @@ export function completeRecord(
     ...(draft.live === undefined ? {} : { live: draft.live }),
     ...(known === undefined ? {} : { record: known }),
     lostTag: carriedOut?.lostTag,
-    idOf: (address) => ids?.get(formatAddress(address)) ?? planning.idOf(address),
+    idOf: (address) => ids?.get(formatAddress(address)) ?? planning.live(address)?.id,
   });
   const { content: _, inherited: __, ...drafted } = record;
   return {

@@ -28,6 +28,7 @@ const serviceOf: Readonly<Record<string, Service>> = {
   auditToken: 'workspaces',
   ownership: 'workspaces',
   deletes: 'workspaces',
+  readBeforeWrite: 'workspaces',
   mount: 'cluster-auth',
   namespace: 'cluster-auth',
   owns: 'cluster-auth',

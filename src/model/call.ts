@@ -62,6 +62,8 @@ export interface Call {
   readonly already?: readonly number[];
   /** may be sent again when its response was lost */
   readonly repeatable: boolean;
+  /** the read before it may be that of a page with other resources, because it changes its fields alone, and opens access to nobody */
+  readonly sharesRead?: true;
   /** the facts among the change's preconditions that still matter to this call after other calls of the change */
   readonly reliesOn?: readonly string[];
   /** for a call that creates a resource: the JSON pointer to its id in the answer, such as `/data/id` */

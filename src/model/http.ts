@@ -49,8 +49,11 @@ export interface Again {
 }
 
 export interface Reader {
-  /** `path` is relative to the API root, already encoded, with query: `/organizations/acme/workspaces?page%5Bsize%5D=100` */
-  get(path: string): Promise<Answer>;
+  /**
+   * @param path relative to the API root, already encoded, with query: `/organizations/acme/workspaces?page%5Bsize%5D=100`
+   * @param begins called when the request is sent, after all waits, and again when it is repeated
+   */
+  get(path: string, begins?: () => void): Promise<Answer>;
   /** the verb LIST of the secrets service */
   list(path: string): Promise<Answer>;
 }

@@ -60,6 +60,16 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
     id?: string,
     action?: Action,
   ) => Promise<L | undefined>;
+  /** For a kind whose list can show all that `readOne` reads: reads its pages again, for many updates at once. */
+  readonly pages?: {
+    /** how many resources a page has */
+    readonly size: number;
+    /**
+     * The resource as a page shows it, with `listedAt`; undefined if it is not there, or has to be read alone.
+     * @throws WireError when the page cannot be read
+     */
+    read(session: Session, about: OnPage): Promise<L | undefined>;
+  };
   /**
    * Reads again what a parent gives, just before a write that relies on it: one request for each parent in a session, and one for
    * the parent above all of them, if a value comes from there.
@@ -203,6 +213,16 @@ export interface CheckContext {
   readonly dialect: Dialect;
   /** milliseconds since 1970; absent where nothing may depend on the time */
   readonly now?: number;
+}
+
+/** A resource to be found on a page. */
+export interface OnPage {
+  /** from 0 */
+  readonly page: number;
+  /** the session in which each page is read once */
+  readonly recent: Session;
+  readonly address: Address;
+  readonly id: string;
 }
 
 interface Reference {

@@ -81,6 +81,8 @@ export interface LiveResource<S extends Spec = Spec, F extends Facts = Facts> {
   readonly spec: S;
   readonly evidence: OwnershipEvidence;
   readonly facts: F;
+  /** its index in the list in which it was read, if that list shows all that a read of the resource alone does */
+  readonly listedAt?: number;
   /** effective values of fields that it inherits from a parent, by field name, as far as the service returns them */
   readonly inherited?: Readonly<Record<string, Json>>;
   /**

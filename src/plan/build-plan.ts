@@ -53,8 +53,8 @@ export interface PlanResult {
   readonly records: ReadonlyMap<AddressText, RecordDraft>;
   /** addresses whose records are to be dropped although nothing is sent for them */
   readonly forget: readonly AddressText[];
-  /** The id of a live resource; undefined when it does not exist or has no id. */
-  idOf(address: Address): string | undefined;
+  /** A resource as the plan read it; undefined when it does not exist. */
+  live(address: Address): LiveResource | undefined;
   /** The complete content of a resource once the plan is carried out; undefined for one that the plan does not know. */
   contentOf(address: Address): Spec | undefined;
   /** Compares a live resource that was read again just before a call of its change is sent. */
@@ -125,12 +125,11 @@ export function buildPlan(input: PlanInput): PlanResult {
     digest: digestOf({ stack: input.stack.name, targets, ...selection, changes }),
     digestVersion,
   };
-  const idOf = (address: Address) => context.live.get(formatAddress(address))?.id;
   return {
     plan,
     forget,
     records: recordsOf(context, drafts),
-    idOf,
+    live: (address) => context.live.get(formatAddress(address)),
     contentOf: (address) => {
       const draft = drafts.get(formatAddress(address));
       return draft && contentOf(context, draft);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type AttemptResult, attemptCall } from '../../src/apply/attempt-call.ts';
-import { LastRead, ParentReads } from '../../src/apply/check-before-write.ts';
+import { LastRead } from '../../src/apply/check-before-write.ts';
 import type { SendContext } from '../../src/apply/send-call.ts';
+import { PageReads, ParentReads } from '../../src/apply/shared-reads.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Call } from '../../src/model/call.ts';
 import { readAddress } from '../../src/model/address.ts';
@@ -105,9 +106,9 @@ async function send(
   const planning = planOf({ desired: [desired(app)], kinds: registryOf(parentKind) });
   const [change] = planning.plan.changes;
   if (change === undefined) throw new Error('nothing is planned');
-  const parents = new ParentReads();
+  const shared = { parents: new ParentReads(), pages: new PageReads() };
   const openSession = () => context.session;
-  const tools = { ...context, planning, parents, openSession, ids: new Map(), createdAt: new Map() };
+  const tools = { ...context, planning, ...shared, openSession, ids: new Map(), createdAt: new Map() };
   const lastRead = new LastRead(change, tools);
   const sent = await attemptCall(call, { change, lastRead, send: context, resolve: async () => request });
   return { ...sent, log };

@@ -44,12 +44,14 @@ type TagSource = Pick<WorkspaceList, 'hasTags' | 'tagged' | 'tagsOf' | 'limits' 
 export function listWorkspaces(session: Session): Promise<WorkspaceList> {
   return session.once('workspaces', async () => {
     const pages = await readWithTags(session);
-    const items = pages.items.flatMap((document) => asWorkspaceItem(document) ?? []);
+    const read = pages.items.flatMap((document) => asWorkspaceItem(document) ?? []);
     const unread =
-      whyUnread(session, pages) ?? foreignRow(session, items) ?? (await missingOrganization(session, pages));
+      whyUnread(session, pages) ?? foreignRow(session, read) ?? (await missingOrganization(session, pages));
     if (unread !== undefined) return { ...noList, unread };
-    const tagging = includedTagging(session, items, pages) ?? (await separateTagging(session, items));
+    const tagging = includedTagging(session, read, pages) ?? (await separateTagging(session, read));
     const { incomplete, ...rest } = tagging;
+    const isExact = pages.complete && pages.isEven && read.length === pages.items.length && tagging.hasTags;
+    const items = isExact ? read.map((item, listedAt) => ({ ...item, listedAt })) : read;
     return {
       items,
       byId: new Map(items.map((item) => [item.id, item])),
@@ -58,7 +60,7 @@ export function listWorkspaces(session: Session): Promise<WorkspaceList> {
       ...rest,
       incomplete: [
         ...whyIncomplete(session, pages),
-        ...whyFewer(session, pages.items.length, items.length),
+        ...whyFewer(session, pages.items.length, read.length),
         ...(incomplete === undefined ? [] : [incomplete]),
       ],
     };
@@ -83,15 +85,16 @@ export function workspacesPath(session: Pick<Session, 'target'>): string {
 }
 
 async function readWithTags(session: Session): Promise<Pages> {
-  const options = { reduce: reducedDocument };
-  const pages = await readPages(session.reader, listPath(session), options);
+  const pages = await readPages(session.reader, listPath(session), listOptions);
   if (!isIncludeRefused(pages.problem)) return pages;
   session.lacks.add('tags-in-lists');
-  return readPages(session.reader, listPath(session), options);
+  return readPages(session.reader, listPath(session), listOptions);
 }
 
+export const listOptions = { reduce: reducedDocument };
+
 /** Of all workspaces, with their tags unless the service is known to refuse that. */
-function listPath(session: Session): string {
+export function listPath(session: Session): string {
   const path = `${workspacesPath(session)}?sort=name`;
   return session.lacks.has('tags-in-lists') ? path : `${path}&${includedTagsQuery}`;
 }
@@ -109,8 +112,8 @@ function whyUnread({ target }: Session, { problem }: Pages): string | undefined 
   return `the workspaces of organization ${quoted(target.organization ?? '')} cannot be listed: ${describeAnswer(problem)}`;
 }
 
-/** A list that mixes organizations cannot be trusted. */
-function foreignRow({ target }: Session, items: readonly WorkspaceItem[]): string | undefined {
+/** Why nothing of a list is used: a list that mixes organizations cannot be trusted. */
+export function foreignRow({ target }: Session, items: readonly WorkspaceItem[]): string | undefined {
   const wanted = target.organization?.toLowerCase();
   for (const item of items) {
     const found = relatedId(item, 'organization');

@@ -1,7 +1,8 @@
-/** Reads one workspace without any cache: just before it is written, or after a lost answer. */
+/** Reads workspaces without any cache: just before they are written, or after a lost answer. */
 import { isJsonObject } from '../../model/json.ts';
 import type { Session } from '../../model/kind.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
+import { isPage, pageSize, readPage } from '../read-pages.ts';
 import {
   type BoundTags,
   bindingsById,
@@ -9,7 +10,14 @@ import {
   readBoundTags,
   type TagsAnswer,
 } from './tag-bindings.ts';
-import { includedTagsQuery, isIncludeRefused, workspacesPath } from './list-workspaces.ts';
+import {
+  foreignRow,
+  includedTagsQuery,
+  isIncludeRefused,
+  listOptions,
+  listPath,
+  workspacesPath,
+} from './list-workspaces.ts';
 import { asWorkspaceItem, relatedId, type WorkspaceItem } from './workspace.ts';
 
 interface WorkspaceWithTags {
@@ -81,6 +89,32 @@ async function documentAnswer({ reader, lacks }: Session, path: string): Promise
 function withoutTags({ lacks, target }: Session): TagsAnswer | undefined {
   const isKnown = lacks.has('tag-bindings') && target.ownership === 'ledger';
   return isKnown ? { tags: { direct: {} } } : undefined;
+}
+
+/**
+ * One page of the list of workspaces by id, without those whose tags it does not show. A session reads each page once.
+ * @param page from 0
+ * @throws WireError when it is not a page of this organization
+ */
+export function workspacesOnPage(
+  session: Session,
+  page: number,
+): Promise<ReadonlyMap<string, WorkspaceWithTags>> {
+  return session.once(`page ${page} of the workspaces`, async () => {
+    const path = listPath(session);
+    const read = await readPage(session.reader, path, { ...listOptions, number: page + 1 });
+    if (!isPage(read)) throw unread(read, describeAnswer(read));
+    const items = read.items.flatMap((document) => asWorkspaceItem(document) ?? []);
+    const foreign = foreignRow(session, items);
+    if (foreign !== undefined) throw unread({ method: 'GET', url: path }, foreign);
+    const bindings = bindingsById(read.included);
+    const found = items.flatMap((item, index) => {
+      const { tags } = includedTags(item, bindings) ?? withoutTags(session) ?? {};
+      const listedAt = page * pageSize + index;
+      return tags === undefined ? [] : [[item.id, { item: { ...item, listedAt }, tags }] as const];
+    });
+    return new Map(found);
+  });
 }
 
 function pathOf(session: Session, name: string, id: string | undefined): string {

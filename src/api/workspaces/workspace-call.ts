@@ -36,7 +36,15 @@ export type WorkspaceCallDraft = Pick<Call, 'method' | 'order' | 'success'> &
   Partial<
     Pick<
       Call,
-      'body' | 'needs' | 'already' | 'writes' | 'takesFrom' | 'reliesOn' | 'refusalHints' | 'description'
+      | 'body'
+      | 'needs'
+      | 'already'
+      | 'writes'
+      | 'takesFrom'
+      | 'reliesOn'
+      | 'sharesRead'
+      | 'refusalHints'
+      | 'description'
     >
   > & {
     readonly permission: Right;

@@ -12,6 +12,8 @@ export interface WorkspaceItem {
   readonly name: string;
   readonly attributes: JsonObject;
   readonly relationships: JsonObject;
+  /** its index in the list, if that shows its tags, too */
+  readonly listedAt?: number;
 }
 
 /** Undefined for a value that is not a workspace document. Source: wire/workspaces 5.3. */
@@ -24,7 +26,10 @@ export function asWorkspaceItem(document: Json | undefined): WorkspaceItem | und
   return { id, name, attributes, relationships: isJsonObject(relationships) ? relationships : {} };
 }
 
-/** Without links, and without relationships that lead to nothing, which are most of the document. */
+/**
+ * Without links, and without relationships that lead to nothing, which are most of the document. Only of the current state it matters
+ * whether the service shows that there is none.
+ */
 export function reducedDocument({ id = null, attributes = null, relationships }: JsonObject): JsonObject {
   const known: Record<string, Json> = {};
   if (isJsonObject(relationships))

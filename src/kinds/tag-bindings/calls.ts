@@ -55,11 +55,13 @@ function addedTags({ fields }: Change): Tags | undefined {
 }
 
 function addCall(address: Address, context: Context, tags: Tags): Call | undefined {
+  const ownershipTag = missingId(address, context);
   return workspaceCall(address, context, {
     suffix: 'add',
     method: 'PATCH',
     below: ['tag-bindings'],
-    body: tagBindingList(tags, missingId(address, context)),
+    body: tagBindingList(tags, ownershipTag),
+    ...(ownershipTag === undefined ? { sharesRead: true } : {}),
     order: callOrder.tags,
     success: [200],
     permission: 'can-manage-tags',

@@ -59,6 +59,7 @@ export function liveTags(address: Address, item: WorkspaceItem, tags: BoundTags)
   return {
     address,
     id: item.id,
+    ...(item.listedAt === undefined ? {} : { listedAt: item.listedAt }),
     spec: { tags: direct },
     evidence: ownershipFromTag(tags),
     facts: {

@@ -12,7 +12,7 @@ import { quoted } from '../../model/quoted.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { fields, foreignTags, type LiveTags, prepare } from './fields.ts';
-import { fieldsFromResponse, read, readOne } from './read.ts';
+import { fieldsFromResponse, pages, read, readOne } from './read.ts';
 import { type TagBindingsSpec, tagBindingsSpec } from './schema.ts';
 
 export const tagBindings = defineKind<TagBindingsSpec, LiveTags>({
@@ -28,6 +28,7 @@ export const tagBindings = defineKind<TagBindingsSpec, LiveTags>({
   references: ({ address }) => [{ to: workspaceOf(address), path: [] }],
   read,
   readOne,
+  pages,
   fieldsFromResponse,
   prepare,
   withdrawAccess,

@@ -3,13 +3,14 @@
  * the response to a write.
  */
 import { listWorkspaces, placeChildren, type WorkspaceList } from '../../api/workspaces/list-workspaces.ts';
-import { readWorkspaceWithTags } from '../../api/workspaces/read-workspace.ts';
+import { pageSize } from '../../api/read-pages.ts';
+import { readWorkspaceWithTags, workspacesOnPage } from '../../api/workspaces/read-workspace.ts';
 import { boundTags } from '../../api/workspaces/tag-bindings.ts';
 import { type Address, formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
 import type { Answer } from '../../model/http.ts';
 import { memberOf } from '../../model/json.ts';
-import { type LiveSet, noResources, type ReadRequest, type Session } from '../../model/kind.ts';
+import { type LiveSet, noResources, type OnPage, type ReadRequest, type Session } from '../../model/kind.ts';
 import type { ReturnedFields } from '../../model/kind-calls.ts';
 import { type LiveTags, liveTags } from './fields.ts';
 
@@ -67,6 +68,16 @@ export async function readOne(
   const found = await readWorkspaceWithTags(session, address.name, id);
   return found === undefined ? undefined : liveTags(address, found.item, found.tags);
 }
+
+async function readFromPage(
+  _: Session,
+  { page, recent, address, id }: OnPage,
+): Promise<LiveTags | undefined> {
+  const found = (await workspacesOnPage(recent, page)).get(id);
+  return found && liveTags(address, found.item, found.tags);
+}
+
+export const pages = { size: pageSize, read: readFromPage };
 
 /** Only the response to an addition contains bindings; all other writes return the document of the workspace, without them. */
 export function fieldsFromResponse({ path }: Call, { body }: Answer): ReturnedFields | undefined {

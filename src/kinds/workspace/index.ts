@@ -12,7 +12,7 @@ import { derivedTriggerMarks } from './triggers.ts';
 import { blockers, deletesUnguarded, overridden } from './deletion.ts';
 import { readInheritable } from './predict.ts';
 import { prepare } from './prepare.ts';
-import { whyNotGone, read, readOne } from './read.ts';
+import { whyNotGone, pages, read, readOne } from './read.ts';
 import { similarity, risk } from './risk.ts';
 import { type WorkspaceSpec, workspaceSpec } from './schema.ts';
 import type { LiveWorkspace, PreparedWorkspace } from './workspace-types.ts';
@@ -34,6 +34,7 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
   check,
   read,
   readOne,
+  pages,
   readInheritable,
   whyNotGone,
   fieldsFromResponse,

@@ -65,6 +65,7 @@ export function liveWorkspace(address: Address, read: ReadWorkspace): LiveWorksp
   return {
     address,
     id: item.id,
+    ...(item.listedAt === undefined ? {} : { listedAt: item.listedAt }),
     spec: { ...spec, ...(retention === undefined ? {} : { dataRetentionPolicy: retention }) },
     evidence: ownershipOf(item, tags),
     inherited: inheritedValues(spec, facts),

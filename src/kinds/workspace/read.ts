@@ -4,11 +4,12 @@
  */
 import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
 import { memberOf } from '../../model/json.ts';
-import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind.ts';
+import { type LiveSet, noResources, type OnPage, type Session, type ReadRequest } from '../../model/kind.ts';
 import type { Action } from '../../model/change.ts';
 import { isDeclaration, parseOwnershipTag, type Spec } from '../../model/resource.ts';
 import { WireError } from '../../model/http.ts';
 import { quoted } from '../../model/quoted.ts';
+import { pageSize } from '../../api/read-pages.ts';
 import type { BoundTags } from '../../api/workspaces/tag-bindings.ts';
 import { listWorkspaces, type WorkspaceList } from '../../api/workspaces/list-workspaces.ts';
 import {
@@ -17,6 +18,7 @@ import {
   readWorkspaceAnywhere,
   readWorkspaceWithTags,
   unread,
+  workspacesOnPage,
 } from '../../api/workspaces/read-workspace.ts';
 import { type Inherited, inheritedExecution, reportsInheritance } from '../../api/workspaces/organization.ts';
 import { lackingField, limits, unknownModes } from '../../api/workspaces/service-limits.ts';
@@ -32,7 +34,7 @@ import {
   noOwnershipTags,
 } from './limited-services.ts';
 import { derivesFileTriggers } from './triggers.ts';
-import { readRetention } from './separate-endpoints.ts';
+import { hasRetention, readRetention } from './separate-endpoints.ts';
 import type { WorkspaceSpec } from './schema.ts';
 import { showsNoState, stateAtRisk } from './deletion.ts';
 import type { LiveWorkspace } from './workspace-types.ts';
@@ -128,17 +130,32 @@ export async function readOne(
     throw unread({ method: 'GET', url: found.item.name }, `the workspace was not understood: ${shape}`);
   const answer = await readRetention(session, found.item);
   if (answer.policy === undefined) throw unread({ method: 'GET', url: found.item.name }, answer.problem);
-  const { deletes } = session.target;
   const checksState = action === 'delete' && lacksSafeDelete(found.item);
-  return liveWorkspace(address, {
-    ...found,
-    dialect: session.dialect,
-    retention: answer.policy,
-    deletes,
-    stateAtRisk: checksState ? await stateAtRisk(session, found.item) : undefined,
-    inherited: reportsInheritance(found.item) ? await inheritedExecution(session, found.item) : undefined,
-  });
+  const risk = checksState ? await stateAtRisk(session, found.item) : undefined;
+  return liveAgain(session, address, { ...found, retention: answer.policy, stateAtRisk: risk });
 }
+
+type ReadAgain = Pick<Parameters<typeof liveWorkspace>[1], 'item' | 'tags' | 'retention' | 'stateAtRisk'>;
+
+async function liveAgain(session: Session, address: Address, found: ReadAgain): Promise<LiveWorkspace> {
+  const { item } = found;
+  const { dialect, target } = session;
+  const inherited = reportsInheritance(item) ? await inheritedExecution(session, item) : undefined;
+  return liveWorkspace(address, { ...found, dialect, deletes: target.deletes, inherited });
+}
+
+/** Undefined also if something of the workspace is read separately, or its document is not understood: then `readOne` says so. */
+async function readFromPage(
+  session: Session,
+  { page, recent, address, id }: OnPage,
+): Promise<LiveWorkspace | undefined> {
+  const found = (await workspacesOnPage(recent, page)).get(id);
+  if (found === undefined || misshapen(found.item) !== undefined || hasRetention(found.item))
+    return undefined;
+  return liveAgain(session, address, { ...found, retention: null });
+}
+
+export const pages = { size: pageSize, read: readFromPage };
 
 /** @returns why a workspace whose id returns 404 may still exist: it is still found by its name */
 export async function whyNotGone(

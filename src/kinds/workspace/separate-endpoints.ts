@@ -158,7 +158,7 @@ type RetentionAnswer =
 
 /** `{ deleteOlderThanNDays }`, `{ dontDelete: true }`, or null for none; sends a request only when there is one. */
 export async function readRetention({ reader }: Session, item: WorkspaceItem): Promise<RetentionAnswer> {
-  if (relatedId(item, 'data-retention-policy') === null) return { policy: null };
+  if (!hasRetention(item)) return { policy: null };
   const answer = await reader.get(
     `/workspaces/${encodeURIComponent(item.id)}/relationships/data-retention-policy`,
   );
@@ -167,6 +167,10 @@ export async function readRetention({ reader }: Session, item: WorkspaceItem): P
   return {
     problem: `the data retention policy of workspace ${quoted(item.name)} was not read: ${describeAnswer(answer)}`,
   };
+}
+
+export function hasRetention(item: WorkspaceItem): boolean {
+  return relatedId(item, 'data-retention-policy') !== null;
 }
 
 function policyOf({ status, body }: Answer): RetentionPolicy | null | undefined {

@@ -197,7 +197,22 @@ export function patchCall(
     success: [200],
     permission: 'can-update',
     ...(facts.length === 0 ? {} : { reliesOn: facts }),
+    ...(isSparse(attributes, relationships) ? { sharesRead: true } : {}),
   });
+}
+
+/**
+ * Whether nothing is replaced as a whole, such as tags, a list of triggers or the repository, and nobody gets access, as the teams of a
+ * project do. A name moves its workspace in the list.
+ */
+function isSparse(
+  { name, 'vcs-repo': repository, ...others }: JsonObject,
+  relationships: JsonObject,
+): boolean {
+  const replaced = Object.values(others).some((value) => Array.isArray(value));
+  return (
+    Object.keys(relationships).length === 0 && !replaced && name === undefined && repository === undefined
+  );
 }
 
 function addOwnershipTagCall(

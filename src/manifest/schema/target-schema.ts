@@ -114,6 +114,16 @@ export const TargetSchema = Type.Object(
         examples: ['ledger'],
       }),
     ),
+    readBeforeWrite: Type.Optional(
+      Type.Unsafe<'page' | 'resource'>({
+        type: 'string',
+        enum: ['page', 'resource'],
+        description:
+          'What an update of a workspace relies on: its page of the list, read at most three seconds before, or a read of the workspace alone, just before. All other writes always rely on a read of the resource alone',
+        default: 'page',
+        examples: ['resource'],
+      }),
+    ),
     deletes: Type.Optional(
       Type.Unsafe<'safe' | 'plain'>({
         type: 'string',

@@ -43,6 +43,7 @@ describe('Changing the tags of a workspace', () => {
     ]);
     expect(change.preconditions).toEqual({ direct: { env: 'prod', team: 'a' }, assessmentsEnabled: false });
     expect(change.calls[0]).toMatchObject({ order: 5, success: [200], repeatable: true });
+    expect(change.calls[0]).not.toHaveProperty('sharesRead');
   });
 
   it('adds and changes single tags where the service can, relying on nothing', () => {
@@ -53,6 +54,7 @@ describe('Changing the tags of a workspace', () => {
     );
     expect(change.calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app/tag-bindings']);
     expect(sent(at(change.calls[0]?.body, 'data'))).toEqual(['env=test', 'owner=alice']);
+    expect(change.calls[0]).toMatchObject({ sharesRead: true });
     expect(change.preconditions).toEqual({});
   });
 

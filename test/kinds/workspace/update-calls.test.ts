@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/model/json.ts';
 import type { Spec } from '../../../src/model/resource.ts';
 import {
   at,
   changeOf,
   declare,
+  type LiveWorkspace,
   lineOf,
   planFor,
 } from '../../support/services/workspaces/plan-organization.ts';
@@ -42,5 +44,65 @@ describe('Writing the ownership tag', () => {
       data: [{ type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments:id=0123abcd' } }],
     });
     expect(preconditions).toEqual({ assessmentsEnabled: false });
+  });
+});
+
+describe('Sharing the read before an update with other workspaces', () => {
+  const repository = { identifier: 'acme/infra', branch: 'main', 'oauth-token-id': 'ot-1' };
+  const isShared = (spec: Spec, live: Partial<LiveWorkspace> = {}) => {
+    const { calls } = changeOf(
+      planFor({ declared: [declare('Workspace', 'app', spec)], live: [{ name: 'app', ...live }] }),
+      address,
+    );
+    expect(calls).not.toEqual([]);
+    return calls.every(({ sharesRead }) => sharesRead === true);
+  };
+
+  it.each<[string, Spec]>([
+    ['a text', { description: 'new' }],
+    ['a flag', { autoApply: true }],
+    ['the mode', { executionMode: 'local' }],
+  ])('is allowed to a change of %s', (_, spec) => {
+    expect(isShared(spec)).toBe(true);
+  });
+
+  it.each<[string, Spec, JsonObject]>([
+    ['a list of triggers', { triggerPatterns: ['/a/*'] }, {}],
+    ['the branch of its repository', { vcsRepo: { branch: 'next' } }, { 'vcs-repo': repository }],
+    ['its repository, which it loses', { vcsRepo: null }, { 'vcs-repo': repository }],
+    ['its project', { projectId: 'prj-other' }, {}],
+    ['flat tags', { tagNames: ['one'] }, {}],
+    ['an SSH key', { sshKeyId: 'sshkey-1' }, {}],
+    ['a lock', { lock: { reason: 'frozen' } }, {}],
+  ])('is not allowed to a change of %s', (_, spec, attributes) => {
+    expect(isShared(spec, { attributes })).toBe(false);
+  });
+
+  it('is not allowed to a new name', () => {
+    const change = changeOf(
+      planFor({
+        declared: [declare('Workspace', 'app', {}, { renamedFrom: 'old' })],
+        live: [{ name: 'old' }],
+        records: { 'Workspace/acme/old': { id: 'ws-old' } },
+      }),
+      address,
+    );
+    expect(change.calls.map((call) => [lineOf(call), call.sharesRead])).toEqual([
+      ['PATCH /workspaces/ws-old', undefined],
+    ]);
+  });
+
+  it('is not allowed to an ownership tag', () => {
+    const change = changeOf(
+      planFor({
+        declared: [declare('Workspace', 'app', {}, { adopt: true })],
+        live: [{ name: 'app', ownershipTag: null }],
+        dialect: 'hcp-terraform',
+      }),
+      address,
+    );
+    expect(change.calls.map((call) => [lineOf(call), call.sharesRead])).toEqual([
+      ['PATCH /workspaces/ws-app/tag-bindings', undefined],
+    ]);
   });
 });

@@ -1,0 +1,292 @@
+/**
+ * Updates rely on a page of the list that is read again just before, in place of one read of each workspace: what such a page shows
+ * counts, and what it does not show is read alone. All other writes keep a read of their own.
+ */
+import { describe, expect, it } from 'vitest';
+import { type Bench, type Checkout, openBench, type StackOptions } from '../../support/cli/bench.ts';
+import { type Document, removalRequest, workspace } from '../../support/cli/documents.ts';
+import { type Answer, madeUp, type SeenRequest } from '../../support/cli/faulty-proxy.ts';
+
+const names = ['a-0', 'a-1', 'a-2', 'a-3', 'a-4', 'a-5'];
+const all = (spec: object, metadata: object = {}) => names.map((name) => workspace(name, spec, metadata));
+const told = (text: string) => text.replace(/\s+/g, ' ');
+
+const isPage = ({ method, path }: SeenRequest) =>
+  method === 'GET' && path.startsWith('/api/v2/organizations/acme/workspaces?');
+const isSingle = ({ method, path }: SeenRequest) =>
+  method === 'GET' && /\/workspaces\/ws-\w+(\?|$)/.test(path);
+
+interface Scene {
+  readonly bench: Bench;
+  readonly stack: Checkout;
+  /** applies with another description for each workspace, from here on */
+  apply(code: number): Promise<string>;
+  /** how often a page and a single workspace were read since */
+  reads(): { pages: number; singles: number };
+  descriptionOf(name: string): Promise<unknown>;
+}
+
+async function openScene(options: StackOptions = {}, others: readonly string[] = []): Promise<Scene> {
+  const bench = await openBench({ organization: { workspaces: others.map((name) => ({ name })) } });
+  const stack = await bench.checkout(options);
+  await stack.begin(...all({ description: 'old' }));
+  const singles = () => bench.wire.seen.filter(isSingle).length;
+  return {
+    bench,
+    stack,
+    apply: async (code) => {
+      await stack.declare(...all({ description: 'new' }));
+      const { out, err } = await stack.run(['apply', '--yes'], code);
+      return told(out + err);
+    },
+    // Without the lists of the plan and of the proof.
+    reads: () => ({ pages: bench.wire.seen.filter(isPage).length - 2, singles: singles() }),
+    descriptionOf: async (name) => (await named(bench, name)).attributes['description'],
+  };
+}
+
+/** Also in an organization with more workspaces than a page has. */
+async function named(bench: Bench, name: string) {
+  return (await bench.byHand.get(`/organizations/acme/workspaces/${name}`)).resource;
+}
+
+/** Answers the page that is read after the plan, and before the first update that relies on it. */
+function answerPage(bench: Bench, answer: (pass: () => Promise<Answer>) => Promise<Answer | undefined>) {
+  let count = 0;
+  bench.wire.guardBy(async (request, pass) => {
+    if (!isPage(request)) return pass();
+    count += 1;
+    return count === 2 ? answer(pass) : pass();
+  });
+}
+
+describe('Updates of several workspaces', () => {
+  it('read the first of them, and for all others the page of the list', async () => {
+    const { apply, reads, stack } = await openScene();
+    await apply(0);
+    expect(reads()).toEqual({ pages: 1, singles: 1 });
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('read each of them alone where the target says so', async () => {
+    const { apply, reads } = await openScene({ workspaces: { readBeforeWrite: 'resource' } });
+    await apply(0);
+    expect(reads()).toEqual({ pages: 0, singles: 6 });
+  });
+
+  it('do not overwrite what somebody changed before the page was read', async () => {
+    const { bench, apply, descriptionOf } = await openScene();
+    answerPage(bench, async (pass) => {
+      await bench.byHand.update(await bench.idOf('a-3'), { description: 'by hand' });
+      return pass();
+    });
+    const out = await apply(6);
+    expect(out).toContain('description changed since the plan was made');
+    expect(await descriptionOf('a-3')).toBe('by hand');
+    expect(await descriptionOf('a-4')).toBe('new');
+  });
+
+  it('overwrite what somebody changes after it, as the documents say', async () => {
+    const { bench, apply, descriptionOf } = await openScene();
+    answerPage(bench, async (pass) => {
+      const answer = await pass();
+      await bench.byHand.update(await bench.idOf('a-3'), { description: 'by hand' });
+      return answer;
+    });
+    await apply(0);
+    expect(await descriptionOf('a-3')).toBe('new');
+  });
+
+  it('leave alone a workspace whose ownership tag was removed before the page was read', async () => {
+    const { bench, apply, descriptionOf } = await openScene();
+    answerPage(bench, async (pass) => {
+      const path = `/workspaces/${await bench.idOf('a-3')}`;
+      const relationships = { 'tag-bindings': { data: [] } };
+      await bench.byHand.patch(path, { data: { type: 'workspaces', attributes: {}, relationships } });
+      return pass();
+    });
+    const out = await apply(6);
+    expect(out).toContain('its ownership tag changed since the plan was made');
+    expect(await descriptionOf('a-3')).toBe('old');
+  });
+
+  it('read alone a workspace that is no longer on the page, and report that it is gone', async () => {
+    const { bench, apply, reads } = await openScene();
+    const id = await bench.idOf('a-3');
+    answerPage(bench, async (pass) => {
+      await bench.byHand.delete(`/workspaces/${id}`);
+      return pass();
+    });
+    const out = await apply(6);
+    expect(out).toContain('it no longer exists in the service');
+    expect(bench.wire.seen).toContainEqual(
+      expect.objectContaining({ path: expect.stringContaining(`/workspaces/${id}?`), status: 404 }),
+    );
+    expect(reads().pages).toBe(1);
+  });
+
+  it('read alone a workspace that has moved to another page', async () => {
+    const others = Array.from({ length: 100 }, (_, index) => `b-${index}`);
+    const { bench, apply, reads, descriptionOf } = await openScene({}, others);
+    const { id } = await named(bench, 'a-3');
+    let isMoved = false;
+    bench.wire.guardBy(async (request, pass) => {
+      // After the plan, whose list has two pages.
+      if (!isMoved && isSingle(request)) {
+        isMoved = true;
+        await bench.byHand.update(id, { name: 'z' });
+      }
+      return pass();
+    });
+    await apply(6);
+    expect(bench.wire.seen.filter((request) => isSingle(request) && request.path.includes(id))).toHaveLength(
+      1,
+    );
+    expect(await descriptionOf('a-5')).toBe('new');
+    expect(reads().singles).toBe(2);
+  });
+
+  it.each([
+    ['is answered 500', 500],
+    ['is answered 403', 403],
+    ['is answered with a body that is no page', 200],
+  ])('read each workspace alone if the page %s', async (_, status) => {
+    const { bench, apply, stack } = await openScene();
+    let pages = 0;
+    bench.wire.guardBy(async (request, pass) => {
+      pages += isPage(request) ? 1 : 0;
+      const isBefore = bench.written().length < names.length;
+      return isPage(request) && pages > 1 && isBefore ? madeUp({ answer: status, body: {} }) : pass();
+    });
+    await apply(0);
+    expect(bench.wire.seen.filter(isSingle)).toHaveLength(6);
+    bench.wire.guardBy(undefined);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('read each workspace alone if the list comes from a cache', async () => {
+    const { bench, apply, descriptionOf } = await openScene();
+    let cached: Answer | undefined;
+    bench.wire.guardBy(async (request, pass) => {
+      if (!isPage(request) || bench.written().length === names.length) return pass();
+      if (cached !== undefined)
+        await bench.byHand.update(await bench.idOf('a-3'), { description: 'by hand' });
+      cached ??= await pass();
+      return cached;
+    });
+    const out = await apply(6);
+    expect(out).toContain('description changed since the plan was made');
+    expect(bench.wire.seen.filter(isSingle)).toHaveLength(6);
+    expect(await descriptionOf('a-3')).toBe('by hand');
+  });
+
+  it('read a workspace alone before its update is sent again', async () => {
+    const { bench, apply, descriptionOf } = await openScene();
+    const id = await bench.idOf('a-3');
+    let isFirst = true;
+    bench.wire.guardBy(async (request, pass) => {
+      if (request.method !== 'PATCH' || !request.path.endsWith(id) || !isFirst) return pass();
+      isFirst = false;
+      await bench.byHand.update(id, { description: 'by hand' });
+      return madeUp({ answer: 429, headers: { 'retry-after': '0' } });
+    });
+    const out = await apply(6);
+    expect(out).toContain('description changed since the plan was made');
+    expect(await descriptionOf('a-3')).toBe('by hand');
+  });
+
+  it('go on when the first of them fails', async () => {
+    const { bench, apply, reads } = await openScene();
+    const path = new RegExp(`${await bench.idOf('a-0')}$`);
+    bench.wire.add({ method: 'PATCH', path, fault: { answer: 422 } });
+    await apply(6);
+    expect(bench.written()).toHaveLength(6);
+    // The refused one is read once more.
+    expect(reads()).toEqual({ pages: 1, singles: 3 });
+  });
+
+  it('read alone a workspace with a retention policy, which no list shows', async () => {
+    const bench = await openBench({ edition: 'self-hosted' });
+    const stack = await bench.checkout();
+    const policy = { dataRetentionPolicy: { deleteOlderThanNDays: 30 } };
+    const documents = (description: string) =>
+      names.map((name) => workspace(name, { description, ...(name === 'a-3' ? policy : {}) }));
+    await stack.begin(...documents('old'));
+    await stack.declare(...documents('new'));
+    await stack.run(['apply', '--yes'], 0);
+    const alone = bench.wire.seen.filter(isSingle).map(({ path }) => path);
+    expect(alone).toHaveLength(2);
+    expect(alone.join()).toContain(await bench.idOf('a-3'));
+  });
+});
+
+describe('A read of its own comes just before', () => {
+  interface Case {
+    readonly before: readonly Document[];
+    readonly after: readonly Document[];
+    readonly target?: object;
+  }
+  const cases: Readonly<Record<string, Case>> = {
+    'a state is shared with everybody': {
+      before: all({}),
+      after: all({ globalRemoteState: true }),
+    },
+    'a tag is removed, which replaces all tags': {
+      before: all({ tags: { env: 'prod', team: 'a' } }),
+      after: all({ tags: { env: 'prod' } }),
+    },
+    'flat tags are taken away': {
+      before: all({ tagNames: ['one', 'two'] }),
+      after: all({ tagNames: ['one'] }),
+    },
+    'a lock': {
+      before: all({}),
+      after: all({ lock: { reason: 'frozen' } }),
+    },
+    'a release': {
+      before: [...all({}, { onRemove: 'release' }), workspace('stays')],
+      after: [workspace('stays')],
+    },
+    'a delete': {
+      before: [...all({}), workspace('stays')],
+      after: [workspace('stays')],
+    },
+    'a forced delete': {
+      before: [...all({}), workspace('stays')],
+      after: [...names.map((name) => removalRequest('Workspace', name, 'force')), workspace('stays')],
+    },
+  };
+
+  it.each(Object.entries(cases))('%s', async (_, { before, after }) => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: { guards: { maxDeletes: 100, maxDeletePercent: 100 } } });
+    await stack.begin(...before);
+    const ids = await Promise.all(names.map((name) => bench.idOf(name)));
+    await stack.declare(...after);
+    await stack.insist();
+    expect(bench.written().length).toBeGreaterThanOrEqual(6);
+    for (const id of ids) {
+      const wrote = bench.wire.seen.findIndex(({ method, path }) => method !== 'GET' && path.includes(id));
+      const about = bench.wire.seen
+        .slice(0, wrote)
+        .filter((request) => isSingle(request) && request.path.includes(id));
+      expect(wrote, id).toBeGreaterThan(-1);
+      expect(about, id).toHaveLength(1);
+    }
+  });
+
+  it.each([
+    ['', {}],
+    [' that the ledger alone records', { ownership: 'ledger' }],
+  ])('an adoption%s', async (_, workspaces) => {
+    const bench = await openBench({ organization: { workspaces: names.map((name) => ({ name })) } });
+    const stack = await bench.checkout({ workspaces });
+    await stack.declare(...all({ description: 'ours' }, { adopt: true }));
+    await stack.insist();
+    for (const name of names) {
+      const id = await bench.idOf(name);
+      const reads = bench.wire.seen.filter((request) => isSingle(request) && request.path.includes(id));
+      expect(reads.length, name).toBeGreaterThanOrEqual(1);
+    }
+  });
+});
