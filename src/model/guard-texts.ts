@@ -16,7 +16,7 @@ export const guardTexts: Readonly<Record<GuardId, GuardText>> = {
   loosened: {
     title: 'The stack file loosens settings that protect the stack',
     trips:
-      'A pull request, or the commits since the last apply, make a setting of the stack looser: limits and levels of "spec.guards", levels of "spec.lint", "spec.secrets", "spec.approvals", and "owns", "exclusive", "ownership" and "deletes" of a target.',
+      'A pull request, or the commits since the last apply, make a setting of the stack looser: limits and levels of "spec.guards", levels of "spec.lint", "spec.secrets", "spec.approvals", and "owns", "exclusive", "ownership", "deletes" and "readBeforeWrite" of a target.',
     more: [
       'Only "trueup ci" compares two commits. The plan is made with the stricter settings of both, so a looser one counts only from the next apply on.',
       'It blocks whatever "spec.guards.allow" says.',

@@ -182,19 +182,25 @@ function stricterThanAll(before: readonly Target[], after: Target): Part<Target>
   return { value, loosened: [...loosened.values()] };
 }
 
-/** Settings of a target with two values: the stricter one, and the looser one. */
+/** Settings of a target with two values: the stricter one, the looser one, and the one that holds without a word. */
 const choices = {
-  exclusive: [false, true],
-  ownership: ['claim', 'ledger'],
-  deletes: ['safe', 'plain'],
+  exclusive: [false, true, false],
+  ownership: ['claim', 'ledger', 'claim'],
+  deletes: ['safe', 'plain', 'safe'],
+  readBeforeWrite: ['resource', 'page', 'page'],
 } as const;
+
+function isLoose(target: Target, name: keyof typeof choices): boolean {
+  const [, loose, byDefault] = choices[name];
+  return (target[name] ?? byDefault) === loose;
+}
 
 function stricterTarget(before: Target, after: Target): Part<Target> {
   const owns = narrower(before.owns, after.owns);
   const { owns: _, ...rest } = after;
   const setting = (name: string) => `${name} of the target ${quoted(after.name)}`;
   const loosened = (Object.keys(choices) as (keyof typeof choices)[]).filter(
-    (name) => after[name] === choices[name][1] && before[name] !== choices[name][1],
+    (name) => isLoose(after, name) && !isLoose(before, name),
   );
   return {
     value: {

@@ -42,6 +42,7 @@ const anyTarget = (name: string): fc.Arbitrary<Target> =>
       exclusive: some(fc.boolean()),
       ownership: some(fc.constantFrom('claim' as const, 'ledger' as const)),
       deletes: some(fc.constantFrom('safe' as const, 'plain' as const)),
+      readBeforeWrite: some(fc.constantFrom('resource' as const, 'page' as const)),
       mount: fc.constantFrom('one', 'two'),
     })
     .map((more) => ({
@@ -150,6 +151,10 @@ function looserTargets(one: Stack, other: Stack): Answers {
       ['exclusive', target.exclusive === true && was.exclusive !== true] as const,
       ['ownership', target.ownership === 'ledger' && was.ownership !== 'ledger'] as const,
       ['deletes', target.deletes === 'plain' && was.deletes !== 'plain'] as const,
+      [
+        'readBeforeWrite',
+        target.readBeforeWrite !== 'resource' && was.readBeforeWrite === 'resource',
+      ] as const,
     ];
   });
 }
