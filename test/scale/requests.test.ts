@@ -12,6 +12,7 @@ import {
   role,
   stackName,
   workspace,
+  writes,
 } from '../support/scale/counted-stack.ts';
 import { withoutInclude } from '../support/scale/without-include.ts';
 
@@ -29,11 +30,6 @@ const consumersOf = '/workspaces/:workspace_id/relationships/remote-state-consum
 const organization = 'GET /organizations/:organization_name';
 const projects = 'GET /organizations/:organization_name/projects';
 const bindings = 'GET /workspaces/:workspace_id/tag-bindings';
-
-/** Without reads. */
-function writes(requests: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(requests).filter(([line]) => !/^(GET|LIST) /.test(line)));
-}
 
 describe('Planning a thousand workspaces', () => {
   it('costs ten pages of a list, and one for each hundred consumers of those that declare them', async () => {

@@ -79,13 +79,15 @@ export interface StackPlace {
   readonly env?: Readonly<Record<string, string>>;
   /** where `declare` writes to; `manifests.yaml` where nothing is said */
   readonly manifestsFile?: string;
+  /** the clock of all commands; the real one where nothing is said */
+  readonly now?: () => number;
 }
 
 /** Writes `trueup.yaml` into the directory, over one that is there. */
-export function stackIn({ directory, stack, env = {}, manifestsFile }: StackPlace): StackFolder {
+export function stackIn({ directory, stack, env = {}, manifestsFile, now }: StackPlace): StackFolder {
   const ledgerFile = join(directory, '.trueup', `${stack.name ?? 'payments'}.ledger.json`);
   const write = async (file: string, text: string) => writeFiles(directory, { [file]: text });
-  const tryRun = (args: readonly string[]) => trueup(args, { cwd: directory, env });
+  const tryRun = (args: readonly string[]) => trueup(args, { cwd: directory, env, ...(now && { now }) });
   const run = async (args: readonly string[], code: number) => {
     const ran = await tryRun(args);
     expect(ran, `${args.join(' ')}\n${ran.out}${ran.err}`).toMatchObject({ code });

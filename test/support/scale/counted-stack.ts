@@ -2,9 +2,11 @@
 import type { OrganizationSeed, WorkspaceSeed } from '../../../src/server/seed/seed-schema.ts';
 import type { ServedRequest } from '../../../src/server/start-server.ts';
 import type { Ran } from '../captured-host.ts';
+import { type SeenRequest, startFaultyProxy } from '../cli/faulty-proxy.ts';
 import { smallSeed, startService } from '../rig/embedded-service.ts';
 import { clusterAuthTarget, type StackFile, stackIn, workspacesTarget } from '../rig/stack-folder.ts';
 import { makeFolder, removeFolder } from '../rig/temporary-folder.ts';
+import { type Lack, lacking } from '../simulation/limited-service.ts';
 
 export interface Manifest {
   readonly kind: string;
@@ -29,6 +31,14 @@ export interface CountedStack {
 
 export interface CountedOptions {
   readonly organization?: Partial<OrganizationSeed>;
+  /** of workspaces; the dialect under test where none is named */
+  readonly dialect?: string;
+  /** more members of the target of workspaces */
+  readonly target?: object;
+  /** the clock of the commands moves with the requests alone, as if so many were sent in a second */
+  readonly perSecond?: number;
+  /** what the service lacks; then what arrives there is counted in front of it */
+  readonly lacks?: readonly Lack[];
   /** where the stack looks for the service; by default at the service itself */
   readonly through?: (url: string) => Promise<{ readonly url: string; close(): Promise<void> }>;
 }
@@ -56,23 +66,40 @@ export function names(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}-${String(index).padStart(5, '0')}`);
 }
 
+/** Those of the counted requests that are no reads. */
+export function writes(requests: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(requests).filter(([line]) => !/^(GET|LIST) /.test(line)));
+}
+
 export async function openCountedStack(options: CountedOptions = {}): Promise<CountedStack> {
-  const { organization = {}, through } = options;
+  const { organization = {}, through, lacks, dialect, perSecond } = options;
   const seed = smallSeed({ owners: { scale: token }, serviceToken, organization });
-  const service = await startService({ seed });
-  const passage = await through?.(service.url);
+  const service = await startService({ seed, ...(dialect === undefined ? {} : { dialects: [dialect] }) });
+  const limited = lacks && (await startFaultyProxy(() => service.url));
+  limited?.guardBy(lacking(...(lacks ?? [])));
+  const counted = () => limited?.seen ?? service.requests;
+  const began = Date.now();
+  /** before those that are counted now */
+  let asked = 0;
+  const passage = limited ?? (await through?.(service.url));
   const stack = stackIn({
     directory: makeFolder(),
-    stack: stackAt(passage?.url ?? service.url),
+    ...(perSecond && { now: () => began + ((asked + counted().length) / perSecond) * 1000 }),
+    stack: stackAt(passage?.url ?? service.url, {
+      ...(dialect === undefined ? {} : { dialect }),
+      ...options.target,
+    }),
     env: { API_TOKEN: token, SERVICE_TOKEN: serviceToken },
   });
   return {
     directory: stack.directory,
     declare: (manifests) => stack.write('manifests.yaml', asDocuments(manifests)),
     run: async (...args) => {
+      asked += counted().length;
       service.requests.length = 0;
+      limited?.reset();
       const ran = await stack.tryRun(args);
-      return { ...ran, requests: countByRoute(service.requests) };
+      return { ...ran, requests: limited ? countByPath(limited.seen) : countByRoute(service.requests) };
     },
     send: (method, path, body) => send(`${service.url}/api/v2${path}`, method, body),
     close: async () => {
@@ -89,10 +116,10 @@ export function asDocuments(manifests: readonly Manifest[]): string {
     .join('');
 }
 
-function stackAt(url: string): StackFile {
+function stackAt(url: string, target: object): StackFile {
   return {
     name: stackName,
-    targets: [workspacesTarget(url), clusterAuthTarget(url)],
+    targets: [workspacesTarget(url, target), clusterAuthTarget(url)],
     // What is counted here is requests, not who has read which plan.
     spec: {
       guards: {
@@ -105,7 +132,9 @@ function stackAt(url: string): StackFile {
   };
 }
 
-function countByRoute(served: readonly ServedRequest[]): Record<string, number> {
+function countByRoute(
+  served: readonly Pick<ServedRequest, 'method' | 'route' | 'url'>[],
+): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { method, route, url } of served) {
     // All paths of a mount have one route.
@@ -114,6 +143,19 @@ function countByRoute(served: readonly ServedRequest[]): Record<string, number> 
     counts[line] = (counts[line] ?? 0) + 1;
   }
   return counts;
+}
+
+/** As `countByRoute` counts them. */
+function countByPath(seen: readonly SeenRequest[]): Record<string, number> {
+  const routed = seen.map(({ method, path }) => {
+    const route = path
+      .replace(/\?.*/, '')
+      .replace(/organizations\/[^/]+/, 'organizations/:organization_name')
+      .replace(/workspaces\/ws-[^/]+/, 'workspaces/:workspace_id')
+      .replace(/projects\/prj-[^/]+/, 'projects/:project_id');
+    return { method, route, url: path };
+  });
+  return countByRoute(routed);
 }
 
 async function send(url: string, method: string, body: object | undefined): Promise<void> {

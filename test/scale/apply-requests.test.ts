@@ -1,0 +1,134 @@
+/** What an apply of many workspaces costs in requests, with the plan before and the proof after it, counted where they arrive. */
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type CountedOptions,
+  type CountedStack,
+  names,
+  openCountedStack,
+  owned,
+  workspace,
+  writes,
+} from '../support/scale/counted-stack.ts';
+
+let stack: CountedStack;
+afterEach(() => stack.close());
+
+async function open(options: CountedOptions = {}): Promise<CountedStack> {
+  stack = await openCountedStack(options);
+  return stack;
+}
+
+const list = 'GET /organizations/:organization_name/workspaces';
+const show = 'GET /workspaces/:workspace_id';
+const consumersOf = '/workspaces/:workspace_id/relationships/remote-state-consumers';
+const organization = 'GET /organizations/:organization_name';
+const projects = 'GET /organizations/:organization_name/projects';
+
+/** Its documents show whether a workspace ever had a state. */
+const limited = {
+  lacks: ['tag-bindings', 'tag-filter', 'consumers', 'safe-delete'],
+  target: { ownership: 'ledger', deletes: 'plain' },
+} as const;
+
+describe.each(['neutral', 'hcp-terraform'])('A thousand workspaces in the dialect %s', (dialect) => {
+  const all = names('ws', 1000);
+  const sum = (requests: Readonly<Record<string, number>>) =>
+    Object.values(requests).reduce((total, count) => total + count, 0);
+
+  it.each([
+    [
+      '',
+      {},
+      {
+        [`GET ${consumersOf}`]: 1000,
+        [show]: 1000,
+        'POST /workspaces/:workspace_id/actions/safe-delete': 1000,
+      },
+    ],
+    [
+      ' on a service that lacks much',
+      limited,
+      {
+        [`GET ${consumersOf}`]: 10,
+        [show]: 1000,
+        'GET /state-versions': 1000,
+        'DELETE /workspaces/:workspace_id': 1000,
+      },
+    ],
+  ] as const)(
+    'cost hardly more than one request for each create and update%s, and three for each delete',
+    async (_, how, deletes) => {
+      const { declare, run } = await open({ dialect, perSecond: 30, ...how });
+      const stays = workspace('stays');
+      await declare([stays, ...all.map((name) => workspace(name))]);
+      const created = await run('apply', '--yes');
+      expect(created.code, created.out).toBe(0);
+      expect(created.requests['POST /organizations/:organization_name/workspaces']).toBe(1001);
+      expect(sum(created.requests)).toBeLessThanOrEqual(1030);
+
+      await declare([stays, ...all.map((name) => workspace(name, { description: 'changed' }))]);
+      const updated = await run('apply', '--yes');
+      expect(updated.code, updated.out).toBe(0);
+      expect(writes(updated.requests)).toEqual({ 'PATCH /workspaces/:workspace_id': 1000 });
+      expect(sum(updated.requests)).toBeLessThanOrEqual(1050);
+
+      await declare([stays]);
+      const deleted = await run('apply', '--yes');
+      expect(deleted.code, deleted.out).toBe(0);
+      expect(deleted.requests).toMatchObject(deletes);
+      // Besides: the lists of both plans, the defaults that workspaces inherit, and what the service lacks.
+      expect(sum(deleted.requests) - 3000).toBeLessThanOrEqual(30);
+    },
+    300_000,
+  );
+});
+
+describe('Updating some of many workspaces', { timeout: 300_000 }, () => {
+  const all = names('ws', 1000);
+
+  it.each([
+    ['two on each page of the list reads each of them', 2, 20, 0],
+    ['five on each page of the list reads the first of them, and their pages', 5, 1, 10],
+  ])('%s', async (_, onPage, shown, pages) => {
+    const { declare, run } = await open({ perSecond: 100, organization: { workspaces: all.map(owned) } });
+    const isChanged = (index: number) => index % 100 < onPage;
+    await declare(all.map((name, index) => workspace(name, { autoApply: isChanged(index) })));
+
+    const { code, requests, out } = await run('apply', '--yes');
+
+    expect(code, out).toBe(0);
+    expect(requests).toEqual({
+      [list]: 20 + pages,
+      [organization]: 1,
+      [projects]: 1,
+      [show]: shown,
+      'PATCH /workspaces/:workspace_id': onPage * 10,
+    });
+  });
+
+  it('finds them where creations have moved them in the list', async () => {
+    const workspaces = all.slice(0, 300).map(owned);
+    const { declare, run } = await open({ perSecond: 100, organization: { workspaces } });
+    const fresh = names('aa', 250).map((name) => workspace(name));
+    const changed = all.slice(0, 300).map((name) => workspace(name, { autoApply: true }));
+    await declare([...fresh, ...changed]);
+
+    const { code, requests, out } = await run('apply', '--yes');
+
+    expect(code, out).toBe(0);
+    expect(requests[show]).toBeLessThan(30);
+  });
+
+  it('reads each of them alone where the target says so', async () => {
+    const { declare, run } = await open({
+      organization: { workspaces: all.slice(0, 50).map(owned) },
+      target: { readBeforeWrite: 'resource' },
+    });
+    await declare(all.slice(0, 50).map((name) => workspace(name, { autoApply: true })));
+
+    const { code, requests } = await run('apply', '--yes');
+
+    expect(code).toBe(0);
+    expect(requests).toMatchObject({ [list]: 2, [show]: 50 });
+  });
+});
