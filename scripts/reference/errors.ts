@@ -1,6 +1,7 @@
 /** docs/reference/errors.md: the catalogue of codes. */
 import type { CodeEntry } from '../../src/model/code-entry.ts';
-import { type CodeGroup, codeGroups } from '../../src/model/diagnostic-codes.ts';
+import { type CodeGroup, codeGroups, type DiagnosticCode } from '../../src/model/diagnostic-codes.ts';
+import { exitCodesOfErrors } from '../../src/run/exit-code-meanings.ts';
 import { findingMeanings } from '../../src/run/finding-meanings.ts';
 import { blocks, header, withCode } from './page.ts';
 
@@ -50,6 +51,8 @@ function findingsText(): string[] {
 function codeText(code: string, entry: CodeEntry): string[] {
   const { title, fix, warning = false } = entry;
   const classes = [entry.class].flat().map((name) => `\`${name}\``);
-  const kind = `${warning ? 'warning, ' : ''}${classes.join(' or ')}`;
+  const other = exitCodesOfErrors[code as DiagnosticCode];
+  const exit = other === undefined ? '' : `, exit code ${other}`;
+  const kind = `${warning ? 'warning, ' : ''}${classes.join(' or ')}${exit}`;
   return [`### ${code}`, `${title} (${kind}).`, `What to do: ${fix}.`];
 }

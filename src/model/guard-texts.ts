@@ -8,6 +8,8 @@ interface GuardText {
   readonly trips: string;
   /** details, as paragraphs of whole sentences */
   readonly more?: readonly string[];
+  /** "spec.guards.allow" does not make it warn */
+  readonly isFixed?: true;
   /** what to check, as an instruction without a full stop */
   readonly check: string;
 }
@@ -19,8 +21,9 @@ export const guardTexts: Readonly<Record<GuardId, GuardText>> = {
       'A pull request, or the commits since the last apply, make a setting of the stack looser: limits and levels of "spec.guards", levels of "spec.lint", "spec.secrets", "spec.approvals", and "owns", "exclusive", "ownership", "deletes" and "readBeforeWrite" of a target.',
     more: [
       'Only "trueup ci" compares two commits. The plan is made with the stricter settings of both, so a looser one counts only from the next apply on.',
-      'It blocks whatever "spec.guards.allow" says.',
+      'It always blocks: "spec.guards.allow" does not change that.',
     ],
+    isFixed: true,
     check:
       'read each setting with its value before and after; to use the looser value, merge and apply it first by itself',
   },

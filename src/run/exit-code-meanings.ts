@@ -2,6 +2,7 @@
  * What each exit code means for users. `npm run reference` writes docs/reference/exit-codes.md from this file. Apart from the codes,
  * so that a command does not load these texts at its start.
  */
+import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
 interface ExitCodeMeaning {
@@ -83,3 +84,18 @@ export const exitCodeMeanings: readonly ExitCodeMeaning[] = [
     fix: 'Run the command again. Apply continues with what is left.',
   },
 ];
+
+/** The exit codes of errors that do not end a run with the one of their class. */
+export const exitCodesOfErrors: Partial<Record<DiagnosticCode, ExitCode>> = {
+  'plan-elsewhere': exitCodes.stale,
+  'plan-shows-other': exitCodes.stale,
+  'approval-stale': exitCodes.stale,
+  'approval-ended': exitCodes.stale,
+  'not-approved': exitCodes.stale,
+  'run-plan-differs': exitCodes.stale,
+  'file-changed': exitCodes.stale,
+  'guards-block': exitCodes.blocked,
+  'files-partly-written': exitCodes.partial,
+  'archive-address': exitCodes.invalid,
+  locked: exitCodes.locked,
+};

@@ -53,8 +53,8 @@ const exitOfClass: Readonly<Record<string, number>> = {
   conflict: exitCodes.conflict,
 };
 
-function codeText({ name, severity, title, classes, when, fix }: CodeTerm, layout: Layout): string {
-  const exits = classes.map((each) => `${each} (exit code ${exitOfClass[each] ?? exitCodes.error})`);
+function codeText({ name, severity, title, classes, when, fix, exit }: CodeTerm, layout: Layout): string {
+  const exits = classes.map((each) => `${each} (exit code ${exit ?? exitOfClass[each] ?? exitCodes.error})`);
   return page(
     `${name} (${severity})`,
     [
@@ -88,7 +88,10 @@ function findingText({ name, title, fix }: FindingTerm, layout: Layout): string 
   return page(`${name} (finding)`, [wrap(`${title}.`, layout.width).join('\n'), facts(rows, layout)], layout);
 }
 
-function guardText({ name, effect, title, trips, more = [], check }: GuardTerm, layout: Layout): string {
+function guardText(
+  { name, effect, title, trips, more = [], check, isFixed }: GuardTerm,
+  layout: Layout,
+): string {
   const isBlocking = effect === 'blocks';
   const says = isBlocking ? 'blocks apply until it is acknowledged' : 'warns, and apply continues';
   const list = quoted(`spec.guards.${isBlocking ? 'allow' : 'raise'}: [${name}]`);
@@ -104,7 +107,12 @@ function guardText({ name, effect, title, trips, more = [], check }: GuardTerm, 
           ['check', check],
           ['acknowledge', isBlocking ? approve : `where it blocks: ${approve}`],
           ['', isBlocking ? `trueup apply plan.json --ack ${name}` : undefined],
-          ['in the stack', `${list} makes it ${isBlocking ? 'only warn' : 'block'}`],
+          ['', isBlocking ? `in CI: trueup approve plan.json --ack ${name}` : undefined],
+          ['', isBlocking ? `or the label trueup-ack/${name} on the pull request` : undefined],
+          [
+            'in the stack',
+            isFixed === true ? undefined : `${list} makes it ${isBlocking ? 'only warn' : 'block'}`,
+          ],
         ],
         layout,
       ),

@@ -46,12 +46,18 @@ export const explanationSchema = Type.Object(
           title: Type.Optional(Type.String()),
           severity: Type.Optional(Type.String({ description: 'of a code: error or warning' })),
           classes: Type.Optional(Type.Array(Type.String(), { description: 'of a code' })),
+          exit: Type.Optional(
+            Type.Integer({ description: 'of a code: its exit code, where it is not that of the class' }),
+          ),
           group: Type.Optional(Type.String({ description: 'of a code: its part of the catalogue' })),
           when: Type.Optional(Type.String({ description: 'of a code or an exit code: when it occurs' })),
           fix: Type.Optional(Type.String({ description: 'of a code or an exit code: what to do' })),
           effect: Type.Optional(Type.String({ description: 'of a guard, by default: blocks or warns' })),
           trips: Type.Optional(Type.String({ description: 'of a guard: what trips it' })),
           more: Type.Optional(Type.Array(Type.String(), { description: 'of a guard: details' })),
+          isFixed: Type.Optional(
+            Type.Boolean({ description: 'of a guard: "spec.guards.allow" does not make it warn' }),
+          ),
           check: Type.Optional(Type.String({ description: 'of a guard: what to check first' })),
           fields: Type.Optional(Type.Array(Type.Object(field, closed), { description: 'of a kind' })),
         },

@@ -4,12 +4,12 @@
  */
 import { describeKinds, type FieldDescription } from '../../manifest/schema/describe-fields.ts';
 import type { CodeEntry } from '../../model/code-entry.ts';
-import { type CodeGroup, codeGroups } from '../../model/diagnostic-codes.ts';
+import { type CodeGroup, codeGroups, type DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import { guardDefaults, type GuardId } from '../../model/guard.ts';
 import { guardTexts } from '../../model/guard-texts.ts';
 import type { Registry } from '../../model/kind.ts';
 import { nearestWord } from '../../model/nearest-word.ts';
-import { exitCodeMeanings } from '../../run/exit-code-meanings.ts';
+import { exitCodeMeanings, exitCodesOfErrors } from '../../run/exit-code-meanings.ts';
 import { findingMeanings } from '../../run/finding-meanings.ts';
 
 export type Term = CodeTerm | GuardTerm | FindingTerm | KindTerm | FieldTerm | ExitCodeTerm;
@@ -33,6 +33,8 @@ export interface CodeTerm extends Pick<CodeEntry, 'title' | 'fix'> {
   readonly group: string;
   /** when it occurs, as a clause */
   readonly when: string;
+  /** where it is not the exit code of the class */
+  readonly exit?: number;
 }
 
 /** A finding of `doctor`. One with the id of a code is explained by the code. */
@@ -50,6 +52,8 @@ export interface GuardTerm {
   readonly effect: 'blocks' | 'warns';
   readonly trips: string;
   readonly more?: readonly string[];
+  /** "spec.guards.allow" does not make it warn */
+  readonly isFixed?: true;
   readonly check: string;
 }
 
@@ -93,8 +97,19 @@ export function allTerms(kinds: Registry): readonly ListedTerm[] {
 
 function codeTerm(name: string, { title: group, when }: CodeGroup, entry: CodeEntry): CodeTerm {
   const { title, fix, warning } = entry;
+  const exit = exitCodesOfErrors[name as DiagnosticCode];
   const severity = warning ? 'warning' : 'error';
-  return { about: 'code', name, title, severity, classes: [entry.class].flat(), group, when, fix };
+  const about = {
+    about: 'code',
+    name,
+    title,
+    severity,
+    classes: [entry.class].flat(),
+    group,
+    when,
+    fix,
+  } as const;
+  return exit === undefined ? about : { ...about, exit };
 }
 
 function fieldTerm(kind: string, field: FieldDescription, all: readonly FieldDescription[]): FieldTerm {

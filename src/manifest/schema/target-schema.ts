@@ -93,7 +93,7 @@ export const TargetSchema = Type.Object(
     owns: Type.Optional(
       Type.Array(text('A name, or a pattern with "*"', 'payments-*'), {
         description:
-          'Role names that this stack owns; only "*" is special. A plan lists undeclared roles with these names, and keeps those that have no record. Left out: each declared name is allowed, and undeclared roles without a record are neither read nor listed, unless the target is exclusive',
+          'For targets of cluster-auth only: role names that this stack owns; only "*" is special. A plan lists undeclared roles with these names, and keeps those that have no record. Left out: each declared name is allowed, and undeclared roles without a record are neither read nor listed, unless the target is exclusive',
         examples: [['payments-*']],
       }),
     ),

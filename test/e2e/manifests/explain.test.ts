@@ -73,6 +73,19 @@ describe('trueup explain', () => {
     expect(await explain('open-role')).toMatch(/^open-role \(warning\)\n/);
   });
 
+  it('of a code says its exit code where that is not the one of its class', async () => {
+    expect(await explain('not-approved')).toMatch(/^class +failure \(exit code 4\)$/m);
+    expect(await explain('guards-block')).toMatch(/^class +failure \(exit code 5\)$/m);
+  });
+
+  it('of the guard that nothing switches off does not offer to allow it', async () => {
+    const text = await explain('loosened');
+    expect(text).toContain('It always blocks');
+    expect(text).not.toContain('only warn');
+    expect(text).toContain('or the label trueup-ack/loosened on the pull request');
+    expect(text).toContain('in CI: trueup approve plan.json --ack loosened');
+  });
+
   it('of a guard says what trips it, and how it is acknowledged', async () => {
     const text = await explain('takeover');
     expect(text).toContain('The stack has "metadata.renamedFrom"');
