@@ -38,7 +38,7 @@ export interface Answers {
   /** why the target has its dialect, as a sentence */
   readonly dialectNote?: string;
   /** the repository has workflows of trueup, which plan and apply each of its stacks */
-  readonly hasWorkflows: boolean;
+  readonly workflows: readonly string[];
 }
 
 /** @throws CommandStop when an answer is missing or not valid */
@@ -76,8 +76,8 @@ export async function collectAnswers(flags: AnswerFlags, collecting: Collecting)
   const ci = await chooseCi(flags, surroundings, rest);
   const ledger = await chooseLedger(flags, { ci, surroundings, target }, rest);
   const stack = { name, target, ci, ledger, directory, root: surroundings.root };
-  const hasWorkflows = surroundings.ciFiles.includes(planWorkflow);
-  return { stack, token, hasWorkflows, ...(dialectNote === undefined ? {} : { dialectNote }) };
+  const { workflows } = surroundings;
+  return { stack, token, workflows, ...(dialectNote === undefined ? {} : { dialectNote }) };
 }
 
 /** By the files of a CI that exist, else by the host of the remote. Files that are there are kept, and serve every stack. */

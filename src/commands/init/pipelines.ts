@@ -17,6 +17,9 @@ interface Pipeline {
 /** The workflow of GitHub that plans; if it is there, it plans and its neighbour applies every stack of the repository. */
 export const planWorkflow = '.github/workflows/trueup.yml';
 
+/** The one beside it, which applies. */
+export const applyWorkflow = '.github/workflows/trueup-apply.yml';
+
 /** @param token of the stack; absent for the embedded service. @returns none where there is to be no CI */
 export function pipelinesOf(ci: Ci, token: SecretSource | undefined): readonly Pipeline[] {
   const textOf = (path: keyof typeof ciTexts) => withToken(ciTexts[path], token);
@@ -29,7 +32,7 @@ export function pipelinesOf(ci: Ci, token: SecretSource | undefined): readonly P
           about: 'plans each pull request',
         },
         {
-          path: '.github/workflows/trueup-apply.yml',
+          path: applyWorkflow,
           text: textOf('examples/ci/github/apply.yml'),
           about: 'applies what was approved, after the merge',
         },

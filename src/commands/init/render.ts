@@ -58,14 +58,15 @@ interface Offline {
 
 /** Where the token comes from, how to set it, and what is left to do for the CI. */
 export function tokenText(
-  { stack, token, dialectNote, hasWorkflows }: Answers,
+  { stack, token, dialectNote, workflows }: Answers,
   { cwd, offline }: Style & Offline,
 ): string {
   const { ci, directory } = stack;
+  const hasWorkflows = workflows.length > 0;
   const needed = neededBy(ci, tokenOf(stack.target));
   const jobs =
     ci === 'none' && hasWorkflows
-      ? neededByWorkflows(tokenOf(stack.target))
+      ? neededByWorkflows(tokenOf(stack.target), workflows)
       : ['The jobs of the CI need:', ...needed.map((line) => `  ${line}`)];
   const blocks = [
     sourceLines(token, displayPath(join(directory, stackFileName), cwd)),
@@ -78,11 +79,13 @@ export function tokenText(
     .join('');
 }
 
-function neededByWorkflows(token: SecretSource | undefined): string[] {
+function neededByWorkflows(token: SecretSource | undefined, workflows: readonly string[]): string[] {
   const known = `${planWorkflow} is there already: it plans this stack, too, and the workflow beside it applies it.`;
-  return token !== undefined && 'env' in token
-    ? [known, `Add the variable ${token.env} to "env" of both, and its secrets.`]
-    : [known];
+  if (token === undefined || !('env' in token)) return [known];
+  const { env } = token;
+  return workflows.every((text) => text.split(/\W+/).includes(env))
+    ? [known, `Both already have the variable ${env} of its token.`]
+    : [known, `Add the variable ${env} to "env" of both, and its secrets.`];
 }
 
 function sourceLines({ source, exportLine }: ChosenToken, stackFile: string): string[] {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findRepository } from '../../manifest/files/find-stack.ts';
-import { planWorkflow } from './pipelines.ts';
+import { applyWorkflow, planWorkflow } from './pipelines.ts';
 
 export interface Surroundings {
   /** absolute: the root of the repository, else the directory of the stack */
@@ -12,6 +12,8 @@ export interface Surroundings {
   readonly remote?: string;
   /** files of a CI that exist there, relative to the root */
   readonly ciFiles: readonly string[];
+  /** texts of the workflows that plan and apply; empty without the one that plans */
+  readonly workflows: readonly string[];
 }
 
 /** @param directory absolute; it may not exist yet */
@@ -19,7 +21,19 @@ export async function readSurroundings(directory: string): Promise<Surroundings>
   const { root, isGit } = await findRepository(directory);
   const remote = isGit ? originIn(join(root, '.git', 'config')) : undefined;
   const ciFiles = ['.github', planWorkflow, '.gitlab-ci.yml'].filter((name) => existsSync(join(root, name)));
-  return { root, isGit, ...(remote === undefined ? {} : { remote }), ciFiles };
+  const workflows = ciFiles.includes(planWorkflow)
+    ? [planWorkflow, applyWorkflow].map((name) => textOf(join(root, name)))
+    : [];
+  return { root, isGit, workflows, ...(remote === undefined ? {} : { remote }), ciFiles };
+}
+
+/** Empty for a file that cannot be read. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /** Undefined also where `.git` is a file, as in a work tree. */

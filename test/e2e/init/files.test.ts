@@ -354,8 +354,11 @@ describe('the files for a CI', () => {
     expect(next, next.err).toMatchObject({ code: 0 });
     expect(next.out).toContain('.github/workflows/trueup.yml is there already: it plans this stack, too');
     expect(next.out).toContain('Add the variable NET_TOKEN to "env" of both');
+    const same = await init(cwd, 'stacks/web', ...real);
+    expect(same.out).toMatch(/Both already have the variable \w+ of its token/);
+    expect(same.out).not.toContain('Add the variable');
     expect(stackOf(join(cwd, 'stacks/net')).spec.ledger).toBe('git');
-    const refused = await init(cwd, 'stacks/web', ...real, '--ci', 'github');
+    const refused = await init(cwd, 'stacks/dns', ...real, '--ci', 'github');
     expect(refused.err).toContain('pass "--ci none" to keep the files of the CI');
   });
 
