@@ -6,7 +6,8 @@ import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
 import { openPlanFile } from '../run/plan-file.ts';
 import { printPlan } from '../run/print-plan.ts';
-import type { CommandContext } from '../run/terminal.ts';
+import { printable } from '../report/view/printable.ts';
+import { type CommandContext, textOutput } from '../run/terminal.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
@@ -31,5 +32,12 @@ export async function show(
   const { plan } = await openPlanFile(file, host.cwd);
   // The manifests of a selection came from standard input; for other plans the argument is unknown.
   printPlan(terminal, plan, { calls, stack: plan.selection === undefined ? undefined : standardInput });
+  const { made } = plan;
+  if (made !== undefined) {
+    const commit = made.pullRequestCommit ?? made.commit;
+    const from =
+      commit === undefined ? '' : ` from commit ${commit}${made.dirty ? ', with changes in no commit' : ''}`;
+    textOutput(terminal)?.write(`\n${printable(`The plan was made ${made.at}${from}`)}\n`);
+  }
   return exitCodes.done;
 }

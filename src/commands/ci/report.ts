@@ -1,8 +1,11 @@
 /** The results of a plan job, besides what it prints: annotations, the summary and outputs of the step, SARIF, and files. */
+import { lstat, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { megabyte, readRegularText } from '../../files/read-file.ts';
 import { makeStateFolder, replaceFile } from '../../files/write-file.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { blockingIds } from '../../model/guard.ts';
+import { memberOf } from '../../model/json.ts';
 import { renderJson } from '../../report/json/render-json.ts';
 import { renderSarif } from '../../report/json/sarif.ts';
 import { code, sentence } from '../../report/markdown/escape.ts';
@@ -11,6 +14,7 @@ import { renderDiagnosticsMarkdown } from '../../report/markdown/sections.ts';
 import { annotations, appendSummary, repositoryPath, writeOutputs } from '../../run/answer.ts';
 import type { ExitCode } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
+import { isPlanFile, maxPlanSize, parsed } from '../../run/plan-file.ts';
 import { planWithoutSecrets } from '../../run/print-plan.ts';
 import { cleanDiagnostics } from '../../run/terminal.ts';
 import { refusePlanFile, writePlanFile } from '../../run/write-plan-file.ts';
@@ -40,6 +44,7 @@ export async function writePlans(
 ): Promise<void> {
   const directory = resolve(host.cwd, folder);
   await makeStateFolder(directory);
+  const former = await formerPlans(directory);
   const listed: ListedPlan[] = [];
   for (const { stack, plan } of results) {
     if (plan === undefined) continue;
@@ -56,7 +61,30 @@ export async function writePlans(
       acknowledge: blockingIds(plan.guards),
     });
   }
+  const written = new Set(listed.map(({ plan }) => plan));
+  for (const name of former) if (!written.has(name)) await removePlan(join(directory, name));
   await replaceFile(join(directory, listName), `${renderJson({ version: 1, plans: listed })}\n`);
+}
+
+/** In bytes; it has some lines for each stack. */
+const maxList = 4 * megabyte;
+
+/** The plan files that the list of an earlier run names, as names in the folder. A list that cannot be read names none. */
+async function formerPlans(directory: string): Promise<string[]> {
+  const text = await readRegularText(join(directory, listName), maxList).catch(() => '');
+  const plans = memberOf(parsed(text), 'plans');
+  return (Array.isArray(plans) ? plans : []).flatMap((one) => {
+    const name = memberOf(one, 'plan');
+    return typeof name === 'string' && /^[^/\\]+\.plan\.json$/.test(name) ? [name] : [];
+  });
+}
+
+/** A plan of an earlier run would pass for one of this run. Links, and files that hold something else, stay. */
+async function removePlan(file: string): Promise<void> {
+  const found = await lstat(file).catch(() => undefined);
+  if (found?.isFile() !== true) return;
+  const value = parsed(await readRegularText(file, maxPlanSize).catch(() => ''));
+  if (value !== undefined && isPlanFile(value)) await rm(file, { force: true });
 }
 
 /** Annotations, summary and outputs of GitHub Actions; other CIs name no such files. */

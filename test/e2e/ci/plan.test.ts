@@ -1,5 +1,5 @@
 /** `trueup ci plan` in the job of a pull request: which stacks it plans, and where it reports them. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readCarriedPlan } from '../../../src/run/comment/carried-plan.ts';
@@ -83,6 +83,42 @@ describe('A job of a pull request', () => {
     scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more'), 'plans/notes.md': 'text' });
     const ran = await scene.job({ args: ['--out-dir', 'plans'] });
     expect(readdirSync(join(ran.clone, 'plans')).sort()).toEqual(['notes.md', 'pay.plan.json', 'plans.json']);
+  });
+
+  it('removes the plan files of an earlier run in the same folder, and nothing else', async () => {
+    const scene = await openCiScene();
+    scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
+    const planned = await scene.job({ args: ['--out-dir', 'plans'] });
+    const plan = readFileSync(join(planned.clone, 'plans/pay.plan.json'), 'utf8');
+    const named = [
+      'net.plan.json',
+      '../outside.plan.json',
+      'link.plan.json',
+      'notes.plan.json',
+      'pay.plan.json',
+    ];
+    const ran = await scene.job({
+      args: ['--out-dir', 'plans'],
+      before: (clone) => {
+        mkdirSync(join(clone, 'plans'));
+        const file = (name: string, text: string) => writeFileSync(join(clone, 'plans', name), text);
+        file('plans.json', JSON.stringify({ version: 1, plans: named.map((name) => ({ plan: name })) }));
+        for (const name of ['net.plan.json', '../outside.plan.json', 'other.plan.json']) file(name, plan);
+        file('notes.plan.json', 'no plan');
+        symlinkSync('../outside.plan.json', join(clone, 'plans/link.plan.json'));
+      },
+    });
+    expect(ran, ran.err).toMatchObject({ code: 0 });
+    expect(readdirSync(join(ran.clone, 'plans')).sort()).toEqual([
+      'link.plan.json',
+      'notes.plan.json',
+      'other.plan.json',
+      'pay.plan.json',
+      'plans.json',
+    ]);
+    expect(readFileSync(join(ran.clone, 'outside.plan.json'), 'utf8')).toBe(plan);
+    const shown = await scene.run(['show', 'plans/pay.plan.json'], ran.clone);
+    expect(shown.out).toMatch(/\nThe plan was made \S+ from commit [0-9a-f]{40}\n$/);
   });
 
   it('lists the stacks for a matrix of jobs', async () => {
