@@ -110,11 +110,11 @@ async function approve(
   return withStack(
     stackPath,
     { host, stops, timeout: options.timeout, ignoresMistakes: true },
-    ({ stack }) => {
+    ({ stack, time }) => {
       const signal = stops.runEnded;
       const work = async () => {
         const place = await findPlace(stack, options.remote, host, signal);
-        if (options.list === true) return listApprovals(stack, place, { terminal, signal });
+        if (options.list === true) return listApprovals(stack, place, { terminal, signal, time });
         return signPlan({ stack, place, plan: plan ?? '', options, terminal, signal });
       };
       const stopped = () => stoppedRun(signal, { done: 'nothing was approved', isNews: true });
@@ -196,7 +196,7 @@ async function readGiven({ plan: typed, stack, terminal }: Approving): Promise<G
   if (/^[0-9a-f]{32}$/i.test(typed)) {
     printNote(
       terminal,
-      'note: a digest alone shows nothing of the plan; read it with "trueup show", or approve the plan file',
+      'note: a digest alone shows nothing of the plan; read the plan in the comment of the pull request, or approve the plan file',
     );
     return { digest: typed.toLowerCase() };
   }
@@ -272,7 +272,7 @@ async function describeSigner(
   const key = fingerprintOfKey(publicKey);
   if (place.allowed.trim() === '')
     throw new SigningError(
-      'nothing was approved: the stack names no signers at HEAD: add "from: [{ signers: allowed_signers }]" to spec.approvals, and merge that first',
+      'nothing was approved: the stack names no signers at HEAD: add "from: [{ signers: allowed_signers }]" to spec.approvals, and merge that first; if the protected branch has it already, update this clone: "git switch main", "git pull"',
     );
   const about = { env: place.git.env, now: terminal.host.now(), signal };
   const admission = await withVerifier(about, (verifier) =>
@@ -280,7 +280,7 @@ async function describeSigner(
   );
   if ('why' in admission)
     throw new SigningError(
-      `nothing was approved: the stack does not admit the key ${key} at HEAD: ${admission.why}; name another key with --key, or check out the newest commit of the protected branch`,
+      `nothing was approved: the stack does not admit the key ${key} at HEAD: ${admission.why}; name another key with --key, or update this clone: "git switch main", "git pull"`,
     );
   const names = [...admission.names, ...namesOfKey(place.allowed, publicKey)];
   if (stack.approvals?.selfApprove !== true && (await wrote({ names, key: publicKey }, approval, place)))

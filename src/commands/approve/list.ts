@@ -8,6 +8,8 @@ import type { Stack } from '../../model/stack.ts';
 import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
 import { printable } from '../../report/view/printable.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import { openLedger } from '../../run/open-ledger.ts';
+import type { RunTime } from '../../run/stop-signals.ts';
 import { printJson, type Terminal, textOutput } from '../../run/terminal.ts';
 import type { ApprovalPlace } from './place.ts';
 
@@ -22,11 +24,39 @@ interface Listed {
   readonly why?: string;
 }
 
+/**
+ * When an apply ended the approvals of a plan, by its digest: RFC 3339. Only of a ledger in git, whose remote is asked anyway. A ledger that
+ * cannot be read says nothing, and changes nothing about the list.
+ */
+async function endedApprovals(
+  stack: Stack,
+  { host }: Pick<Terminal, 'host'>,
+  time: RunTime,
+): Promise<ReadonlyMap<string, string>> {
+  if (stack.ledger?.in !== 'git') return new Map();
+  try {
+    const store = await openLedger(stack, host, time);
+    try {
+      return (await store.read()).endedApprovals ?? new Map();
+    } finally {
+      await store.close();
+    }
+  } catch {
+    return new Map();
+  }
+}
+
 export async function listApprovals(
-  { name: stack }: Stack,
+  given: Stack,
   place: ApprovalPlace,
-  { terminal, signal }: { readonly terminal: Terminal; readonly signal: AbortSignal },
+  {
+    terminal,
+    signal,
+    time,
+  }: { readonly terminal: Terminal; readonly signal: AbortSignal; readonly time: RunTime },
 ): Promise<ExitCode> {
+  const { name: stack } = given;
+  const ended = await endedApprovals(given, terminal, time);
   const { git, remote, remotes, path, allowed } = place;
   const now = terminal.host.now();
   const here = { stack, repository: { remotes, path }, now };
@@ -36,7 +66,7 @@ export async function listApprovals(
   }));
   const approvals = await withVerifier({ env: git.env, now, signal }, async (verifier) => {
     const listed: Listed[] = [];
-    for (const one of all.kept) listed.push(...(await describe(one, { here, allowed, verifier })));
+    for (const one of all.kept) listed.push(...(await describe(one, { here, allowed, verifier, ended })));
     return listed.sort((one, other) => (one.at < other.at ? 1 : -1));
   });
   const ref = approvalsRef(stack);
@@ -57,9 +87,13 @@ interface Here {
   readonly here: Parameters<typeof whyElsewhere>[1];
   readonly allowed: string;
   readonly verifier: Verifier;
+  readonly ended: ReadonlyMap<string, string>;
 }
 
-async function describe({ stored }: KeptApproval, { here, allowed, verifier }: Here): Promise<Listed[]> {
+async function describe(
+  { stored }: KeptApproval,
+  { here, allowed, verifier, ended }: Here,
+): Promise<Listed[]> {
   if (stored === undefined) return [];
   const { digest, commit, acknowledged, at, until } = stored.approval;
   const key = fingerprintOfKey(publicKeyOf(stored.signature) ?? '');
@@ -68,7 +102,10 @@ async function describe({ stored }: KeptApproval, { here, allowed, verifier }: H
     allowed,
   );
   const notAdmitted = 'why' in admission ? `its key is not admitted at HEAD: ${admission.why}` : undefined;
-  const why = whyElsewhere(stored.approval, here) ?? notAdmitted;
+  const end = ended.get(digest);
+  const isUsed = end !== undefined && Date.parse(at) <= Date.parse(end);
+  const used = isUsed ? `it was used: an apply of its plan ended at ${end}` : undefined;
+  const why = whyElsewhere(stored.approval, here) ?? notAdmitted ?? used;
   return [
     {
       digest,
