@@ -46,7 +46,13 @@ export function stricterApprovals(
         : []),
       ...(countNow < count ? [{ name: `${from}.count`, before: `${count}`, after: `${countNow}` }] : []),
       ...(people.isWider
-        ? [{ name: `${from}.from`, before: listText(was.from), after: listText(is.from) }]
+        ? [
+            {
+              name: `${from}.from`,
+              before: was.from === undefined ? 'no signers' : listText(was.from),
+              after: listText(is.from),
+            },
+          ]
         : []),
       ...flags
         .filter(({ was, is }) => is && !was)

@@ -12,20 +12,25 @@ import { cleanDiagnostics, printDocument, type Terminal, textOutput } from './te
 import type { CliHost } from './host.ts';
 import { readEvent, reviewLink } from './pull-request.ts';
 
-/** @param about.stack the stack's argument on the command line */
-export function printPlan(
-  terminal: Terminal,
-  made: Plan,
-  about: { readonly calls?: boolean; readonly stack?: string | undefined } = {},
-): void {
+interface PrintedPlan {
+  readonly calls?: boolean;
+  /** the stack's argument on the command line */
+  readonly stack?: string | undefined;
+  /** each guard that blocks the plan was acknowledged */
+  readonly isAcknowledged?: boolean;
+  /** as text: how to go on, in the place of the command that acknowledges the guards */
+  readonly next?: readonly string[] | undefined;
+}
+
+export function printPlan(terminal: Terminal, made: Plan, about: PrintedPlan = {}): void {
   const { host, width, pending } = terminal;
-  const { calls = false, stack } = about;
+  const { calls = false, stack, isAcknowledged = false, next } = about;
   const options = { calls, now: host.now(), diagnostics: terminal.reported, ...(stack && { stack }) };
   const shown = planWithoutSecrets(made, host);
   const output = textOutput(terminal);
   const paint = output === host.stdout ? terminal.paint : terminal.errorPaint;
   output?.write(
-    `${renderPlan(planWithWholeValues(made, host), { ...options, paint, ...(width === undefined ? {} : { width }) })}\n`,
+    `${renderPlan(planWithWholeValues(made, host), { ...options, isAcknowledged, next, paint, ...(width === undefined ? {} : { width }) })}\n`,
   );
   printDocument(terminal, {
     json: (diagnostics) => renderPlanJson(made, { diagnostics, clean: host.clean }),

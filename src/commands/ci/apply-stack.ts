@@ -39,7 +39,7 @@ import { findNewPlaces, unapprovedPlaces } from './approved-places.ts';
 import { describeNewPlaces, describeRefusal, notApproved } from './refusal.ts';
 import { offeredPlan, recordPlan } from './run-plan.ts';
 import { type ApplyScope, loosenedBy, settleStack } from './settle-stack.ts';
-import { outcomeOf, tellPull } from './tell-pull.ts';
+import { differenceNames, outcomeOf, tellPull } from './tell-pull.ts';
 
 export interface StackOptions extends CommonOptions, SourceFlags {
   /** seconds to wait for the lock of the stack; 0 when absent */
@@ -139,9 +139,9 @@ async function refuseNewPlaces(
   if (places.names.length === 0 || needsNone(rules)) return;
   const isFirst = applied === undefined;
   if (isFirst && !ledger.known && manifests.resources.length === 0) {
-    textOutput(terminal)?.write(
-      'Nothing is to be applied: the stack declares nothing, and was never applied\n',
-    );
+    const said = 'Nothing is to be applied: the stack declares nothing, and was never applied';
+    textOutput(terminal)?.write(`${said}\n`);
+    terminal.pending.said = said;
     throw CommandStop.reported(exitCodes.done);
   }
   const sources = sourcesOf(stack, { ledger, time, options, host, scope });
@@ -228,13 +228,12 @@ async function refuse(
   const { rules, head } = scope;
   const about = { plan, rules, head, stack, remote, environment, missing };
   const refusal = describeRefusal(answer, about);
-  printPlan(terminal, plan, { stack });
-  if (answer.is === 'not-approved' && answer.difference !== undefined)
+  printPlan(terminal, plan, { stack, next: [] });
+  const difference = answer.is === 'not-approved' ? answer.difference : undefined;
+  if (difference !== undefined)
     textOutput(terminal)?.write(
-      `\n${renderPlanDifference(answer.difference, {
-        paint: terminal.paint,
-        names: { one: 'approved', other: 'now' },
-        most: 20,
+      `\n${renderPlanDifference(difference, {
+        ...{ paint: terminal.paint, names: differenceNames, most: 20 },
         ...(terminal.width === undefined ? {} : { width: terminal.width }),
       })}\n`,
     );
@@ -251,6 +250,7 @@ async function refuse(
         ...ways.map((way) => `To do: ${way}.`),
       ],
       plan,
+      difference,
     },
     { host, opened, author, plan },
   );
@@ -272,25 +272,26 @@ async function apply(
 ): Promise<ExitCode> {
   const { terminal, stopStarting: stop } = context;
   const { plan } = planning;
-  const { approvals, digests, pulls } = answer;
+  const { approvals, acknowledged, digests, pulls } = answer;
   const { request, ledger, connected, held } = prepared;
   const limited = await findLimitedTokens(connected.targets, request);
-  const lines = approvals.map(
+  const givers = approvals.map(
     ({ by, method, pullRequest }) =>
       `approved by ${quoted(by)} (${method}${pullRequest === undefined ? '' : `, pull request ${pullRequest}`})`,
   );
+  const isFree = givers.length === 0 && plan.changes.length > 0 && needsNone(scope.rules);
+  const none = isFree ? ['no approval is needed: "spec.approvals" accepts "none"'] : [];
+  const lines = [...givers, ...acknowledged];
   const output = textOutput(terminal) ?? context.host.stderr;
-  if (plan.changes.length > 0)
-    output.write(
-      `${(lines.length === 0 && needsNone(scope.rules) ? ['no approval is needed: "spec.approvals" accepts "none"'] : lines).map(printable).join('\n')}\n\n`,
-    );
+  const printed = [...none, ...lines];
+  if (printed.length > 0) output.write(`${printed.map(printable).join('\n')}\n\n`);
   const isVerified = approvals.length > 0 && plan.changes.length > 0;
   const approved = await authorize(
     planning,
     {
       // The plan that was compared with the approved ones, and no other.
       approval: isVerified ? { digest: plan.digest, again: true } : undefined,
-      options: { yes: true, ack: blockingIds(plan.guards).join(',') },
+      options: { yes: true, ack: blockingIds(plan.guards).join(','), isAcknowledged: true },
       ...{ ledger, secrets, limited, stack: stackArgument(path) },
     },
     { terminal, stop },

@@ -200,7 +200,7 @@ async function applyOne(
 
 /** Where the reason says more than the exit code. */
 const nextStepsOf: ReadonlyMap<string, string> = new Map<DiagnosticCode, string>([
-  ['not-approved', 'Approve the plan in one of the ways listed above.'],
+  ['not-approved', 'Approve the plan as one of the lines that begin with "to do" says.'],
   [
     'run-plan-differs',
     'Start a new run of the workflow on the protected branch ("Run workflow"), or a new pipeline. Do not run this one again.',
@@ -211,7 +211,7 @@ const nextStepsOf: ReadonlyMap<string, string> = new Map<DiagnosticCode, string>
 const nextSteps: Partial<Record<ExitCode, string>> = {
   [exitCodes.stale]: 'Run this job again: it plans again, and says how to approve the new plan.',
   [exitCodes.blocked]:
-    'Read the guards in the plan, acknowledge them in one of the ways listed above, and run this job again.',
+    'Read the guards in the plan, acknowledge them as the lines that begin with "to do" say, and run this job again.',
   [exitCodes.partial]:
     'Remove the cause, and run this job again: it goes on with the rest of what was approved.',
   [exitCodes.interrupted]: 'Run this job again: it goes on with the rest of what was approved.',

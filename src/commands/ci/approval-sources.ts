@@ -4,7 +4,7 @@ import { openPullRequests } from '../../api/code-host/open-pull-requests.ts';
 import { CodeHostError, type PullRequest, type PullRequests } from '../../api/code-host/pull-requests.ts';
 import { readEnvironmentApprovals } from '../../approvals/environments.ts';
 import { readHiddenContent } from '../../approvals/hidden-content.ts';
-import { readLabelAcks } from '../../approvals/labels.ts';
+import { labelPrefix, readLabelAcks } from '../../approvals/labels.ts';
 import {
   type Makers,
   makersOnce,
@@ -25,10 +25,11 @@ import { CommandStop } from '../../run/command-stop.ts';
 import type { CliHost } from '../../run/host.ts';
 import { findCodeHost, type HostPlace, type PlaceFlags } from '../../run/pull-request.ts';
 import type { RunTime } from '../../run/stop-signals.ts';
+import type { LabelledGuards } from './acknowledged-guards.ts';
 import { commitsOfStack } from './choose-stacks.ts';
 import { findSignatures, type KnownPulls, type SignatureInput } from './signature-source.ts';
 import type { MergedPull } from './count-approvals.ts';
-import type { ApprovalSources, Found, LabelledGuards } from './find-approval.ts';
+import type { ApprovalSources, Found } from './find-approval.ts';
 
 export interface SourceFlags extends PlaceFlags {
   /** the account whose comments show plans */
@@ -137,7 +138,7 @@ async function warnOfBranch(pullRequests: PullRequests, branch: string): Promise
     throw error;
   });
   if (isProtected === undefined)
-    return `note: the token cannot see whether the branch ${quoted(branch)} is protected: require reviews for it in the settings of the repository`;
+    return `note: the token cannot see whether the branch ${quoted(branch)} is protected: it needs the permission "contents: read" of GitHub, or the scope "read_api" of GitLab; check in the settings of the repository that the branch requires reviews`;
   return isProtected
     ? undefined
     : `warning: no rules protect the branch ${quoted(branch)}: whoever may push to it can change who may approve; require reviews for it in the settings of the repository`;
@@ -231,6 +232,7 @@ function sourcesIn(
       const makers = direct.size > 0 ? { directMakers } : {};
       return labelsIn({ pullRequests, pullRequest, together, rules, comment: found.comment, ...makers });
     },
+    shown: async (pull) => contentsIn(await commentOf(pullOf(pull))),
     ...(waited && {
       environment: () => readWaited(waited, { ...input, pullRequests, known, directMakers }),
     }),
@@ -243,6 +245,8 @@ async function labelsIn(source: Parameters<typeof readLabelAcks>[0]): Promise<La
   return {
     ...{ pullRequest: number, commit: source.comment.commit, digest: source.comment.digest },
     guards: acknowledged.map(({ guard }) => guard),
+    people: acknowledged,
+    set: [...acknowledged.map(({ guard }) => `${labelPrefix}${guard}`), ...refused.map(({ label }) => label)],
     refused: refused.map(({ label, why }) => `the label ${quoted(label)} of pull request ${number}: ${why}`),
   };
 }

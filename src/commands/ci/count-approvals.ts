@@ -164,3 +164,15 @@ function countPeople(approvals: readonly Approval[]): number {
     ...[...byMethod.values()].map((each) => new Set(each.map(({ by }) => by.toLowerCase())).size),
   );
 }
+
+/** The commit of the protected branch before a branch was merged; undefined where that is not known. */
+export function commitBefore(
+  commit: string | undefined,
+  pullRequest: number | undefined,
+  { pulls, range }: { readonly pulls: readonly MergedPull[]; readonly range: CommitRange },
+): string | undefined {
+  const merged = (
+    pulls.find(({ number }) => number === pullRequest) ?? range.all.find(({ id }) => id === commit)
+  )?.merged;
+  return merged === undefined ? undefined : (range.line[merged - 1]?.id ?? range.base);
+}

@@ -2,18 +2,27 @@
  * Decides whether a fresh plan was approved: reads the approvals of what was merged since the last apply, and compares what was
  * approved with the plan. A source that cannot be read in full throws, so that nothing is applied.
  */
+import { formatAddress } from '../../model/address.ts';
 import type { Approval, ApprovalMethod, ApprovalRules, RefusedApproval } from '../../model/approval.ts';
 import { approvalMethods } from '../../model/approval.ts';
-import type { CommitRange } from '../../ledger/git/commits-since.ts';
 import { blockingIds, type GuardId, type LoosenedSetting } from '../../model/guard.ts';
 import type { Json } from '../../model/json.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import type { Plan, PlanDifference } from '../../model/plan.ts';
 import { checkApprovedPlans, planContent, proveContent, type ProvedPlan } from '../../plan/approved-plans.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
-import { quoted } from '../../model/quoted.ts';
+import { quoted, quoteSome } from '../../model/quoted.ts';
 import { digestVersion } from '../../plan/digest.ts';
 import {
+  ignoredLabels,
+  type LabelledGuards,
+  labelsOf,
+  unshownSettings,
+  whoAcknowledged,
+  withoutAck,
+} from './acknowledged-guards.ts';
+import {
+  commitBefore,
   type CountQuestion,
   type GivenPlan,
   givenPlans,
@@ -21,17 +30,6 @@ import {
   type MergedPull,
   plansOfEnough,
 } from './count-approvals.ts';
-
-/** The guards that labels of a pull request acknowledge, for the plan that was shown on its head. */
-export interface LabelledGuards {
-  readonly pullRequest: number;
-  /** its head */
-  readonly commit: string;
-  readonly digest: string;
-  readonly guards: readonly GuardId[];
-  /** why other labels do not count, as clauses */
-  readonly refused: readonly string[];
-}
 
 /** Where approvals come from. A function that is absent is a source that this run does not have. */
 export interface ApprovalSources {
@@ -41,6 +39,8 @@ export interface ApprovalSources {
   readonly signatures?: ((pulls: readonly MergedPull[]) => Promise<Found>) | undefined;
   readonly reviews?: ((pull: MergedPull) => Promise<Found>) | undefined;
   readonly labels?: ((pull: MergedPull) => Promise<LabelledGuards | undefined>) | undefined;
+  /** the plan that the comment of a pull request carries, as `Found.contents` */
+  readonly shown?: ((pull: MergedPull) => Promise<ReadonlyMap<string, Json>>) | undefined;
   /** of the environment that this run waited for */
   readonly environment?: (() => Promise<Found>) | undefined;
 }
@@ -67,6 +67,8 @@ export type ApprovalAnswer =
       readonly is: 'approved';
       /** who; empty if none was needed */
       readonly approvals: readonly Approval[];
+      /** who acknowledged the guards that block the plan, one clause each */
+      readonly acknowledged: readonly string[];
       /** the approved plans that the fresh one is made of */
       readonly digests: readonly string[];
       readonly pulls: readonly MergedPull[];
@@ -85,6 +87,8 @@ export type ApprovalAnswer =
       /** clauses */
       readonly reasons: readonly string[];
       readonly difference?: PlanDifference;
+      /** as above; only where no label can count */
+      readonly labels: readonly string[];
       readonly refused: readonly RefusedApproval[];
       readonly pulls: readonly MergedPull[];
     };
@@ -95,22 +99,30 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
   const { plan } = planning;
   const isFree = plan.changes.length === 0 || needsNone(rules);
   if (isFree && blockingIds(plan.guards).length === 0)
-    return { is: 'approved', approvals: [], digests: [], pulls: await pullsToTell(question) };
+    return {
+      ...{ is: 'approved', approvals: [], acknowledged: [], digests: [] },
+      pulls: await pullsToTell(question),
+    };
   const pulls = (await sources.pulls?.()) ?? [];
   const found = await readAll(pulls, question);
   const given = givenPlans(plan.digest, found.approvals, pulls, question);
   const about = { pulls, refused: [...found.refused, ...given.refused] };
-  const decided = isFree ? { used: given.plans } : decide(given.plans, found, question);
-  if ('reasons' in decided) return { is: 'not-approved', ...decided, ...about };
+  const contents = isFree
+    ? found.contents
+    : await allContents(given.plans, found.contents, { pulls, ...question });
+  const ignored = async () =>
+    admitsLabels(rules) || blockingIds(plan.guards).length === 0 ? [] : ignoredLabels(pulls, sources.labels);
+  const decided = isFree ? { used: given.plans } : decide(given.plans, { contents }, question);
+  if ('reasons' in decided) return { is: 'not-approved', ...decided, labels: await ignored(), ...about };
   const { used } = decided;
-  const labels = admitsLabels(rules) ? await labelsOf(pulls, sources) : [];
+  const labels = admitsLabels(rules) ? await labelsOf(pulls, sources.labels) : [];
   const approved = new Set([plan.digest, ...used.map(({ digest }) => digest)]);
   const approvals = used.flatMap((one) => one.approvals).map(({ parts: _, ...one }) => one);
   const acknowledged = new Set([
     ...approvals.flatMap((one) => one.acknowledged),
     ...labels.flatMap(({ digest, guards }) => (approved.has(digest) ? guards : [])),
   ]);
-  const loosening = [...given.plans.flatMap((one) => one.approvals), ...labels].filter(acknowledgesLoosened);
+  const loosening = [...given.plans.flatMap((one) => one.approvals), ...labels];
   const unshown = acknowledged.has('loosened') ? await unshownSettings(loosening, pulls, question) : [];
   const guards = blockingIds(plan.guards).filter(
     (id) => !acknowledged.has(id) || (id === 'loosened' && unshown.length > 0),
@@ -118,56 +130,16 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
   if (guards.length > 0)
     return {
       ...{ is: 'blocked', guards, ...about },
-      labels: [...labels.flatMap(({ refused }) => refused), ...unshown],
+      refused: [...about.refused, ...approvals.flatMap((one) => withoutAck(one, guards))],
+      labels: [...labels.flatMap(({ refused }) => refused), ...(await ignored()), ...unshown],
     };
-  return { is: 'approved', approvals, digests: used.map(({ digest }) => digest), pulls };
-}
-
-function acknowledgesLoosened(
-  one: { readonly acknowledged: readonly GuardId[] } | { readonly guards: readonly GuardId[] },
-): boolean {
-  return ('guards' in one ? one.guards : one.acknowledged).includes('loosened');
-}
-
-/**
- * Clauses for the loosened settings that no acknowledged plan showed: that of a pull request shows what this one loosens, and not what
- * was merged past it. Several may have loosened a setting one after the other.
- */
-async function unshownSettings(
-  acknowledged: readonly { readonly commit: string; readonly pullRequest?: number | undefined }[],
-  pulls: readonly MergedPull[],
-  { loosened = [], shownBy, head, range }: ApprovalQuestion,
-): Promise<string[]> {
-  if (shownBy === undefined || acknowledged.some(({ commit }) => commit === head)) return [];
-  const shown: LoosenedSetting[] = [];
-  for (const { commit, pullRequest } of acknowledged) {
-    const before = commitBefore(commit, pullRequest, { pulls, range });
-    if (before !== undefined) shown.push(...(await shownBy({ commit, before })));
-  }
-  const isShown = ({ name, before, after }: LoosenedSetting) => {
-    const steps = shown.filter((step) => step.name === name);
-    const known = new Set([before]);
-    for (const _ of steps) for (const step of steps) if (known.has(step.before)) known.add(step.after);
-    return steps.length > 0 && known.has(after);
+  return {
+    ...{ is: 'approved', approvals, pulls, digests: used.map(({ digest }) => digest) },
+    acknowledged: whoAcknowledged(blockingIds(plan.guards), {
+      approvals,
+      labels: labels.filter(({ digest }) => approved.has(digest)),
+    }),
   };
-  return loosened
-    .filter((setting) => !isShown(setting))
-    .map(
-      ({ name, before, after }) =>
-        `no acknowledged plan showed that ${name} is loosened from ${before} to ${after}`,
-    );
-}
-
-/** The commit of the protected branch before a branch was merged; undefined where that is not known. */
-function commitBefore(
-  commit: string | undefined,
-  pullRequest: number | undefined,
-  { pulls, range }: { readonly pulls: readonly MergedPull[]; readonly range: CommitRange },
-): string | undefined {
-  const merged = (
-    pulls.find(({ number }) => number === pullRequest) ?? range.all.find(({ id }) => id === commit)
-  )?.merged;
-  return merged === undefined ? undefined : (range.line[merged - 1]?.id ?? range.base);
 }
 
 /** Whether a plan of this stack needs no approval. */
@@ -247,6 +219,29 @@ async function readAll(
   };
 }
 
+/** A signature of a digest alone has no content beside it: the comment of its pull request carries the plan. */
+async function allContents(
+  plans: readonly GivenPlan[],
+  known: ReadonlyMap<string, readonly Json[]>,
+  {
+    pulls,
+    sources,
+    planning: { plan },
+  }: Pick<ApprovalQuestion, 'sources' | 'planning'> & { readonly pulls: readonly MergedPull[] },
+): Promise<ReadonlyMap<string, readonly Json[]>> {
+  const contents = new Map(known);
+  if (plans.at(-1)?.digest === plan.digest) return contents;
+  for (const { digest, approvals } of plans) {
+    if (digest === plan.digest || contents.has(digest)) continue;
+    const numbers = new Set(approvals.map(({ pullRequest }) => pullRequest));
+    for (const pull of pulls.filter(({ number }) => numbers.has(number))) {
+      const content = (await sources.shown?.(pull))?.get(digest);
+      if (content !== undefined) contents.set(digest, [content]);
+    }
+  }
+  return contents;
+}
+
 type Decided =
   | { readonly used: readonly GivenPlan[] }
   | { readonly reasons: readonly string[]; readonly difference?: PlanDifference };
@@ -272,7 +267,7 @@ function decide(
     return {
       reasons: unknown.map(
         (digest) =>
-          `the approved plan ${quoted(digest)} is not this one, and its content is not known, so it cannot be compared`,
+          `the approved plan ${quoted(digest)} is not this one, and its content is not known, so it cannot be compared; approve the plan file, whose content is kept`,
       ),
     };
   const verdict = checkApprovedPlans(
@@ -287,10 +282,18 @@ function decide(
       return { reasons: ['what was approved was planned for other targets than the stack has now'] };
     case 'differs':
       return {
-        reasons: ['the plan is not what was approved, nor what is left of it'],
+        reasons: [differsText(verdict.difference)],
         difference: verdict.difference,
       };
   }
+}
+
+function differsText({ changes }: PlanDifference): string {
+  const why = 'the plan is not what was approved, nor what is left of it';
+  const names = changes.map(({ address }) => formatAddress(address));
+  return names.length === 0
+    ? why
+    : `${why}: ${quoteSome(names)} changed in the target or in the manifests after the approval`;
 }
 
 function proveFirst(digest: string, { stack }: Plan, contents: readonly Json[]): ProvedPlan | undefined {
@@ -305,15 +308,4 @@ function proveFirst(digest: string, { stack }: Plan, contents: readonly Json[]):
 function keptContents(plan: Plan, { approved }: Pick<Ledger, 'approved'>): readonly Json[] {
   if (approved?.version !== digestVersion) return [];
   return [JSON.parse(JSON.stringify({ ...planContent(plan), items: approved.atoms }))];
-}
-
-/** Only an acknowledgement for a plan that is applied counts, so each has the digest of its plan. */
-async function labelsOf(
-  pulls: readonly MergedPull[],
-  { labels }: ApprovalSources,
-): Promise<readonly LabelledGuards[]> {
-  const all: LabelledGuards[] = [];
-  if (labels !== undefined)
-    for (const pull of pulls) all.push(...[await labels(pull)].flatMap((one) => one ?? []));
-  return all;
 }

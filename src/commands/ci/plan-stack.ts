@@ -156,7 +156,12 @@ async function plan(
   { path, host, terminal, baseline, isPush, timeout }: RunInput,
   { at, event }: { readonly at: string; readonly event: CiJob['event'] },
 ): Promise<Pick<StackResult, 'code' | 'plan' | 'planning' | 'next'>> {
-  const { adjust, notes } = baseline;
+  const { notes } = baseline;
+  let proposed: Stack['approvals'];
+  const adjust: Baseline['adjust'] = (stack) => {
+    proposed = stack.approvals;
+    return baseline.adjust(stack);
+  };
   const settle = async (stack: Stack, about: SettleInput) =>
     (await settleStack(stack, about, { host, path })).settled;
   const options = { timeout, adjust, ...(isPush ? { settle } : {}) };
@@ -168,12 +173,10 @@ async function plan(
     const { request, ledger } = prepared;
     const accepted = request.stack.approvals ?? {};
     const rules = ledger.commit === undefined ? rulesOfFirst(accepted) : accepted;
-    made = {
-      ...planned,
-      plan: shown,
-      next: stepsAfterPlan(shown, { rules, event, stack: at === '.' ? undefined : stackArgument(at) }),
-    };
-    printPlan(terminal, shown, { stack: path });
+    const about = { rules, event, proposed, stack: at === '.' ? undefined : stackArgument(at) };
+    const next = stepsAfterPlan(shown, about);
+    made = { ...planned, plan: shown, next };
+    printPlan(terminal, shown, { stack: path, next });
     return exitCodeOfPlan(shown);
   });
   return { code, ...made };

@@ -237,7 +237,8 @@ function endOf(results: readonly StackResult[], code: ExitCode, { scope, outDir 
       ? []
       : [`${failed.length} failed: ${failed.map(({ stack }) => stack.path).join(', ')}`]),
   ];
-  const kept = outDir === undefined ? '' : `; the plan files are in ${quoted(outDir)}`;
+  const kept =
+    outDir === undefined || planned.length === 0 ? '' : `; the plan files are in ${quoted(outDir)}`;
   return `${parts.join(', ')}${kept}.\n${nextStep(code, scope.job)}`;
 }
 

@@ -1,5 +1,5 @@
 /** What is said of a plan that is not applied, or not yet: why, which approvals do not count, and each way to approve it. */
-import type { ApprovalRules, RefusedApproval } from '../../model/approval.ts';
+import { approvalMethods, type ApprovalRules, type RefusedApproval } from '../../model/approval.ts';
 import type { Plan } from '../../model/plan.ts';
 import { blockingIds, type GuardId } from '../../model/guard.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
@@ -40,18 +40,17 @@ interface Refusal {
 
 export function describeRefusal(answer: Refused, context: RefusalContext): Refusal {
   const { plan, missing, head: commit } = context;
-  const notCounted = [
-    ...refusedTexts(answer.refused),
-    ...(answer.is === 'blocked' ? answer.labels : []),
-    ...missingText(context),
-  ];
+  const notCounted = [...refusedTexts(answer.refused), ...answer.labels, ...missingText(context)];
   if (answer.is === 'not-approved')
     return {
       why: `the plan ${quoted(plan.digest)} of stack ${quoted(plan.stack)} is not approved: ${answer.reasons.join('; ')}`,
       notCounted,
       ways: waysToApprove(context, {
-        signature: `sign it: ${approveCommand({ ...context, commit })}; then run this job again`,
-        review: 'merge a pull request that shows this plan, with reviews that are later than its comment',
+        signature: `sign it in an up-to-date clone of the protected branch: ${approveCommand({ ...context, commit })}; then run this job again`,
+        review:
+          answer.difference === undefined
+            ? `let another person approve the pull request in a review, if its comment shows this plan, and run this job again; otherwise ${newPull}`
+            : newPull,
       }),
     };
   const { guards } = answer;
@@ -62,16 +61,24 @@ export function describeRefusal(answer: Refused, context: RefusalContext): Refus
     ways: [
       ...(missing === undefined && admitsLabels(context.rules)
         ? [
-            `read ${which}, and set ${labelsOf(guards)} on the pull request whose comment shows this plan; then run this job again`,
+            `let ${otherPerson(context.rules)} read ${which}, and set ${labelsOf(guards)} on the pull request whose comment shows this plan (remove a label that is set already first); then run this job again`,
           ]
         : []),
       ...(acceptedMethods(context.rules).includes('signature') && hasSigners(context.rules)
         ? [
-            `sign the plan with ${which} acknowledged: ${approveCommand({ ...context, commit })}; then run this job again`,
+            `sign the plan in an up-to-date clone of the protected branch, with ${which} acknowledged: ${approveCommand({ ...context, commit })}; then run this job again`,
           ]
         : []),
     ],
   };
+}
+
+/** A merged pull request keeps its comment: only a new one shows the plan as it is now. */
+const newPull =
+  'open a pull request that changes any file of the stack, such as a comment in a manifest: its comment shows the plan as it is now; let another person approve it in a review, and merge it';
+
+function otherPerson({ selfAck }: ApprovalRules): string {
+  return selfAck === true ? 'a person with write permission' : 'a person other than its authors';
 }
 
 /** What is said where a token would go elsewhere than at the last apply, and nobody has approved that. */
@@ -92,7 +99,7 @@ export function describeNewPlaces(
       signature:
         'sign the plan of this commit: make it with "trueup plan --out plan.json" and a token that may only read, and pass it to "trueup approve"; then run this job again',
       review:
-        'let somebody approve the pull request that brought it, later than the comment with its plan; then run this job again. If it has no such comment, revert the change, and make it again in a new pull request',
+        'let another person approve the pull request that brought it, later than the comment with its plan; then run this job again. If it has no such comment, revert the change, and make it again in a new pull request',
     }),
   };
 }
@@ -123,7 +130,7 @@ function refusedTexts(refused: readonly RefusedApproval[]): string[] {
   return [
     ...refused.filter((one) => !old.includes(one)).map(refusedText),
     ...(old.length > 1
-      ? [`${old.length} approvals of commits that are not applied by this job`]
+      ? [`${old.length} signatures for other commits, such as those of earlier applies`]
       : old.map(refusedText)),
   ];
 }
@@ -149,7 +156,8 @@ function waysToApprove(
   };
   const usable = methods
     .filter((method) => method !== 'signature' || hasSigners(rules))
-    .filter((method) => method === 'signature' || missing === undefined || method === 'environment');
+    .filter((method) => method === 'signature' || missing === undefined || method === 'environment')
+    .filter((method) => method !== 'environment' || environment !== undefined || !acceptsAll(rules));
   if (usable.length === 0)
     return [
       methods.length === 0
@@ -157,6 +165,11 @@ function waysToApprove(
         : 'give the job a token for the code host, or name signers in "from" of "spec.approvals"',
     ];
   return usable.map((method) => `${ways[method]}${people}`);
+}
+
+/** Without a choice in the stack file, nothing shows that a job waits for an environment. */
+function acceptsAll(rules: ApprovalRules): boolean {
+  return acceptedMethods(rules).length === approvalMethods.length;
 }
 
 /** Without signers no signature counts. */
@@ -184,6 +197,8 @@ function approveCommand({
 
 interface ShownContext extends Pick<RefusalContext, 'rules' | 'stack'> {
   readonly event: CiEvent;
+  /** those of the pull request, before the stricter ones of the base branch replace them */
+  readonly proposed?: ApprovalRules | undefined;
 }
 
 /**
@@ -211,11 +226,12 @@ function reviewedCommit({ made }: Plan): string | undefined {
   return made?.pullRequestCommit ?? made?.commit;
 }
 
-function approveStep(plan: Plan, { rules, stack, event }: ShownContext): string {
+function approveStep(plan: Plan, { rules, stack, event, proposed = {} }: ShownContext): string {
   if (needsNone(rules)) return 'This plan needs no approval: "spec.approvals" accepts "none".';
+  const waited = 'approve the job that waits for an environment, after the merge';
   const ways = {
-    signature: `sign it with ${approveCommand({ plan, stack, commit: reviewedCommit(plan) })}`,
-    environment: 'approve the job that waits for an environment, after the merge',
+    signature: `sign it with ${approveCommand({ plan, stack, commit: reviewedCommit(plan) })}${inClone}`,
+    environment: waited,
     review: 'approve the pull request in a review of this commit',
   };
   const usable = acceptedMethods(rules)
@@ -223,9 +239,20 @@ function approveStep(plan: Plan, { rules, stack, event }: ShownContext): string 
     .filter((method) => method !== 'review' || event === 'pull-request');
   const { count = 1 } = rules;
   const people = count === 1 ? '' : ` ${count} people are needed.`;
-  return usable.length === 0
-    ? 'Nobody can approve this plan: name signers in "from" of "spec.approvals", or accept another method.'
-    : `To approve this plan, ${usable.map((method) => ways[method]).join(', or ')}.${people}`;
+  if (usable.length === 0) return `This plan cannot be approved: ${whyUnusable(proposed)}.`;
+  const others = usable.filter((method) => method !== 'environment');
+  const isAside = acceptsAll(rules) && others.length > 0 && others.length < usable.length;
+  const aside = isAside ? ` If the apply workflow waits for an environment, you can also ${waited}.` : '';
+  return `To approve this plan, ${(isAside ? others : usable).map((method) => ways[method]).join(', or ')}.${people}${aside}`;
+}
+
+/** The protected branch must admit the key, and an older clone does not know that. */
+const inClone = ', in a clone with the newest commit of the base branch checked out';
+
+function whyUnusable(proposed: ApprovalRules): string {
+  return hasSigners(proposed)
+    ? 'the signers of this pull request count only after its merge; keep "review" or "environment" in "accept" of "spec.approvals", merge, and remove it in a later pull request'
+    : 'name signers in "from" of "spec.approvals", or accept another method';
 }
 
 function acknowledgeStep(
@@ -233,16 +260,19 @@ function acknowledgeStep(
   guards: readonly GuardId[],
   { rules, stack, event }: ShownContext,
 ): string {
-  const who = rules.selfAck === true ? '' : ' (someone other than its authors)';
+  const hasLabels = admitsLabels(rules);
+  const labels = `let ${otherPerson(rules)} set ${labelsOf(guards)} on the pull request now (create a label that the repository does not have)`;
+  const signs = acceptedMethods(rules).includes('signature') && hasSigners(rules);
   const ways = [
-    ...(event === 'pull-request' ? [`set ${labelsOf(guards)} on the pull request now${who}`] : []),
-    ...(acceptedMethods(rules).includes('signature') && hasSigners(rules)
-      ? [`sign this plan with ${approveCommand({ plan, stack, commit: reviewedCommit(plan) })}`]
+    ...(hasLabels && event === 'pull-request' ? [labels] : []),
+    ...(signs
+      ? [`sign this plan with ${approveCommand({ plan, stack, commit: reviewedCommit(plan) })}${inClone}`]
       : []),
   ];
-  return ways.length === 0
+  if (ways.length > 0) return `To acknowledge ${quoteSome(guards)}, ${ways.join(', or ')}.`;
+  return hasLabels
     ? `Acknowledge ${quoteSome(guards)} by labels of the pull request that shows this plan.`
-    : `To acknowledge ${quoteSome(guards)}, ${ways.join(', or ')}.`;
+    : `${quoteSome(guards)} cannot be acknowledged: the stack accepts only signatures, and no signers of the base branch are known.`;
 }
 
 /** `the label "trueup-ack/deletes"` */

@@ -52,7 +52,7 @@ export async function recordPlan(
       typeof opened === 'string' ? undefined : opened.codeHost.close(),
     );
   }
-  printPlan(terminal, plan);
+  printPlan(terminal, plan, { next: [] });
   const next = isEmpty
     ? 'Nothing is to be applied: the job that waits for an environment can be skipped'
     : `Nothing was written. Next: ${guards.length === 0 ? '' : `acknowledge the guards, as by ${labelsOf(guards)} on the pull request; then `}a job that waits for an environment, with ${quoted(`trueup ci apply --digest ${plan.digest} --environment NAME`)}`;

@@ -3,9 +3,12 @@
  * end the reviews that approve it, and an apply that stopped halfway needs them again.
  */
 import { messageOf } from '../../model/error-message.ts';
-import type { Plan } from '../../model/plan.ts';
-import { quoted } from '../../model/quoted.ts';
-import { sentence } from '../../report/markdown/escape.ts';
+import type { Plan, PlanDifference } from '../../model/plan.ts';
+import { counted, quoted } from '../../model/quoted.ts';
+import { codeBlock, sentence } from '../../report/markdown/escape.ts';
+import { plain } from '../../report/text/layout.ts';
+import { renderPlanDifference } from '../../report/text/plan-difference.ts';
+import { clip } from '../../report/view/printable.ts';
 import { draftOf, reviewOf } from '../../run/comment/post-comment.ts';
 import { postPlan } from '../../run/comment/sticky-comment.ts';
 import type { ApplyContext } from '../../run/apply/carry-out.ts';
@@ -21,6 +24,25 @@ interface Outcome {
   readonly lines: readonly string[];
   /** shown below them */
   readonly plan?: Plan;
+  /** of the approved plan and this one, above the plan */
+  readonly difference?: PlanDifference | undefined;
+}
+
+/** What the two plans of a difference are called where an apply is refused. */
+export const differenceNames = { one: 'approved', other: 'now' } as const;
+
+/** The log has all lines. */
+const maxLines = 20;
+const maxColumns = 120;
+
+/** As the log prints it: without secrets before a value is cut, and again in the lines. */
+function differenceBlock(difference: PlanDifference, { clean }: CliHost): string {
+  const layout = { paint: plain, names: differenceNames, most: maxLines, width: maxColumns };
+  const lines = clean(renderPlanDifference(clean(difference), layout).split('\n'));
+  const left = lines.length - maxLines;
+  const shown = lines.slice(0, maxLines).map((line) => clip(line, maxColumns));
+  const more = left > 0 ? `\n\n${counted(left, 'more line')} in the log of the job.` : '';
+  return `**Difference from the approved plan**\n\n${codeBlock(shown, 'text')}${more}`;
 }
 
 interface PullContext {
@@ -33,7 +55,7 @@ interface PullContext {
 /** A comment that cannot be written changes nothing about the apply: that is printed, and the run goes on. */
 export async function tellPull(
   pull: MergedPull | undefined,
-  { title, lines, plan }: Outcome,
+  { title, lines, plan, difference }: Outcome,
   { host, opened, author, plan: planned }: PullContext,
 ): Promise<void> {
   if (pull === undefined || opened === undefined) return;
@@ -42,6 +64,7 @@ export async function tellPull(
   const text = [
     `### ${sentence(`${title}: stack ${quoted(planned.stack)}`)}`,
     ...host.clean([...lines]).map((line) => sentence(line)),
+    ...(difference === undefined ? [] : [differenceBlock(difference, host)]),
     ...(plan === undefined ? [] : [draft.plan]),
   ].join('\n\n');
   try {

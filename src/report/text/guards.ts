@@ -66,12 +66,17 @@ function nameFormatter({ kind, target }: Guard): (concern: Concern) => string {
     printable(target === undefined ? formatAddress(address) : `${address.kind} ${address.name}`);
 }
 
-/** The whole list in one line, for the end of a report; undefined when no guard fires. */
-export function guardSummary({ guards }: Plan): string | undefined {
+/**
+ * The whole list in one line, for the end of a report; undefined when no guard fires.
+ * @param isAcknowledged the plan is applied: each guard that blocks it was acknowledged
+ */
+export function guardSummary({ guards }: Plan, isAcknowledged = false): string | undefined {
   const blocking = blockingIds(guards);
   const warned = [...new Set(guards.filter((guard) => !isBlocking(guard)).map(({ id }) => id))];
   const parts = [
-    ...(blocking.length === 0 ? [] : [`${blocks(blocking.length)}: ${blocking.join(', ')}`]),
+    ...(blocking.length === 0
+      ? []
+      : [`${isAcknowledged ? 'acknowledged' : blocks(blocking.length)}: ${blocking.join(', ')}`]),
     ...(warned.length === 0 ? [] : [`warned of: ${warned.join(', ')}`]),
   ];
   return parts.length === 0 ? undefined : parts.join('; ');

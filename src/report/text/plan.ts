@@ -37,6 +37,10 @@ interface PlanTextOptions {
   readonly stack?: string;
   /** diagnostics of the command that are not part of the plan; they are printed elsewhere, but counted in the summary */
   readonly diagnostics?: readonly ShownDiagnostic[];
+  /** the plan is applied: each guard that blocks it was acknowledged */
+  readonly isAcknowledged?: boolean;
+  /** how to go on, one sentence each, in the place of the command that acknowledges the guards */
+  readonly next?: readonly string[] | undefined;
 }
 
 /** With more changes, the end of the report repeats the totals by kind, and the names of removed resources. */
@@ -153,24 +157,28 @@ export function coverageLines({ coverage }: Pick<Plan, 'coverage'>, { paint, wid
 function closingLines(
   plan: Plan,
   { paint, width }: PlanLayout,
-  { stack, diagnostics }: Pick<PlanTextOptions, 'stack' | 'diagnostics'>,
+  { stack, diagnostics, isAcknowledged = false, next }: PlanTextOptions,
 ): string[] {
   const reasons = incompleteReasons(plan).flatMap((reason) => labelled('because ', reason, width - 2));
   const warning = plan.coverage.complete
     ? []
     : ['The read was incomplete, so nothing undeclared is removed', ...indent(reasons, 2)];
   const blocked = blockedLine(plan);
-  const guards = guardSummary(plan);
-  const acknowledge = blocked === undefined ? acknowledgement(plan, stack) : undefined;
+  const guards = guardSummary(plan, isAcknowledged);
+  const isOpen = !isAcknowledged && plan.guards.some(isBlocking);
+  const hasCommand = blocked === undefined && next === undefined && isOpen;
+  const acknowledge = hasCommand ? acknowledgement(plan, stack) : undefined;
   return [
     ...warning.map(paint.warning),
     ...(blocked === undefined ? [] : [paint.error(blocked)]),
-    ...(guards === undefined ? [] : [(plan.guards.some(isBlocking) ? paint.error : paint.warning)(guards)]),
+    ...(guards === undefined ? [] : [(isOpen ? paint.error : paint.warning)(guards)]),
     ...wrap(summaryLine(plan, diagnostics), width).map(paint.bold),
     ...targetCountLines(plan),
     ...selectionLines(plan, paint),
     `${paint.dim('stack')} ${printable(plan.stack)}  ${paint.dim('digest')} ${printable(plan.digest)}`,
     ...(acknowledge === undefined ? [] : [`${paint.dim('to acknowledge')}  ${printable(acknowledge)}`]),
+    // Not wrapped: it has commands to copy.
+    ...(next ?? []).map(printable),
   ];
 }
 

@@ -20,6 +20,8 @@ export interface AuthorizeOptions {
   readonly calls?: boolean;
   /** the plan is printed also where it is not the approved one */
   readonly showPlan?: boolean;
+  /** each guard that blocks the plan was acknowledged before */
+  readonly isAcknowledged?: boolean;
 }
 
 interface AuthorizeInput {

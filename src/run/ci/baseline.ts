@@ -49,7 +49,7 @@ export async function findBaseline(
   if (changed.what.length === 0) return { adjust, notes: [] };
   const { isTrusted, why } = await trust();
   if (isTrusted) return { adjust, notes: [changedWarning(changed.what)] };
-  const what = `the changes set ${changed.what.join(', ')}, and ${why}`;
+  const what = `the changes decide where secrets go (${changed.what.join(', ')}), and ${why}`;
   const places = newest?.stack ?? before?.stack;
   if (!changed.canUseBase || places === undefined) return { adjust, notes: [], onlyValidate: what };
   const message = `${what}: this plan was made with the targets, the ledger and the archive of the base branch`;
@@ -141,7 +141,7 @@ function changesOf(
 
 /** Whoever approves the plan has to see it, also where nothing else changes. */
 function changedWarning(what: readonly string[]): Diagnostic {
-  const message = `the changes set ${what.join(', ')}: whoever approves this plan also approves where its secrets go`;
+  const message = `the changes decide where secrets go (${what.join(', ')}): people who approve this plan also approve that`;
   return warning('targets-changed', message);
 }
 

@@ -101,7 +101,14 @@ function ask({
       environment: async () => found(by('environment')),
       labels: async ({ number, head }) => {
         const { digest } = (labelled ?? (number === 7 ? blue : bob)).plan;
-        return { pullRequest: number, commit: head, digest, guards: labels[number] ?? [], refused: [] };
+        return {
+          pullRequest: number,
+          commit: head,
+          digest,
+          guards: labels[number] ?? [],
+          set: [],
+          refused: [],
+        };
       },
     },
   };

@@ -82,7 +82,7 @@ describe('An environment with required reviewers', () => {
     const { err } = await scene.ciApply(4, waited(plan.digest), attempt(2));
     expect(err).toContain('start a new run');
     expect(err).toContain('exit code 4, stale: Start a new run of the workflow');
-    expect(err).not.toContain('listed above');
+    expect(err).not.toContain('begin with "to do"');
     expect((await scene.ciApply(4, waited(digest), attempt(2))).err).toContain('nor what is left of it');
     expect(scene.bench.wire.writes()).toEqual([]);
   });

@@ -88,14 +88,40 @@ describe('A signature', () => {
     const scene = await openApplyScene({ spec: strict }, { signers: ['alice', 'bob'] });
     const { pull, digest, merge } = await scene.pull([workspace('other')], { file: 'base.yaml' });
     await scene.sign({ digest, commit: pull.head, by: 'alice' });
+    scene.github.state.label(pull, 'trueup-ack/deletes', 'bob');
     merge();
     const { err } = await scene.ciApply(5);
+    expect(err).toContain(
+      'the label "trueup-ack/deletes" of pull request 11: the stack accepts only signatures',
+    );
+    expect(err).toMatch(/signature by "alice@example.com".*: it approves the plan, and does not acknowledge/);
+    expect(err).not.toContain('set the label');
     expect(err).toMatch(/has guards that are not acknowledged: .*deletes/);
     expect(err).toMatch(new RegExp(`trueup approve ${digest} --commit \\w{40} --ack .*deletes`));
     expect(scene.bench.wire.writes()).toEqual([]);
     const acknowledged = ['deletes', 'zero', 'rename'] as const;
     await scene.sign({ digest, commit: pull.head, by: 'bob', acknowledged });
-    await scene.ciApply(0);
+    const { out } = await scene.ciApply(0);
+    expect(out).toContain('deletes acknowledged by "bob@example.com" (signature)');
+    expect(out).not.toContain('until');
+    expect(scene.told(pull)).toContain('deletes acknowledged by `bob@example.com` (signature)');
+  });
+
+  it('of a digest alone is compared with the plan in the comment, and the comment about the apply shows what differs', async () => {
+    const changed = workspace('base', { description: 'declared' });
+    const scene = await openApplyScene({ spec }, { signers: ['alice'] });
+    const { pull, digest, merge } = await scene.pull([changed], { file: 'base.yaml' });
+    await scene.sign({ digest, commit: pull.head, by: 'alice' });
+    merge();
+    const id = await scene.bench.idOf('base');
+    const workspaces = { data: { type: 'workspaces', attributes: { description: 'by hand' } } };
+    await scene.bench.byHand.patch(`/workspaces/${id}`, workspaces);
+    const { err, out } = await scene.ciApply(4);
+    expect(err).toContain('nor what is left of it: "Workspace/acme/base" changed');
+    expect(out).toContain('In both, and different');
+    const told = scene.told(pull) ?? '';
+    expect(told).toContain('**Difference from the approved plan**');
+    expect(told).toContain('by hand');
   });
 
   it('is read from the remote that the job names, and names that repository', async () => {
@@ -118,5 +144,40 @@ describe('A signature', () => {
     expect((await run(main, 1, 'ci', 'apply', '--remote', 'none')).err).toContain('has no remote "none"');
     const { out } = await run(main, 0, 'ci', 'apply', '--remote', 'other');
     expect(out).toContain('approved by "alice@example.com" (signature)');
+    const listed = await run(main, 0, 'approve', '--list', 'pay', '--remote', 'other');
+    expect(listed.out).toContain('does not count: it was used: an apply of its plan ended at');
+  });
+
+  it('is introduced by two pull requests, of which a review approves the first one', async () => {
+    const scene = await openApplyScene();
+    const stackOf = (...accept: string[]) =>
+      emptyStack(scene.bench, { spec: { approvals: { ...spec.approvals, accept } } });
+    const begin = await scene.pull([workspace('base')], {
+      file: 'base.yaml',
+      files: {
+        'trueup.yaml': stackOf('signature', 'review'),
+        allowed_signers: makeSigner(scene.keys, 'bob'),
+      },
+      isPlannedByJob: true,
+    });
+    begin.approve('alice');
+    scene.github.state.label(begin.pull, 'trueup-ack/loosened', 'alice');
+    begin.merge();
+    expect((await scene.ciApply(0)).out).toContain(
+      'loosened acknowledged by "alice" (label, pull request 11)',
+    );
+    const end = await scene.pull([workspace('base')], {
+      file: 'base.yaml',
+      files: { 'trueup.yaml': stackOf('signature') },
+      isPlannedByJob: true,
+    });
+    end.merge();
+    await scene.ciApply(0);
+    const { pull, digest, merge, approve } = await scene.pull([first]);
+    approve('alice');
+    merge();
+    await scene.ciApply(4);
+    await scene.sign({ digest, commit: pull.head, by: 'bob' });
+    await scene.ciApply(0);
   });
 });

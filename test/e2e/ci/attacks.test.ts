@@ -259,7 +259,7 @@ describe('People who make themselves approvers', () => {
     const { err } = await scene.ciApply(4, ['../pay2']);
     expect(err).toContain('no valid approval was found');
     // Only a review counts, as before.
-    expect(err).toContain('let somebody approve the pull request');
+    expect(err).toContain('let another person approve the pull request');
     expect(err).not.toContain('an environment with required reviewers');
     expect(scene.bench.wire.writes()).toEqual([]);
   });

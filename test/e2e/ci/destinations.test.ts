@@ -42,7 +42,7 @@ describe('A merged change of where a token goes', { timeout: 180_000 }, () => {
     parallel.approve('alice');
     parallel.merge();
     const err = await sendsNothing(scene, 'url of the target "acme"');
-    expect(err).toContain('to do: let somebody approve the pull request that brought it');
+    expect(err).toContain('to do: let another person approve the pull request that brought it');
     expect(thief.tokens).toEqual([]);
   });
 

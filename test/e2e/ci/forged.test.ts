@@ -157,7 +157,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     for (const [says] of forged) await scene.sign({ digest, commit, by: 'alice', says });
     const { err } = await scene.refused('no valid approval was found');
     for (const [, why] of forged) expect(err).toContain(why);
-    expect(err).toContain('2 approvals of commits that are not applied by this job');
+    expect(err).toContain('2 signatures for other commits, such as those of earlier applies');
     await scene.sign({ digest, commit, by: 'mallory' });
     await scene.sign({ digest, commit, by: 'ann' });
     await scene.sign({ digest, commit, by: 'bob' });

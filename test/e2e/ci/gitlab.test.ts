@@ -29,7 +29,7 @@ describe('A merge request', { timeout: 180_000 }, () => {
       ]);
       opened.merge(how);
       const { err } = await scene.refused('not counted: review in pull request');
-      expect(err).toContain('to do: merge a pull request that shows this plan');
+      expect(err).toContain('to do: let another person approve the pull request in a review');
       expect(scene.told(pull)).toContain('Not applied');
       opened.approve('bob');
       const { out } = await scene.ciApply(0);

@@ -17,7 +17,7 @@ describe('The comment and the summary of a plan job', () => {
     const job = await scene.job();
     for (const text of [job.summary, scene.github.comments[0]?.body]) {
       expect(text).toContain(
-        'To approve this plan, approve the job that waits for an environment, after the merge, or approve the pull request in a review of this commit.',
+        'To approve this plan, approve the pull request in a review of this commit. If the apply workflow waits for an environment, you can also approve the job that waits for an environment, after the merge.',
       );
       expect(text).toContain('After the merge, the job on the protected branch plans again');
       expect(text).not.toContain('trueup apply');
@@ -31,8 +31,32 @@ describe('The comment and the summary of a plan job', () => {
     scene.propose(more);
     const { summary } = await scene.job();
     expect(summary).toMatch(
-      /To approve this plan, sign it with `trueup approve \S+ stacks\/pay --commit \w{40}`\. 2 people are needed\./,
+      /To approve this plan, sign it with `trueup approve \S+ stacks\/pay --commit \w{40}`, in a clone with the newest commit of the base branch checked out\. 2 people are needed\./,
     );
+  });
+
+  it('offer no label where the stack accepts only signatures', async () => {
+    const scene = await openCiScene();
+    const approvals = { accept: ['signature'], from: [{ signers: 'signers' }] };
+    scene.push({ 'stacks/pay/trueup.yaml': scene.stack('pay', { spec: { approvals } }) });
+    const spec = { approvals, guards: { maxDeletes: 99 } };
+    scene.propose({ 'stacks/pay/trueup.yaml': scene.stack('pay', { spec }) });
+    const { out, summary } = await scene.job();
+    expect(summary).toContain('To acknowledge `loosened`, sign this plan with `trueup approve');
+    expect(out).toContain('To acknowledge "loosened", sign this plan with "trueup approve');
+    for (const text of [out, summary]) {
+      expect(text).not.toContain('trueup-ack/');
+      expect(text).not.toContain('trueup apply');
+    }
+  });
+
+  it('say that signers of the same pull request cannot sign it', async () => {
+    const scene = await openCiScene();
+    const approvals = { accept: ['signature'], from: [{ signers: 'signers' }] };
+    scene.propose({ 'stacks/pay/trueup.yaml': scene.stack('pay', { spec: { approvals } }), ...more });
+    const { summary } = await scene.job();
+    expect(summary).toContain('the signers of this pull request count only after its merge; keep `review`');
+    expect(summary).toContain('loosened from no signers to');
   });
 
   it('show a loosened setting first, and how to acknowledge it', async () => {
@@ -42,7 +66,7 @@ describe('The comment and the summary of a plan job', () => {
     for (const text of [job.summary, scene.github.comments[0]?.body]) {
       expect(text).toMatch(/### Risks\n\n#### Guards\n\n- \*\*blocks\*\* `loosened`/);
       expect(text).toContain(
-        'To acknowledge `loosened`, set the label `trueup-ack/loosened` on the pull request now',
+        'To acknowledge `loosened`, let a person other than its authors set the label `trueup-ack/loosened` on the pull request now (create a label that the repository does not have)',
       );
     }
   });
@@ -66,8 +90,12 @@ describe('The summary of an apply job', () => {
     const annotation = refused.out.split('\n').find((line) => line.startsWith('::error title=not-approved'));
     expect(annotation).toMatch(/%0A {2}not counted: review.*%0A {2}to do: /);
     for (const text of [refused.out, refused.summary, scene.told(pull)]) expect(text).not.toContain('\\n');
-    expect(refused.summary).toMatch(/### Next steps\n\n- let a job wait for an environment/);
-    expect(refused.summary).toContain('- to do: merge a pull request that shows this plan');
+    expect(refused.summary).toMatch(
+      /### Next steps\n\nlet another person approve the pull request in a review/,
+    );
+    expect(refused.summary).toContain(
+      '- to do: let another person approve the pull request in a review, if its comment shows this plan',
+    );
     approve('alice');
     const { summary } = await stepOf(scene, 0);
     expect(summary).toContain('### Next steps\n\nThis plan was applied. There is nothing else to do.');

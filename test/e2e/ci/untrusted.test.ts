@@ -84,7 +84,7 @@ describe('A target with another address', () => {
     expect(ran, ran.err).toMatchObject({ code: 0 });
     expect(thief.tokens).toEqual([]);
     expect(ran.out).toContain('0 stacks planned, 2 only validated');
-    expect(ran.err).toContain('the changes set a new stack');
+    expect(ran.err).toContain('the changes decide where secrets go (a new stack)');
     expect(ran.err).toContain('the target "other"');
     expect(scene.github.comments[0]?.body).toContain('**Validated, and not planned**');
   });

@@ -1,0 +1,121 @@
+/** Who acknowledged the guards of a plan, and why labels, signatures and settings do not count for that. */
+import type { CommitRange } from '../../ledger/git/commits-since.ts';
+import type { Approval, RefusedApproval } from '../../model/approval.ts';
+import type { GuardId, LoosenedSetting } from '../../model/guard.ts';
+import { quoted } from '../../model/quoted.ts';
+import { commitBefore, type MergedBranch, type MergedPull } from './count-approvals.ts';
+
+/** The guards that labels of a pull request acknowledge, for the plan that was shown on its head. */
+export interface LabelledGuards {
+  readonly pullRequest: number;
+  /** its head */
+  readonly commit: string;
+  readonly digest: string;
+  readonly guards: readonly GuardId[];
+  /** who set the labels of these guards */
+  readonly people?: readonly { readonly guard: GuardId; readonly by: string }[];
+  /** the names of all labels for guards that are set */
+  readonly set: readonly string[];
+  /** why other labels do not count, as clauses */
+  readonly refused: readonly string[];
+}
+
+type ReadLabels = (pull: MergedPull) => Promise<LabelledGuards | undefined>;
+
+/** Only an acknowledgement for a plan that is applied counts, so each has the digest of its plan. */
+export async function labelsOf(
+  pulls: readonly MergedPull[],
+  read: ReadLabels | undefined,
+): Promise<readonly LabelledGuards[]> {
+  const all: LabelledGuards[] = [];
+  if (read !== undefined)
+    for (const pull of pulls) all.push(...[await read(pull)].flatMap((one) => one ?? []));
+  return all;
+}
+
+/** For a stack that accepts only signatures: clauses about the labels that are set. A code host that fails here stops nothing. */
+export async function ignoredLabels(
+  pulls: readonly MergedPull[],
+  read: ReadLabels | undefined,
+): Promise<string[]> {
+  const labels = await labelsOf(pulls, read).catch(() => []);
+  return labels.flatMap(({ set, pullRequest }) =>
+    set.map(
+      (label) =>
+        `the label ${quoted(label)} of pull request ${pullRequest}: the stack accepts only signatures`,
+    ),
+  );
+}
+
+/** A signature that approves the plan, and could have acknowledged its guards. @returns at most one */
+export function withoutAck(
+  { method, by, pullRequest, acknowledged }: Approval,
+  guards: readonly GuardId[],
+): RefusedApproval[] {
+  const open = guards.filter((id) => !acknowledged.includes(id));
+  if (method !== 'signature' || open.length === 0) return [];
+  const why = `it approves the plan, and does not acknowledge ${open.join(', ')}`;
+  return [{ method, by, ...(pullRequest === undefined ? {} : { pullRequest }), why }];
+}
+
+/** One clause for each guard and person. */
+export function whoAcknowledged(
+  guards: readonly GuardId[],
+  {
+    approvals,
+    labels,
+  }: { readonly approvals: readonly Approval[]; readonly labels: readonly LabelledGuards[] },
+): string[] {
+  return guards.flatMap((id) => [
+    ...approvals
+      .filter(({ acknowledged }) => acknowledged.includes(id))
+      .map(({ by, method }) => `${id} acknowledged by ${quoted(by)} (${method})`),
+    ...labels.flatMap(({ people = [], pullRequest }) =>
+      people
+        .filter(({ guard }) => guard === id)
+        .map(({ by }) => `${id} acknowledged by ${quoted(by)} (label, pull request ${pullRequest})`),
+    ),
+  ]);
+}
+
+interface ShownQuestion {
+  /** the settings that are looser than at the last apply */
+  readonly loosened?: readonly LoosenedSetting[] | undefined;
+  /** Those that the plan of a merged branch showed. @throws LedgerError */
+  readonly shownBy?: (branch: MergedBranch) => Promise<readonly LoosenedSetting[]>;
+  /** the commit that is applied */
+  readonly head: string;
+  readonly range: CommitRange;
+}
+
+/**
+ * Clauses for the loosened settings that no acknowledged plan showed: that of a pull request shows what this one loosens, and not what
+ * was merged past it. Several may have loosened a setting one after the other.
+ */
+export async function unshownSettings(
+  given: readonly (Approval | LabelledGuards)[],
+  pulls: readonly MergedPull[],
+  { loosened = [], shownBy, head, range }: ShownQuestion,
+): Promise<string[]> {
+  const acknowledged = given.filter((one) =>
+    ('guards' in one ? one.guards : one.acknowledged).includes('loosened'),
+  );
+  if (shownBy === undefined || acknowledged.some(({ commit }) => commit === head)) return [];
+  const shown: LoosenedSetting[] = [];
+  for (const { commit, pullRequest } of acknowledged) {
+    const before = commitBefore(commit, pullRequest, { pulls, range });
+    if (before !== undefined) shown.push(...(await shownBy({ commit, before })));
+  }
+  const isShown = ({ name, before, after }: LoosenedSetting) => {
+    const steps = shown.filter((step) => step.name === name);
+    const known = new Set([before]);
+    for (const _ of steps) for (const step of steps) if (known.has(step.before)) known.add(step.after);
+    return steps.length > 0 && known.has(after);
+  };
+  return loosened
+    .filter((setting) => !isShown(setting))
+    .map(
+      ({ name, before, after }) =>
+        `no acknowledged plan showed that ${name} is loosened from ${before} to ${after}`,
+    );
+}
