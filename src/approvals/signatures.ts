@@ -146,7 +146,7 @@ class Judge {
     if (proposals.length === 0)
       return [
         refuse(
-          `it is for commit ${quoted(approval.commit.slice(0, 12))}, which is no head of what is applied`,
+          `it is for commit ${quoted(approval.commit.slice(0, 12))}, which this job does not apply: it may be of an earlier apply`,
           {
             isOld: true,
           },

@@ -198,7 +198,7 @@ describe('a signed approval does not count', () => {
   it('for a commit that is not applied', async () => {
     const { stack } = await approved();
     stack.commit({ 'manifests.yaml': '# later' });
-    await expectNone(stack, 'which is no head of what is applied');
+    await expectNone(stack, 'which this job does not apply');
   });
 
   it('when it has expired, is from the future, or is valid for too long', async () => {

@@ -119,7 +119,7 @@ describe('Without a code host, an approval', { timeout: 180_000 }, () => {
     await own.change([second, first]);
     vi.unstubAllEnvs();
     own.merge();
-    await scene.refused('which is no head of what is applied', 4, [], noCodeHost);
+    await scene.refused('which this job does not apply', 4, [], noCodeHost);
     const later = await scene.pull([workspace('third')], { file: 'three.yaml', author: 'carol' });
     later.merge();
     const { digest, plan } = later;
