@@ -56,7 +56,7 @@ export const exitCodeMeanings: readonly ExitCodeMeaning[] = [
   {
     code: exitCodes.partial,
     title: 'applied in part',
-    when: 'Some changes were made, and others failed, were skipped or became stale. Or the plan after the apply still has changes.',
+    when: 'Some changes were made, or may have been made, and others failed, were skipped or became stale. Or the plan after the apply still has changes.',
     fix: 'Read the report, remove the cause, and apply again. Apply continues with what is left.',
   },
   {

@@ -10,6 +10,7 @@ import { diagnosticEvent, type EventMembers, renderEventJson } from '../report/j
 import { renderDiagnosticsJson } from '../report/json/render-json.ts';
 import { renderDiagnostics } from '../report/text/diagnostics.ts';
 import { colourful, type Paint, plain } from '../report/text/layout.ts';
+import type { Written } from '../report/text/outcomes.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { CliHost } from './host.ts';
 import { linked, supportsLinks } from './links.ts';
@@ -45,6 +46,8 @@ interface Pending {
   outputs?: Readonly<Record<string, string>>;
   /** how many changes of an apply ended in which way */
   outcomes?: Record<OutcomeKind, number>;
+  /** what the apply has written */
+  written?: Written;
   /** the stack file, as the user would type it */
   stackFile?: string;
   /** how to go on, in the place of what a plan says by itself: sentences or clauses */

@@ -3,17 +3,19 @@
  * end the reviews that approve it, and an apply that stopped halfway needs them again.
  */
 import { messageOf } from '../../model/error-message.ts';
+import type { RunIdentity } from '../../model/ledger.ts';
 import type { Plan, PlanDifference } from '../../model/plan.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import { codeBlock, sentence } from '../../report/markdown/escape.ts';
 import { plain } from '../../report/text/layout.ts';
+import { perhapsText } from '../../report/text/outcomes.ts';
 import { renderPlanDifference } from '../../report/text/plan-difference.ts';
 import { clip } from '../../report/view/printable.ts';
 import { draftOf, reviewOf } from '../../run/comment/post-comment.ts';
 import { postPlan } from '../../run/comment/sticky-comment.ts';
-import type { ApplyContext } from '../../run/apply/carry-out.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
+import type { Terminal } from '../../run/terminal.ts';
 import type { OpenHost } from './approval-sources.ts';
 import type { MergedPull } from './count-approvals.ts';
 
@@ -80,28 +82,45 @@ export async function tellPull(
   }
 }
 
+interface OutcomeContext {
+  readonly terminal: Pick<Terminal, 'pending'>;
+  readonly run: Pick<RunIdentity, 'url'>;
+}
+
 /** What became of an apply: a title, what was done, and what to do next, in sentences. */
 export function outcomeOf(
   code: ExitCode,
-  { changes }: Plan,
-  { context: { terminal, run }, head }: { readonly context: ApplyContext; readonly head: string },
+  { changes }: Pick<Plan, 'changes'>,
+  { context: { terminal, run }, head }: { readonly context: OutcomeContext; readonly head: string },
 ): readonly [title: string, lines: readonly string[], next: string] {
-  const counts = Object.entries(terminal.pending.outcomes ?? {}).filter(([, count]) => count > 0);
-  const done = counts.map(([kind, count]) => `${count} ${kind}`).join(', ');
+  const { outcomes, written = { done: 0, perhaps: 0 } } = terminal.pending;
+  const counts = Object.entries(outcomes ?? {}).filter(([, count]) => count > 0);
+  const ended = [
+    counts.length === 0 ? 'nothing was sent' : counts.map(([kind, count]) => `${count} ${kind}`).join(', '),
+    ...(written.perhaps === 0 ? [] : [perhapsText(written.perhaps)]),
+  ];
   const page = run.url === undefined ? [] : [`The run: ${quoted(run.url)}`];
-  const about = [`Commit ${quoted(head)}: ${done === '' ? 'nothing was sent' : done}.`, ...page];
-  if (code === exitCodes.done)
-    return ['Applied', about, 'This plan was applied. There is nothing else to do.'];
-  const countOf = (...kinds: readonly string[]) =>
-    counts.reduce((sum, [kind, count]) => (kinds.includes(kind) ? sum + count : sum), 0);
-  if (changes.length > 0 && countOf('applied', 'unchanged') === changes.length)
+  const about = [`Commit ${quoted(head)}: ${ended.join('; ')}.`, ...page];
+  const isDone = code === exitCodes.done;
+  if (isDone && written.done === 0) {
+    const why = 'The live resources are as declared already. An earlier apply may have made the changes.';
+    return ['Nothing left to apply', [...about, why], 'Nothing is left to apply.'];
+  }
+  if (isDone) return ['Applied', about, 'This plan was applied. There is nothing else to do.'];
+  const successful = (outcomes?.applied ?? 0) + (outcomes?.unchanged ?? 0);
+  if (written.done > 0 && successful === changes.length)
     return [
       'Applied, but not verified',
       about,
       'All changes were carried out, and the job failed after them: read its log, and run it again.',
     ];
-  const next = 'Run the job again once the cause is removed: it goes on with the rest of what was approved.';
-  // A change that failed, or got no answer, may have been carried out.
-  const mayHaveWritten = countOf('applied', 'failed', 'unknown') > 0;
-  return [mayHaveWritten || code === exitCodes.partial ? 'Applied in part' : 'Not applied', about, next];
+  const rest = 'it goes on with the rest of what was approved';
+  const next = `Run the job again once the cause is removed: ${rest}.`;
+  if (written.done > 0) return ['Applied in part', about, next];
+  if (written.perhaps === 0) return ['Not applied', about, next];
+  return [
+    'Result not known',
+    about,
+    `Run the job again once the cause is removed: it finds out which changes were made. Then ${rest}.`,
+  ];
 }

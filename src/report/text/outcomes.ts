@@ -2,6 +2,7 @@
 import { formatAddress } from '../../model/address.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import { type ApplyEvent, type Outcome, type OutcomeKind, runStopped } from '../../model/change.ts';
+import type { Plan } from '../../model/plan.ts';
 import { actionSymbols, formatPlace } from './change.ts';
 import { indent, pad, type Paint } from './layout.ts';
 import { printable } from '../view/printable.ts';
@@ -79,14 +80,57 @@ const doneWords: Readonly<Record<Outcome['action'], string>> = {
   none: 'recorded',
 };
 
-/** `3 created, 1 deleted`: what was carried out */
-export function doneCounts(outcomes: readonly Pick<Outcome, 'kind' | 'action'>[]): string {
-  const applied = outcomes.filter(({ kind }) => kind === 'applied');
+/** What an apply has written, as far as that is known. */
+export interface Written {
+  /** changes that were carried out, at least in part */
+  readonly done: number;
+  /** changes that may have been carried out: the answer was lost, or was no proof, and no later plan shows that they are left */
+  readonly perhaps: number;
+}
+
+/** @param proof the plan that was made afterwards; undefined when there was none */
+export function countWritten(
+  outcomes: readonly Outcome[],
+  proof: Pick<Plan, 'changes'> | undefined,
+): Written {
+  const left = new Set(proof?.changes.map(({ address }) => formatAddress(address)));
+  const open = outcomes.filter((outcome) => !isDone(outcome) && !isPartDone(outcome));
+  const perhaps = open.filter(
+    ({ kind, inDoubt, refused, address }) =>
+      kind === 'unknown' || ((inDoubt || refused) && !left.has(formatAddress(address))),
+  );
+  const done = outcomes.filter((outcome) => isDone(outcome) || isPartDone(outcome));
+  return { done: done.length, perhaps: perhaps.length };
+}
+
+/** `3 created, 1 deleted`: what was carried out. @param proof as for `countWritten` */
+export function writtenText(outcomes: readonly Outcome[], proof: Pick<Plan, 'changes'> | undefined): string {
+  const { perhaps } = countWritten(outcomes, proof);
+  const done = outcomes.filter(isDone);
   const counts = Object.entries(doneWords).flatMap(([action, word]) => {
-    const count = applied.filter((outcome) => outcome.action === action).length;
+    const count = done.filter((outcome) => outcome.action === action).length;
     return count === 0 ? [] : [`${count} ${word}`];
   });
-  return counts.length === 0 ? 'Nothing changed' : counts.join(', ');
+  const inPart = outcomes.filter(isPartDone).length;
+  const all = [
+    ...counts,
+    ...(inPart === 0 ? [] : [`${inPart} carried out in part`]),
+    ...(perhaps === 0 ? [] : [perhapsText(perhaps)]),
+  ];
+  return all.length === 0 ? 'Nothing changed' : all.join(', ');
+}
+
+/** `3 changes may have been made` */
+export function perhapsText(count: number): string {
+  return `${counted(count, 'change')} may have been made`;
+}
+
+function isDone({ kind, foundTrue }: Outcome): boolean {
+  return kind === 'applied' || foundTrue === true;
+}
+
+function isPartDone(outcome: Outcome): boolean {
+  return !isDone(outcome) && outcome.done !== undefined && outcome.done.length > 0;
 }
 
 /**
@@ -106,6 +150,8 @@ export function stepAfterApply(
   const kinds = new Set(open.map(({ kind }) => kind));
   if (open.length > 0 && open.every(leftByStop(outcomes)))
     return 'Next: run the same command again. It continues with what is left.';
+  if (kinds.has('unknown') && !kinds.has('failed'))
+    return 'Next: run the same command again. It finds out which changes were made, and continues with what is left.';
   if (kinds.has('failed') || kinds.has('unknown') || kinds.has('skipped'))
     return 'Next: correct what is reported above, then run the same command again. It continues with what is left.';
   if (kinds.has('stale'))
@@ -119,9 +165,10 @@ export function stepAfterApply(
 /** One line about how much of an interrupted apply was done. */
 export function doneText(outcomes: readonly Outcome[]): string {
   const open = outcomes.filter((outcome) => !isSuccessful(outcome)).length;
+  const { perhaps } = countWritten(outcomes, undefined);
   return isAllDone(outcomes)
     ? 'all changes were carried out, but no plan was made to verify them'
-    : `${outcomes.length - open} of ${counted(outcomes.length, 'change')} were carried out`;
+    : `${outcomes.length - open} of ${counted(outcomes.length, 'change')} were carried out${perhaps === 0 ? '' : `, and ${perhapsText(perhaps)}`}`;
 }
 
 /** Whether all changes were carried out. */

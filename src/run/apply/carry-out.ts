@@ -24,12 +24,13 @@ import {
 } from '../../report/text/layout.ts';
 import {
   countOutcomes,
-  doneCounts,
+  countWritten,
   doneText,
   isAllDone,
   renderEvent,
   renderOutcomes,
   stepAfterApply,
+  writtenText,
 } from '../../report/text/outcomes.ts';
 import { fieldViews, formatPath } from '../../report/view/field.ts';
 import { incompleteReasons } from '../../report/view/plan-summary.ts';
@@ -233,6 +234,7 @@ function printOutcomes(terminal: Terminal, outcomes: readonly Outcome[], ending:
   terminal.host.progress.end();
   printJson(terminal, (reported) => renderOutcomesJson(outcomes, reported));
   terminal.pending.outcomes = countOutcomes(outcomes);
+  terminal.pending.written = countWritten(outcomes, proof);
   const output = textOutput(terminal);
   for (const block of endingBlocks(outcomes, terminal, ending)) output?.write(`\n${block}\n`);
   printWarnings(terminal, proof?.problems ?? []);
@@ -255,7 +257,7 @@ function endingBlocks(
   const { isLive } = host.progress;
   const blocks = [renderOutcomes(outcomes, { paint, openOnly: !isLive, ...(isLive && { most: mostShown }) })];
   const effort = paint.dim(
-    `${doneCounts(outcomes)} in ${timeText(seconds)}, with ${counted(requests, 'request')}`,
+    `${writtenText(outcomes, proof)} in ${timeText(seconds)}, with ${counted(requests, 'request')}`,
   );
   const nextStep = (found: Parameters<typeof stepAfterApply>[1]) =>
     [effort, ...wrap(stepAfterApply(outcomes, found, stack), width ?? 1000)].join('\n');

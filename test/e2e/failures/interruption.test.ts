@@ -60,6 +60,8 @@ describe('a second signal', () => {
     expect(out).toMatch(/unknown +\+ Workspace\/acme\/app/);
     expect(out).toMatch(/skipped +\+ RemoteStateConsumers\/acme\/web/);
     expect(out).not.toMatch(/^failed|\d failed/m);
+    expect(out).toMatch(/\d changes? may have been made/);
+    expect(out).not.toContain('Nothing changed');
     expect(Object.keys((await stack.ledger()).records)).not.toContain('Workspace/acme/app');
     expect(await lockOf(stack)).toBeUndefined();
     await stack.run(['apply', '--yes'], 0);

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome, OutcomeKind } from '../../../src/model/change.ts';
 import { renderOutcomesJson } from '../../../src/report/json/apply-events.ts';
-import { renderEvent, renderOutcomes, stepAfterApply } from '../../../src/report/text/outcomes.ts';
+import {
+  doneText,
+  renderEvent,
+  renderOutcomes,
+  stepAfterApply,
+  writtenText,
+} from '../../../src/report/text/outcomes.ts';
 import { plain } from '../../../src/report/text/layout.ts';
 import { change, place } from '../../support/report/small-plan.ts';
 
@@ -137,5 +143,34 @@ describe('after an apply', () => {
       place: { file: 'toys.yaml', line: 4, column: 9 },
       done: ['POST /toys/1/unlock'],
     });
+  });
+});
+
+describe('what an apply has written', () => {
+  const lost = outcome('unknown', 'kite', { action: 'create' });
+  const inDoubt = outcome('failed', 'ball', { inDoubt: true });
+
+  it('is never said to be nothing while an answer is lost', () => {
+    expect(writtenText([lost, inDoubt], undefined)).toBe('2 changes may have been made');
+    expect(doneText([lost, inDoubt])).toBe(
+      '0 of 2 changes were carried out, and 2 changes may have been made',
+    );
+    expect(stepAfterApply([lost], undefined)).toBe(
+      'Next: run the same command again. It finds out which changes were made, and continues with what is left.',
+    );
+  });
+
+  it('is nothing where a later plan shows that a failed change is left', () => {
+    const proof = { changes: [change({ address: inDoubt.address })] };
+    expect(writtenText([inDoubt], proof)).toBe('Nothing changed');
+    expect(writtenText([inDoubt], { changes: [] })).toBe('1 change may have been made');
+    expect(writtenText([outcome('failed', 'ball', { refused: true })], proof)).toBe('Nothing changed');
+  });
+
+  it('has changes that were carried out in part, and those that a later read found', () => {
+    const found = outcome('failed', 'cat', { inDoubt: true, foundTrue: true });
+    expect(writtenText([failed, found, outcome('applied', 'dog'), lost], { changes: [] })).toBe(
+      '2 updated, 1 carried out in part, 1 change may have been made',
+    );
   });
 });

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { outcomeOf } from '../../../src/commands/ci/tell-pull.ts';
+import type { Outcome } from '../../../src/model/change.ts';
+import { countOutcomes, countWritten } from '../../../src/report/text/outcomes.ts';
+import type { ExitCode } from '../../../src/run/exit-codes.ts';
+import { change } from '../../support/report/small-plan.ts';
+
+const { address } = change();
+const outcome = (kind: Outcome['kind'], more: Partial<Outcome> = {}): Outcome => ({
+  ...{ address, action: 'update', kind },
+  ...more,
+});
+
+/** @param isLeft whether the plan that was made afterwards has the change still */
+function told(code: ExitCode, outcomes: readonly Outcome[], isLeft?: boolean) {
+  const proof = isLeft === undefined ? undefined : { changes: isLeft ? [change()] : [] };
+  const pending = { outcomes: countOutcomes(outcomes), written: countWritten(outcomes, proof) };
+  const changes = outcomes.map(() => change());
+  const [title, lines] = outcomeOf(
+    code,
+    { changes },
+    { context: { terminal: { pending }, run: {} }, head: 'c0' },
+  );
+  return { title, line: lines[0] };
+}
+
+describe('What a pull request says of its apply', () => {
+  it.each([
+    ['Applied', told(0, [outcome('applied')], false), '1 applied'],
+    ['Applied in part', told(6, [outcome('applied'), outcome('failed')], true), '1 applied, 1 failed'],
+    ['Applied in part', told(6, [outcome('failed', { done: ['PATCH'] })], true), '1 failed'],
+    ['Not applied', told(1, [outcome('failed', { inDoubt: true })], true), '1 failed'],
+    ['Not applied', told(1, [outcome('failed')], true), '1 failed'],
+    [
+      'Result not known',
+      told(130, [outcome('unknown'), outcome('unknown')]),
+      '2 unknown; 2 changes may have been made',
+    ],
+    [
+      'Result not known',
+      told(130, [outcome('failed', { inDoubt: true })]),
+      '1 failed; 1 change may have been made',
+    ],
+    ['Nothing left to apply', told(0, []), 'nothing was sent'],
+    ['Nothing left to apply', told(0, [outcome('unchanged')], false), '1 unchanged'],
+    ['Applied, but not verified', told(1, [outcome('applied')]), '1 applied'],
+  ])('is "%s" in %j', (title, found, said) => {
+    expect(found).toEqual({ title, line: `Commit "c0": ${said}.` });
+  });
+});
