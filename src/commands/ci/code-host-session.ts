@@ -1,7 +1,7 @@
 /** The code host of a CI job: one connection for the comments of its pull request, and for what the job has to know of people. */
 import type { CodeHost } from '../../api/code-host.ts';
 import { isMarked } from '../../approvals/hidden-lines.ts';
-import { NoRights, type Review } from '../../api/code-host/comments.ts';
+import { NoRights, type Review, ReviewError } from '../../api/code-host/comments.ts';
 import { openPullRequests } from '../../api/code-host/open-pull-requests.ts';
 import { CodeHostError, isSameName, type PullRequests } from '../../api/code-host/pull-requests.ts';
 import { WireError } from '../../model/http.ts';
@@ -96,8 +96,10 @@ class Poster {
   readonly #place: ReviewPlace;
   readonly #review: Review;
   readonly #input: SessionInput & Pick<CodeHostSession, 'accounts'>;
-  /** the token may not write here, as in a fork: said once */
+  /** the token may not write here, as in a fork, or the code host does not answer */
   #isReadOnly = false;
+  /** each is said once */
+  readonly #refusals = new Set<string>();
 
   constructor(
     place: ReviewPlace,
@@ -137,18 +139,23 @@ class Poster {
     return isPosted || options.mustPost !== true;
   }
 
-  /** @returns false where the token has no rights. @throws what is another failure */
+  /** A comment is no reason to plan nothing. @returns false where the code host refuses or fails. @throws what is another failure */
   async #try(act: () => Promise<void>): Promise<boolean> {
     if (this.#isReadOnly) return false;
     try {
       await act();
       return true;
     } catch (error) {
-      if (!(error instanceof NoRights)) throw error;
-      this.#isReadOnly = true;
-      this.#say(
-        `no comment is posted, because the token has no rights for it here, as in a fork: ${error.message}`,
-      );
+      const isRefused = error instanceof NoRights || error instanceof ReviewError;
+      const isLost = error instanceof WireError && !this.#input.signal.aborted;
+      if (!isRefused && !isLost) throw error;
+      this.#isReadOnly = !(error instanceof ReviewError);
+      const why =
+        error instanceof NoRights
+          ? `the token has no rights for it (in a fork, that is expected): ${error.message}`
+          : error.message;
+      if (!this.#refusals.has(why)) this.#say(`no comment is posted: ${why}`);
+      this.#refusals.add(why);
       return false;
     }
   }
