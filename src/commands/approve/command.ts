@@ -102,6 +102,7 @@ async function approve(
 ): Promise<ExitCode> {
   if (options.list === true && path !== undefined)
     throw new CommandStop('usage', '--list takes the stack only, and no plan');
+  refuseFlagsOfList(options);
   if (options.list !== true && plan === undefined)
     throw new CommandStop('usage', 'the plan is missing: name a plan file, or the digest of a plan');
   checkIds(readIds(options.ack));
@@ -121,6 +122,16 @@ async function approve(
       return raceStop(work(), signal, stopped);
     },
   );
+}
+
+/** A flag without an effect is a mistake: the user expects an approval. */
+function refuseFlagsOfList({ list, ack, key, commit, expires }: ApproveOptions): void {
+  if (list !== true) return;
+  const given = Object.entries({ ack, key, commit, expires }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`],
+  );
+  if (given.length > 0)
+    throw new CommandStop('usage', `--list approves nothing: pass it without ${given.join(', ')}`);
 }
 
 interface Approving {

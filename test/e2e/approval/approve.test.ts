@@ -166,6 +166,8 @@ describe('trueup approve', () => {
     const stack = opened();
     await stack.approve([digest, '--yes', '--key', stack.alice.file, '--ack', 'deletes', '--expires', '1h']);
     await stack.approveAsStranger(makeKey('mallory'), digest);
+    const { err } = await stack.approve(['--list', '--ack', 'deletes', '--key', 'x']);
+    expect(err).toContain('--list approves nothing: pass it without --ack, --key');
     const { out, code } = await stack.approve(['--list']);
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`${digest} {2}at commit [0-9a-f]{12} {2}by alice@example.com \\(SHA256:`));
