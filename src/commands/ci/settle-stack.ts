@@ -21,11 +21,12 @@ import { formatAddress } from '../../model/address.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { LoosenedSetting } from '../../model/guard.ts';
 import { type Ledger, LedgerError, WaitEnded } from '../../model/ledger.ts';
-import { quoted } from '../../model/quoted.ts';
+import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { Stack } from '../../model/stack.ts';
 import { stricterOf } from '../../plan/loosened.ts';
 import { loosenedSigners } from '../../plan/stricter-approvals.ts';
 import { CommitStacks } from '../../run/ci/commit-stacks.ts';
+import { changedFiles } from '../../run/ci/stack-files.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
@@ -67,9 +68,9 @@ export async function settleStack(
   { host, path }: { readonly host: CliHost; readonly path: string | undefined },
 ): Promise<ApplyScope> {
   const { ledger, time } = about;
-  const { head, repository } = cleanCommit(about);
-  await refuseChosenLedger(stack, about, host);
   const at = { directory: stack.directory, env: host.env, secrets: host.secrets, signal: time.runEnded };
+  const { head, repository } = await cleanCommit(about, { stack, at });
+  await refuseChosenLedger(stack, about, host);
   const place = { at, stack, host };
   const { range, authors, isFirst } = await readRange(ledger, { commit: head, path: repository.path }, place);
   const compared = isFirst ? (await stepAt(at, head)).parent : range.base;
@@ -159,16 +160,22 @@ function unknownHistory({ message }: LedgerError): CommandStop {
 }
 
 /** @throws CommandStop where the files of the stack are not those of a commit */
-function cleanCommit({ from, repository }: SettleInput) {
+async function cleanCommit(
+  { from, repository }: SettleInput,
+  { stack, at }: Pick<BeforePlace, 'stack' | 'at'>,
+) {
   if (from.commit === undefined || repository === undefined) {
     const why = from.commit === undefined ? from.why : 'git cannot be run';
     throw new CommandStop('commit-needed', `nothing was written: the commit is not known: ${why}`);
   }
-  if (from.uncommitted !== undefined && from.ignored !== true)
+  if (from.uncommitted !== undefined && from.ignored !== true) {
+    const files = await changedFiles(stack, at);
+    const named = files.length === 0 ? '' : `: ${quoteSome(files)}`;
     throw new CommandStop(
       'commit-needed',
-      `nothing was written: files of the stack have changes that are not in commit ${from.commit}`,
+      `nothing was written: files of the stack have changes that are not in commit ${from.commit}${named}`,
     );
+  }
   return { head: from.commit, repository };
 }
 

@@ -1,5 +1,8 @@
 /** The files that a stack names besides its manifests: certificates, tokens, seeds, keys of people who may approve. */
 import { posix } from 'node:path';
+import { uncommittedPaths } from '../../ledger/git/checkout.ts';
+import type { GitContext } from '../../ledger/git/git-command.ts';
+import { matchStackFiles } from '../../manifest/files/match-files.ts';
 import type { SecretSource, Stack, Target } from '../../model/stack.ts';
 import { secretBehind } from '../read-secret.ts';
 
@@ -36,6 +39,15 @@ export function inRepository(named: readonly string[], file: string): string[] {
     .filter((path) => !posix.isAbsolute(path))
     .map((path) => posix.join(posix.dirname(file), path))
     .filter((path) => path !== '..' && !path.startsWith('../'));
+}
+
+/** What of the stack's folder has uncommitted changes, relative to it: files of the stack, and folders that may hold some. */
+export async function changedFiles(stack: Stack, at: GitContext): Promise<string[]> {
+  const { isFile, isOnTheWay } = matchStackFiles(stack, false);
+  const changed = await uncommittedPaths(at);
+  return changed.flatMap(({ path, hadFiles }) =>
+    isFile(path) || (hadFiles && isOnTheWay(path)) ? [path] : [],
+  );
 }
 
 function filesOfTarget({ caCert, token, auditToken }: Target): string[] {

@@ -3,9 +3,11 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openApplyScene } from '../../support/ci/apply-scene.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { setByHand } from '../../support/cli/two-clones.ts';
 import { findPostgres, startPostgres } from '../../support/ledger/postgres-server.ts';
+import { documentsText } from '../../support/rig/stack-folder.ts';
 
 const bin = findPostgres();
 
@@ -173,6 +175,18 @@ describe('An approval', () => {
       /### Nothing left to apply: stack `payments`[\s\S]*An earlier apply may have made the changes/,
     );
     expect(scene.bench.wire.writes()).toEqual([]);
+  });
+
+  it('is of a commit, and the files are named that differ from it', async () => {
+    const scene = await openApplyScene();
+    const { cwd, env } = scene.job();
+    writeFileSync(
+      join(cwd, 'manifests', 'base.yaml'),
+      documentsText([workspace('base', { description: 'x' })]),
+    );
+    writeFileSync(join(cwd, 'notes.md'), 'x');
+    const { err } = await trueup(['ci', 'apply', '.'], { cwd, env });
+    expect(err).toMatch(/changes that are not in commit [0-9a-f]{40}: "manifests\/base\.yaml"$/m);
   });
 
   it('is not needed for an empty plan', async () => {
