@@ -141,7 +141,10 @@ class Judge {
   async check(stored: StoredApproval): Promise<readonly (Counted | RefusedApproval)[]> {
     const { approval } = stored;
     const elsewhere = whyElsewhere(approval, this.#input);
-    if (elsewhere !== undefined) return [refuse(elsewhere)];
+    if (elsewhere !== undefined) {
+      const signer = await this.#admission(stored, this.#input.head);
+      return [refuse(elsewhere, 'why' in signer ? {} : { by: signer.names[0] })];
+    }
     const proposals = this.#input.proposals.filter(({ heads }) => heads.includes(approval.commit));
     if (proposals.length === 0)
       return [

@@ -204,6 +204,8 @@ describe('a signed approval does not count', () => {
   it('when it has expired, is from the future, or is valid for too long', async () => {
     const { stack, alice } = await approved('--expires', '2d');
     await expectNone(stack, 'it expired at', { now: Date.now() + 3 * day });
+    const { refused } = await stack.read({ now: Date.now() + 3 * day });
+    expect(refused).toMatchObject([{ by: 'alice@example.com' }]);
     await expectNone(stack, 'which is in the future', { now: Date.now() - 6 * 60_000 });
     expect((await stack.read({ now: Date.now() - 4 * 60_000 })).approvals).toHaveLength(1);
     const [, text] = onlyApproval(stack);
