@@ -132,13 +132,15 @@ async function readTarget(session: Session, read: (session: Session) => Promise<
   }
 }
 
-function unread({ name }: Target, why: string): Diagnostic {
+function unread({ name, organization, mount }: Target, why: string): Diagnostic {
+  const place =
+    organization === undefined ? `mount ${quoted(mount ?? '')}` : `organization ${quoted(organization)}`;
   return {
     code: 'target-unread',
     severity: 'error',
     class: 'incomplete',
     message: `target ${quoted(name)} could not be read: ${why}`,
-    fix: 'fix the read error, then plan again: until then nothing is planned for this target, and nothing is written to any target',
+    fix: `remove the cause, then plan again; after an answer 401, 403 or 404, check that the token of the target is valid and may read ${place}. Until then nothing is planned for this target, and nothing is written to any target`,
   };
 }
 

@@ -10,6 +10,14 @@ import { readPages } from './read-list.ts';
 
 const advice = 'nothing is approved as long as the code host does not give it in full';
 
+/** What the user can do about a refusal: a clause with its colon. */
+function toDo(status: number): string {
+  if (status === 401) return ': check that the token of this job is valid';
+  return status === 403 || status === 404
+    ? ': give the token of this job the right to read it, in a job of GitHub by "permissions" such as "pull-requests: read"'
+    : '';
+}
+
 export class Reading {
   readonly #host: CodeHost;
   /** as a person would say it */
@@ -102,7 +110,7 @@ export class Reading {
 
   #failure({ method, url, status, words }: CodeHostAnswer): CodeHostError {
     const said = words === '' ? '' : `: ${words}`;
-    return new CodeHostError(`${method} ${url} answered ${status}${said}; ${advice}`);
+    return new CodeHostError(`${method} ${url} answered ${status}${said}; ${advice}${toDo(status)}`);
   }
 
   #unexpected({ method, url }: CodeHostAnswer, why: string): CodeHostError {

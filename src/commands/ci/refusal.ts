@@ -154,17 +154,19 @@ function waysToApprove(
         ? 'let a job wait for an environment with required reviewers: "trueup ci apply --record" in the job before, then "trueup ci apply --digest … --environment …"'
         : `start a new run, and approve it for environment ${quoted(environment)} once its plan is shown`,
   };
-  const usable = methods
-    .filter((method) => method !== 'signature' || hasSigners(rules))
-    .filter((method) => method === 'signature' || missing === undefined || method === 'environment')
-    .filter((method) => method !== 'environment' || environment !== undefined || !acceptsAll(rules));
-  if (usable.length === 0)
+  if (methods.length === 0)
     return [
-      methods.length === 0
-        ? 'no method of "spec.approvals" counts both at the last apply and now: apply once by hand with "trueup apply"'
-        : 'give the job a token for the code host, or name signers in "from" of "spec.approvals"',
+      'no method of "spec.approvals" counts both at the last apply and now: apply once by hand with "trueup apply"',
     ];
-  return usable.map((method) => `${ways[method]}${people}`);
+  const needsHost = missing !== undefined && methods.some((method) => method !== 'signature');
+  const usable = methods
+    .filter((method) => (method === 'signature' ? hasSigners(rules) : missing === undefined))
+    .filter((method) => method !== 'environment' || environment !== undefined || !acceptsAll(rules));
+  if (usable.length === 0 && !needsHost) return ['name signers in "from" of "spec.approvals"'];
+  return [
+    ...(needsHost ? [`give this job access to the code host, and run it again: ${missing}`] : []),
+    ...usable.map((method) => `${ways[method]}${people}`),
+  ];
 }
 
 /** Without a choice in the stack file, nothing shows that a job waits for an environment. */

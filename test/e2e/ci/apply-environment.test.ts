@@ -194,7 +194,8 @@ describe('A code host that cannot be read', () => {
     scene.github.always(({ path }) =>
       path.endsWith('/reviews') ? { status, body: { message: 'no' } } : undefined,
     );
-    await scene.ciApply(1);
+    const { err } = await scene.ciApply(1);
+    if (status === 403) expect(err).toContain('give the token of this job the right to read it');
     expect(scene.bench.wire.writes()).toEqual([]);
   });
 
@@ -204,7 +205,10 @@ describe('A code host that cannot be read', () => {
     approve('alice');
     merge();
     const { err } = await scene.ciApply(4, [], { token: '' });
-    expect(err).toContain('"GITHUB_TOKEN" is not set');
+    expect(err).toContain(
+      'to do: give this job access to the code host, and run it again: the environment variable "GITHUB_TOKEN" is not set',
+    );
+    expect(err).not.toContain('let a job wait');
   });
 });
 
@@ -245,7 +249,10 @@ describe('A job', () => {
     merge();
     const { out, err } = await scene.ciApply(1, ['.', 'missing.yaml']);
     expect(out).toContain('.: done, or nothing to do (exit code 0)\nmissing.yaml: error (exit code 1)');
-    expect(err).toContain('exit code 1, error');
+    expect(err).toContain('exit code 1, error: Remove the cause that is reported above');
     expect(await scene.bench.idsOf('first')).toHaveLength(1);
+    const same = await scene.ciApply(0, ['.', '../pay', 'trueup.yaml']);
+    expect(same.out).not.toContain('exit code');
+    await scene.refused('"../.." is not in this repository: name a stack of it', 1, ['../..']);
   });
 });

@@ -11,7 +11,10 @@ async function onlyProblem(bench: Bench, stack: Checkout): Promise<{ message: st
   bench.wire.reset();
   const { problems, changes } = await stack.plan(1);
   expect(changes).toEqual([]);
-  expect(problems).toMatchObject([{ code: 'target-unread' }]);
+  const fix = expect.stringContaining(
+    'check that the token of the target is valid and may read mount "kubernetes"',
+  );
+  expect(problems).toMatchObject([{ code: 'target-unread', fix }]);
   const requests = bench.wire.seen.filter(({ path }) => path.startsWith('/v1/')).length;
   return { message: problems[0]?.message ?? '', requests };
 }
