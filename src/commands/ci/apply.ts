@@ -2,10 +2,11 @@
  * `trueup ci apply [path...]`: applies what was approved of the commits since the last apply, one stack after another: those that are
  * named, or all that have something to apply.
  */
-import { join } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import { shortCommit } from '../../model/checkout.ts';
-import { displayPath } from '../../manifest/files/find-stack.ts';
+import { displayPath, findRepository, slashes, stackFileName } from '../../manifest/files/find-stack.ts';
 import { counted, quoted, quoteSome } from '../../model/quoted.ts';
 import { renderJson } from '../../report/json/render-json.ts';
 import { code as codeSpan } from '../../report/markdown/escape.ts';
@@ -41,10 +42,27 @@ export async function ciApply(
   checkUsage(paths, options);
   refusePullRequest(context.host);
   if (paths.length === 0) return applyUnapplied(options, context);
-  const tasks = paths.map((path): Task => ({ path, shown: path, heading: `Stack ${path}` }));
+  const named = await differentStacks(paths, context.host);
+  const tasks = named.map((path): Task => ({ path, shown: path, heading: `Stack ${path}` }));
   checkOne(tasks, options);
   if (tasks.length > 1) return applyEach(tasks, options, context);
-  return applyOne(paths[0], options, context);
+  return applyOne(named[0], options, context);
+}
+
+/** The paths as typed, each stack once. @throws CommandStop for a path outside of the repository */
+async function differentStacks(paths: readonly string[], { cwd }: CliHost): Promise<readonly string[]> {
+  const { root, isGit } = await findRepository(cwd);
+  const found = new Map<string, string>();
+  for (const path of paths) {
+    const absolute = resolve(cwd, path);
+    const real = await realpath(absolute).catch(() => absolute);
+    const fromRoot = slashes(relative(await realpath(root), real));
+    if (isGit && absolute === real && (fromRoot.startsWith('../') || isAbsolute(fromRoot)))
+      throw new CommandStop('no-stack', `${quoted(path)} is not in this repository: name a stack of it`);
+    const folder = basename(real) === stackFileName ? dirname(real) : real;
+    if (!found.has(folder)) found.set(folder, path);
+  }
+  return [...found.values()];
 }
 
 /** One stack to apply. */
@@ -104,10 +122,11 @@ function tellRest(
 }
 
 function removedText({ file, commit, name, resources }: RemovedStack): string {
-  const stack = name === undefined ? 'the stack' : `the stack ${quoted(name)}`;
-  const what = resources === undefined ? 'its resources' : `its ${counted(resources, 'resource')}`;
+  const of = name === undefined ? '' : ` of the stack ${quoted(name)}`;
+  const what = resources === undefined ? 'resources' : counted(resources, 'resource');
+  const [stay, them] = resources === 1 ? ['stays as it is', 'it'] : ['stay as they are', 'them'];
   const restore = quoted(`git checkout ${shortCommit(commit)} -- ${shellWord(file)}`);
-  return `the stack file ${quoted(file)} was removed after ${stack} was applied: nothing of it is applied, and ${what} stay as they are; to remove them, restore the file without its manifests (${restore}, with "optional: true" for each pattern of "spec.manifests"), merge it, and let the plan be approved and applied`;
+  return `the stack file ${quoted(file)}${of} was removed: nothing of it is applied, and its ${what} ${stay}; to remove ${them}, restore the file without its manifests (${restore}, with "optional: true" for each pattern of "spec.manifests"), merge it, and let the plan be approved and applied`;
 }
 
 function nothing({ replaced, ...found }: UnappliedStacks, terminal: Terminal): ExitCode {
@@ -209,6 +228,7 @@ const nextStepsOf: ReadonlyMap<string, string> = new Map<DiagnosticCode, string>
 
 /** Where a job of a CI has another next step than a person at a terminal. */
 const nextSteps: Partial<Record<ExitCode, string>> = {
+  [exitCodes.error]: 'Remove the cause that is reported above, and run this job again.',
   [exitCodes.stale]: 'Run this job again: it plans again, and says how to approve the new plan.',
   [exitCodes.blocked]:
     'Read the guards in the plan, acknowledge them as the lines that begin with "to do" say, and run this job again.',

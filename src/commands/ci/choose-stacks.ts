@@ -34,8 +34,15 @@ export interface Choice {
   readonly chosen: readonly ChosenStack[];
   /** stacks of the repository that the commits do not change */
   readonly unchanged: readonly ChosenStack[];
-  /** stack files that the commits remove */
-  readonly removed: readonly string[];
+  /** stacks that the commits remove */
+  readonly removed: readonly ChosenStack[];
+  /** stacks whose file the commits move */
+  readonly moved: readonly MovedStack[];
+}
+
+interface MovedStack extends ChosenStack {
+  /** where its file was, from the top of the repository */
+  readonly from: string;
 }
 
 /** @param paths as the user typed them. @throws CommandStop for a path without a stack, and for two stacks of one name */
@@ -44,7 +51,7 @@ export async function chooseStacks(
   { paths, all }: { readonly paths: readonly string[]; readonly all: boolean },
   host: CliHost,
 ): Promise<Choice> {
-  const { head, from } = scope;
+  const { head } = scope;
   const named = await Promise.all(paths.map((path) => stackFileAt(path, scope, host)));
   const files = named.length > 0 ? [...new Set(named)] : head.files();
   const isChanged = await changeFinder(scope, host);
@@ -57,12 +64,36 @@ export async function chooseStacks(
   const chosen = stacks.flatMap(({ stack, isChosen }) => (isChosen ? [stack] : []));
   const [clash] = sameNames(stacks.map(({ stack }) => stack)).values();
   if (clash !== undefined) throw clash;
+  const unchanged = stacks.flatMap(({ stack, isChosen }) => (isChosen ? [] : [stack]));
+  const gone = named.length > 0 ? { removed: [], moved: [] } : await findGone(scope);
+  return { chosen, unchanged, ...gone };
+}
+
+/** The stacks whose file the commits remove: the name shows whether another file has the stack now. */
+async function findGone({ head, from }: CiScope): Promise<Pick<Choice, 'removed' | 'moved'>> {
   const known = new Set(head.files());
-  return {
-    chosen,
-    unchanged: stacks.flatMap(({ stack, isChosen }) => (isChosen ? [] : [stack])),
-    removed: named.length > 0 ? [] : (from?.files() ?? []).filter((file) => !known.has(file)),
-  };
+  const gone = (from?.files() ?? []).filter((file) => !known.has(file));
+  const now = gone.length === 0 ? new Map<string, ChosenStack>() : await stacksByName(head);
+  const removed: ChosenStack[] = [];
+  const moved: MovedStack[] = [];
+  for (const file of gone) {
+    const stack = stackAt(file, await from?.read(file));
+    const found = stack.name === undefined ? undefined : now.get(stack.name);
+    if (found === undefined) removed.push(stack);
+    else moved.push({ ...found, from: file });
+  }
+  return { removed, moved };
+}
+
+/** A renamed stack has its former name as well. */
+async function stacksByName(stacks: CommitStacks): Promise<ReadonlyMap<string, ChosenStack>> {
+  const found = new Map<string, ChosenStack>();
+  for (const file of stacks.files()) {
+    const read = await stacks.read(file);
+    const { name, renamedFrom } = read?.stack ?? read?.partial ?? {};
+    for (const one of [renamedFrom, name]) if (one !== undefined) found.set(one, stackAt(file, read));
+  }
+  return found;
 }
 
 /** @param read the stack of this file; undefined where there is none */

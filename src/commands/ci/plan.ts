@@ -2,34 +2,40 @@
  * `trueup ci plan`: the plan job of a pull request, a merge group or a push. Chooses the stacks that the commits change, plans each, and
  * reports them wherever the CI shows something.
  */
+import { stackFileName } from '../../manifest/files/find-stack.ts';
 import type { Plan } from '../../model/plan.ts';
-import { counted, quoted } from '../../model/quoted.ts';
+import { quoted } from '../../model/quoted.ts';
 import { renderPlanDifference } from '../../report/text/plan-difference.ts';
 import { sentence } from '../../report/markdown/escape.ts';
-import { type CiJob, findJob } from '../../run/ci/job.ts';
+import { findJob } from '../../run/ci/job.ts';
 import { type CiScope, openScope } from '../../run/ci/scope.ts';
 import type { CommonOptions } from '../../run/command-options.ts';
 import { carriedLine } from '../../run/comment/carried-plan.ts';
 import { draftOf, isEmptyPlan } from '../../run/comment/post-comment.ts';
+import type { Draft } from '../../run/comment/sticky-comment.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import { reportStop } from '../../run/report-stop.ts';
 import { listenForEnd, openDeadline } from '../../run/stop-signals.ts';
 import { type CommandContext, printError } from '../../run/terminal.ts';
-import { type Choice, chooseStacks, headingOf, listStacks } from './choose-stacks.ts';
+import { type Choice, type ChosenStack, chooseStacks, headingOf, listStacks } from './choose-stacks.ts';
 import {
   type CodeHostSession,
   openCodeHostSession,
   type SessionOptions,
   trustOf,
 } from './code-host-session.ts';
+import { endOf, nextStep } from './end-of-plan.ts';
 import { checkGroup, type GroupVerdict, pullsOfGroup } from './merge-group.ts';
 import { planStack, type StackResult, worstCode } from './plan-stack.ts';
 import { reportToGithub, writePlans, writeSarif } from './report.ts';
 
-export interface CiPlanOptions extends SessionOptions, CommonOptions {
+export interface CiPlanOptions extends SessionOptions, Omit<CommonOptions, 'format'> {
   readonly all?: boolean;
   readonly list?: boolean;
+  /** how `list` prints the stacks */
+  readonly format?: 'text' | 'json';
   readonly base?: string;
   readonly outDir?: string;
   readonly sarif?: string;
@@ -45,6 +51,7 @@ export async function ciPlan(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { host } = context;
+  checkUsage(paths, options);
   const job = await findJob(host);
   if (job.isClosed) return closed(host);
   const stops = listenForEnd(host);
@@ -56,8 +63,13 @@ export async function ciPlan(
     const scope = await openScope(host, { base: options.base, needsBase, signal });
     try {
       const choice = await chooseStacks(scope, { paths, all: options.all ?? false }, host);
+      if (options.all === true && choice.chosen.length + choice.removed.length === 0)
+        throw new CommandStop(
+          'no-stack',
+          `commit ${scope.head.commit} has no ${stackFileName}: "trueup init" writes a first stack`,
+        );
       if (options.list) {
-        listStacks(choice, context);
+        listStacks({ ...choice, removed: choice.removed.map(({ file }) => file) }, context);
         return exitCodes.done;
       }
       // A job that is started again after the merge leaves the comments as they are: the approvals are about them.
@@ -84,6 +96,18 @@ function isMerged({ job, head, from }: CiScope): boolean {
   return job.event === 'pull-request' && from?.commit === head.commit;
 }
 
+function checkUsage(paths: readonly string[], { all, list, format, comment, mustPost }: CiPlanOptions): void {
+  const mistake = (message: string) => new CommandStop('usage', message);
+  if (all === true && paths.length > 0)
+    throw mistake('--all plans all stacks of the repository: pass it without a path');
+  if (mustPost === true && comment === false)
+    throw mistake('--must-post fails where no comment can be posted: pass it without --no-comment');
+  if (format === 'json' && list !== true)
+    throw mistake(
+      '--format is how --list prints the stacks: pass it with --list; --out-dir writes plans as JSON',
+    );
+}
+
 function closed({ stdout }: CliHost): ExitCode {
   stdout.write('The pull request is closed: nothing is planned\n');
   return exitCodes.done;
@@ -96,13 +120,14 @@ interface PlanAll {
   readonly context: CommandContext;
 }
 
-async function planAll({ chosen, unchanged, removed }: Choice, about: PlanAll): Promise<ExitCode> {
+async function planAll(choice: Choice, about: PlanAll): Promise<ExitCode> {
+  const { chosen, unchanged, removed } = choice;
   const { scope, session, options, context } = about;
   const { job } = scope;
   const { host, terminal } = context;
   const numbers = await numbersOf(scope, host);
   const trust = trustOf(job, session, { trustAuthor: options.trustAuthor ?? false, numbers });
-  sayRemoved(removed, host);
+  sayGone(choice, host);
   await session.markOthers(unchanged.flatMap(({ name }) => name ?? []));
   for (const { name } of chosen) if (name !== undefined) await session.markOutdated(name);
   const results: StackResult[] = [];
@@ -116,19 +141,27 @@ async function planAll({ chosen, unchanged, removed }: Choice, about: PlanAll): 
   const codes = results.map(({ code }) => code);
   if (options.outDir !== undefined) await writePlans(options.outDir, results, host);
   if (options.sarif !== undefined) await writeSarif(options.sarif, results, host);
-  codes.push(await postAll(results, about));
+  codes.push(await postAll(results, removed, about));
   const code = worstCode(codes);
   reportToGithub(results, code, host);
-  host.stdout.write(`${endOf(results, code, { scope, outDir: options.outDir })}\n`);
+  const isAlreadyMerged = isMerged(scope);
+  const end = endOf(results, code, { job, isMerged: isAlreadyMerged, outDir: options.outDir, removed });
+  host.stdout.write(`${end}\n`);
   return code;
 }
 
 /** A stack that is no longer there cannot be planned, and nothing of it is deleted. */
-function sayRemoved(removed: readonly string[], { stderr }: CliHost): void {
-  for (const file of removed)
+function sayGone({ removed, moved }: Pick<Choice, 'removed' | 'moved'>, { stderr }: CliHost): void {
+  for (const { name, from, file } of moved)
     stderr.write(
-      `the stack file ${quoted(file)} was removed: its resources stay as they are; to remove them, apply the stack without manifests before its file is removed\n`,
+      `the stack ${quoted(name ?? '')} moved from ${quoted(from)} to ${quoted(file)}, where it is planned\n`,
     );
+  for (const stack of removed) stderr.write(`${removedText(stack)}\n`);
+}
+
+function removedText({ file, name }: ChosenStack): string {
+  const stack = name === undefined ? '' : ` of the stack ${quoted(name)}`;
+  return `the stack file ${quoted(file)}${stack} is removed: its resources stay as they are; to remove them, keep the file for now, with "optional: true" for each pattern of "spec.manifests", remove only the manifests, and remove the file after the apply`;
 }
 
 async function numbersOf(scope: CiScope, host: CliHost): Promise<readonly number[]> {
@@ -150,7 +183,7 @@ async function withGroup(
     if (verdict.is === 'reviewed') return result;
     showDifference(verdict, context);
     const why = verdict.reasons.length === 0 ? '' : ` (${verdict.reasons.join('; ')})`;
-    const message = `the plan of this merge group is not what its pull requests have shown${why}: take the pull request out of the queue, bring its branch up to date with the base branch, and let its new plan be reviewed`;
+    const message = `the plan of this merge group is not what its pull requests have shown${why}: take the pull request out of the queue, bring its branch up to date with the base branch, and let its new plan be reviewed; if an earlier merge is not applied yet, wait for that apply instead, and queue it again`;
     printError(terminal, 'not-reviewed', message);
     const reported = [
       ...result.reported,
@@ -174,9 +207,19 @@ function showDifference(
 }
 
 /** Comments are posted at the end: the next job marks those that were not as out of date. */
-async function postAll(results: readonly StackResult[], { session, context }: PlanAll): Promise<ExitCode> {
+async function postAll(
+  results: readonly StackResult[],
+  removed: readonly ChosenStack[],
+  { session, context }: PlanAll,
+): Promise<ExitCode> {
   try {
     let isPosted = true;
+    for (const stack of removed)
+      if (stack.name !== undefined) {
+        const text = `**Removed, and not planned**: ${sentence(removedText(stack))}.`;
+        const note = noteOf(stack.name, { text, summary: 'removed, and not planned' }, context.host);
+        isPosted = (await session.post(note, { creates: true })) && isPosted;
+      }
     for (const result of results) isPosted = (await postOne(result, session)) && isPosted;
     return isPosted ? exitCodes.done : exitCodes.error;
   } catch (error) {
@@ -198,9 +241,18 @@ async function postOne(
   }
   if (onlyValidated === undefined || stack.name === undefined) return true;
   const text = `**Validated, and not planned**: ${sentence(onlyValidated)}.`;
+  const note = noteOf(stack.name, { text, summary: 'validated, and not planned' }, host);
+  return session.post(note, { creates: true });
+}
+
+/** A comment without a plan. @param about.text Markdown */
+function noteOf(
+  stack: string,
+  { text, summary }: { readonly text: string; readonly summary: string },
+  host: CliHost,
+): Draft {
   const at = new Date(host.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-  const shown = { post: host.newId(), at, digest: '', summary: 'validated, and not planned' };
-  return session.post({ stack: stack.name, plan: text, shown }, { creates: true });
+  return { stack, plan: text, shown: { post: host.newId(), at, digest: '', summary } };
 }
 
 function commitOf({ made }: Plan): string | undefined {
@@ -215,48 +267,4 @@ function originOf(plan: Plan) {
     ...(commit === undefined ? {} : { commit }),
     ...(made?.dirty ? { dirty: true as const } : {}),
   };
-}
-
-interface EndOptions {
-  readonly scope: CiScope;
-  readonly outDir: string | undefined;
-}
-
-/** What happened, and what to do next. */
-function endOf(results: readonly StackResult[], code: ExitCode, { scope, outDir }: EndOptions): string {
-  if (results.length === 0 && isMerged(scope))
-    return 'The base branch has all commits of the pull request, so nothing was planned. The comments stay as they are.';
-  if (results.length === 0) return 'No stack is changed, so nothing was planned. There is nothing to do.';
-  const planned = results.filter(({ plan }) => plan !== undefined);
-  const only = results.filter(({ onlyValidated }) => onlyValidated !== undefined);
-  const failed = results.filter((result) => result.code !== exitCodes.done);
-  const parts = [
-    `${counted(planned.length, 'stack')} planned`,
-    ...(only.length === 0 ? [] : [`${only.length} only validated`]),
-    ...(failed.length === 0
-      ? []
-      : [`${failed.length} failed: ${failed.map(({ stack }) => stack.path).join(', ')}`]),
-  ];
-  const kept =
-    outDir === undefined || planned.length === 0 ? '' : `; the plan files are in ${quoted(outDir)}`;
-  return `${parts.join(', ')}${kept}.\n${nextStep(code, scope.job)}`;
-}
-
-function nextStep(code: ExitCode, { event }: CiJob): string {
-  switch (code) {
-    case exitCodes.done:
-      return event === 'push'
-        ? 'Next: let the plan be approved, then apply it with "trueup ci apply".'
-        : 'Next: review each plan and its guards. After the merge, "trueup ci apply" applies what was approved.';
-    case exitCodes.invalid:
-      return 'Next: correct the lines that the messages name, and push again.';
-    case exitCodes.stale:
-      return 'Next: take the pull request out of the queue, update its branch, and review its new plan.';
-    case exitCodes.conflict:
-      return 'Next: read the message. It names the owner or the place, and the ways to go on.';
-    case exitCodes.interrupted:
-      return 'Next: run the job again. Nothing was changed.';
-    default:
-      return 'Next: remove the cause that the message names, and run the job again. Nothing was changed.';
-  }
 }

@@ -241,9 +241,10 @@ class Search {
 
   /** Of the commit before a push, and of the commits of the last applies. */
   async #findRemoved(found: readonly FoundStack[]): Promise<readonly RemovedStack[]> {
-    const { base } = this.#clone.job;
+    const { job, reader } = this.#clone;
+    const base = job.base ?? (await reader.parentsOf(this.#head.commit))[0];
     // After a forced push that commit is gone.
-    if (base !== undefined) await this.#open(base).catch(() => {});
+    if (base !== undefined) await this.#open(base).catch((error) => this.#unknown(error));
     const here = new Set(found.map(({ stack }) => stack.file));
     const names = new Set(
       found.flatMap(({ read }) => {

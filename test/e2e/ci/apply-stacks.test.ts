@@ -129,10 +129,19 @@ describe('A stack that was removed', () => {
         GITHUB_EVENT_PATH: join(temporaryFolder({ e: JSON.stringify({ before }) }), 'e'),
       },
     });
-    expect(err).toContain('"net/trueup.yaml" was removed after the stack "net" was applied');
+    expect(err).toContain('"net/trueup.yaml" of the stack "net" was removed');
     expect(err).toContain(`its 2 resources stay as they are`);
     expect(err).toContain(`git checkout ${before.slice(0, 12)} -- net/trueup.yaml`);
     expect(await scene.bench.idsOf('net-base')).toHaveLength(1);
+  });
+
+  it('is named, too, where it was the only one, and the job does not say which commit was before', async () => {
+    const scene = await openApplyScene({ spec: { ...free, ledger: 'git' } });
+    scene.push({ 'pay/trueup.yaml': undefined });
+    const { err, out } = await scene.ciApply(0);
+    expect(err).toContain('"pay/trueup.yaml" of the stack "payments" was removed');
+    expect(err).toContain('its 1 resource stays as it is; to remove it,');
+    expect(out).toContain('Nothing to apply');
   });
 
   it('is not named when it only has another folder', async () => {
@@ -176,6 +185,8 @@ describe('Stacks that cannot be told apart or found', () => {
     expect(out).toBe('pay\n');
     git(clone, 'rm', '--quiet', 'pay/trueup.yaml');
     git(clone, 'commit', '--quiet', '-m', 'none');
+    expect((await list()).err).toContain('"pay/trueup.yaml" of the stack "payments" was removed');
+    git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'later');
     expect((await list()).err).toContain('has no trueup.yaml: commit "trueup.yaml"');
   });
 });

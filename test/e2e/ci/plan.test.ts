@@ -167,6 +167,72 @@ describe('A job of a pull request', () => {
     },
   );
 
+  it('says where a stack is whose folder was renamed, and not that it was removed', async () => {
+    const scene = await openCiScene();
+    scene.propose({
+      'stacks/pay/trueup.yaml': undefined,
+      'stacks/pay/manifests/app.yaml': undefined,
+      'payments/trueup.yaml': scene.stack('pay'),
+      'payments/manifests/app.yaml': manifest('pay-app'),
+    });
+    const { err, out } = await scene.job();
+    expect(err).toContain(
+      'the stack "pay" moved from "stacks/pay/trueup.yaml" to "payments/trueup.yaml", where it is planned',
+    );
+    expect(err + out).not.toContain('is removed');
+    expect(scene.github.comments).toHaveLength(1);
+  });
+
+  it('says in the pull request that a stack is removed, and that there is something to decide', async () => {
+    const scene = await openCiScene();
+    scene.propose({ 'stacks/pay/trueup.yaml': undefined });
+    const { code, err, out } = await scene.job();
+    expect(code).toBe(0);
+    const said = 'the stack file "stacks/pay/trueup.yaml" of the stack "pay" is removed: its resources stay';
+    expect(err).toContain(said);
+    expect(out).toContain('1 stack removed, and nothing was planned. Next: decide');
+    expect(out).not.toContain('There is nothing to do');
+    expect(scene.github.comments.map(({ body }) => body)).toEqual([
+      expect.stringContaining('**Removed, and not planned**: the stack file `stacks/pay/trueup.yaml`'),
+    ]);
+  });
+
+  it.each([
+    [['--all', 'stacks/pay'], '--all plans all stacks of the repository: pass it without a path'],
+    [['--must-post', '--no-comment'], 'pass it without --no-comment'],
+    [['--format', 'json'], '--format is how --list prints the stacks'],
+  ])('refuses %j, of which one flag would have no effect', async (args, why) => {
+    const { propose, job } = await openCiScene();
+    propose({ 'README.md': 'text' });
+    expect(await job({ args })).toMatchObject({ code: 1, err: expect.stringContaining(why) });
+  });
+
+  it('fails with --all where no commit has a stack', async () => {
+    const { push, propose, job } = await openCiScene();
+    push({ 'stacks/pay/trueup.yaml': undefined, 'stacks/net/trueup.yaml': undefined });
+    propose({ 'README.md': 'text' });
+    const ran = await job({ args: ['--all'] });
+    expect(ran.code).toBe(1);
+    expect(ran.err).toMatch(/commit [0-9a-f]{40} has no trueup\.yaml: "trueup init" writes a first stack/);
+  });
+
+  it.each([401, 403, 404, 422, 500])(
+    'plans, and says that no comment is posted, where the code host answers %i',
+    async (status) => {
+      const scene = await openCiScene();
+      scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
+      const answer = { status, body: { message: 'no comments today' }, headers: { 'retry-after': '0' } };
+      scene.github.always(({ path }) => (path.includes('/comments') ? answer : undefined));
+      const ran = await scene.job();
+      expect(ran, ran.err).toMatchObject({ code: 0 });
+      expect(ran.out).toContain('1 stack planned');
+      expect(ran.err).toMatch(
+        new RegExp(`^no comment is posted: .*answered ${status}: no comments today`, 'm'),
+      );
+      expect((await scene.job({ args: ['--must-post'] })).code).toBe(1);
+    },
+  );
+
   it('marks the comment of a stack that the pull request no longer changes as out of date', async () => {
     const scene = await openCiScene();
     scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
@@ -229,7 +295,7 @@ describe('A job of a pull request', () => {
     const ran = await scene.job({ args: ['--sarif', 'out.sarif'] });
     expect(ran.code).toBe(7);
     expect(ran.out).toMatch(/^::error file=stacks\/pay\/manifests\/more\.yaml,line=1/m);
-    expect(ran.out).toContain('1 stack planned, 1 failed: stacks/pay');
+    expect(ran.out).toContain('1 stack planned, 1 not planned completely: stacks/pay');
     expect(ran.out).toContain('Next: correct the lines that the messages name');
     const sarif = JSON.parse(readFileSync(join(ran.clone, 'out.sarif'), 'utf8'));
     expect(sarif.runs[0].results[0].locations[0].physicalLocation.artifactLocation.uri).toBe(

@@ -83,7 +83,7 @@ describe('A target with another address', () => {
     const ran = await scene.job();
     expect(ran, ran.err).toMatchObject({ code: 0 });
     expect(thief.tokens).toEqual([]);
-    expect(ran.out).toContain('0 stacks planned, 2 only validated');
+    expect(ran.out).toContain('2 stacks only validated');
     expect(ran.err).toContain('the changes decide where secrets go (a new stack)');
     expect(ran.err).toContain('the target "other"');
     expect(scene.github.comments[0]?.body).toContain('**Validated, and not planned**');
@@ -180,7 +180,7 @@ describe('A fork without secrets', () => {
     const env = { API_TOKEN: '', SERVICE_TOKEN: '', GITHUB_TOKEN: '' };
     const ran = await scene.job({ pull, env });
     expect(ran, ran.err).toMatchObject({ code: 0 });
-    expect(ran.out).toContain('0 stacks planned, 1 only validated');
+    expect(ran.out).toContain('1 stack only validated');
     expect(ran.err).toContain('this job gets no secrets, as in a fork');
     const wrong = documentsText([{ ...workspace('x'), spec: { autoAply: true } }]);
     scene.propose({ 'stacks/pay/manifests/more.yaml': wrong });
