@@ -57,7 +57,9 @@ async function differentStacks(paths: readonly string[], { cwd }: CliHost): Prom
     const absolute = resolve(cwd, path);
     const real = await realpath(absolute).catch(() => absolute);
     const fromRoot = slashes(relative(await realpath(root), real));
-    if (isGit && absolute === real && (fromRoot.startsWith('../') || isAbsolute(fromRoot)))
+    const isOutside = /^\.\.(\/|$)/.test(fromRoot) || isAbsolute(fromRoot);
+    // A path of another spelling may lead to a link, which the apply itself refuses.
+    if (isGit && isOutside && absolute === real)
       throw new CommandStop('no-stack', `${quoted(path)} is not in this repository: name a stack of it`);
     const folder = basename(real) === stackFileName ? dirname(real) : real;
     if (!found.has(folder)) found.set(folder, path);
@@ -161,7 +163,9 @@ async function applyEach(
     if (code === exitCodes.interrupted) break;
   }
   const lines = [
-    ...ended.map(({ task: { shown }, code }) => `${shown}: ${titleOf(code)} (exit code ${code})`),
+    ...ended.map(
+      ({ task: { shown }, terminal, code }) => `${shown}: ${titleOf(code, terminal)} (exit code ${code})`,
+    ),
     ...tasks.slice(ended.length).map(({ shown }) => `${shown}: not begun`),
   ];
   textOutput(whole)?.write(`${lines.join('\n')}\n`);
@@ -212,7 +216,7 @@ async function applyOne(
   if (code !== exitCodes.done && meaning !== undefined) {
     const next =
       terminal.reported.flatMap(({ code: id }) => nextStepsOf.get(id) ?? []).at(-1) ?? nextSteps[code];
-    host.stderr.write(`exit code ${code}, ${meaning.title}: ${next ?? meaning.fix}\n`);
+    host.stderr.write(`exit code ${code}, ${titleOf(code, terminal)}: ${next ?? meaning.fix}\n`);
   }
   return code;
 }
@@ -238,7 +242,8 @@ const nextSteps: Partial<Record<ExitCode, string>> = {
   [exitCodes.locked]: 'Run this job again when the other apply has ended, or give this one "--lock-timeout".',
 };
 
-function titleOf(code: ExitCode): string {
+function titleOf(code: ExitCode, { pending: { written } }: Pick<Terminal, 'pending'>): string {
+  if (code === exitCodes.partial && written?.done === 0) return 'result not known';
   return exitCodeMeanings.find((one) => one.code === code)?.title ?? 'ended';
 }
 

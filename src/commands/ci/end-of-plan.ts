@@ -53,7 +53,7 @@ interface ResultKind {
 
 const planned: ResultKind = { text: 'planned', isGood: true };
 const validated: ResultKind = { text: 'only validated', isGood: true };
-const notReviewed: ResultKind = { text: 'planned, and not reviewed', isGood: false };
+const notReviewed: ResultKind = { text: 'with a plan that was not reviewed', isGood: false };
 const incomplete: ResultKind = { text: 'not planned completely', isGood: false };
 const failed: ResultKind = { text: 'not planned', isGood: false };
 const resultKinds: readonly ResultKind[] = [planned, validated, notReviewed, incomplete, failed];

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { endOf } from '../../../src/commands/ci/end-of-plan.ts';
+import type { CiJob } from '../../../src/run/ci/job.ts';
+import { type ExitCode, exitCodes } from '../../../src/run/exit-codes.ts';
+import { plan } from '../../support/report/small-plan.ts';
+
+const job: CiJob = {
+  event: 'pull-request',
+  isOfBase: false,
+  isOfFork: false,
+  mayLackSecrets: false,
+  isClosed: false,
+};
+const about = { job, isMerged: false, outDir: undefined, removed: [] };
+const stack = { file: 'pay/trueup.yaml', path: 'pay', name: 'pay' };
+const whole = plan();
+const unread = plan({ coverage: { ...whole.coverage, complete: false } });
+
+function firstLine(code: ExitCode, ...results: Parameters<typeof endOf>[0]): string | undefined {
+  return endOf(results, code, about).split('\n')[0];
+}
+
+describe('The end of a plan job', () => {
+  it('counts each stack once, and names those that need a person', () => {
+    const planned = { stack, code: exitCodes.done, plan: whole };
+    expect(firstLine(0, planned)).toBe('1 stack planned.');
+    expect(firstLine(1, { stack, code: exitCodes.error, plan: unread })).toBe(
+      '1 stack not planned completely: pay.',
+    );
+    expect(firstLine(4, planned, { stack, code: exitCodes.stale, plan: whole })).toBe(
+      '1 stack planned, 1 with a plan that was not reviewed: pay.',
+    );
+    expect(firstLine(7, { stack, code: exitCodes.invalid, onlyValidated: 'no secrets' })).toBe(
+      '1 stack not planned: pay.',
+    );
+    expect(firstLine(1)).toBe('No stack was planned.');
+  });
+
+  it('of stacks that were only validated does not lead to a review of plans', () => {
+    const text = endOf([{ stack, code: exitCodes.done, onlyValidated: 'no secrets' }], 0, about);
+    expect(text).toMatch(/^1 stack only validated\.\nNext: review the changes\. Then let a person/);
+  });
+
+  it('of a removed stack does not say that nothing is to do', () => {
+    expect(endOf([], 0, { ...about, removed: [stack] })).toMatch(/^1 stack removed, and nothing was planned/);
+  });
+});
