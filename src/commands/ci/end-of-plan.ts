@@ -77,7 +77,7 @@ export function nextStep(code: ExitCode, { event }: CiJob): string {
     case exitCodes.invalid:
       return 'Next: correct the lines that the messages name, and push again.';
     case exitCodes.stale:
-      return 'Next: take the pull request out of the queue, update its branch, and review its new plan.';
+      return 'Next: take the pull request out of the queue, update its branch, and review its new plan; if an earlier merge is not applied yet, wait for that apply, and queue it again.';
     case exitCodes.conflict:
       return 'Next: read the message. It names the owner or the place, and the ways to go on.';
     case exitCodes.interrupted:

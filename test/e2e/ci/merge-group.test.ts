@@ -84,6 +84,7 @@ describe('A merge group', () => {
     expect(ran.err).toContain('is not what its pull requests have shown');
     expect(ran.out).toContain('::error title=not-reviewed');
     expect(ran.out).toContain('Next: take the pull request out of the queue');
+    expect(ran.err).toContain('if an earlier merge is not applied yet, wait for that apply instead');
   });
 
   it('fails if one of its pull requests loosens a setting that no comment shows', async () => {
