@@ -2,18 +2,18 @@
  * What the rate of requests costs on a service that announces no limit: targets without `requestsPerSecond`. Builds `dist` first.
  * `node bench/rate.ts [resources] [rounds]`
  */
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
-import { smallSeed } from '../test/support/rig/embedded-service.ts';
+import { smallSeed, startService } from '../test/support/rig/embedded-service.ts';
 import { clusterAuthTarget, stackIn, workspacesTarget } from '../test/support/rig/stack-folder.ts';
 import { makeFolder, removeFolder } from '../test/support/rig/temporary-folder.ts';
 import { asDocuments, type Manifest, names, role, workspace } from '../test/support/scale/counted-stack.ts';
-import { env, measure, root, serve, spreadOf, trueup } from './processes.ts';
+import { build, env, measure, spreadOf, trueup } from './processes.ts';
 
 const [count = 1000, rounds = 3] = process.argv.slice(2).map(Number);
 
-execFileSync(process.execPath, [join(root, 'scripts/build.ts')], { cwd: root, stdio: 'ignore' });
-const service = await serve(smallSeed({ owners: { ci: env.API_TOKEN }, serviceToken: env.SERVICE_TOKEN }));
+build();
+const service = await startService({
+  seed: smallSeed({ owners: { ci: env.API_TOKEN }, serviceToken: env.SERVICE_TOKEN }),
+});
 const folders: string[] = [];
 
 /** A stack in a folder of its own. @param rate members of its targets; by default they have no limit */
@@ -34,7 +34,7 @@ async function printPlan(what: string, name: string, manifests: readonly Manifes
   stackOf(name, directory, byDefault);
   const times: number[] = [];
   for (let round = 0; round < rounds; round += 1)
-    times.push((await measure([trueup, 'plan', '--exit-code'], { cwd: directory })).milliseconds);
+    times.push((await measure([trueup, 'plan', '--exit-code'], { cwd: directory })).elapsed);
   const { median, least, most } = spreadOf(times);
   console.log(`${what}: ${median.toFixed(0)} ms (${least.toFixed(0)} to ${most.toFixed(0)})`);
 }
@@ -49,9 +49,9 @@ try {
   folders.push(directory);
   const created = names('new', 2 * count).map((name) => workspace(name));
   await stackOf('creates', directory, byDefault).write('manifests.yaml', asDocuments(created));
-  const { milliseconds } = await measure([trueup, 'apply', '--yes'], { cwd: directory });
-  console.log(`apply of ${2 * count} creates: ${(milliseconds / 1000).toFixed(1)} s`);
+  const { elapsed } = await measure([trueup, 'apply', '--yes'], { cwd: directory });
+  console.log(`apply of ${2 * count} creates: ${(elapsed / 1000).toFixed(1)} s`);
 } finally {
-  await service.stop();
+  await service.close();
   for (const folder of folders) removeFolder(folder);
 }

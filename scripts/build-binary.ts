@@ -10,7 +10,14 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Plugin, rolldown } from 'rolldown';
-import { buildCommit, exampleTexts, leanUndici, plainSchemas, readySchemas } from './bundle-plugins.ts';
+import {
+  asciiCode,
+  buildCommit,
+  exampleTexts,
+  leanUndici,
+  plainSchemas,
+  readySchemas,
+} from './bundle-plugins.ts';
 import { collectNotices } from './collect-notices.ts';
 import { measureBinary } from './measure-binary.ts';
 
@@ -52,7 +59,16 @@ async function bundle(script: string): Promise<readonly string[]> {
     tsconfig: false,
     // The client of PostgreSQL takes these where they are installed.
     external: ['pg-native', 'pg-cloudflare'],
-    plugins: [buildCommit, leanUndici, readySchemas, plainSchemas, exampleTexts, silentLog, commonJsMain],
+    plugins: [
+      buildCommit,
+      leanUndici,
+      readySchemas,
+      plainSchemas,
+      exampleTexts,
+      silentLog,
+      commonJsMain,
+      asciiCode,
+    ],
     onLog: (level, log) => {
       if (level === 'warn') throw new Error(`the bundler warns: ${log.message}`);
     },

@@ -9,7 +9,14 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type OutputChunk, rolldown } from 'rolldown';
 import about from '../package.json' with { type: 'json' };
-import { buildCommit, exampleTexts, leanUndici, plainSchemas, readySchemas } from './bundle-plugins.ts';
+import {
+  asciiCode,
+  buildCommit,
+  exampleTexts,
+  leanUndici,
+  plainSchemas,
+  readySchemas,
+} from './bundle-plugins.ts';
 import { collectNotices } from './collect-notices.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -38,7 +45,7 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     tsconfig: false,
     external: Object.keys(about.dependencies),
     preserveEntrySignatures: false,
-    plugins: [buildCommit, leanUndici, readySchemas, plainSchemas, exampleTexts],
+    plugins: [buildCommit, leanUndici, readySchemas, plainSchemas, exampleTexts, asciiCode],
     onLog: (level, log) => {
       if (level === 'warn') throw new Error(`the bundler warns: ${log.message}`);
     },

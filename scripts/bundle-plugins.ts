@@ -41,6 +41,25 @@ export const readySchemas: Plugin = {
   },
 };
 
+/** Only ASCII: a single other character makes the engine keep a file of megabytes with two bytes for each of its characters. */
+export const asciiCode: Plugin = {
+  name: 'ascii-code',
+  generateBundle(_, bundle) {
+    for (const file of Object.values(bundle)) if (file.type === 'chunk') file.code = asAscii(file.code);
+  },
+};
+
+function asAscii(code: string): string {
+  const raw = /String\.raw`[^`]*[^\p{ASCII}]/u.exec(code);
+  if (raw !== null) throw new Error(`an escape would change this text: ${raw[0]}`);
+  return code.replace(/[^\p{ASCII}]/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
+
 /** The commit that the program is built from, and whether files had changes that were not committed; nothing outside of a repository. */
 export const buildCommit: Plugin = {
   name: 'build-commit',

@@ -2,11 +2,17 @@
  * Reads what a plan needs of every target, in parallel and in two steps, over one session for each target. A target that cannot be
  * read is reported once, does not stop the others, and is left out of the plan: a resource that was not read is not absent.
  */
-import { type Address, type AddressText, formatAddress, isOf } from '../model/address.ts';
+import {
+  type Address,
+  type AddressText,
+  formatAddress,
+  kindAndTargetIn,
+  kindAndTarget,
+} from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { type Reader, WireError } from '../model/http.ts';
 import type { Kind, LiveSet, ReadRequest, Registry, Session } from '../model/kind.ts';
-import type { Ledger, LedgerRecord } from '../model/ledger.ts';
+import type { Ledger } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Dialect, Target } from '../model/stack.ts';
@@ -56,9 +62,10 @@ export type LiveReadings = ReadonlyMap<string, LiveReading>;
 
 /** The first step: all kinds without `losses`. The deletions are not known yet. */
 export function readFirst(input: ReadInput): Promise<LiveReadings> {
+  const known = knownByPlace(input);
   return readTargets(input, (session) =>
     readKinds(session, kindsOf(session, input, { withLosses: false }), (kind) =>
-      requestFor(kind, session, input),
+      requestFor(kind, session, input, known),
     ),
   );
 }
@@ -73,11 +80,12 @@ export async function readRest(
   deletions: ReadonlyMap<string, ReadonlySet<AddressText>>,
 ): Promise<LiveReadings> {
   const sessions = input.sessions.filter(({ target }) => first.get(target.name)?.unread === undefined);
+  const known = knownByPlace(input);
   const rest = await readTargets({ ...input, sessions }, (session) => {
     const planned = deletions.get(session.target.name) ?? new Set();
     const isPlannedDeletion = (parent: Address) => planned.has(formatAddress(parent));
     return readKinds(session, kindsOf(session, input, { withLosses: true }), (kind) => ({
-      ...requestFor(kind, session, input),
+      ...requestFor(kind, session, input, known),
       ...(planned.size === 0 ? {} : { isPlannedDeletion }),
     }));
   });
@@ -173,13 +181,32 @@ function withinTotals(sets: Sets): Sets {
   );
 }
 
-function requestFor(kind: Kind, session: Session, { desired, ledger, deleted }: ReadInput): ReadRequest {
-  const here = { kind: kind.name, target: session.target.name };
-  const records = new Map<AddressText, LedgerRecord>();
-  for (const [text, record] of ledger.records) if (isOf(text, here)) records.set(text, record);
+/** What is declared and recorded of each kind in each target. */
+type Known = ReadonlyMap<string, Pick<ReadRequest, 'declared' | 'records'>>;
+
+function knownByPlace({ desired, ledger }: Pick<ReadInput, 'desired' | 'ledger'>): Known {
+  const declared = Map.groupBy(desired, ({ address }) => kindAndTarget(address));
+  const records = Map.groupBy(ledger.records, ([text]) => kindAndTargetIn(text));
+  const places = new Set([...declared.keys(), ...records.keys()]);
+  return new Map(
+    [...places].map((place) => [
+      place,
+      { declared: declared.get(place) ?? [], records: new Map(records.get(place)) },
+    ]),
+  );
+}
+
+function requestFor(
+  kind: Kind,
+  { target }: Session,
+  { ledger, deleted }: ReadInput,
+  known: Known,
+): ReadRequest {
   return {
-    declared: desired.filter(({ address }) => address.kind === here.kind && address.target === here.target),
-    records,
+    ...(known.get(kindAndTarget({ kind: kind.name, target: target.name })) ?? {
+      declared: [],
+      records: new Map(),
+    }),
     deleted,
     record: (address) => ledger.records.get(formatAddress(address)),
   };

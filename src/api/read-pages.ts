@@ -9,8 +9,6 @@ import type { Answer, Reader } from '../model/http.ts';
 
 export interface Pages {
   readonly items: readonly JsonObject[];
-  /** of all pages, in their order; contains duplicates when several pages include the same item */
-  readonly included: readonly JsonObject[];
   /** the service's count; absent when it has none */
   readonly total?: number;
   readonly complete: boolean;
@@ -27,7 +25,6 @@ interface ListPage {
   readonly items: readonly JsonObject[];
   /** how many documents have no id */
   readonly withoutId: number;
-  readonly included: readonly JsonObject[];
   readonly total?: number;
   readonly pages: number;
   /** there are more pages, but no total */
@@ -40,8 +37,11 @@ export const pageSize = 100;
 interface PageOptions {
   /** items a page, `pageSize` at most */
   readonly size?: number;
-  /** Reduces each item, when its page arrives, to what is used of it: a list can have thousands of pages. */
-  readonly reduce?: (item: JsonObject) => JsonObject;
+  /**
+   * Reduces the items of a page, when it arrives, to what is used of them: a list can have thousands of pages. What the page includes
+   * is dropped afterwards.
+   */
+  readonly reduce?: (items: readonly JsonObject[], included: readonly JsonObject[]) => readonly JsonObject[];
 }
 
 /**
@@ -55,7 +55,7 @@ export async function readPages(reader: Reader, path: string, options: PageOptio
   return readAll(reader, path, options);
 }
 
-const nothing: Omit<Pages, 'problem'> = { items: [], included: [], complete: false };
+const nothing: Omit<Pages, 'problem'> = { items: [], complete: false };
 
 /** The maximal number of pages, a hundred times that of the largest known organization. */
 const maxPages = 10_000;
@@ -77,7 +77,7 @@ function whyTooMany({ items, withoutId, total = 0, pages }: ListPage): string | 
 export async function readPage(
   reader: Reader,
   path: string,
-  { number, size = pageSize, reduce = (item) => item }: PageOptions & { readonly number: number },
+  { number, size = pageSize, reduce = (items) => items }: PageOptions & { readonly number: number },
 ): Promise<ListPage | Answer> {
   const answer = await reader.get(pagePath(path, size, number));
   return parsePage(answer, reduce) ?? answer;
@@ -100,7 +100,6 @@ async function readAll(reader: Reader, path: string, options: PageOptions): Prom
     (total === items.length ? undefined : `the list has a total of ${total}, but ${items.length} items`);
   return {
     items,
-    included: pages.flatMap(({ included }) => included),
     ...(first.total === undefined ? {} : { total: first.total }),
     complete: problem === undefined,
     isEven: pages.slice(0, -1).every((page) => page.items.length === size),
@@ -125,26 +124,27 @@ export function isPage(page: ListPage | Answer): page is ListPage {
 }
 
 /** @returns undefined when the answer is not a page of a list */
-function parsePage({ status, body }: Answer, reduce: (item: JsonObject) => JsonObject): ListPage | undefined {
+function parsePage(
+  { status, body }: Answer,
+  reduce: NonNullable<PageOptions['reduce']>,
+): ListPage | undefined {
   if (status !== 200 || !isJsonObject(body)) return undefined;
   // Some services write an empty list as null (wire/workspaces 4).
   const documents = body['data'] === null ? [] : body['data'];
   if (!Array.isArray(documents)) return undefined;
-  const items = objectsOf(documents)
-    .filter(({ id }) => typeof id === 'string')
-    .map(reduce);
+  const identified = objectsOf(documents).filter(({ id }) => typeof id === 'string');
+  const items = reduce(identified, objectsOf(body['included']));
   const withoutId = documents.length - items.length;
-  const included = objectsOf(body['included']);
   const pagination = memberOf(body['meta'], 'pagination');
   const total = memberOf(pagination, 'total-count');
   if (typeof total !== 'number') {
     const next = memberOf(body['links'], 'next') ?? memberOf(pagination, 'next-page') ?? null;
-    return { items, withoutId, included, pages: 1, endless: next !== null };
+    return { items, withoutId, pages: 1, endless: next !== null };
   }
   const totalPages = memberOf(pagination, 'total-pages');
   const pages =
     typeof totalPages === 'number' ? totalPages : Math.ceil(total / Math.max(1, documents.length));
-  return { items, withoutId, included, total, pages, endless: false };
+  return { items, withoutId, total, pages, endless: false };
 }
 
 function inconsistency(first: ListPage, pages: readonly ListPage[]): string | undefined {

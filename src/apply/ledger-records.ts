@@ -12,7 +12,8 @@ import type { Json } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Ledger, LedgerRecord, Origin } from '../model/ledger.ts';
 import type { Spec } from '../model/resource.ts';
-import type { PlanResult, RecordDraft } from '../plan/build-plan.ts';
+import type { PlanResult } from '../plan/build-plan.ts';
+import type { RecordDraft } from '../plan/planned-records.ts';
 import { withValuesAt } from '../plan/verify-responses.ts';
 import { LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
 

@@ -112,12 +112,14 @@ export const set: Comparison = {
 /** A map whose keys users choose, each compared by itself. `null` values are empty text. */
 export const stringMap: Comparison = {
   shape: 'map',
-  canonical: (value) =>
-    isJsonObject(value)
-      ? Object.fromEntries(
-          Object.entries(value).map(([key, member]) => [key, member === null ? '' : `${String(member)}`]),
-        )
-      : {},
+  canonical: (value) => {
+    if (!isJsonObject(value)) return {};
+    const isCanonical = Object.values(value).every((member: Json) => typeof member === 'string');
+    if (isCanonical) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, member === null ? '' : `${String(member)}`]),
+    );
+  },
 };
 
 /** Seconds, however written: `3600`, `"3600"`, `"1h"`, `"1h30m"`, `"7d"`; empty is 0. */

@@ -35,16 +35,14 @@ export function diff(input: DiffInput): FieldDiff {
 }
 
 function ofEach(table: FieldTable, compare: (name: string, field: Field) => FieldDiff): FieldDiff {
-  const fields: FieldChange[] = [];
-  const notes: string[] = [];
+  const found: FieldDiff[] = [];
   for (const name in table) {
     const field = table[name];
-    const found = field === undefined ? nothing : compare(name, field);
-    if (found === nothing) continue;
-    fields.push(...found.fields);
-    notes.push(...found.notes);
+    const difference = field === undefined ? nothing : compare(name, field);
+    if (difference !== nothing) found.push(difference);
   }
-  return fields.length === 0 && notes.length === 0 ? nothing : { fields, notes };
+  if (found.length === 0) return nothing;
+  return { fields: found.flatMap(({ fields }) => fields), notes: found.flatMap(({ notes }) => notes) };
 }
 
 function diffField(input: DiffInput, name: string, field: Field): FieldDiff {
@@ -52,7 +50,11 @@ function diffField(input: DiffInput, name: string, field: Field): FieldDiff {
   const { live, desired, absent } = input;
   // Only an existing resource has fields to reset: a resource that is to be created has none.
   const recorded = live === undefined ? undefined : input.recorded?.[name];
-  const wanted = wantedValue({ name, field, declared: desired[name], recorded, absent });
+  const declared = desired[name];
+  // Most fields are neither declared nor were, or are as declared.
+  if (declared === undefined && recorded === undefined && absent === 'unmanaged') return nothing;
+  if (declared !== undefined && isAsDeclared(input, name, field)) return nothing;
+  const wanted = wantedValue({ name, field, declared, recorded, absent });
   if (wanted === nothing) return nothing;
   if (wanted.value === undefined) return { fields: [], notes: wanted.notes };
   const found = compareField({
@@ -71,6 +73,15 @@ function diffField(input: DiffInput, name: string, field: Field): FieldDiff {
 }
 
 const nothing: FieldDiff = { fields: [], notes: [] };
+
+/** Without members: one that is no longer declared may have to be reset. */
+function isAsDeclared({ desired, live, unknown }: DiffInput, name: string, field: Field): boolean {
+  const [declared, found] = [desired[name], live?.[name]];
+  if (declared === undefined || found === undefined || field.members !== undefined) return false;
+  return (
+    unknown?.[name] === undefined && sameJson(canonicalValue(field, found), canonicalValue(field, declared))
+  );
+}
 
 interface FieldRequest {
   readonly name: string;

@@ -65,30 +65,60 @@ export function declare(
     readonly spellings?: ServiceSpellings;
   },
 ): Declaration {
-  const own = isJsonObject(document.value) ? document.value : {};
-  const { defaults, secrets, spellings } = about;
-  const spec = own['spec'];
-  const value =
-    defaults !== undefined && isJsonObject(spec) ? { ...own, spec: mergeDefaults(defaults.spec, spec) } : own;
-  const fromDefaults = (path: Path) => value !== own && comesFromDefaults(path, own, defaults?.spec);
-  const place = (path: Path, side?: EntrySide): Place =>
-    defaults !== undefined && fromDefaults(path)
-      ? placeIn(defaults.document, ['spec', 'defaults', kind.name, ...path.slice(1)], side)
-      : placeIn(document, path, side);
-  return {
-    kind,
-    document,
-    ...(defaults === undefined ? {} : { defaults }),
-    value,
-    where: { place, fromDefaults, isSecret: (path) => leadsToSecret(path, secrets) },
-    spellings,
-  };
+  return new Manifest(document, kind, about);
 }
 
-/** Whether the defaults contain more segments of the path than the manifest. */
-function comesFromDefaults(path: Path, own: JsonObject, defaults: JsonObject | undefined): boolean {
-  if (path[0] !== 'spec' || defaults === undefined) return false;
-  return 1 + depthOf(defaults, path.slice(1)) > depthOf(own, path);
+/** A class, because functions in each object of thousands would take more memory than all else in it. */
+class Manifest implements Declaration {
+  readonly kind: Kind;
+  readonly document: YamlDocument;
+  readonly defaults?: Defaults;
+  readonly value: JsonObject;
+  readonly spellings?: ServiceSpellings | undefined;
+  readonly #secrets: ReadonlySet<string>;
+
+  constructor(
+    document: YamlDocument,
+    kind: Kind,
+    { defaults, secrets, spellings }: Parameters<typeof declare>[2],
+  ) {
+    const own = writtenIn(document);
+    const spec = own['spec'];
+    this.kind = kind;
+    this.document = document;
+    if (defaults !== undefined) this.defaults = defaults;
+    this.value =
+      defaults !== undefined && isJsonObject(spec)
+        ? { ...own, spec: mergeDefaults(defaults.spec, spec) }
+        : own;
+    this.spellings = spellings;
+    this.#secrets = secrets;
+  }
+
+  get where(): DocumentPlaces {
+    return {
+      place: (path, side) => this.#place(path, side),
+      fromDefaults: (path) => this.#comesFromDefaults(path),
+      isSecret: (path) => leadsToSecret(path, this.#secrets),
+    };
+  }
+
+  #place(path: Path, side?: EntrySide): Place {
+    return this.defaults !== undefined && this.#comesFromDefaults(path)
+      ? placeIn(this.defaults.document, ['spec', 'defaults', this.kind.name, ...path.slice(1)], side)
+      : placeIn(this.document, path, side);
+  }
+
+  /** Whether the defaults contain more segments of the path than the manifest. */
+  #comesFromDefaults(path: Path): boolean {
+    const isMerged = this.value !== writtenIn(this.document);
+    if (path[0] !== 'spec' || this.defaults === undefined || !isMerged) return false;
+    return 1 + depthOf(this.defaults.spec, path.slice(1)) > depthOf(writtenIn(this.document), path);
+  }
+}
+
+function writtenIn({ value }: YamlDocument): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
 
 /** What is needed to explain the errors of a declaration. */

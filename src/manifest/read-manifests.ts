@@ -12,6 +12,7 @@ import type { DesiredResource } from '../model/resource.ts';
 import type { Dialect, Lint, Stack } from '../model/stack.ts';
 import { maskAddresses, maskPrivateKeys } from '../redaction/mask-text.ts';
 import { checkDuplicates, checkResources } from './check-resources.ts';
+import { chooseTargets } from './choose-targets.ts';
 import { type Declaration, declare, type Defaults } from './declaration.ts';
 import type { ReadIndex } from './files/tracked-files.ts';
 import {
@@ -23,7 +24,7 @@ import {
 } from './load-documents.ts';
 import { diagnose, quotedMasked, serviceSpellings } from './problem.ts';
 import type { AdjustStack, StackReading } from './read-stack.ts';
-import { chooseTargets, type Entry, resolve } from './resolve-resources.ts';
+import { type Entry, resolve } from './resolve-resources.ts';
 import { validate, validateHeader } from './validate-manifest.ts';
 import { secretFields } from './yaml/secret-fields.ts';
 import { placeIn, type YamlDocument } from './yaml/yaml-document.ts';

@@ -14,8 +14,37 @@ declare const isAddress: unique symbol;
  */
 export type AddressText = string & { readonly [isAddress]: true };
 
-export function formatAddress({ kind, target, name }: Address): AddressText {
-  return branded(`${kind}/${target}/${name}`);
+export function formatAddress(address: Address): AddressText {
+  return KnownAddress.textOf(address) ?? textOf(address);
+}
+
+function textOf({ kind, target, name }: Address): AddressText {
+  // A template would make a text of parts, which each of the maps would join again.
+  return branded([kind, target, name].join('/'));
+}
+
+/** An address that keeps its text. */
+class KnownAddress implements Address {
+  readonly kind: string;
+  readonly target: string;
+  readonly name: string;
+  readonly #text: AddressText;
+
+  constructor(address: Address) {
+    this.kind = address.kind;
+    this.target = address.target;
+    this.name = address.name;
+    this.#text = textOf(address);
+  }
+
+  static textOf(address: Address): AddressText | undefined {
+    return #text in address ? address.#text : undefined;
+  }
+}
+
+/** The same address with its text, for those of resources: a plan asks for each of these dozens of times, as a key of maps. */
+export function knownAddress(address: Address): Address {
+  return new KnownAddress(address);
 }
 
 /** @throws when the text is no address: a bug, for only our own output is read back */
@@ -25,14 +54,22 @@ export function readAddress(text: string): AddressText {
 
 /** @throws when the text is no address: a bug, for only our own output is read back */
 export function parseAddress(text: string): Address {
-  const [kind, target, ...name] = text.split('/');
-  if (!kind || !target || name.length === 0) throw new Error(`not an address: ${text}`);
-  return { kind, target, name: name.join('/') };
+  const afterKind = text.indexOf('/');
+  const afterTarget = text.indexOf('/', afterKind + 1);
+  const [kind, target] = [text.slice(0, afterKind), text.slice(afterKind + 1, afterTarget)];
+  if (afterKind === -1 || afterTarget === -1 || kind === '' || target === '')
+    throw new Error(`not an address: ${text}`);
+  return { kind, target, name: text.slice(afterTarget + 1) };
 }
 
-/** Whether the text is the address of a resource of this kind in this target; cheaper than to parse it. */
-export function isOf(text: AddressText, { kind, target }: Omit<Address, 'name'>): boolean {
-  return text.startsWith(`${kind}/${target}/`);
+/** `Kind/acme`: kind and target, without the name. */
+export function kindAndTarget({ kind, target }: Omit<Address, 'name'>): string {
+  return `${kind}/${target}`;
+}
+
+/** The same of a text; cheaper than to parse it. */
+export function kindAndTargetIn(text: AddressText): string {
+  return text.slice(0, text.indexOf('/', text.indexOf('/') + 1));
 }
 
 function branded(text: string): AddressText {

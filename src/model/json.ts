@@ -32,11 +32,12 @@ export function canonicalText(value: Json | undefined): string {
   if (value === undefined) return 'undefined';
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
-  const members = Object.keys(value)
-    .sort()
-    .filter((key) => value[key] !== undefined)
-    .map((key) => `${JSON.stringify(key)}:${canonicalText(value[key])}`);
-  return `{${members.join(',')}}`;
+  let members = '';
+  for (const key of Object.keys(value).sort()) {
+    if (value[key] === undefined) continue;
+    members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${canonicalText(value[key])}`;
+  }
+  return `{${members}}`;
 }
 
 /** Whether both are the same value. A member that is undefined counts as missing. */

@@ -136,6 +136,16 @@ export function withStackId(value: string, stack: string, id: string | undefined
 }
 
 export function parseOwnershipTag(text: string, inherited = false): OwnershipTag {
+  const key = `${inherited}:${text}`;
+  const tag = tags.get(key) ?? parsedOwnershipTag(text, inherited);
+  tags.set(key, tag);
+  return tag;
+}
+
+/** The tags parsed so far: the resources of a stack mostly have the same. */
+const tags = new Map<string, OwnershipTag>();
+
+function parsedOwnershipTag(text: string, inherited: boolean): OwnershipTag {
   const [stack = '', ...flags] = text.split(':');
   const id = flags.flatMap((flag) => /^id=(?<id>[0-9a-f]{8})$/.exec(flag)?.groups?.['id'] ?? [])[0];
   return {

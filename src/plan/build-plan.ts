@@ -7,7 +7,6 @@ import type { CallId } from '../model/call.ts';
 import type { Change, DigestedChange, Notice } from '../model/change.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
 import type { Inheritable } from '../model/kind-specs.ts';
-import type { LedgerRecord } from '../model/ledger.ts';
 import { type Coverage, type Plan, type PlanTarget, planVersion } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
 import { identityOf, type Target } from '../model/stack.ts';
@@ -29,7 +28,6 @@ import { liveSecretNames } from './secret-names.ts';
 import { joinForeignIds } from './our-tags.ts';
 import { ledgerNotes } from './take-over-stack.ts';
 import { type RemainingWork, remainingWork } from './remaining-work.ts';
-import { withoutStaleContent } from './last-written.ts';
 import { removalOfUndeclared } from './no-longer-declared.ts';
 import { isCarriedOut, mayExpire, type Recheck, recheckAt, type RecheckMoment } from './recheck.ts';
 import {
@@ -40,6 +38,7 @@ import {
 } from './permission-check.ts';
 import { type PlanContext, type PlanContextInput, makePlanContext } from './plan-context.ts';
 import { doneMoves, moveProblems } from './moved-ownership.ts';
+import { isDeclared, recordAfter, type RecordDraft, recordsOf } from './planned-records.ts';
 
 export interface PlanInput extends PlanContextInput {
   readonly files: number;
@@ -77,15 +76,6 @@ export interface PlanResult {
   checkResponses(change: Change, answers: ReadonlyMap<CallId, Answer>): ResponseCheck;
   /** What is left to do of an approved change, whatever the manifests say now. */
   remainingWork(approved: DigestedChange): RemainingWork;
-}
-
-export interface RecordDraft {
-  readonly draft: Draft;
-  readonly record: LedgerRecord;
-  /** the current record of this resource; absent for a resource that is to be created, even if one had its name before */
-  readonly known?: LedgerRecord;
-  /** it is already as declared: nothing has to be done */
-  readonly isUpToDate: boolean;
 }
 
 export function buildPlan(input: PlanInput): PlanResult {
@@ -143,14 +133,16 @@ export function buildPlan(input: PlanInput): PlanResult {
     },
     unverifiedBy: findUnverifiedWrites(context, changes),
     refusals: predictedRefusals(context, changes, drafts),
-    checkResponses: (change, answers) =>
-      checkResponses({
+    checkResponses: (change, answers) => {
+      const draft = drafts.get(formatAddress(change.address));
+      return checkResponses({
         kind: context.kind(change.address.kind),
         change,
         answers,
         record: context.record(change.address),
-        drafted: drafts.get(formatAddress(change.address))?.record?.(),
-      }),
+        drafted: draft && isDeclared(draft) ? recordAfter(context, draft) : undefined,
+      });
+    },
     remainingWork: (approved) => remainingWork(context, approved),
   };
 }
@@ -264,31 +256,6 @@ function rechecks(
       return ownership.by !== 'child' && change.calls.every((call) => call.repeatable);
     },
   };
-}
-
-function recordsOf(
-  context: PlanContext,
-  drafts: ReadonlyMap<AddressText, Draft>,
-): ReadonlyMap<AddressText, RecordDraft> {
-  const records = new Map<AddressText, RecordDraft>();
-  for (const text of context.desired.keys()) {
-    const draft = drafts.get(text);
-    const makeRecord = draft?.record;
-    if (draft === undefined || makeRecord === undefined) continue;
-    const { action, address } = draft.change;
-    const known = action === 'create' ? undefined : context.record(address);
-    let record: LedgerRecord | undefined;
-    records.set(text, {
-      draft,
-      get record() {
-        record ??= withoutStaleContent(context, drafts, makeRecord(), address);
-        return record;
-      },
-      ...(known === undefined ? {} : { known }),
-      isUpToDate: action === 'none',
-    });
-  }
-  return records;
 }
 
 /** The declared resources, removal requests included, if they are only a selection of the stack. */

@@ -12,9 +12,10 @@ import type { Risk } from '../model/guard.ts';
 import { isJsonObject, type Json, sameJson } from '../model/json.ts';
 import type { CompareContext, PreparedSpecs } from '../model/kind-specs.ts';
 import type { Kind } from '../model/kind.ts';
+import type { LedgerRecord } from '../model/ledger.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
 import { maskAddresses, maskPrivateKeys } from '../redaction/mask-text.ts';
-import { joined, none } from '../model/lists.ts';
+import { joined } from '../model/lists.ts';
 import type { PlanContext } from './plan-context.ts';
 
 interface ComparedSides {
@@ -46,8 +47,7 @@ export function compareResource(
   const { address, resource, desired, live } = sides;
   const kind = context.kind(address.kind);
   const record = context.record(address);
-  const compareContext: CompareContext = { ...bothSides(context, sides), now };
-  const prepared: PreparedSpecs = kind.prepare?.(compareContext) ?? { desired };
+  const prepared: PreparedSpecs = kind.prepare?.(bothSides(context, sides, { record, now })) ?? { desired };
   const difference = diff({
     fields: kind.fields,
     desired: prepared.desired,
@@ -58,18 +58,18 @@ export function compareResource(
     ...(prepared.unknown === undefined ? {} : { unknown: prepared.unknown }),
     ...(prepared.origins === undefined ? {} : { origins: prepared.origins }),
   });
-  const canonical = canonicalSpec(kind.fields, prepared.desired);
+  const canonical = prepared.desired === desired ? desired : canonicalSpec(kind.fields, prepared.desired);
   return {
     // Of most resources nothing differs: they share what is empty or the same.
     prepared: sameJson(canonical, desired) ? desired : canonical,
     fields: difference.fields,
     notes: joined(prepared.notes, difference.notes),
-    problems: (prepared.problems ?? none).map((problem) => placed(problem, resource)),
+    problems: joined(prepared.problems?.map((problem) => placed(problem, resource))),
     inherited:
       prepared.inherited === undefined
         ? nothingInherited
         : { values: prepared.inherited.values, fields: inheritedFields(prepared, live) },
-    risks: prepared.risks ?? none,
+    risks: joined(prepared.risks),
     ...(prepared.expired === undefined ? {} : { expired: placed(prepared.expired, resource) }),
   };
 }
@@ -84,14 +84,15 @@ function placed(problem: Diagnostic, resource: DesiredResource | undefined): Dia
 function bothSides(
   context: PlanContext,
   { address, resource, desired, live }: ComparedSides,
+  { record, now }: { readonly record: LedgerRecord | undefined; readonly now: number | undefined },
 ): CompareContext {
-  const record = context.record(address);
   const inheritable = resource && context.inheritable(address);
   const planned = context.live.get(formatAddress(address));
   return {
     address,
     dialect: context.target(address.target).dialect,
     desired,
+    now,
     ...(inheritable === undefined ? {} : { inheritable }),
     ...(live === undefined ? {} : { live }),
     ...(planned === undefined ? {} : { planned }),

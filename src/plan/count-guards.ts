@@ -2,7 +2,7 @@
  * Guards that count: how many resources of each kind and target a plan deletes or updates, compared with how many the stack
  * owned before.
  */
-import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import { type Address, type AddressText, formatAddress, kindAndTarget } from '../model/address.ts';
 import { type Guard, guardLimits } from '../model/guard.ts';
 import { quoted } from '../model/quoted.ts';
 import type { LiveResource } from '../model/resource.ts';
@@ -33,9 +33,9 @@ type AllDrafts = ReadonlyMap<AddressText, Draft>;
 export function countOwnership(context: PlanContext, drafts: AllDrafts): OwnershipCount[] {
   const owned = Map.groupBy(
     [...context.live.values()].filter((live) => isOwned(context, live, drafts)),
-    ({ address }) => placeOf(address),
+    ({ address }) => kindAndTarget(address),
   );
-  const changed = Map.groupBy(drafts.values(), ({ change: { address } }) => placeOf(address));
+  const changed = Map.groupBy(drafts.values(), ({ change: { address } }) => kindAndTarget(address));
   return [...new Set([...owned.keys(), ...changed.keys()])].sort().flatMap((place) => {
     const found = owned.get(place) ?? [];
     const some = changed.get(place) ?? [];
@@ -61,11 +61,6 @@ function remains(context: PlanContext, address: Address, drafts: AllDrafts): boo
   const draft = drafts.get(formatAddress(address));
   if (draft !== undefined && isTaken(draft)) return false;
   return context.isSelection || context.desired.has(formatAddress(address));
-}
-
-/** Kind and target: the group in which guards count. */
-export function placeOf({ kind, target }: Address): string {
-  return `${kind}/${target}`;
 }
 
 /** Whether the resource stops being ours: a deletion, release or revocation. */

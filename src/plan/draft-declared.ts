@@ -2,7 +2,7 @@
  * Drafts the change of a declared resource, compared field by field, without its calls, and finds references to resources that
  * will not exist or could not be read.
  */
-import { canonicalDefault, canonicalSpec, canonicalValue, contentAfter } from '../compare/comparisons.ts';
+import { canonicalDefault, canonicalSpec, canonicalValue } from '../compare/comparisons.ts';
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { Action, Change } from '../model/change.ts';
 import { joined, none } from '../model/lists.ts';
@@ -11,11 +11,11 @@ import type { Field, FieldChange } from '../model/field.ts';
 import type { Risk } from '../model/guard.ts';
 import { sameJson } from '../model/json.ts';
 import type { Overridden } from '../model/kind.ts';
-import type { LedgerRecord } from '../model/ledger.ts';
+import type { LedgerRecord, Origin } from '../model/ledger.ts';
 import { unseenNote } from '../model/passing-notes.ts';
 import { quoted } from '../model/quoted.ts';
 import type { DesiredResource, LiveResource, OwnershipTag, Spec } from '../model/resource.ts';
-import { compareResource, type ResourceComparison, seenValues, writtenContent } from './compare-resource.ts';
+import { compareResource, type ResourceComparison } from './compare-resource.ts';
 import { creatorMessage, otherCreator } from './other-creator.ts';
 import {
   type Ours,
@@ -41,8 +41,20 @@ export interface Draft {
   readonly overridden?: readonly Overridden[];
   /** what the comparison itself found at risk */
   readonly risks?: readonly Risk[];
-  /** The record once it is as declared. Only apply needs it. Absent for a resource that is not declared. */
-  record?(): LedgerRecord;
+  /** absent for a resource that is not declared */
+  readonly recording?: Recording;
+}
+
+/** What its record needs besides. Data, because a function for each of thousands would keep all that led to the draft. */
+interface Recording {
+  readonly resource: DesiredResource;
+  readonly origin: Origin;
+  /** of what it inherits afterwards, the values that a plan has shown */
+  readonly inherited: Spec;
+  /** the changes of its fields */
+  readonly fields: readonly FieldChange[];
+  /** whether anything is sent for it */
+  readonly isSent: boolean;
 }
 
 interface Drafted {
@@ -81,11 +93,13 @@ export function draftDeclared(context: PlanContext, resource: DesiredResource): 
  * without the field behaves like that.
  */
 function lackingFields(context: PlanContext, { address, spec, placeOf }: DesiredResource): Diagnostic[] {
+  const lacking = context.lacking(address);
+  if (lacking.length === 0) return [];
   const { fields } = context.kind(address.kind);
   const isDefault = (name: string, field: Field) =>
     field.default !== undefined &&
     sameJson(canonicalValue(field, spec[name] ?? null), canonicalDefault(field));
-  return context.lacking(address).flatMap((name): Diagnostic[] => {
+  return lacking.flatMap((name): Diagnostic[] => {
     const field = fields[name];
     if (spec[name] === undefined || field === undefined || isDefault(name, field)) return [];
     return [
@@ -107,9 +121,10 @@ function refusedValues(
   { address, placeOf }: DesiredResource,
   fields: readonly FieldChange[],
 ): Diagnostic[] {
+  const refusedValues = context.refusedValues(address);
+  if (refusedValues.length === 0) return [];
   const sent = new Set(fields.map(({ path: [name] }) => name));
-  return context
-    .refusedValues(address)
+  return refusedValues
     .filter((refused) => refused.fields.some((name) => sent.has(name)))
     .map(({ fields: names, ...refused }) => ({
       severity: 'error',
@@ -134,7 +149,8 @@ function assemble(context: PlanContext, input: DraftInput): Draft {
     verdict.tagChange === undefined ? none : [ownershipTagField(verdict.tagChange)],
     compared.fields,
   );
-  const record = verdict.action === 'create' ? undefined : (context.record(resource.address) ?? {});
+  const known = context.record(resource.address);
+  const record = verdict.action === 'create' ? undefined : (known ?? {});
   const flags = [
     ...ownerChanges(context, resource.address, movingFrom(context, resource.address, live)),
     ...(context.kind(resource.address.kind).ownership.by === 'child'
@@ -170,11 +186,29 @@ function assemble(context: PlanContext, input: DraftInput): Draft {
     live,
     ...(verdict.ownershipTag === undefined ? {} : { ownershipTag: verdict.ownershipTag }),
     ...(compared.risks.length === 0 ? {} : { risks: compared.risks }),
-    record: () => recordDraft(context, input, sent),
+    recording: {
+      resource,
+      origin: verdict.origin,
+      inherited: recordedInheritance(compared.inherited, known),
+      fields: compared.fields,
+      isSent: sent.length > 0,
+    },
   };
 }
 
 const noPreconditions: Change['preconditions'] = {};
+
+/** Only values that a plan showed, now or in an earlier apply; other defaults of a parent are not recorded. */
+function recordedInheritance(
+  { values, fields }: ResourceComparison['inherited'],
+  known: LedgerRecord | undefined,
+): Spec {
+  if (fields.length === 0 && known?.inherited === undefined) return noValues;
+  const shown = new Set([...fields.map(({ path }) => path[1] ?? ''), ...Object.keys(known?.inherited ?? {})]);
+  return Object.fromEntries(Object.entries(values).filter(([name]) => shown.has(name)));
+}
+
+const noValues: Spec = {};
 
 function reasonOf(verdict: Ours, sent: readonly FieldChange[], flags: readonly FieldChange[]): string {
   const isOnlyRecorded = verdict.action === 'update' && sent.length === 0 && flags.length > 0;
@@ -214,44 +248,6 @@ function mayExistNote(
 ): string[] {
   const blind = action === 'none' || live !== undefined ? undefined : context.ownBlindSpot(address);
   return blind === undefined ? [] : [unseenNote(blind)];
-}
-
-function recordDraft(
-  context: PlanContext,
-  { resource, desired, live, verdict, compared }: DraftInput,
-  changes: readonly FieldChange[],
-): LedgerRecord {
-  const kind = context.kind(resource.address.kind);
-  const { fields, ownership } = kind;
-  const { onRemove, protect } = resource.metadata;
-  const managed = Object.entries(desired).filter(([name]) => fields[name]?.local !== true);
-  const known = live && context.record(resource.address);
-  const inherited = recordedInheritance(compared, context.record(resource.address));
-  return {
-    ...(live?.id === undefined ? {} : { id: live.id }),
-    origin: verdict.origin,
-    ...(known?.formerOwners === undefined ? {} : { formerOwners: known.formerOwners }),
-    ...(onRemove === undefined ? {} : { onRemove }),
-    ...(protect === undefined ? {} : { protect }),
-    fields: Object.fromEntries(managed),
-    ...(Object.keys(inherited).length === 0 ? {} : { inherited }),
-    ...(ownership.by === 'ledger' ? { content: contentAfter(fields, live?.spec, compared.fields) } : {}),
-    ...(ownership.by === 'claim' && live !== undefined
-      ? { seen: seenValues(kind, live, { declared: desired, changes: compared.fields }) }
-      : {}),
-    ...(live !== undefined && changes.length === 0 && context.isLedgerOwned(live.address)
-      ? { content: context.record(live.address)?.content ?? writtenContent(kind, live) }
-      : {}),
-  };
-}
-
-/** Only values that a plan showed, now or in an earlier apply; other defaults of a parent are not recorded. */
-function recordedInheritance(
-  { inherited: { values, fields } }: ResourceComparison,
-  known: LedgerRecord | undefined,
-): Spec {
-  const shown = new Set([...fields.map(({ path }) => path[1] ?? ''), ...Object.keys(known?.inherited ?? {})]);
-  return Object.fromEntries(Object.entries(values).filter(([name]) => shown.has(name)));
 }
 
 // Dangling references: the name is neither declared nor live, or the same plan deletes it, or its id is needed and could not

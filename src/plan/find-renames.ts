@@ -3,11 +3,17 @@
  * Resources are compared by the texts of their kind, else by all their settings.
  */
 import { canonicalSpec } from '../compare/comparisons.ts';
-import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import {
+  type Address,
+  type AddressText,
+  formatAddress,
+  kindAndTarget,
+  parseAddress,
+} from '../model/address.ts';
 import { canonicalText, type Json, sameJson } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
-import { isTaken, placeOf } from './count-guards.ts';
+import { isTaken } from './count-guards.ts';
 import type { Draft } from './draft-declared.ts';
 import type { PlanContext } from './plan-context.ts';
 
@@ -23,12 +29,12 @@ export function findRenames(
   drafts: ReadonlyMap<AddressText, Draft>,
 ): readonly LikelyRename[] {
   const made = [...drafts.values()].filter(({ change }) => change.action === 'create');
-  const creates = Map.groupBy(made, ({ change: { address } }) => placeOf(address));
+  const creates = Map.groupBy(made, ({ change: { address } }) => kindAndTarget(address));
   const gone = Map.groupBy(
     [...context.live.values()].filter(
-      (live) => creates.has(placeOf(live.address)) && isGone(context, live, drafts),
+      (live) => creates.has(kindAndTarget(live.address)) && isGone(context, live, drafts),
     ),
-    ({ address }) => placeOf(address),
+    ({ address }) => kindAndTarget(address),
   );
   return [...creates].flatMap(([place, some]) =>
     pairUp(

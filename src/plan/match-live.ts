@@ -30,6 +30,12 @@ export function matchLive(
   { desired, ledger, kind }: MatchInput,
 ): ReadonlyMap<AddressText, LiveResource> {
   const live = byAddress(all);
+  const missing = [...desired.values()]
+    .filter(({ address }) => !live.has(formatAddress(address)) && kind(address.kind).ownership.by === 'claim')
+    .map((resource) => ({ resource, text: formatAddress(resource.address) }))
+    .sort((a, b) => (a.text < b.text ? -1 : 1));
+  // Mostly none is missing: nothing was renamed.
+  if (missing.length === 0) return followParents(live, kind);
   const byId = new Map(all.flatMap((resource) => idKeyed(resource.address, resource)));
   const inTheLedger = ({ address }: DesiredResource) => {
     const text = formatAddress(address);
@@ -38,12 +44,8 @@ export function matchLive(
   };
   const byFormerName = ({ address, metadata: { renamedFrom } }: DesiredResource) =>
     renamedFrom === undefined ? undefined : live.get(formatAddress({ ...address, name: renamedFrom }));
-  const tagged = [...desired.values()]
-    .filter(({ address }) => kind(address.kind).ownership.by === 'claim')
-    .map((resource) => ({ resource, text: formatAddress(resource.address) }))
-    .sort((a, b) => (a.text < b.text ? -1 : 1));
   for (const find of [inTheLedger, byFormerName]) {
-    for (const { resource, text } of tagged) {
+    for (const { resource, text } of missing) {
       const renamed = live.has(text) ? undefined : find(resource);
       if (renamed === undefined) continue;
       const { address, spec } = renamed;
@@ -62,14 +64,19 @@ function followParents(
   live: Map<AddressText, LiveResource>,
   kind: MatchInput['kind'],
 ): ReadonlyMap<AddressText, LiveResource> {
-  const parents = new Map([...live.values()].flatMap((parent) => idKeyed(parent.address, parent)));
-  for (const [text, child] of [...live]) {
+  const strays = [...live.values()].flatMap((child) => {
     const { ownership } = kind(child.address.kind);
-    if (ownership.by !== 'child' || child.id === undefined) continue;
-    const parent = parents.get(idKey(ownership.of(child.address), child.id));
-    const address = { ...child.address, name: parent?.address.name ?? child.address.name };
+    if (ownership.by !== 'child' || child.id === undefined) return [];
+    const parent = ownership.of(child.address);
+    return live.get(formatAddress(parent))?.id === child.id ? [] : [{ child, key: idKey(parent, child.id) }];
+  });
+  if (strays.length === 0) return live;
+  const parents = new Map([...live.values()].flatMap((parent) => idKeyed(parent.address, parent)));
+  for (const { child, key } of strays) {
+    const name = parents.get(key)?.address.name ?? child.address.name;
+    const address = { ...child.address, name };
     if (live.has(formatAddress(address))) continue;
-    live.delete(text);
+    live.delete(formatAddress(child.address));
     live.set(formatAddress(address), { ...child, address });
   }
   return live;
@@ -89,6 +96,7 @@ export function matchUnread(
     kind,
   }: Omit<MatchInput, 'ledger'> & { readonly live: ReadonlyMap<AddressText, LiveResource> },
 ): ReadonlyMap<AddressText, string> {
+  if (unseen.size === 0) return unseen;
   const read = byAddress(all);
   const placed = new Map(
     [...live.values()].flatMap(({ address, id }) =>
@@ -128,26 +136,30 @@ function newNamesOf(
 }
 
 /**
- * The address of the ledger's record, by the current address of each resource. A record with another id than the live
- * resource is about an earlier resource of the same name, and proves nothing about this one.
+ * The address of the ledger's record of a resource, by its current address. A record with another id than the live resource is about an
+ * earlier resource of the same name, and proves nothing about this one.
  */
 export function matchRecords(
   { records }: Ledger,
   live: ReadonlyMap<AddressText, LiveResource>,
-): ReadonlyMap<AddressText, AddressText> {
-  const matched = new Map([...records.keys()].map((text) => [text, text]));
-  const byId = new Map(
-    [...records].flatMap(([text, { id }]) =>
-      id === undefined ? [] : [[idKey(parseAddress(text), id), text] as const],
-    ),
+): (text: AddressText) => AddressText | undefined {
+  const strangers = [...live].filter(
+    ([text, resource]) => resource.id !== undefined && !isAbout(records.get(text), resource),
   );
-  for (const [text, resource] of live) {
-    if (resource.id === undefined || isAbout(records.get(text), resource)) continue;
-    const same = byId.get(idKey(resource.address, resource.id));
-    if (same === undefined) matched.delete(text);
-    else matched.set(text, same);
-  }
-  return matched;
+  const own = (text: AddressText) => (records.has(text) ? text : undefined);
+  // Mostly each record has the address of its resource.
+  if (strangers.length === 0) return own;
+  const byId = recordsById(records);
+  const moved = new Map(
+    strangers.map(([text, { address, id = '' }]) => [text, byId.get(idKey(address, id))] as const),
+  );
+  return (text) => (moved.has(text) ? moved.get(text) : own(text));
+}
+
+function recordsById(records: Ledger['records']): ReadonlyMap<string, AddressText> {
+  const byId = new Map<string, AddressText>();
+  for (const [text, { id }] of records) if (id !== undefined) byId.set(idKey(parseAddress(text), id), text);
+  return byId;
 }
 
 /** Whether a record at the address of a live resource is about it; a missing id contradicts nothing. */
@@ -161,18 +173,16 @@ export function unmatchedRecords(
   live: ReadonlyMap<AddressText, LiveResource>,
 ): AddressText[] {
   const unrecorded = new Set(
-    [...live].flatMap(([text, resource]) =>
-      isAbout(ledger.records.get(text), resource)
+    [...live.values()].flatMap((resource) =>
+      isAbout(ledger.records.get(formatAddress(resource.address)), resource)
         ? []
         : idKeyed(resource.address, resource).map(([key]) => key),
     ),
   );
-  return [...ledger.records].flatMap(([text, record]) => {
-    const here = live.get(text);
-    const isMatched =
-      (here !== undefined && isAbout(record, here)) ||
-      idKeyed(parseAddress(text), record).some(([key]) => unrecorded.has(key));
-    return isMatched ? [] : [text];
+  return [...ledger.records.keys()].filter((text) => {
+    const [record, here] = [ledger.records.get(text), live.get(text)];
+    if (record === undefined || (here !== undefined && isAbout(record, here))) return false;
+    return !idKeyed(parseAddress(text), record).some(([key]) => unrecorded.has(key));
   });
 }
 
@@ -186,6 +196,26 @@ export function recordsAbout(
   return addresses.filter((text) =>
     idKeyed(parseAddress(text), records.get(text) ?? {}).some(([key]) => keys.has(key)),
   );
+}
+
+/**
+ * Finds an entry by kind and target of its address, and by the id of what it is about; the first of several. It is searched for each
+ * resource, so it is indexed when it is first asked.
+ */
+export function findById<T>(
+  entries: Iterable<readonly [AddressText, T]>,
+  idOf: (entry: readonly [AddressText, T]) => string | undefined,
+): (address: Address, id: string) => T | undefined {
+  let index: Map<string, T> | undefined;
+  return (address, id) => {
+    index ??= new Map(
+      [...entries].reverse().flatMap((entry) => {
+        const known = idOf(entry);
+        return known === undefined ? [] : [[idKey(parseAddress(entry[0]), known), entry[1]] as const];
+      }),
+    );
+    return index.size === 0 ? undefined : index.get(idKey(address, id));
+  };
 }
 
 function idKeyed<T extends { readonly id?: string }>(address: Address, value: T): [string, T][] {

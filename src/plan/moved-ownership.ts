@@ -1,5 +1,5 @@
 /** What a plan says of resources that move between stacks, in the stack that takes them over and in their former owner. Pure. */
-import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import { type Address, formatAddress } from '../model/address.ts';
 import type { Notice } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { MovedAway } from '../model/ledger.ts';
@@ -31,8 +31,9 @@ export function movingFrom(
   address: Address,
   live: LiveResource | undefined,
 ): string | undefined {
-  const recorded = context.recordedAt(address);
-  const from = recorded === undefined ? undefined : context.moves.from.get(recorded);
+  const { moves } = context;
+  const recorded = moves.from.size === 0 ? undefined : context.recordedAt(address);
+  const from = recorded === undefined ? undefined : moves.from.get(recorded);
   if (from !== undefined) return from;
   const ownershipTag = live && ownOwnershipTag(live.evidence);
   return ownershipTag?.moving ? ownershipTag.stack : undefined;
@@ -67,19 +68,14 @@ export function movedAway(context: PlanContext, address: Address): MovedAway | u
  * address of the move. Nothing of it is changed or removed here.
  */
 export function movesUnderOtherName(context: PlanContext, address: Address): string | undefined {
+  if (context.movesAway.size === 0 && context.ledger.movedAway === undefined) return undefined;
   const id = context.live.get(formatAddress(address))?.id;
   if (id === undefined) return undefined;
   const { ownership } = context.kind(address.kind);
   const owned = ownership.by === 'child' ? ownership.of(address) : address;
-  const isSame = (text: AddressText, known: string | undefined) => {
-    const { kind, target } = parseAddress(text);
-    return known === id && kind === owned.kind && target === owned.target;
-  };
-  const { records, movedAway: away = [] } = context.ledger;
-  for (const [text, { metadata }] of context.movesAway)
-    if (isSame(text, records.get(text)?.id)) return metadata.movedTo?.stack;
-  if (context.record(owned) !== undefined) return undefined;
-  return [...away].find(([text, { id: known }]) => isSame(text, known))?.[1].to.stack;
+  const moving = context.movingWithId(owned, id);
+  if (moving !== undefined) return moving.metadata.movedTo?.stack;
+  return context.record(owned) === undefined ? context.movedAwayWithId(owned, id)?.to.stack : undefined;
 }
 
 /** A declared resource that is, by its id, one of those for which a document has `movedTo`. */
@@ -87,8 +83,8 @@ export function movesAwayProblem(
   context: PlanContext,
   { address }: DesiredResource,
 ): Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'> | undefined {
-  const stack = context.record(address) === undefined ? undefined : movesUnderOtherName(context, address);
-  if (stack === undefined) return undefined;
+  const stack = movesUnderOtherName(context, address);
+  if (stack === undefined || context.record(address) === undefined) return undefined;
   return {
     code: 'move-impossible',
     class: 'conflict',

@@ -2,7 +2,7 @@
  * Which ownership tags and creator marks count as this stack's: by its name and id, by the name that it had before, and by the stacks
  * that resources moved from.
  */
-import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Ledger, LedgerRecord, MovedAway } from '../model/ledger.ts';
 import { splitQuoted } from '../model/quoted.ts';
@@ -56,10 +56,12 @@ export function ownershipTagsOf(
     ownershipTag.id === ids.own || (ownershipTag.stack === former?.name && hasFormerId(ownershipTag));
   const isOurTag = ({ stack: name, id, moving }: OwnershipTag) =>
     moving === true || (isOurs(name) && (id === undefined || ids.taken?.includes(id) === true));
+  const withoutId = new Map<OwnershipTag, OwnershipTag>();
   return {
     isOurs,
     isOurTag,
     stackId: ids.own,
+    plainTag: { stack: stack.name, protect: false, release: false, inherited: false },
     hasOurTag: (evidence: OwnershipEvidence) => {
       const ownershipTag = ownOwnershipTag(evidence);
       return ownershipTag !== undefined && isOurTag(ownershipTag);
@@ -68,7 +70,9 @@ export function ownershipTagsOf(
     withoutOwnId: (live: LiveResource): LiveResource => {
       const { ownershipTag } = live.evidence;
       if (ownershipTag?.id === undefined || !hasOwnId(ownershipTag)) return live;
-      const { id: _, ...own } = ownershipTag;
+      const { id: _, ...rest } = ownershipTag;
+      const own = withoutId.get(ownershipTag) ?? rest;
+      withoutId.set(ownershipTag, own);
       return { ...live, evidence: { ...live.evidence, ownershipTag: own } };
     },
     hasBegunToChange: (address: Address) =>
@@ -86,43 +90,47 @@ interface RecordedOwner {
   readonly stack: string;
   readonly former: FormerStack | undefined;
   readonly moves: Pick<StackMoves, 'from'>;
-  /** the resource, or the parent of a child */
-  readonly owned: {
-    /** its address in the ledger */
-    readonly at: AddressText;
-    /** the target keeps no ownership tag of it */
-    readonly isLedgerOwned: boolean;
-  };
   isOurTag(ownershipTag: OwnershipTag): boolean;
+  /** What this stack gave away, by its kind and target and its id: it may have been renamed in the service after the move. */
+  movedAwayWithId(owned: Address, id: string): MovedAway | undefined;
+}
+
+/** The resource that can have the ownership tag: the live one, or the parent of a live child. */
+interface OwnedResource {
+  readonly address: Address;
+  /** its address in the ledger */
+  readonly at: AddressText;
+  /** Whether its target keeps no ownership tag of it. */
+  isLedgerOwned(): boolean;
 }
 
 /** A live resource with the ownership tag that counts. */
-export function withRecordedOwner(live: LiveResource, known: RecordedOwner): LiveResource {
-  const { ledger, owned } = known;
+export function withRecordedOwner(
+  live: LiveResource,
+  owned: OwnedResource,
+  known: RecordedOwner,
+): LiveResource {
+  const { ledger } = known;
   const record = ledger.records.get(owned.at);
-  const away = awayAt(ledger, owned.at, live.id);
-  if (record === undefined) return away === undefined ? live : withOtherOwner(live, away, known);
+  if (record === undefined) {
+    const away =
+      ledger.movedAway?.get(owned.at) ?? (live.id && known.movedAwayWithId(owned.address, live.id));
+    return away ? withOtherOwner(live, away, { owned, known }) : live;
+  }
   const { ownershipTag } = live.evidence;
   if (ownershipTag !== undefined) return withFormerOwner(live, ownershipTag, { record, known });
-  const isChild = live.address.kind !== parseAddress(owned.at).kind;
-  return owned.isLedgerOwned && !isChild ? withRecordedOwnership(live, record, known) : live;
-}
-
-/** By address, and by id for a resource that was renamed in the service after the move. */
-function awayAt({ movedAway }: Ledger, at: AddressText, id: string | undefined): MovedAway | undefined {
-  const away = movedAway?.get(at);
-  if (away !== undefined || id === undefined) return away;
-  const { kind, target } = parseAddress(at);
-  return [...(movedAway ?? [])].find(([text, one]) => {
-    const there = parseAddress(text);
-    return one.id === id && there.kind === kind && there.target === target;
-  })?.[1];
+  const isChild = live.address.kind !== owned.address.kind;
+  return !isChild && owned.isLedgerOwned() ? withRecordedOwnership(live, record, { owned, known }) : live;
 }
 
 /** Another stack took the resource over, and may not have written its own ownership tag yet. */
-function withOtherOwner(live: LiveResource, { to, id }: MovedAway, known: RecordedOwner): LiveResource {
+function withOtherOwner(
+  live: LiveResource,
+  { to, id }: MovedAway,
+  { owned, known }: { readonly owned: OwnedResource; readonly known: RecordedOwner },
+): LiveResource {
   const { ownershipTag } = live.evidence;
-  const isHeld = ownershipTag === undefined ? known.owned.isLedgerOwned : known.isOurTag(ownershipTag);
+  const isHeld = ownershipTag === undefined ? owned.isLedgerOwned() : known.isOurTag(ownershipTag);
   if (!isHeld || !isSameId(id, live.id)) return live;
   const recorded = ownershipTag === undefined ? { recorded: true as const } : {};
   return withTag(live, { stack: to.stack, protect: false, release: false, inherited: false, ...recorded });
@@ -155,9 +163,10 @@ function withTag(live: LiveResource, ownershipTag: OwnershipTag): LiveResource {
 function withRecordedOwnership(
   live: LiveResource,
   record: LedgerRecord,
-  { former, moves, stack, owned }: RecordedOwner,
+  { owned, known }: { readonly owned: OwnedResource; readonly known: RecordedOwner },
 ): LiveResource {
   if (record.id === undefined || record.id !== live.id) return live;
+  const { former, moves, stack } = known;
   const { protect = false, onRemove } = record;
   const from = moves.from.get(owned.at);
   return withTag(live, {

@@ -95,13 +95,9 @@ function ownershipOfMissing(context: PlanContext, resource: DesiredResource, has
   };
 }
 
-function desiredOwnershipTag(context: PlanContext, { metadata }: DesiredResource): OwnershipTag {
-  return {
-    stack: context.stack.name,
-    protect: metadata.protect ?? false,
-    release: metadata.onRemove === 'release',
-    inherited: false,
-  };
+function desiredOwnershipTag({ plainTag }: PlanContext, { metadata }: DesiredResource): OwnershipTag {
+  const [protect, release] = [metadata.protect ?? false, metadata.onRemove === 'release'];
+  return protect || release ? { ...plainTag, protect, release } : plainTag;
 }
 
 /** The verdict about a live resource that can have an ownership tag. */

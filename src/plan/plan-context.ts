@@ -7,7 +7,7 @@ import type { CommitOrder, MissingFiles } from '../model/checkout.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Inheritable } from '../model/kind-specs.ts';
 import type { Kind, LiveSet, RefusedValue, Registry } from '../model/kind.ts';
-import type { Ledger, LedgerRecord } from '../model/ledger.ts';
+import type { Ledger, LedgerRecord, MovedAway } from '../model/ledger.ts';
 import { nearestWord } from '../model/nearest-word.ts';
 import { quoted } from '../model/quoted.ts';
 import {
@@ -21,6 +21,7 @@ import type { Dialect, Stack, Target } from '../model/stack.ts';
 import type { SourcesIn } from '../redaction/known-secrets.ts';
 import {
   byAddress,
+  findById,
   isLedgerOwned,
   matchLive,
   matchRecords,
@@ -105,6 +106,10 @@ export interface PlanContext {
   record(address: Address): LedgerRecord | undefined;
   /** The address of that record in the ledger: after a rename it is still the former one. */
   recordedAt(address: Address): AddressText | undefined;
+  /** What this stack gave to another one, by its kind and target, and its id. */
+  movedAwayWithId(owned: Address, id: string): MovedAway | undefined;
+  /** The document of a resource that moves away, by its kind and target, and the id in its record. */
+  movingWithId(owned: Address, id: string): DesiredResource | undefined;
   /**
    * Addresses of records that match no live resource: it is gone, or was renamed and recorded again. With a selection only
    * those of selected resources.
@@ -114,6 +119,8 @@ export interface PlanContext {
   hasBegunToCreate(address: Address): boolean;
   /** Whether an interrupted apply of this stack had begun to change it in any way. */
   hasBegunToChange(address: Address): boolean;
+  /** the ownership tag of this stack without flags and id */
+  readonly plainTag: OwnershipTag;
   /** the id that this stack writes into its ownership tags; undefined until the first apply has made one */
   readonly stackId: string | undefined;
   /** undefined for a stack that was never renamed */
@@ -168,22 +175,24 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
   const target = (name: string) => found(targets.get(name), `target ${name}`);
   const setOf = (address: Address) => target(address.target).sets.get(address.kind);
   const matched = matchLive(allLive(input), { desired: placed, ledger, kind });
-  const recorded = matchRecords(ledger, matched);
-  const recordedAt = (address: Address) => recorded.get(formatAddress(address));
+  const recordOf = matchRecords(ledger, matched);
+  const recordedAt = (address: Address) => recordOf(formatAddress(address));
   const ledgerOwned = (address: Address) => isLedgerOwned(kind(address.kind), target(address.target).target);
   const former = input.former ?? withoutLedger(stack);
   const { isOurs, withoutOwnId, ...tags } = ownershipTagsOf(input, former);
   const moves = input.moves ?? noMoves;
+  const movedAwayWithId = findById(ledger.movedAway ?? [], ([, { id }]) => id);
+  const movingWithId = findById(documents.movesAway, ([text]) => ledger.records.get(text)?.id);
+  const owners = { ledger, stack: stack.name, former, moves, isOurTag: tags.isOurTag, movedAwayWithId };
   const withRecordedTag = (read: LiveResource) => {
     const { ownership } = kind(read.address.kind);
-    const owned = ownership.by === 'child' ? ownership.of(read.address) : read.address;
-    return withRecordedOwner(withoutOwnId(read), {
-      ...{ ledger, stack: stack.name, former, moves },
-      owned: { at: recordedAt(owned) ?? formatAddress(owned), isLedgerOwned: ledgerOwned(owned) },
-      isOurTag: tags.isOurTag,
-    });
+    const address = ownership.by === 'child' ? ownership.of(read.address) : read.address;
+    const at = recordedAt(address) ?? formatAddress(address);
+    const owned = { address, at, isLedgerOwned: () => ledgerOwned(address) };
+    return withRecordedOwner(withoutOwnId(read), owned, owners);
   };
-  const live = new Map([...matched].map(([text, resource]) => [text, withRecordedTag(resource)] as const));
+  const live = new Map<AddressText, LiveResource>();
+  for (const [text, resource] of matched) live.set(text, withRecordedTag(resource));
   const unseen = matchUnread(allUnseen(input), allLive(input), { desired: placed, live, kind });
   const { isSelection = false } = input;
   const unmatched = unmatchedRecords(ledger, live);
@@ -202,13 +211,12 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
       const known = recordedAt(address);
       const record = known === undefined ? undefined : ledger.records.get(known);
       // The record of a child of a deleted parent proves nothing about the child of a later parent with the same name.
-      const isOfAnother =
-        record?.id !== undefined &&
-        kind(address.kind).ownership.by === 'child' &&
-        !live.has(formatAddress(address));
-      return isOfAnother ? undefined : record;
+      const isChild = record?.id !== undefined && kind(address.kind).ownership.by === 'child';
+      return isChild && !live.has(formatAddress(address)) ? undefined : record;
     },
     recordedAt,
+    movedAwayWithId,
+    movingWithId,
     former,
     unmatched: isSelection ? recordsAbout(selected, unmatched, ledger) : unmatched,
     isOurs,
@@ -230,12 +238,17 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     inheritable: (address) => setOf(address)?.inheritable?.get(formatAddress(address)),
     refusedValues: (address) => setOf(address)?.refusedValues?.get(formatAddress(address)) ?? [],
     predictedNotes: (address) => setOf(address)?.predictedNotes?.get(formatAddress(address)) ?? [],
-    isComplete:
-      input.manifestsComplete &&
-      input.targets.every(({ unread }) => unread === undefined) &&
-      allSets(input).every(({ incomplete }) => incomplete.length === 0),
+    isComplete: isComplete(input),
     isSelection,
   };
+}
+
+function isComplete(input: PlanContextInput): boolean {
+  return (
+    input.manifestsComplete &&
+    input.targets.every(({ unread }) => unread === undefined) &&
+    allSets(input).every(({ incomplete }) => incomplete.length === 0)
+  );
 }
 
 /** The documents of the stack by what they ask for. */

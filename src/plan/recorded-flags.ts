@@ -74,7 +74,7 @@ export function sourceChanges(
   { moves, recordedAt }: Pick<PlanContext, 'moves' | 'recordedAt'>,
   address: Address,
 ): FieldChange[] {
-  const recorded = recordedAt(address);
+  const recorded = moves.ledgers.size === 0 ? undefined : recordedAt(address);
   const ledger = recorded === undefined ? undefined : moves.ledgers.get(recorded);
   return ledger === undefined ? [] : [{ path: ['movedFrom'], after: ledger, shape: 'scalar' }];
 }

@@ -20,94 +20,110 @@ export function declaredSecretNames(
   kinds: Registry,
   sourcesIn: SourcesIn,
 ): Diagnostic[] {
-  // Search thousands of names at once, because a hit is rare.
-  const texts = resources.flatMap((resource) => namesIn(resource, kinds).map(({ text }) => text));
-  if (sourcesIn(texts.join('\n')).length === 0) return [];
-  return resources
-    .flatMap((resource) => namesIn(resource, kinds))
-    .flatMap(({ text, what, place }) => {
-      const sources = sourcesIn(text);
-      if (sources.length === 0) return [];
-      const message = `${what()} contains the secret of ${sources.join(' and ')}`;
-      return [{ code, severity: 'error', class: 'invalid', message, place: place(), fix }];
+  const texts: string[] = [];
+  for (const resource of resources)
+    visitDeclaredNames(resource, kinds, (text) => {
+      texts.push(text);
     });
+  if (!isInAny(texts, sourcesIn)) return [];
+  const problems: Diagnostic[] = [];
+  for (const resource of resources)
+    visitDeclaredNames(resource, kinds, (text, { what, place }) => {
+      const sources = sourcesIn(text);
+      if (sources.length === 0) return;
+      const message = `${what()} contains the secret of ${sources.join(' and ')}`;
+      problems.push({ code, severity: 'error', class: 'invalid', message, place: place(), fix });
+    });
+  return problems;
+}
+
+/** Searches thousands of names at once, because a hit is rare. */
+function isInAny(texts: readonly string[], sourcesIn: SourcesIn): boolean {
+  return sourcesIn(texts.join('\n')).length > 0;
 }
 
 const fix =
   'use another name; if the secret was ever committed or applied, revoke it: names and keys are stored and shown as they are';
 
-interface ChosenName {
-  readonly text: string;
+interface DeclaredName {
   /** for messages */
   what(): string;
-}
-
-interface DeclaredName extends ChosenName {
   place(): DesiredResource['place'];
 }
 
-function namesIn(resource: DesiredResource, kinds: Registry): DeclaredName[] {
-  const { address, metadata, spec, placeOf } = resource;
-  // A place is computed each time it is read.
-  const place = () => resource.place;
+function visitDeclaredNames(
+  resource: DesiredResource,
+  kinds: Registry,
+  visit: (text: string, about: DeclaredName) => void,
+): void {
+  const { address, metadata, spec } = resource;
   const kind = kinds.get(address.kind);
-  const former = metadata.renamedFrom;
-  return [
-    { text: address.name, what: () => `the name of this ${address.kind}`, place },
-    ...(former === undefined ? [] : [{ text: former, what: () => '"metadata.renamedFrom"', place }]),
-    ...chosenKeys(kind?.fields ?? {}, spec).map((path) => ({
-      text: path.at(-1) ?? '',
-      what: () => `a key of ${quoted(path.slice(0, -1).join('.'))}`,
-      place: () => placeOf(path, 'key'),
-    })),
-    ...(kind?.references?.(resource) ?? []).map(({ to, path }) => ({
-      text: to.name,
+  const place = () => resource.place;
+  visit(address.name, { what: () => `the name of this ${address.kind}`, place });
+  if (metadata.renamedFrom !== undefined)
+    visit(metadata.renamedFrom, { what: () => '"metadata.renamedFrom"', place });
+  visitKeys(kind?.fields ?? {}, spec, (key, map) =>
+    visit(key, {
+      what: () => `a key of ${quoted(map.join('.'))}`,
+      place: () => resource.placeOf([...map, key], 'key'),
+    }),
+  );
+  for (const { to, path } of kind?.references?.(resource) ?? [])
+    visit(to.name, {
       what: () => `a name in ${quoted(path[0] ?? '')}`,
-      place: () => placeOf(path),
-    })),
-  ];
+      place: () => resource.placeOf(path),
+    });
 }
 
-/** The paths of keys that users choose, such as those of tags. */
-function chosenKeys(fields: FieldTable, spec: Spec): Path[] {
-  const paths: Path[] = [];
+/** Visits the keys that users choose, such as those of tags, each with the path of its map. */
+function visitKeys(
+  fields: FieldTable,
+  spec: Spec,
+  visit: (key: string, map: Path) => void,
+  base: Path = [],
+): void {
   for (const name in spec) {
-    const [value, field] = [spec[name], Object.hasOwn(fields, name) ? fields[name] : undefined];
-    if (!isJsonObject(value) || field === undefined) continue;
-    const { compare, members } = field;
-    if (members !== undefined) paths.push(...chosenKeys(members, value).map((path) => [name, ...path]));
-    else if (compare.shape === 'map') paths.push(...Object.keys(value).map((key) => [name, key]));
+    const value = spec[name];
+    if (!isJsonObject(value)) continue;
+    const { compare, members } = Object.hasOwn(fields, name) ? (fields[name] ?? {}) : {};
+    const path = [...base, name];
+    if (members !== undefined) visitKeys(members, value, visit, path);
+    else if (compare?.shape === 'map') for (const key of Object.keys(value)) visit(key, path);
   }
-  return paths;
 }
 
 /** Warnings about live, undeclared names and keys: values are redacted, and resources with such names are not removed. */
 export function liveSecretNames(context: PlanContext): Diagnostic[] {
   const { live, secretsIn } = context;
   const texts: string[] = [];
-  for (const resource of live.values()) for (const { text } of liveNames(context, resource)) texts.push(text);
-  if (secretsIn(texts.join('\n')).length === 0) return [];
-  const all = [...live.values()].flatMap((resource) => liveNames(context, resource));
-  return all.flatMap(({ text, what }) => {
-    const sources = secretsIn(text);
-    if (sources.length === 0) return [];
-    const message = `${what()}, as it is live, contains the secret of ${sources.join(' and ')}`;
-    return [{ code, severity: 'warning', class: 'failure', message, fix: liveFix }];
-  });
+  for (const resource of live.values())
+    visitLiveNames(context, resource, (text) => {
+      texts.push(text);
+    });
+  if (!isInAny(texts, secretsIn)) return [];
+  const problems: Diagnostic[] = [];
+  for (const resource of live.values())
+    visitLiveNames(context, resource, (text, what) => {
+      const sources = secretsIn(text);
+      if (sources.length === 0) return;
+      const message = `${what()}, as it is live, contains the secret of ${sources.join(' and ')}`;
+      problems.push({ code, severity: 'warning', class: 'failure', message, fix: liveFix });
+    });
+  return problems;
 }
 
-function liveNames({ desired, kind }: PlanContext, { address, spec }: LiveResource): ChosenName[] {
+/** @param visit gets the name, and how messages call it */
+function visitLiveNames(
+  { desired, kind }: PlanContext,
+  { address, spec }: LiveResource,
+  visit: (text: string, what: () => string) => void,
+): void {
   const { fields, ownership } = kind(address.kind);
   const isDeclared = ownership.by === 'child' || desired.has(formatAddress(address));
-  return [
-    ...(isDeclared
-      ? []
-      : [{ text: address.name, what: () => `the name of ${quoted(formatAddress(address))}` }]),
-    ...chosenKeys(fields, spec).map((path) => ({
-      text: path.at(-1) ?? '',
-      what: () => `a key of ${quoted(path.slice(0, -1).join('.'))} of ${quoted(formatAddress(address))}`,
-    })),
-  ];
+  if (!isDeclared) visit(address.name, () => `the name of ${quoted(formatAddress(address))}`);
+  visitKeys(fields, spec, (key, map) =>
+    visit(key, () => `a key of ${quoted(map.join('.'))} of ${quoted(formatAddress(address))}`),
+  );
 }
 
 const liveFix =

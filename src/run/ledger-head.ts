@@ -290,7 +290,11 @@ function hashOf(resources: readonly DesiredResource[]): string {
     ({ address, metadata, spec }): Json => [formatAddress(address), { ...metadata }, spec],
   );
   const texts = declared.map(canonicalText).sort();
-  return createHash('sha256').update(canonicalText(texts)).digest('hex');
+  const hash = createHash('sha256');
+  // The canonical text of the list, one part after the other.
+  for (const [index, text] of texts.entries())
+    hash.update(`${index === 0 ? '[' : ','}${canonicalText(text)}`);
+  return hash.update(texts.length === 0 ? '[]' : ']').digest('hex');
 }
 
 /** Without a commit, whatever is declared may be in none. */

@@ -5,7 +5,7 @@
 import { type LiveReading, type LiveReadings, readFirst, readRest } from '../api/read-live.ts';
 import { otherDialect, unconfirmedDialect } from '../api/spoken-dialect.ts';
 import { isHosted } from '../api/workspaces/organization.ts';
-import type { AddressText } from '../model/address.ts';
+import { type AddressText, parseAddress } from '../model/address.ts';
 import type { CommitOrder } from '../model/checkout.ts';
 import { clearText, sendsInClear } from '../model/clear-text.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
@@ -144,18 +144,19 @@ async function unconfirmed(session: Session, connected: ConnectedTarget): Promis
   return { code: 'dialect-unknown', severity: 'warning', class: 'invalid', ...problem };
 }
 
-/** The deletions to expect in each target, as far as its first reading shows. */
+/** The deletions to expect in each target, as far as the first readings show. */
 function deletionsIn(
   first: LiveReadings,
   context: Omit<PlanContextInput, 'targets'>,
   sessions: readonly Session[],
 ): ReadonlyMap<string, ReadonlySet<AddressText>> {
-  const found = sessions.map(({ target, dialect }) => {
-    const sets = first.get(target.name)?.sets ?? new Map();
-    const targets = [{ target, dialect, sets, requests: 0 }];
-    return [target.name, plannedDeletions({ ...context, targets })] as const;
+  const targets = sessions.map(({ target, dialect }) => {
+    const { sets = new Map(), unread } = first.get(target.name) ?? {};
+    return { target, dialect, sets, requests: 0, ...(unread === undefined ? {} : { unread }) };
   });
-  return new Map(found);
+  const deletions = plannedDeletions({ ...context, targets });
+  const byTarget = Map.groupBy(deletions, (text) => parseAddress(text).target);
+  return new Map([...byTarget].map(([target, texts]) => [target, new Set(texts)] as const));
 }
 
 /** Drops what was read of a target whose address is not that of the ledger: it must not be compared with manifests or records. */

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readPages } from '../../src/api/read-pages.ts';
 import type { Answer, Reader } from '../../src/model/http.ts';
+import type { JsonObject } from '../../src/model/json.ts';
 import { listen, type Reply } from '../support/http/loopback.ts';
 import { open } from '../support/http/open-for-test.ts';
 
@@ -61,13 +62,23 @@ describe('a list that announces too many pages', () => {
 });
 
 describe('a list in pages', () => {
-  it('is read completely, in order, with what it includes', async () => {
+  it('is read completely, in order', async () => {
     const server = await pager(resources(250));
     const pages = await readPages(open({ url: server.url }).reader, path);
     expect(pages.items.map(({ id }) => id)).toEqual(resources(250).map(({ id }) => id));
-    expect(pages.included.map(({ id }) => id)).toEqual(['t-1', 't-2', 't-3']);
     expect(pages).toMatchObject({ total: 250, complete: true });
     expect(pages).not.toHaveProperty('problem');
+  });
+
+  it('is reduced page by page, together with what each page includes', async () => {
+    const server = await pager(resources(250));
+    const reduce = (items: readonly JsonObject[], included: readonly JsonObject[]) =>
+      items.map(({ id = null }) => ({ id, beside: included.map((other) => other['id'] ?? null) }));
+    const pages = await readPages(open({ url: server.url }).reader, path, { reduce });
+    expect(pages.items.map(({ id }) => id)).toEqual(resources(250).map(({ id }) => id));
+    expect(pages.items.at(0)).toMatchObject({ beside: ['t-1'] });
+    expect(pages.items.at(249)).toMatchObject({ beside: ['t-3'] });
+    expect(pages).toMatchObject({ total: 250, complete: true });
   });
 
   it('is asked for with encoded brackets, after the query that is there', async () => {

@@ -5,7 +5,7 @@
  */
 import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
 import { type Answer, describeAnswer } from '../../model/http.ts';
-import { isJsonObject } from '../../model/json.ts';
+import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import type { ReadRequest, Session } from '../../model/kind.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import { ownershipTagKey } from '../../model/resource.ts';
@@ -43,12 +43,12 @@ type TagSource = Pick<WorkspaceList, 'hasTags' | 'tagged' | 'tagsOf' | 'limits' 
 
 export function listWorkspaces(session: Session): Promise<WorkspaceList> {
   return session.once('workspaces', async () => {
-    const pages = await readWithTags(session);
+    const { pages, tags } = await readWithTags(session);
     const read = pages.items.flatMap((document) => asWorkspaceItem(document) ?? []);
     const unread =
       whyUnread(session, pages) ?? foreignRow(session, read) ?? (await missingOrganization(session, pages));
     if (unread !== undefined) return { ...noList, unread };
-    const tagging = includedTagging(session, read, pages) ?? (await separateTagging(session, read));
+    const tagging = includedTagging(session, read, tags) ?? (await separateTagging(session, read));
     const { incomplete, ...rest } = tagging;
     const isExact = pages.complete && pages.isEven && read.length === pages.items.length && tagging.hasTags;
     const items = isExact ? read.map((item, listedAt) => ({ ...item, listedAt })) : read;
@@ -84,14 +84,32 @@ export function workspacesPath(session: Pick<Session, 'target'>): string {
   return `${organizationPath(session)}/workspaces`;
 }
 
-async function readWithTags(session: Session): Promise<Pages> {
-  const pages = await readPages(session.reader, listPath(session), listOptions);
-  if (!isIncludeRefused(pages.problem)) return pages;
+/** By the id of the workspace; undefined for one whose page does not include them. */
+type IncludedTags = ReadonlyMap<string, TagsAnswer | undefined>;
+
+async function readWithTags(
+  session: Session,
+): Promise<{ readonly pages: Pages; readonly tags: IncludedTags }> {
+  const { tags, options } = reducedPages();
+  const pages = await readPages(session.reader, listPath(session), options);
+  if (!isIncludeRefused(pages.problem)) return { pages, tags };
   session.lacks.add('tags-in-lists');
-  return readPages(session.reader, listPath(session), listOptions);
+  return { pages: await readPages(session.reader, listPath(session), options), tags };
 }
 
-export const listOptions = { reduce: reducedDocument };
+/** Reduces the documents of pages of the list as they arrive, and keeps the tags that the pages include. */
+export function reducedPages() {
+  const tags = new Map<string, TagsAnswer | undefined>();
+  const reduce = (documents: readonly JsonObject[], included: readonly JsonObject[]) => {
+    const bindings = bindingsById(included);
+    return documents.map((document) => {
+      const item = asWorkspaceItem(document);
+      if (item !== undefined) tags.set(item.id, includedTags(item, bindings));
+      return reducedDocument(document);
+    });
+  };
+  return { tags, options: { reduce } };
+}
 
 /** Of all workspaces, with their tags unless the service is known to refuse that. */
 export function listPath(session: Session): string {
@@ -150,22 +168,14 @@ function whyFewer({ target }: Session, given: number, understood: number): strin
 function includedTagging(
   session: Session,
   items: readonly WorkspaceItem[],
-  pages: Pages,
+  tags: IncludedTags,
 ): TagSource | undefined {
-  const bindings = bindingsById(pages.included);
-  const tags = new Map<string, TagsAnswer>();
-  for (const item of items) {
-    const found = includedTags(item, bindings);
-    if (found === undefined) return undefined;
-    tags.set(item.id, found);
-  }
+  if (items.some(({ id }) => tags.get(id) === undefined)) return undefined;
   return {
     hasTags: true,
     tagged: new Set(),
     limits: [],
-    ...([...tags.values()].some((answer) => answer.tags?.ownershipTag !== undefined)
-      ? { keepsTags: true }
-      : {}),
+    ...(items.some(({ id }) => tags.get(id)?.tags?.ownershipTag !== undefined) ? { keepsTags: true } : {}),
     tagsOf: async (item) => tags.get(item.id) ?? readTagsOnce(session, item, true),
   };
 }

@@ -14,7 +14,7 @@ import {
   foreignRow,
   includedTagsQuery,
   isIncludeRefused,
-  listOptions,
+  reducedPages,
   listPath,
   workspacesPath,
 } from './list-workspaces.ts';
@@ -102,14 +102,14 @@ export function workspacesOnPage(
 ): Promise<ReadonlyMap<string, WorkspaceWithTags>> {
   return session.once(`page ${page} of the workspaces`, async () => {
     const path = listPath(session);
-    const read = await readPage(session.reader, path, { ...listOptions, number: page + 1 });
+    const { tags: included, options } = reducedPages();
+    const read = await readPage(session.reader, path, { ...options, number: page + 1 });
     if (!isPage(read)) throw unread(read, describeAnswer(read));
     const items = read.items.flatMap((document) => asWorkspaceItem(document) ?? []);
     const foreign = foreignRow(session, items);
     if (foreign !== undefined) throw unread({ method: 'GET', url: path }, foreign);
-    const bindings = bindingsById(read.included);
     const found = items.flatMap((item, index) => {
-      const { tags } = includedTags(item, bindings) ?? withoutTags(session) ?? {};
+      const { tags } = included.get(item.id) ?? withoutTags(session) ?? {};
       const listedAt = page * pageSize + index;
       return tags === undefined ? [] : [[item.id, { item: { ...item, listedAt }, tags }] as const];
     });

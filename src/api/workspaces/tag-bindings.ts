@@ -32,10 +32,16 @@ export function ownershipFromTag(tags: BoundTags | undefined): Pick<OwnershipEvi
     : { ownershipTag: parseOwnershipTag(ownershipTag.text, ownershipTag.inherited) };
 }
 
-/** Converts a value of a spec or of facts to tags; other values become no tags. */
+/** Converts a value of a spec or of facts to tags, which it mostly is; other values become no tags. */
 export function asTags(value: Json | undefined): Tags {
   if (!isJsonObject(value)) return {};
+  if (isTags(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, `${text ?? ''}`]));
+}
+
+function isTags(value: JsonObject): value is Tags {
+  for (const key in value) if (typeof value[key] !== 'string') return false;
+  return true;
 }
 
 interface Binding {

@@ -3,7 +3,7 @@
  * its name (wire/workspaces 5.4).
  */
 import type { Address } from '../../model/address.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import type { NameRule } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/resource.ts';
 
@@ -27,15 +27,16 @@ export function asWorkspaceItem(document: Json | undefined): WorkspaceItem | und
 }
 
 /**
- * Without links, and without relationships that lead to nothing, which are most of the document. Only of the current state it matters
- * whether the service shows that there is none.
+ * Without links, and without relationships that lead to nothing, which are most of the document, or to lists, such as those of tag
+ * bindings. Only of the current state it matters whether the service shows that there is none.
  */
 export function reducedDocument({ id = null, attributes = null, relationships }: JsonObject): JsonObject {
   const known: Record<string, Json> = {};
   if (isJsonObject(relationships))
-    for (const [name, link] of Object.entries(relationships)) {
-      const data = isJsonObject(link) ? (link['data'] ?? null) : null;
-      if (data !== null || name === 'current-state-version') known[name] = { data };
+    for (const name in relationships) {
+      const data = memberOf(relationships[name], 'data') ?? null;
+      const isUsed = name === 'current-state-version' || (data !== null && !Array.isArray(data));
+      if (isUsed) known[name] = { data };
     }
   return { id, attributes, relationships: known };
 }
@@ -69,20 +70,28 @@ export type Right =
 
 const writing: readonly Right[] = ['can-update', 'can-lock', 'can-unlock', 'can-manage-tags', 'can-destroy'];
 
+type Rights = Pick<LiveResource, 'rights' | 'mayWrite'>;
+
 /** Empty where the document has no permissions. */
-export function rightsOf({ attributes }: WorkspaceItem): Pick<LiveResource, 'rights' | 'mayWrite'> {
+export function rightsOf({ attributes }: WorkspaceItem): Rights {
   const permissions = attributes['permissions'];
   if (!isJsonObject(permissions)) return {};
-  const mayWrite = writing.some((right) => permissions[right] !== false);
-  return { rights: onlyBooleans(permissions), ...(mayWrite ? {} : { mayWrite }) };
+  const text = JSON.stringify(permissions);
+  const rights = rightsByText.get(text) ?? readRights(permissions);
+  rightsByText.set(text, rights);
+  return rights;
 }
 
-function onlyBooleans(members: JsonObject): Readonly<Record<string, boolean>> {
+/** The rights seen so far: a token mostly has the same on thousands of workspaces. */
+const rightsByText = new Map<string, Rights>();
+
+function readRights(permissions: JsonObject): Rights {
   const isBoolean = (entry: [string, Json]): entry is [string, boolean] => typeof entry[1] === 'boolean';
-  for (const name in members)
-    if (typeof members[name] !== 'boolean')
-      return Object.fromEntries(Object.entries(members).filter(isBoolean));
-  return members as Readonly<Record<string, boolean>>;
+  const mayWrite = writing.some((right) => permissions[right] !== false);
+  return {
+    rights: Object.fromEntries(Object.entries(permissions).filter(isBoolean)),
+    ...(mayWrite ? {} : { mayWrite }),
+  };
 }
 
 /** The parent of a child resource (tag bindings, consumers): the workspace with the same target and name. */

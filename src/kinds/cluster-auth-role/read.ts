@@ -14,7 +14,7 @@ import {
   unreadError,
   whyConfigIsNoProof,
 } from '../../api/cluster-auth/mount.ts';
-import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
+import { type Address, formatAddress, knownAddress, parseAddress } from '../../model/address.ts';
 import type { Answer } from '../../model/http.ts';
 import { type LiveSet, noResources, type ReadRequest, type Session } from '../../model/kind.ts';
 import { ownsName } from '../../model/name-pattern.ts';
@@ -110,7 +110,7 @@ function undeclaredFilter(
 }
 
 function addressOf(target: Target, name: string): Address {
-  return { kind: KIND, target: target.name, name };
+  return knownAddress({ kind: KIND, target: target.name, name });
 }
 
 interface RoleReading {

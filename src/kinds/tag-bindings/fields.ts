@@ -79,11 +79,13 @@ export function prepare(context: Comparison): PreparedSpecs<TagBindingsSpec> {
   const { desired, live } = context;
   if (live === undefined) return { desired, problems: unread(context) };
   const foreign = foreignTags(live.facts.direct, desired);
-  const tags = Object.entries(asTags(live.spec.tags)).filter(([key]) => !Object.hasOwn(foreign, key));
+  const { length: kept } = Object.keys(foreign);
+  const tags = asTags(live.spec.tags);
+  const isOwn = ([key]: [string, unknown]) => !Object.hasOwn(foreign, key);
   return {
     desired,
-    live: { tags: Object.fromEntries(tags) },
-    problems: tooMany(context, Object.keys(foreign).length),
+    live: { tags: kept === 0 ? tags : Object.fromEntries(Object.entries(tags).filter(isOwn)) },
+    problems: tooMany(context, kept),
   };
 }
 

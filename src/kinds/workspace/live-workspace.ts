@@ -60,13 +60,14 @@ interface ReadWorkspace {
 export function liveWorkspace(address: Address, read: ReadWorkspace): LiveWorkspace {
   const { item, tags, retention, deletes, stateAtRisk, inherited, keepsTagCase, fileTriggersDerived } = read;
   const ownMode = inherited === undefined ? undefined : whoseMode(item, inherited);
-  const spec = withoutFields(liveSpec(item, ownMode !== 'proved'), fieldsOutside(read.dialect));
+  const without = fieldsOutside(read.dialect);
+  const spec = liveSpec(item, { reportsOwnMode: ownMode !== 'proved', without, retention });
   const facts = liveFacts(item);
   return {
     address,
     id: item.id,
     ...(item.listedAt === undefined ? {} : { listedAt: item.listedAt }),
-    spec: { ...spec, ...(retention === undefined ? {} : { dataRetentionPolicy: retention }) },
+    spec,
     evidence: ownershipOf(item, tags),
     inherited: inheritedValues(spec, facts),
     facts: {
@@ -81,11 +82,6 @@ export function liveWorkspace(address: Address, read: ReadWorkspace): LiveWorksp
     },
     ...rightsOf(item),
   };
-}
-
-function withoutFields(spec: LiveSpec, names: readonly string[]): LiveSpec {
-  if (!names.some((name) => name in spec)) return spec;
-  return Object.fromEntries(Object.entries(spec).filter(([name]) => !names.includes(name)));
 }
 
 /** Services store flat tags in lower case, unless they return one with an upper case letter. */
@@ -149,24 +145,29 @@ const answeredAttributes = [...plainAttributes, ...triggerLists, ...sourceAttrib
   wireName: kebabCase(field),
 }));
 
-/** What each attribute is in JSON, by its wire name. */
-const forms: ReadonlyMap<string, 'text' | 'list' | 'boolean' | 'object'> = new Map([
-  ...answeredAttributes.map(({ field, wireName }) => {
+interface AttributeForm {
+  readonly wireName: string;
+  readonly wanted: 'text' | 'list' | 'boolean' | 'object';
+}
+
+/** What each attribute is in JSON. */
+const forms: readonly AttributeForm[] = [
+  ...answeredAttributes.map(({ field, wireName }): AttributeForm => {
     const { compare, default: byDefault } = fields[field] ?? {};
-    const form = compare?.shape === 'list' ? 'list' : typeof byDefault === 'boolean' ? 'boolean' : 'text';
-    return [wireName, form] as const;
+    if (compare?.shape === 'list') return { wireName, wanted: 'list' };
+    return { wireName, wanted: typeof byDefault === 'boolean' ? 'boolean' : 'text' };
   }),
-  ['execution-mode', 'text'],
-  ['tag-names', 'list'],
-  ['vcs-repo', 'object'],
-]);
+  { wireName: 'execution-mode', wanted: 'text' },
+  { wireName: 'tag-names', wanted: 'list' },
+  { wireName: 'vcs-repo', wanted: 'object' },
+];
 
 /** Why a document cannot be understood, as a clause: an attribute has the wrong type. */
 export function misshapen({ attributes }: WorkspaceItem): string | undefined {
-  for (const [name, wanted] of forms) {
-    const value = attributes[name] ?? null;
+  for (const { wireName, wanted } of forms) {
+    const value = attributes[wireName] ?? null;
     const found = value === null ? wanted : formOf(value);
-    if (found !== wanted) return `its ${quoted(name)} is of type ${found}, not ${wanted}`;
+    if (found !== wanted) return `its ${quoted(wireName)} is of type ${found}, not ${wanted}`;
   }
   return undefined;
 }
@@ -176,14 +177,24 @@ function formOf(value: Json): string {
   return typeof value === 'string' ? 'text' : typeof value;
 }
 
-/** The spec from the document alone, without fields that have endpoints of their own. */
-function liveSpec(item: WorkspaceItem, reportsOwnMode = true): LiveSpec {
+/** The spec from the document, and the retention policy, if it was read. Other fields with endpoints of their own are left out. */
+function liveSpec(
+  item: WorkspaceItem,
+  {
+    reportsOwnMode = true,
+    without = [],
+    retention,
+  }: Pick<ReadWorkspace, 'retention'> & {
+    readonly reportsOwnMode?: boolean;
+    readonly without?: readonly string[];
+  } = {},
+): LiveSpec {
   const { attributes, name } = item;
   const { locked } = attributes;
   const plain: Record<string, Json> = {};
   for (const { field, wireName } of answeredAttributes) {
     const value = attributes[wireName];
-    if (value !== undefined) plain[field] = value;
+    if (value !== undefined && !without.includes(field)) plain[field] = value;
   }
   const project = relatedId(item, 'project');
   const tagNames = attributes['tag-names'];
@@ -196,6 +207,7 @@ function liveSpec(item: WorkspaceItem, reportsOwnMode = true): LiveSpec {
     sshKeyId: relatedId(item, 'ssh-key'),
     ...(tagNames === undefined ? {} : { tagNames }),
     lock: locked === true ? { reason: attributes['locked-reason'] ?? '' } : null,
+    ...(retention === undefined ? {} : { dataRetentionPolicy: retention }),
   };
 }
 
@@ -242,7 +254,7 @@ export function fieldsFromResponse(call: Call, { body }: Answer): ReturnedFields
   const item = asWorkspaceItem(memberOf(body, 'data'));
   if (item === undefined) return undefined;
   const isOwnMode = hidesOwnMode(item, sentIn(call)) || keepsOldMode(item, call);
-  const returned = liveSpec(item, !isOwnMode);
+  const returned = liveSpec(item, { reportsOwnMode: !isOwnMode });
   const { tagNames } = returned;
   const spec =
     tagNames === undefined ? returned : { ...returned, tagNames: spelledAs(sentTags(call), tagNames) };

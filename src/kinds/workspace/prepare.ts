@@ -34,23 +34,20 @@ export function prepare(context: WorkspaceComparison): PreparedSpecs<PreparedWor
     prepareOwnMode(context),
     prepareDerivedTriggers(context, triggers.desired),
   ];
-  const wanted: PreparedWorkspace = {
-    ...desired,
-    ...lock.desired,
-    ...triggers.desired,
-    ...autoDestroy.desired,
-  };
+  const wanted = withMembers<PreparedWorkspace>(desired, lock.desired, triggers.desired, autoDestroy.desired);
   return {
-    desired: {
-      ...wanted,
-      ...replacedConnection(wanted.vcsRepo, live?.spec.vcsRepo),
-      ...removedPool(wanted, planned?.spec),
-    },
+    desired: withMembers(
+      wanted,
+      replacedConnection(wanted.vcsRepo, live?.spec.vcsRepo),
+      removedPool(wanted, planned?.spec),
+    ),
     ...(live === undefined
       ? {}
       : {
-          live: Object.assign(
-            { ...live.spec, ...lock.live, ...respelledTags(context) },
+          live: withMembers<LiveSpec>(
+            live.spec,
+            lock.live,
+            respelledTags(context),
             ...adjusted.map((part) => part.live),
           ),
         }),
@@ -65,6 +62,12 @@ export function prepare(context: WorkspaceComparison): PreparedSpecs<PreparedWor
       ...triggers.problems,
     ],
   };
+}
+
+/** The spec itself if no part has a member: of most workspaces nothing is replaced. */
+function withMembers<S extends object>(spec: S, ...parts: readonly object[]): S {
+  const filled = parts.filter((part) => Object.keys(part).length > 0);
+  return filled.length === 0 ? spec : Object.assign({}, spec, ...filled);
 }
 
 interface PreparedLock {
@@ -88,9 +91,10 @@ function prepareLock({ desired, live, record }: WorkspaceComparison): PreparedLo
 function respelledTags({ desired, live, planned }: WorkspaceComparison): WorkspaceFields {
   const { tagNames } = live?.spec ?? {};
   const keepsCase = [live, planned].some((seen) => seen?.facts.keepsTagCase === true);
-  return keepsCase || tagNames === undefined
+  const declared = textsOf(desired.tagNames);
+  return keepsCase || tagNames === undefined || declared.length === 0
     ? {}
-    : { tagNames: spelledAs(textsOf(desired.tagNames), tagNames) };
+    : { tagNames: spelledAs(declared, tagNames) };
 }
 
 /** Shows the removed connection as a change, too: setting one connection removes the other. */

@@ -2,7 +2,7 @@
  * Reads the workspaces of an organization: the shared list, and details that it does not include, only for workspaces that
  * concern the stack.
  */
-import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
+import { type Address, formatAddress, knownAddress, parseAddress } from '../../model/address.ts';
 import { memberOf } from '../../model/json.ts';
 import { type LiveSet, noResources, type OnPage, type Session, type ReadRequest } from '../../model/kind.ts';
 import type { Action } from '../../model/change.ts';
@@ -300,7 +300,7 @@ async function readDetails(
   list: WorkspaceList,
   { item, ours, removable, inherited, ofService }: DetailsWanted,
 ): Promise<WorkspaceReading> {
-  const address = { kind: 'Workspace', target: session.target.name, name: item.name };
+  const address = knownAddress({ kind: 'Workspace', target: session.target.name, name: item.name });
   const tagged = list.hasTags || ours || list.tagged.has(item.id);
   const [tags, retention] = await Promise.all([
     tagged ? list.tagsOf(item) : undefined,

@@ -50,15 +50,14 @@ export type DocumentEdit = {
  * @throws UnusualYaml when it cannot be edited
  */
 export function editText(source: SourceText, edits: readonly DocumentEdit[]): string | undefined {
-  const chunks = chunksOf(source);
-  const byChunk = Map.groupBy(edits, ({ at }) => chunks.findLast(({ start }) => start <= at));
-  const edited = chunks.map((chunk) => {
+  const byChunk = Map.groupBy(edits, ({ at }) => chunkAt(source, at));
+  const edited = chunksOf(source).map((chunk) => {
     const here = byChunk.get(chunk)?.map((edit) => ({ ...edit, at: edit.at - chunk.start }));
     return here === undefined ? chunk.text : editChunk(chunk.text, here);
   });
   const whole = edited.join('');
   const isRemoved = edits.some((edit) => 'remove' in edit);
-  return isRemoved && documentsOf(whole).length === 0 ? undefined : whole;
+  return isRemoved && parse(whole).documents.length === 0 ? undefined : whole;
 }
 
 interface Chunk {
@@ -80,19 +79,31 @@ function chunksOf(source: SourceText): readonly Chunk[] {
   return chunks;
 }
 
+/** The part that has the offset in it. A file may have thousands. */
+function chunkAt(source: SourceText, at: number): Chunk | undefined {
+  const chunks = chunksOf(source);
+  let [low, high] = [0, chunks.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((chunks[middle]?.start ?? 0) <= at) low = middle;
+    else high = middle - 1;
+  }
+  return chunks[low];
+}
+
 /** The text of a document with its comments, and the offset of its content in it. @throws UnusualYaml when it cannot be cut out */
 export function documentText(document: YamlDocument): { readonly text: string; readonly at: number } {
   const at = contentStart(document);
-  const chunk = chunksOf(document.source).findLast(({ start }) => start <= at);
-  if (chunk === undefined || documentsOf(chunk.text).length !== 1)
+  const chunk = chunkAt(document.source, at);
+  if (chunk === undefined || parse(chunk.text).documents.length !== 1)
     throw new UnusualYaml('its documents are not divided by "---", or have directives');
   return { text: chunk.text, at: at - chunk.start };
 }
 
 function editChunk(chunk: string, edits: readonly DocumentEdit[]): string {
-  const before = documentsOf(chunk);
+  const { documents: before } = parse(chunk);
   const wanted: (Json | undefined)[] = before.map(({ value }) => value);
-  let edited = chunk;
+  let edited: ParsedChunk = { text: chunk, documents: before };
   // From the last to the first, so that earlier offsets stay valid.
   for (const edit of edits.toSorted((a, b) => b.at - a.at)) {
     const number = before.findIndex((document) => contentStart(document) === edit.at);
@@ -101,7 +112,7 @@ function editChunk(chunk: string, edits: readonly DocumentEdit[]): string {
     if ('remove' in edit) {
       if (before.length > 1)
         throw new UnusualYaml('its documents are not divided by "---", or have directives');
-      edited = chunk.startsWith('---') ? '' : chunk.slice(0, edit.at);
+      edited = parse(chunk.startsWith('---') ? '' : chunk.slice(0, edit.at));
       wanted[number] = undefined;
     } else {
       const value = edit.values.reduce(
@@ -113,23 +124,27 @@ function editChunk(chunk: string, edits: readonly DocumentEdit[]): string {
     }
   }
   const left = wanted.filter((value) => value !== undefined);
-  const after = documentsOf(edited).map(({ value }) => value);
+  const after = edited.documents.map(({ value }) => value);
   if (!sameJson(after, left)) throw new UnusualYaml('the result would have other values');
-  return edited;
+  return edited.text;
 }
 
 /** @param about.at an offset in the document's content, before all that is edited */
-function editDocument(text: string, { at, value }: { readonly at: number; readonly value: Json }): string {
-  let edited = text;
+function editDocument(
+  chunk: ParsedChunk,
+  { at, value }: { readonly at: number; readonly value: Json },
+): ParsedChunk {
+  let edited = chunk;
   // Each step writes at least one value.
-  const maxSteps = 10 + count(value) + count(documentsOf(text).find(isAt(at))?.value ?? null);
+  const maxSteps = 10 + count(value) + count(chunk.documents.find(isAt(at))?.value ?? null);
   for (let step = 0; step < maxSteps; step++) {
-    const document = documentsOf(edited).find(isAt(at));
+    const { text, documents } = edited;
+    const document = documents.find(isAt(at));
     if (document === undefined) throw new UnusualYaml('the document is not found again');
     if (sameJson(document.value, value)) return edited;
-    const splices = nextEdit(edited, readSourceTree(edited, at), { from: document.value, to: value });
+    const splices = nextEdit(text, readSourceTree(text, at), { from: document.value, to: value });
     if (splices.length === 0) break;
-    edited = applySplices(edited, splices);
+    edited = parse(applySplices(text, splices));
   }
   throw new UnusualYaml('no way was found to write the value');
 }
@@ -143,19 +158,18 @@ function count(value: Json): number {
   return Object.values(value).reduce<number>((sum, member: Json) => sum + count(member), 1);
 }
 
-function documentsOf(text: string): readonly YamlDocument[] {
+/** A text, and the documents in it. */
+interface ParsedChunk {
+  readonly text: string;
+  readonly documents: readonly YamlDocument[];
+}
+
+/** @throws UnusualYaml when it is invalid */
+function parse(text: string): ParsedChunk {
   const { documents, diagnostics } = parseDocuments(createSourceText('', text), true);
   if (diagnostics.length > 0)
     throw new UnusualYaml(`the result would be invalid YAML: ${diagnostics[0]?.message ?? ''}`);
-  return documents;
-}
-
-/** The source of a document, and the offset in its file from which the tree counts. @throws UnusualYaml */
-function treeOf(document: YamlDocument): { readonly root: SourceNode; readonly base: number } {
-  const at = contentStart(document);
-  const chunk = chunksOf(document.source).findLast(({ start }) => start <= at);
-  const base = chunk?.start ?? 0;
-  return { root: readSourceTree(chunk?.text ?? '', at - base), base };
+  return { text, documents };
 }
 
 /** The offset in the text of its file at which the content of a document begins. */
@@ -175,8 +189,11 @@ interface SharedValue {
 
 /** @throws UnusualYaml */
 export function findShared(document: YamlDocument, path: Path): SharedValue | undefined {
-  const { root, base } = treeOf(document);
-  const found = findIn(root, document, path);
+  const at = contentStart(document);
+  const { text = '', start: base = 0 } = chunkAt(document.source, at) ?? {};
+  // Most texts have neither aliases nor merge keys: to read their tree only for that takes as long as the edit.
+  if (!/\*|<</.test(text)) return undefined;
+  const found = findIn(readSourceTree(text, at - base), document, path);
   if (found === undefined) return undefined;
   const { start, end } = found.span;
   return { ...found, span: { start: base + start, end: base + end } };

@@ -145,7 +145,7 @@ function hunksOf(before: string, after: string): Hunk[] {
 }
 
 /** Long enough that a small file is one part, of which every change shows the lines around it. */
-const partLength = 20_000;
+const partLength = 8_000;
 
 /** Documents that follow each other, in parts; one part, if they are not as many as before. */
 function partsOf(before: string, after: string): { readonly old: string; readonly now: string }[] {
