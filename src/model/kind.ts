@@ -242,8 +242,8 @@ export interface Session {
   once<T>(key: string, read: () => Promise<T>): Promise<T>;
 }
 
-/** It refuses to include tag bindings in lists, or in the document of one workspace; or it has no tag bindings. */
-export type ServiceLack = 'tags-in-lists' | 'tags-in-documents' | 'tag-bindings';
+/** It refuses to include tag bindings in lists, or in the document of one workspace. */
+export type ServiceLack = 'tags-in-lists' | 'tags-in-documents';
 
 /** What a plan needs to know about one kind in one target. */
 export interface ReadRequest<D extends Spec = Spec> {

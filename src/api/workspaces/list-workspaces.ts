@@ -189,17 +189,13 @@ function readTagsOnce(session: Session, item: WorkspaceItem, mayInherit: boolean
  * shows whether the filter works, and one workspace whether the service has tag bindings at all.
  */
 async function separateTagging(session: Session, items: readonly WorkspaceItem[]): Promise<TagSource> {
-  if (session.lacks.has('tag-bindings')) return noTags;
   const isFiltered = await filtersByTag(session);
   const pages = isFiltered
     ? await readPages(session.reader, filteredPath(session, ownershipTagKey))
     : undefined;
   const tagged = new Set(pages?.items.map(({ id }) => String(id)));
   const tagsOf = (item: WorkspaceItem) => readTagsOnce(session, item, !isFiltered || tagged.has(item.id));
-  if (tagged.size === 0 && (await lacksTagBindings(items, tagsOf))) {
-    session.lacks.add('tag-bindings');
-    return noTags;
-  }
+  if (tagged.size === 0 && (await lacksTagBindings(items, tagsOf))) return noTags;
   const incomplete = pages && whyIncomplete(session, pages)[0];
   return {
     hasTags: false,

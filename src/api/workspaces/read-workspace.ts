@@ -3,13 +3,7 @@ import { isJsonObject } from '../../model/json.ts';
 import type { Session } from '../../model/kind.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
 import { isPage, pageSize, readPage } from '../read-pages.ts';
-import {
-  type BoundTags,
-  bindingsById,
-  includedTags,
-  readBoundTags,
-  type TagsAnswer,
-} from './tag-bindings.ts';
+import { type BoundTags, bindingsById, includedTags, readBoundTags } from './tag-bindings.ts';
 import {
   foreignRow,
   includedTagsQuery,
@@ -69,8 +63,7 @@ export async function readWorkspaceWithTags(
   if (document === undefined) return undefined;
   const { item, included } = document;
   if (id !== undefined && !(await belongs(session, item))) return undefined;
-  const known = includedTags(item, included) ?? withoutTags(session);
-  const read = known ?? (await readBoundTags(session, item, true));
+  const read = includedTags(item, included) ?? (await readBoundTags(session, item, true));
   if (read.tags !== undefined) return { item, tags: read.tags };
   if (read.missing === true && session.target.ownership === 'ledger') return { item, tags: { direct: {} } };
   throw unread(answer, read.problem);
@@ -83,12 +76,6 @@ async function documentAnswer({ reader, lacks }: Session, path: string): Promise
   if (!isIncludeRefused(answer)) return answer;
   lacks.add('tags-in-documents');
   return reader.get(path);
-}
-
-/** No tags, if the service is known to have none. Nothing depends on them then, because the ledger has the ownership. */
-function withoutTags({ lacks, target }: Session): TagsAnswer | undefined {
-  const isKnown = lacks.has('tag-bindings') && target.ownership === 'ledger';
-  return isKnown ? { tags: { direct: {} } } : undefined;
 }
 
 /**
@@ -108,10 +95,15 @@ export function workspacesOnPage(
     const items = read.items.flatMap((document) => asWorkspaceItem(document) ?? []);
     const foreign = foreignRow(session, items);
     if (foreign !== undefined) throw unread({ method: 'GET', url: path }, foreign);
+    const seen = Map.groupBy(items, ({ id }) => id);
     const found = items.flatMap((item, index) => {
-      const { tags } = included.get(item.id) ?? withoutTags(session) ?? {};
+      const { tags } = included.get(item.id) ?? {};
       const listedAt = page * pageSize + index;
-      return tags === undefined ? [] : [[item.id, { item: { ...item, listedAt }, tags }] as const];
+      // Which of several is current is not known.
+      const isUnique = seen.get(item.id)?.length === 1;
+      return tags === undefined || !isUnique
+        ? []
+        : [[item.id, { item: { ...item, listedAt }, tags }] as const];
     });
     return new Map(found);
   });

@@ -15,7 +15,6 @@ import { limits } from '../../api/workspaces/service-limits.ts';
 import { type BoundTags, ownershipFromTag } from '../../api/workspaces/tag-bindings.ts';
 import {
   asWorkspaceItem,
-  relatedId,
   rightsOf,
   type WorkspaceItem,
   workspaceOf,
@@ -132,13 +131,12 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
   const undeclared = (name: string) => request.undeclared?.(name) === true || isPlannedDeletion(name);
   const placed = placeChildren(list, { ...request, undeclared }, child);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
-  const consumersOfEach = await readEach(session, placed, request.records);
   const readings = await Promise.all(
     placed.map(async (child) => {
       const { item } = child;
       // No extra request: the workspace itself is read with the same tags.
       const [answer, found] = await Promise.all([
-        consumersOfEach(child),
+        readConsumers(session, child),
         list.hasTags || list.tagged.has(item.id) ? list.tagsOf(item) : undefined,
       ]);
       const { live, ...rest } = withGranted(answer, child, request.records);
@@ -163,40 +161,6 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
     notes: readings.flatMap(({ note }) => note ?? []),
     // If there is any workspace, some of them were asked.
     ...(list.items.length > 0 ? {} : { unverified: true }),
-  };
-}
-
-/** How many workspaces are asked at least before a 404 for each of them counts for all others. */
-const fewestAsked = 10;
-
-/** The first ones, and one of each project: a 404 may also mean that the token has no rights, which are given by project. */
-function sampleOf(askable: readonly MatchedChild[]): readonly MatchedChild[] {
-  const first = new Map(askable.toReversed().map((child) => [relatedId(child.item, 'project'), child]));
-  return [...new Set([...askable.slice(0, fewestAsked), ...first.values()])];
-}
-
-/**
- * Reads the consumers of each workspace. If the service returns 404 for a sample of them, and the ledger has no edges, the others are
- * not asked.
- */
-async function readEach(
-  session: Session,
-  placed: readonly MatchedChild[],
-  records: ReadRequest['records'],
-): Promise<(child: MatchedChild) => Promise<ConsumersAnswer>> {
-  const askable = placed.filter(({ item }) => sharedWith(item) === undefined);
-  const first = await Promise.all(
-    sampleOf(askable).map(async (child) => [child, await readConsumers(session, child)] as const),
-  );
-  const known = new Map(first);
-  const [[, missing] = []] = first;
-  const isMissing =
-    first.length >= fewestAsked &&
-    first.every(([, answer]) => answer.missing === true) &&
-    !hasRecordedEdges(records, new Set(askable.map(({ item }) => item.id)));
-  return async (child) => {
-    if (isMissing && missing !== undefined && sharedWith(child.item) === undefined) return missing;
-    return known.get(child) ?? readConsumers(session, child);
   };
 }
 

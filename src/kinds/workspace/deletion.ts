@@ -124,13 +124,12 @@ export async function stateAtRisk(session: Session, item: WorkspaceItem): Promis
     return 'this token may not read whether it has a state';
   const workspace = `filter[workspace][name]=${encodeURIComponent(item.name)}`;
   const organization = `filter[organization][name]=${encodeURIComponent(session.target.organization ?? '')}`;
-  const all = encodeBrackets(`/state-versions?${organization}&${workspace}&page[size]=1`);
+  const paths = [
+    `/workspaces/${encodeURIComponent(item.id)}/current-state-version`,
+    encodeBrackets(`/state-versions?${organization}&${workspace}&page[size]=1`),
+  ];
   try {
-    const newest = await session.reader.get(all);
-    if (countsNone(newest) && hasNoCurrentState(item)) return null;
-    const current = await session.reader.get(
-      `/workspaces/${encodeURIComponent(item.id)}/current-state-version`,
-    );
+    const [current, newest] = await Promise.all(paths.map((path) => session.reader.get(path)));
     return whyKept('current', current) ?? whyKept('newest', newest);
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
@@ -141,17 +140,6 @@ export async function stateAtRisk(session: Session, item: WorkspaceItem): Promis
 /** Whether its document shows that there is no current state; false if it does not say. */
 function hasNoCurrentState({ relationships }: WorkspaceItem): boolean {
   return memberOf(relationships['current-state-version'], 'data') === null;
-}
-
-/** Whether the service says that there is no state at all. */
-function countsNone({ status, body }: Answer): boolean {
-  const total = memberOf(memberOf(memberOf(body, 'meta'), 'pagination'), 'total-count');
-  return status === 200 && total === 0 && isEmptyList(memberOf(body, 'data'));
-}
-
-/** Some services write an empty list as null (wire/workspaces 4). */
-function isEmptyList(data: Json | undefined): boolean {
-  return data === null || (Array.isArray(data) && data.length === 0);
 }
 
 /** 404 and an empty list: there is no state. */

@@ -28,7 +28,8 @@ interface Scene {
 
 async function openScene(options: StackOptions = {}, others: readonly string[] = []): Promise<Scene> {
   const bench = await openBench({ organization: { workspaces: others.map((name) => ({ name })) } });
-  const stack = await bench.checkout(options);
+  const { workspaces } = options;
+  const stack = await bench.checkout({ ...options, workspaces: { readBeforeWrite: 'page', ...workspaces } });
   await stack.begin(...all({ description: 'old' }));
   const singles = () => bench.wire.seen.filter(isSingle).length;
   return {
@@ -68,8 +69,8 @@ describe('Updates of several workspaces', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('read each of them alone where the target says so', async () => {
-    const { apply, reads } = await openScene({ workspaces: { readBeforeWrite: 'resource' } });
+  it('read each of them alone unless the target says otherwise', async () => {
+    const { apply, reads } = await openScene({ workspaces: { readBeforeWrite: undefined } });
     await apply(0);
     expect(reads()).toEqual({ pages: 0, singles: 6 });
   });

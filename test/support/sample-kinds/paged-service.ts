@@ -67,7 +67,7 @@ export async function applyPaged(world: PagedWorld): Promise<PagedRun> {
     desired: world.updates.map((index) => desired(at('Parent', nameOf(index)), { colour: 'blue' })),
     live: Array.from({ length: world.count }, (_, index) => ({ ...red(index), listedAt: index })),
     kinds: registryOf(kind),
-    target: world.readBeforeWrite === undefined ? {} : { readBeforeWrite: world.readBeforeWrite },
+    target: { readBeforeWrite: world.readBeforeWrite ?? ('page' as const) },
   };
   const [target] = inputOf(made).targets;
   if (target === undefined) throw new Error('no target');
