@@ -85,6 +85,8 @@ export interface ApprovedPlan {
   readonly replaced?: readonly string[];
   /** of `ci apply`: the commit before the pull requests that were approved. Their approvals are read again when the apply goes on */
   readonly since?: string;
+  /** of `ci apply`: no apply of the stack has ended well before */
+  readonly first?: true;
 }
 
 /** The plan of a CI run that a later job of the same run may apply, as the first attempt of the run made it. */

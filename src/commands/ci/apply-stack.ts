@@ -84,7 +84,7 @@ async function applyUnderLock(
       }),
     lock: lockingFor({ ...context, stop, path, timeout: options.lockTimeout ?? 0 }),
     settle: async (stack, about) => {
-      const scope = await settleStack(stack, about, { host, path });
+      const scope = await settleStack(stack, about, { host, path, applies: true });
       found.scope = scope;
       if (options.record !== true) {
         const checked = refuseNewPlaces(stack, about, { path, options, context, scope });
@@ -191,7 +191,7 @@ async function decideAndApply(
 }
 
 function sourcesOf(
-  { name }: Stack,
+  { name, renamedFrom }: Stack,
   {
     ledger,
     time,
@@ -207,7 +207,7 @@ function sourcesOf(
       ? undefined
       : { digest, environment, since: offeredPlan(digest, { ledger }, host)?.at };
   const signal = time.runEnded;
-  const signatures = { ...scope, stack: name, remote, now: host.now(), signal };
+  const signatures = { ...scope, stack: name, renamedFrom, remote, now: host.now(), signal };
   return openSources({ flags: options, host, time, waited, signatures });
 }
 
@@ -335,6 +335,7 @@ function verified(
   return {
     ...kept,
     since: base ?? noCommit,
+    ...(scope.isFirst ? { first: true } : {}),
     ...(replaced.length === 0 ? {} : { replaced }),
   };
 }

@@ -5,18 +5,10 @@ import { CodeHostError, type PullRequest, type PullRequests } from '../../api/co
 import { readEnvironmentApprovals } from '../../approvals/environments.ts';
 import { readHiddenContent } from '../../approvals/hidden-content.ts';
 import { labelPrefix, readLabelAcks } from '../../approvals/labels.ts';
-import {
-  type Makers,
-  makersOnce,
-  readDirectMakers,
-  readMakers,
-  whyMaker,
-  whyUnknown,
-} from '../../approvals/people.ts';
+import { readMakers, whyUnknown } from '../../approvals/people.ts';
 import { findPlanComment, type FoundComment } from '../../approvals/plan-comment.ts';
 import { readReviews } from '../../approvals/reviews.ts';
-import type { CommitRange, RangeCommit } from '../../ledger/git/commits-since.ts';
-import { type Approval, directPushes } from '../../model/approval.ts';
+import type { Approval } from '../../model/approval.ts';
 import type { Json } from '../../model/json.ts';
 import { WireError } from '../../model/http.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -30,6 +22,7 @@ import { commitsOfStack } from './choose-stacks.ts';
 import { findSignatures, type KnownPulls, type SignatureInput } from './signature-source.ts';
 import type { MergedPull } from './count-approvals.ts';
 import type { ApprovalSources, Found } from './find-approval.ts';
+import { openMergedPulls } from './merged-pulls.ts';
 
 export interface SourceFlags extends PlaceFlags {
   /** the account whose comments show plans */
@@ -99,7 +92,7 @@ export function openSources(input: SourceInput): OpenedSources {
       signatures: async (pulls) =>
         findSignatures(
           pulls,
-          { ...input.signatures, ofStack: await ofStackIn(input.signatures, host) },
+          { ...input.signatures, ofStack: await commitsOfStack(input.signatures, host) },
           undefined,
         ),
       opened: undefined,
@@ -121,14 +114,6 @@ export function openSources(input: SourceInput): OpenedSources {
     branchWarning: () => warnOfBranch(pullRequests, branch),
     close: () => codeHost.close(),
   };
-}
-
-function ofStackIn(
-  { path, baseline, ...commits }: SignatureInput,
-  host: CliHost,
-): Promise<readonly RangeCommit[]> {
-  const paths = baseline === undefined ? [path] : [path, baseline.path];
-  return commitsOfStack({ ...commits, paths }, host);
 }
 
 /** It is no reason to stop: a token may not see all rules, and whoever may push to the branch may also change its workflows. */
@@ -159,7 +144,6 @@ function sourcesIn(
 ): ApprovalSources {
   const { flags, signatures, place, waited } = input;
   const { stack, rules } = signatures;
-  const known = new Map<number, PullRequest>();
   const comments = new Map<number, Promise<FoundComment>>();
   const accounts = { author: flags.author, usual: place.usualAuthor };
   const pullOf = ({ number }: MergedPull): PullRequest => {
@@ -173,46 +157,14 @@ function sourcesIn(
     comments.set(pullRequest.number, found);
     return found;
   };
-  const direct = new Set<number>();
-  let ofStack: Promise<readonly RangeCommit[]> | undefined;
-  /** Those of other files need no approval, and their makers may approve what is of the stack. */
-  const commitsOnce = () => {
-    ofStack ??= ofStackIn(signatures, input.host);
-    return ofStack;
-  };
-  const directMakers = makersOnce(() =>
-    readMakersOfDirect(direct, { ...input, pullRequests, branch, range: signatures.range }),
-  );
-  const makersOf = new Map<number, () => Promise<Makers>>();
-  const pulls: MergedPull[] = [];
-  const learn = (pullRequest: PullRequest, merged: number) => {
-    const { number, head } = pullRequest;
-    if (known.has(number)) return;
-    known.set(number, pullRequest);
-    pulls.push({ number, head, merged });
-    makersOf.set(
-      number,
-      makersOnce(() => readMakers(pullRequests, pullRequest)),
-    );
-  };
+  const merged = openMergedPulls(pullRequests, { ...input, branch });
+  const { known, direct, directMakers } = merged;
   return {
-    pulls: async () => {
-      const { line } = signatures.range;
-      for (const { id, merged } of await commitsOnce()) {
-        const brought = await pullRequests.ofCommit(id, branch);
-        for (const one of brought) learn(one, merged);
-        // A push is known by its last commit, which may be one of other files.
-        for (let at = merged; brought.length === 0 && at < line.length; at += 1) {
-          if (at > merged && (await pullRequests.ofCommit(line[at]?.id ?? '', branch)).length > 0) break;
-          direct.add(at);
-        }
-      }
-      return pulls;
-    },
+    pulls: merged.pulls,
     signatures: async (pulls) =>
       findSignatures(
         pulls,
-        { ...signatures, ofStack: await commitsOnce() },
+        { ...signatures, ofStack: await merged.ofStack() },
         { pullRequests, known, direct, directMakers },
       ),
     reviews: async (pull) => {
@@ -220,8 +172,7 @@ function sourcesIn(
       const found = await commentOf(pullRequest);
       const { approvals, refused } = await readReviews({ pullRequests, pullRequest, rules, found });
       const counted: Approval[] = [];
-      for (const one of approvals)
-        counted.push({ ...one, parts: await partsOf(one, { makersOf, direct, directMakers }) });
+      for (const one of approvals) counted.push({ ...one, parts: await merged.partsOf(one) });
       return { approvals: counted, refused, contents: contentsIn(found) };
     },
     labels: async (pull): Promise<LabelledGuards | undefined> => {
@@ -249,61 +200,6 @@ async function labelsIn(source: Parameters<typeof readLabelAcks>[0]): Promise<La
     set: [...acknowledged.map(({ guard }) => `${labelPrefix}${guard}`), ...refused.map(({ label }) => label)],
     refused: refused.map(({ label, why }) => `the label ${quoted(label)} of pull request ${number}: ${why}`),
   };
-}
-
-/** What else is applied that the reviewer made, as in `Approval.parts`. */
-async function partsOf(
-  { by, pullRequest }: Approval,
-  {
-    makersOf,
-    direct,
-    directMakers,
-  }: Pick<KnownPulls, 'direct' | 'directMakers'> & {
-    /** by the numbers of pull requests, in the order of the merges */
-    readonly makersOf: ReadonlyMap<number, () => Promise<Makers>>;
-  },
-): Promise<number[]> {
-  const isMaker = async (read: () => Promise<Makers>) => whyMaker(by, await read()) !== undefined;
-  const parts = direct.size > 0 && (await isMaker(directMakers)) ? [directPushes] : [];
-  for (const [part, [number, read]] of [...makersOf].entries())
-    if (number !== pullRequest && (await isMaker(read))) parts.push(part);
-  return parts;
-}
-
-/**
- * Who made the commits that no pull request brought, and who pushed them: of neighbours, one push may have brought several.
- * @param direct indices of the line
- */
-async function readMakersOfDirect(
-  direct: ReadonlySet<number>,
-  {
-    pullRequests,
-    branch,
-    range: { line, all },
-    place: { repository: from },
-    host,
-  }: {
-    readonly pullRequests: PullRequests;
-    readonly branch: string;
-    readonly range: CommitRange;
-    readonly place: HostPlace;
-    readonly host: CliHost;
-  },
-): Promise<Makers> {
-  const people: string[] = [];
-  for (const { merged: last } of line.filter(({ merged }) => direct.has(merged) && !direct.has(merged + 1))) {
-    let first = last;
-    while (direct.has(first - 1)) first -= 1;
-    const idsOf = (commits: readonly RangeCommit[]) =>
-      commits.filter(({ merged }) => merged >= first && merged <= last).map(({ id }) => id);
-    const makers = await readDirectMakers(pullRequests, {
-      ...{ from, branch, line: idsOf(line), all: idsOf(all) },
-      now: new Date(host.now()).toISOString(),
-    });
-    if (makers.is === 'unknown') return makers;
-    people.push(...makers.people);
-  }
-  return { is: 'known', people };
 }
 
 function contentsIn(found: FoundComment): ReadonlyMap<string, Json> {

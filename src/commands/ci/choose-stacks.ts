@@ -194,17 +194,21 @@ interface AppliedCommits {
   readonly range: CommitRange;
   /** the commit that is applied */
   readonly head: string;
-  /** where the stack file may be, from the top of the repository: now, and before */
-  readonly paths: readonly string[];
+  /** of the stack file, from the top of the repository: now, and before */
+  readonly path: string;
+  readonly baseline?: { readonly path: string } | undefined;
+  /** its name, and its name before while the stack file says so */
+  readonly stack: string;
+  readonly renamedFrom?: string | undefined;
 }
 
 /**
  * The commits of the line that change a file of the stack: as it is at the head, or as it was before or after the commit. Where the
- * stack cannot be read, each commit counts.
+ * stack is not found, or not valid, each commit counts.
  * @throws LedgerError when a commit cannot be read
  */
 export async function commitsOfStack(
-  { at, range: { base, line }, head, paths }: AppliedCommits,
+  { at, range: { base, line }, head, path, baseline, stack, renamedFrom }: AppliedCommits,
   host: Pick<CliHost, 'kinds' | 'now'>,
 ): Promise<readonly RangeCommit[]> {
   if (base === undefined || line.length < 2) return line;
@@ -215,9 +219,12 @@ export async function commitsOfStack(
     const stacks = await CommitStacks.open(reader, commit, { host, isRepository: false });
     try {
       const found: FoundVersion[] = [];
-      for (const file of new Set(paths)) {
+      for (const file of new Set([path, baseline?.path ?? path])) {
         const version = await stacks.read(file);
-        if (version !== undefined) found.push({ version, file });
+        // Another stack may have been put in its place.
+        const { name } = version?.stack ?? version?.partial ?? {};
+        const isStack = name !== undefined && [stack, renamedFrom].includes(name);
+        if (version !== undefined && isStack) found.push({ version, file });
       }
       return found;
     } finally {

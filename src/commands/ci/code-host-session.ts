@@ -57,7 +57,8 @@ export async function openCodeHostSession(input: SessionInput): Promise<CodeHost
   const posts = options.comment !== false && job.event !== 'merge-group' && job.event !== 'push';
   const close = () => codeHost.close();
   if (!posts || number === undefined) return { ...noSession(accounts), pullRequests, close };
-  const poster = new Poster({ ...place, number }, codeHost, { ...input, accounts });
+  const isMerged = async () => (await pullRequests.get(number)).merged !== undefined;
+  const poster = new Poster({ ...place, number }, codeHost, { ...input, accounts, isMerged });
   return {
     pullRequests,
     accounts,
@@ -91,21 +92,22 @@ function withoutToken(
   return { ...noSession(accounts), post: async () => !(posts && options.mustPost === true) };
 }
 
+interface PosterInput extends SessionInput, Pick<CodeHostSession, 'accounts'> {
+  /** Whether the pull request is merged. @throws CodeHostError, WireError */
+  isMerged(): Promise<boolean>;
+}
+
 /** The comments of one pull request. */
 class Poster {
   readonly #place: ReviewPlace;
   readonly #review: Review;
-  readonly #input: SessionInput & Pick<CodeHostSession, 'accounts'>;
+  readonly #input: PosterInput;
+  #isMerged: Promise<boolean> | undefined;
   /** the token may not write here, as in a fork, or the code host does not answer */
   #isReadOnly = false;
-  /** each is said once */
-  readonly #refusals = new Set<string>();
+  readonly #said = new Set<string>();
 
-  constructor(
-    place: ReviewPlace,
-    codeHost: CodeHost,
-    input: SessionInput & Pick<CodeHostSession, 'accounts'>,
-  ) {
+  constructor(place: ReviewPlace, codeHost: CodeHost, input: PosterInput) {
     this.#place = place;
     this.#review = reviewOf(place, codeHost);
     this.#input = input;
@@ -143,10 +145,14 @@ class Poster {
   async #try(act: () => Promise<void>): Promise<boolean> {
     if (this.#isReadOnly) return false;
     try {
-      await act();
+      // A job that is started again after the merge leaves the comments as they are: the approvals are about them.
+      this.#isMerged ??= this.#input.isMerged();
+      if (await this.#isMerged) this.#sayOnce('the pull request is merged: its comments stay as they are');
+      else await act();
       return true;
     } catch (error) {
-      const isRefused = error instanceof NoRights || error instanceof ReviewError;
+      const isRefused =
+        error instanceof NoRights || error instanceof ReviewError || error instanceof CodeHostError;
       const isLost = error instanceof WireError && !this.#input.signal.aborted;
       if (!isRefused && !isLost) throw error;
       this.#isReadOnly = !(error instanceof ReviewError);
@@ -154,10 +160,14 @@ class Poster {
         error instanceof NoRights
           ? `the token has no rights for it (in a fork, that is expected): ${error.message}`
           : error.message;
-      if (!this.#refusals.has(why)) this.#say(`no comment is posted: ${why}`);
-      this.#refusals.add(why);
+      this.#sayOnce(`no comment is posted: ${why}`);
       return false;
     }
+  }
+
+  #sayOnce(line: string): void {
+    if (!this.#said.has(line)) this.#say(line);
+    this.#said.add(line);
   }
 
   #say(line: string): void {

@@ -7,8 +7,6 @@ import type { StackResult } from './plan-stack.ts';
 
 interface EndOptions {
   readonly job: CiJob;
-  /** whether the base branch has all commits of the pull request */
-  readonly isMerged: boolean;
   readonly outDir: string | undefined;
   /** stacks that the commits remove */
   readonly removed: readonly ChosenStack[];
@@ -20,11 +18,9 @@ type EndedStack = Pick<StackResult, 'stack' | 'code' | 'plan' | 'onlyValidated'>
 export function endOf(
   results: readonly EndedStack[],
   code: ExitCode,
-  { job, isMerged, outDir, removed }: EndOptions,
+  { job, outDir, removed }: EndOptions,
 ): string {
   if (results.length === 0 && code !== exitCodes.done) return `No stack was planned.\n${nextStep(code, job)}`;
-  if (results.length === 0 && isMerged)
-    return 'The base branch has all commits of the pull request, so nothing was planned. The comments stay as they are.';
   if (results.length === 0)
     return removed.length === 0
       ? 'No stack is changed, so nothing was planned. There is nothing to do.'

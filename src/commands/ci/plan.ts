@@ -72,11 +72,7 @@ export async function ciPlan(
         listStacks({ ...choice, removed: choice.removed.map(({ file }) => file) }, context);
         return exitCodes.done;
       }
-      // A job that is started again after the merge leaves the comments as they are: the approvals are about them.
-      const posting = isMerged(scope) ? { ...options, comment: false } : options;
-      const session = await openCodeHostSession({
-        ...{ options: posting, job, host, signal, until: deadline.until },
-      });
+      const session = await openCodeHostSession({ options, job, host, signal, until: deadline.until });
       try {
         return await planAll(choice, { scope, session, options, context });
       } finally {
@@ -89,11 +85,6 @@ export async function ciPlan(
     deadline.clear();
     stops.dispose();
   }
-}
-
-/** Whether the base branch has all commits of the pull request. */
-function isMerged({ job, head, from }: CiScope): boolean {
-  return job.event === 'pull-request' && from?.commit === head.commit;
 }
 
 function checkUsage(paths: readonly string[], { all, list, format, comment, mustPost }: CiPlanOptions): void {
@@ -144,8 +135,7 @@ async function planAll(choice: Choice, about: PlanAll): Promise<ExitCode> {
   codes.push(await postAll(results, removed, about));
   const code = worstCode(codes);
   reportToGithub(results, code, host);
-  const isAlreadyMerged = isMerged(scope);
-  const end = endOf(results, code, { job, isMerged: isAlreadyMerged, outDir: options.outDir, removed });
+  const end = endOf(results, code, { job, outDir: options.outDir, removed });
   host.stdout.write(`${end}\n`);
   return code;
 }

@@ -20,7 +20,7 @@ import { approvalMethods, type ApprovalRules } from '../../model/approval.ts';
 import { formatAddress } from '../../model/address.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { LoosenedSetting } from '../../model/guard.ts';
-import { type Ledger, LedgerError, WaitEnded } from '../../model/ledger.ts';
+import { LedgerError, WaitEnded } from '../../model/ledger.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { Stack } from '../../model/stack.ts';
 import { stricterOf } from '../../plan/loosened.ts';
@@ -35,6 +35,14 @@ import type { MergedBranch } from './count-approvals.ts';
 import { type RangeAuthors, readRangeAuthors, type StackPlace } from './signature-source.ts';
 import { refuseChosenLedger } from './trusted-ledger.ts';
 
+interface SettleOptions {
+  readonly host: CliHost;
+  /** the stack's argument on the command line */
+  readonly path: string | undefined;
+  /** whether the run applies, and does not only plan */
+  readonly applies?: boolean;
+}
+
 export interface ApplyScope {
   readonly settled: SettledStack;
   /** the commit that is applied */
@@ -42,6 +50,8 @@ export interface ApplyScope {
   /** of its approvals: those of an apply that has not ended well count as well */
   readonly range: CommitRange;
   readonly rules: ApprovalRules;
+  /** whether no apply of the stack has ended well */
+  readonly isFirst: boolean;
   /** the clone */
   readonly at: GitContext;
   readonly authors: RangeAuthors;
@@ -65,28 +75,30 @@ export interface StackVersion {
 export async function settleStack(
   stack: Stack,
   about: SettleInput,
-  { host, path }: { readonly host: CliHost; readonly path: string | undefined },
+  { host, path, applies = false }: SettleOptions,
 ): Promise<ApplyScope> {
   const { ledger, time } = about;
   const at = { directory: stack.directory, env: host.env, secrets: host.secrets, signal: time.runEnded };
   const { head, repository } = await cleanCommit(about, { stack, at });
-  await refuseChosenLedger(stack, about, host);
+  await refuseChosenLedger(stack, about, { host, applies });
   const place = { at, stack, host };
-  const { range, authors, isFirst } = await readRange(ledger, { commit: head, path: repository.path }, place);
-  const compared = isFirst ? (await stepAt(at, head)).parent : range.base;
+  const after = { commit: head, path: repository.path };
+  const { range, authors, isFirst } = await readRange(about, after, place);
+  const accepted = isFirst ? ledger.commit?.id : range.base;
+  const compared = accepted ?? (await stepAt(at, head)).parent;
   const { before, path: stackPath } = await stackBefore(compared, {
     ...{ ...place, argument: path, path: ledger.repository?.path ?? repository.path },
+    mayBeInvalid: accepted === undefined,
   });
   const stricter = before === undefined ? { stack, loosened: [] } : stricterOf(before, stack);
   refuseSources(stricter.stack, about, host);
   const rules = stricter.stack.approvals ?? {};
   const baseline =
     before === undefined || compared === undefined ? undefined : { commit: compared, path: stackPath };
-  const after = { commit: head, path: repository.path };
   const signers = baseline === undefined ? [] : await newSigners(rules, at, { before: baseline, after });
   const settled = { ...stricter, loosened: [...stricter.loosened, ...signers] };
   return {
-    ...{ settled, head, range, at, authors, baseline },
+    ...{ settled, head, range, at, authors, baseline, isFirst },
     rules: before === undefined || isFirst ? rulesOfFirst(rules) : rules,
     path: repository.path,
     applied:
@@ -103,18 +115,16 @@ interface AppliedRange {
 
 /** The commits since the last apply; before the first one, since the stack was added. @throws CommandStop where they cannot be read */
 async function readRange(
-  { approved, commit }: Ledger,
+  { ledger: { approved, commit }, manifests }: SettleInput,
   head: StackPlace,
   place: Omit<BeforePlace, 'path'>,
 ): Promise<AppliedRange> {
   try {
     const begun = approved?.since ?? commit?.id;
-    const since = begun ?? (await beginningOf(head, place));
+    // A stack that declares nothing needs no approval, however old it is.
+    const since = begun ?? (manifests.documents === 0 ? head.commit : await beginningOf(head, place));
     const found = await commitsSince(place.at, { since, head: head.commit, inspect: readRangeAuthors });
-    // A first apply that was cut short leaves where its range begins.
-    const isFirst =
-      begun === undefined ||
-      (approved?.since !== undefined && (await declaresNothing({ ...head, commit: since }, place)));
+    const isFirst = begun === undefined || approved?.first === true;
     return { range: found.range, authors: found.inspected, isFirst };
   } catch (error) {
     throw error instanceof LedgerError && !(error instanceof WaitEnded) ? unknownHistory(error) : error;
@@ -134,15 +144,11 @@ async function beginningOf(added: StackPlace, place: Omit<BeforePlace, 'path'>):
   return (await declaresNothing({ commit: id, path: added.path }, place)) ? id : parent;
 }
 
-/** Whether a commit has no such stack, or one without manifests. */
 async function declaresNothing(
   { commit, path }: StackPlace,
   place: Omit<BeforePlace, 'path'>,
 ): Promise<boolean> {
-  if (commit === noCommit) return true;
-  const found = await textBefore(commit, { ...place, path });
-  if (found.text === undefined) return true;
-  const read = await withStacks(commit, place, (stacks) => stacks.read(found.path));
+  const read = await withStacks(commit, place, (stacks) => stacks.read(path));
   return (
     read?.stack !== undefined &&
     read.documents === 0 &&
@@ -190,12 +196,12 @@ export function rulesOfFirst({ selfApprove: _, selfAck: __, ...rules }: Approval
 /** The stack at an earlier commit; undefined where there was none. @throws CommandStop when its file was not valid */
 async function stackBefore(
   commit: string | undefined,
-  place: BeforePlace & { readonly argument: string | undefined },
+  place: BeforePlace & { readonly argument: string | undefined; readonly mayBeInvalid: boolean },
 ): Promise<{ readonly before: Stack | undefined; readonly path: string }> {
-  const { stack, host, argument } = place;
+  const { stack, host, argument, mayBeInvalid } = place;
   const { text, path } = await textBefore(commit, place);
   const before = text === undefined ? undefined : await readBefore(text, stack, { host, path: argument });
-  if (text !== undefined && before === undefined)
+  if (text !== undefined && before === undefined && !mayBeInvalid)
     throw new CommandStop(
       'commit-needed',
       `nothing was written: the stack file ${quoted(path)} of commit ${commit}, which was applied last, is not valid, so it is not known which approvals it asked for; apply once with "trueup apply"`,

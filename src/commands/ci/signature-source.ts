@@ -48,6 +48,8 @@ export interface StackPlace {
 
 export interface SignatureInput {
   readonly stack: string;
+  /** its name before, while the stack file says so */
+  readonly renamedFrom?: string | undefined;
   readonly rules: ApprovalRules;
   /** the clone */
   readonly at: GitContext;

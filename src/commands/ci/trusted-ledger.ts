@@ -22,7 +22,7 @@ import type { SettleInput } from '../../run/prepare-run.ts';
 export async function refuseChosenLedger(
   stack: Stack,
   { time, ledger: { known } }: SettleInput,
-  host: CliHost,
+  { host, applies }: { readonly host: CliHost; readonly applies: boolean },
 ): Promise<void> {
   const { ledger = { in: 'local' as const }, directory, name } = stack;
   const { env, secrets } = host;
@@ -38,7 +38,7 @@ export async function refuseChosenLedger(
       `${quoted(file)} is in the repository, so whoever merges a commit decides what was applied last: keep the ledger in git or PostgreSQL, and its address outside of the repository`,
     );
   // A later job would not find it. One that was found is in a checkout that stays.
-  if (ledger.in === 'local' && file !== undefined && !known && isJob(env))
+  if (applies && ledger.in === 'local' && file !== undefined && !known && isJob(env))
     if (await isInCheckout(directory, resolve(directory, file)))
       throw new LedgerError(
         `nothing was written: the ledger of stack ${quoted(name)} would be lost with the checkout of this job: write "ledger: git" into the stack file, or name a folder that stays on this machine, such as "ledger: { folder: /var/lib/trueup }"`,

@@ -104,20 +104,22 @@ export async function commitThatAdded(at: GitContext, head: string, path: string
       '--no-show-signature',
     ];
     const args = [...shown, '--format=%H', '--max-count=1', head, '--', `:(top,literal)${path}`];
-    const [id = ''] = await linesOf(borrowed.at, ['-c', 'log.showRoot=true', 'log', ...args]);
-    return id;
+    const { code, out } = await runGit(['log', ...args], borrowed.at);
+    return code === 0 ? out.toString().trim() : undefined;
   };
+  const fetchTrees = (refs: readonly string[], depth: number) =>
+    fetchInto(borrowed, { refs, depth, content: 'trees' });
   try {
-    if (!(await hasCommit(borrowed.at, head)))
-      await fetchInto(borrowed, { refs: [head], depth: depthsOfFile[0], content: 'trees' });
-    // The oldest commit of a shallow clone looks as if it had added all its files.
+    if (!(await hasCommit(borrowed.at, head))) await fetchTrees([head], depthsOfFile[0]);
+    // The oldest commit of a shallow clone looks as if it had added all its files. A partial clone may lack the trees of its commits.
     for (const depth of depthsOfFile) {
       const cut = await cutBehind(borrowed.at, [head]);
-      if (cut.length === 0 || !cut.includes(await find())) break;
-      await fetchInto(borrowed, { refs: cut, depth, content: 'trees' });
+      const found = await find();
+      if (found !== undefined && !cut.includes(found)) break;
+      await fetchTrees(cut.length === 0 ? [head] : cut, depth);
     }
     const id = await find();
-    if (id === '' || (await cutBehind(borrowed.at, [id])).includes(id))
+    if (id === undefined || id === '' || (await cutBehind(borrowed.at, [id])).includes(id))
       throw new LedgerError(
         `the clone does not have the commit that added ${quoted(path)}, and its remote does not send it: fetch the whole history, such as with "fetch-depth: 0"`,
       );

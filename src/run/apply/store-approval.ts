@@ -84,11 +84,12 @@ function openDigests({ approved }: Ledger): readonly string[] {
 }
 
 /** Whether the ledger has the same approval, with the same passed guards, of the same pull requests. */
-function isKept({ digest, passed = [], since, replaced = [] }: ApprovedPlan, { approved }: Ledger): boolean {
+function isKept({ digest, passed = [], since, first, replaced = [] }: ApprovedPlan, { approved }: Ledger): boolean {
   const known = approved?.replaced ?? [];
   return (
     approved?.digest === digest &&
     approved.since === since &&
+    approved.first === first &&
     replaced.every((one) => known.includes(one)) &&
     sameJson(passed, approved.passed)
   );

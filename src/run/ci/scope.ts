@@ -174,6 +174,5 @@ async function mergedForBase({ head, number }: CiJob, reader: CommitReader, here
       `the job checked out commit ${shortCommit(head)} of the pull request, and its event gives secrets to a job of the base branch: remove "ref" from the checkout step, trueup reads the pull request itself`,
     );
   await reader.obtain(head, `refs/pull/${number}/head`);
-  const isMerged = (await reader.mergeBase(here, head)) === head;
-  return { planned: isMerged ? here : await reader.merge(here, head), from: here, tip: here };
+  return { planned: await reader.merge(here, head), from: here, tip: here };
 }

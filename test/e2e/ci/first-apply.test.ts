@@ -3,7 +3,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
-import { emptyStack, openApplyScene } from '../../support/ci/apply-scene.ts';
+import { type ApplyScene, emptyStack, openApplyScene } from '../../support/ci/apply-scene.ts';
+import { makeSigner } from '../../support/ci/signers.ts';
 import { openThief } from '../../support/ci/thief.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { documentsText } from '../../support/rig/stack-folder.ts';
@@ -13,6 +14,27 @@ const second = workspace('second', { description: 'two' });
 const isNew = true;
 const base = workspace('base');
 const file = 'base.yaml';
+const signed = { approvals: { accept: ['signature'], from: [{ signers: 'allowed_signers' }] } };
+
+/** Creates are refused after the first one: a job applies in part. */
+async function cutShort({ bench, ciApply }: ApplyScene): Promise<void> {
+  const create = { method: 'POST', path: /workspaces$/ };
+  const refused = { ...create, times: 2, fault: { answer: 403 } };
+  bench.wire.add({ ...create, fault: { first: async () => {} } }, refused);
+  await ciApply(6);
+  bench.wire.reset();
+}
+
+/** Pushes a new signer, then another commit, and merges a pull request that only the new signer approves. */
+async function mergeSignedByNew({ push, pull, sign, keys, publicKey }: ApplyScene): Promise<void> {
+  const [type, key] = publicKey('alice').split(' ');
+  const allowed = `alice@example.com ${type} ${key}\n${makeSigner(keys, 'mallory')}`;
+  push({ 'pay/allowed_signers': allowed });
+  push({ 'README.md': 'x' });
+  const evil = await pull([workspace('third')], { author: 'ann', file: 'evil.yaml' });
+  await sign({ digest: evil.digest, plan: evil.plan, commit: evil.pull.head, by: 'mallory' });
+  evil.merge();
+}
 
 describe('Before the first apply of a stack', { timeout: 180_000 }, () => {
   it('a reviewer does not count who merged own work into it that nobody approved', async () => {
@@ -66,12 +88,15 @@ describe('Before the first apply of a stack', { timeout: 180_000 }, () => {
   });
 
   it('a moved stack file does not make its earlier commits those of others', async () => {
-    const scene = await openApplyScene({}, { isNew });
+    const scene = await openApplyScene({ spec: { ledger: 'git' } }, { isNew });
     scene.github.state.permissions.set('bob', 'write');
     (await scene.pull([first], { file: 'one.yaml', author: 'bob' })).merge();
     scene.push({
       'pay/trueup.yaml': undefined,
-      'trueup.yaml': emptyStack(scene.bench).replace('manifests/*', 'pay/manifests/*'),
+      'trueup.yaml': emptyStack(scene.bench, { spec: { ledger: 'git' } }).replace(
+        'manifests/*',
+        'pay/manifests/*',
+      ),
     });
     const later = await scene.pull([second], { author: 'carol' });
     later.approve('bob');
@@ -99,19 +124,59 @@ describe('Before the first apply of a stack', { timeout: 180_000 }, () => {
     const own = await scene.pull([first, second], { files: { 'trueup.yaml': trueup } });
     own.approve('alice');
     own.merge();
-    const create = { method: 'POST', path: /workspaces$/ };
-    scene.bench.wire.add(
-      { ...create, fault: { first: async () => {} } },
-      { ...create, times: 2, fault: { answer: 403 } },
-    );
-    await scene.ciApply(6);
-    scene.bench.wire.reset();
+    await cutShort(scene);
     scene.push({ 'pay/trueup.yaml': JSON.stringify(stolen) });
     await scene.refused('where its secrets go needs an approval');
     expect(thief.tokens).toEqual([]);
     scene.push({ 'pay/trueup.yaml': trueup });
     await scene.ciApply(0);
     expect(await scene.bench.idsOf('second')).toHaveLength(1);
+  });
+});
+
+describe('An apply that was cut short', { timeout: 180_000 }, () => {
+  it('the first one accepted the settings of its commit, and no later ones', async () => {
+    const scene = await openApplyScene({ spec: signed }, { isNew, documents: [], signers: ['alice'] });
+    const own = await scene.pull([first, second], { author: 'bob' });
+    await scene.sign({ digest: own.digest, plan: own.plan, commit: own.pull.head, by: 'alice' });
+    own.merge();
+    await cutShort(scene);
+    await mergeSignedByNew(scene);
+    await scene.refused(/not approved|not counted/, 4);
+    expect(await scene.bench.idsOf('third')).toEqual([]);
+  });
+
+  it('is not the first one where an apply of the empty stack has ended before', async () => {
+    const manifests = [{ pattern: 'manifests/*.yaml', optional: true }];
+    const spec = { ...signed, manifests };
+    const scene = await openApplyScene({ spec }, { documents: [], signers: ['alice'] });
+    const own = await scene.pull([first, second], { author: 'bob' });
+    await scene.sign({ digest: own.digest, plan: own.plan, commit: own.pull.head, by: 'alice' });
+    own.merge();
+    await cutShort(scene);
+    await mergeSignedByNew(scene);
+    await scene.refused(/not approved|not counted/, 4);
+    expect(await scene.bench.idsOf('third')).toEqual([]);
+  });
+});
+
+describe('Another stack that was put in the place of a stack for a while', { timeout: 180_000 }, () => {
+  it('does not hide who changed the stack meanwhile', async () => {
+    const scene = await openApplyScene();
+    scene.github.state.permissions.set('bob', 'write');
+    const none = '{"pattern":"none/*.yaml","optional":true}';
+    scene.push({
+      'pay/trueup.yaml': emptyStack(scene.bench, { name: 'other' }).replace('"manifests/*.yaml"', none),
+      'x/trueup.yaml': emptyStack(scene.bench),
+      'x/manifests/base.yaml': documentsText([base]),
+    });
+    const files = { '../x/manifests/one.yaml': documentsText([first]) };
+    (await scene.pull([base], { file, author: 'bob', files })).merge();
+    const back = { 'trueup.yaml': emptyStack(scene.bench), '../x/trueup.yaml': '' };
+    const moved = await scene.pull([first], { file: 'one.yaml', author: 'carol', files: back });
+    moved.approve('bob');
+    moved.merge();
+    await scene.refused('"bob" may have made pull request 11', 4, ['.']);
   });
 });
 

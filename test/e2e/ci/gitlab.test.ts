@@ -4,8 +4,10 @@ import { type GitlabScene, openGitlabScene } from '../../support/ci/apply-scene.
 import { workspace } from '../../support/cli/documents.ts';
 import { setByHand } from '../../support/cli/two-clones.ts';
 import { gitlabTokens } from '../../support/code-host/gitlab.ts';
+import { git } from '../../support/ledger/git-remote.ts';
 
 const first = workspace('first', { description: 'one' });
+const second = workspace('second', { description: 'two' });
 const isPlannedByJob = true;
 
 /** The deployment of the job that applies, to an environment that is protected. */
@@ -101,5 +103,23 @@ describe('A merge request', { timeout: 180_000 }, () => {
     const { err } = await scene.ciApply(0, ['--author', 'project_5_bot_1'], job);
     expect(err).toContain('the comment about this apply was not written in pull request 11');
     expect(scene.told(pull)).toBeUndefined();
+  });
+
+  it('is not approved by the author of one that it brought by a fast-forward, without an approval', async () => {
+    const scene = await openGitlabScene();
+    const { author } = scene.scene;
+    const one = await scene.pull([first], { author: 'bob', file: 'one.yaml' });
+    const two = await scene.pull([second], { author: 'carol', file: 'two.yaml' });
+    one.merge('fast-forward');
+    git(author, 'fetch', '--quiet', 'origin');
+    git(author, 'checkout', '--quiet', two.pull.branch);
+    git(author, 'merge', '--quiet', '--no-ff', '-m', 'update', 'origin/main');
+    git(author, 'push', '--quiet', 'origin', two.pull.branch);
+    const later = await two.change([second], { files: { 'note.txt': 'x' } });
+    later.approve('bob');
+    later.merge('fast-forward');
+    await scene.refused('"bob" may have made pull request 11');
+    one.approve('alice');
+    await scene.ciApply(0);
   });
 });

@@ -260,21 +260,26 @@ describe('A job of a pull request', () => {
   });
 
   it.each([
-    ['that checked out its head', { ref: 'head' }],
-    ['of pull_request_target', { ref: 'base', env: { GITHUB_EVENT_NAME: 'pull_request_target' } }],
-  ] as const)('%s leaves the comment as it is when it is run again after the merge', async (_, how) => {
+    ['a merge', ['--no-ff', '-m', 'merge'], {}],
+    ['a squash', ['--squash'], {}],
+    ['a merge, and checked out its head', ['--no-ff', '-m', 'merge'], { ref: 'head' }],
+    [
+      'a squash, as pull_request_target',
+      ['--squash'],
+      { ref: 'base', env: { GITHUB_EVENT_NAME: 'pull_request_target' } },
+    ],
+  ] as const)('that is run again after %s leaves the comment as it is', async (_, merging, how) => {
     const scene = await openCiScene();
     scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
     await scene.job(how);
     const before = { ...scene.github.comments[0] };
     scene.git('checkout', '--quiet', 'main');
-    scene.git('merge', '--quiet', '--no-ff', '-m', 'merge', 'change');
-    scene.push({ 'README.md': 'later\n' });
-    const again = await scene.job({ ...how, args: ['--out-dir', 'plans'] });
+    scene.git('merge', '--quiet', ...merging, 'change');
+    const commits = [scene.push({ 'stacks/pay/manifests/later.yaml': manifest('pay-later') })];
+    scene.github.state.merge(scene.github.pull, { by: 'ann', commits });
+    const again = await scene.job({ ...how, args: ['stacks/pay'] });
     expect(again, again.err).toMatchObject({ code: 0 });
-    expect(again.out).toContain('The base branch has all commits of the pull request');
-    const named = await scene.job({ ...how, args: ['stacks/pay'] });
-    expect(named.out).toContain('1 stack planned');
+    expect(again.err).toContain('the pull request is merged: its comments stay as they are');
     expect(scene.github.comments).toEqual([before]);
   });
 

@@ -1,0 +1,164 @@
+/**
+ * Which pull requests and direct pushes brought what is applied, and who made them. Only those that changed the stack: others need no
+ * approval, and their makers may approve what is of the stack.
+ */
+import type { PullRequest, PullRequests } from '../../api/code-host/pull-requests.ts';
+import { type Makers, makersOnce, readDirectMakers, readMakers, whyMaker } from '../../approvals/people.ts';
+import type { CommitRange, RangeCommit } from '../../ledger/git/commits-since.ts';
+import { type Approval, directPushes } from '../../model/approval.ts';
+import type { CliHost } from '../../run/host.ts';
+import type { HostPlace } from '../../run/pull-request.ts';
+import { commitsOfStack } from './choose-stacks.ts';
+import type { MergedPull } from './count-approvals.ts';
+import type { KnownPulls, SignatureInput } from './signature-source.ts';
+
+interface MergedInput {
+  readonly signatures: SignatureInput;
+  readonly place: HostPlace;
+  readonly host: CliHost;
+  /** the protected branch */
+  readonly branch: string;
+}
+
+/** `known` and `direct` are filled by `pulls`. */
+interface MergedPulls extends Omit<KnownPulls, 'pullRequests'> {
+  /** The pull requests, in the order of their merges. @throws CodeHostError, WireError, LedgerError */
+  pulls(): Promise<readonly MergedPull[]>;
+  /** the commits of the line that change the stack */
+  ofStack(): Promise<readonly RangeCommit[]>;
+  /** What else is applied that the giver of an approval made, as in `Approval.parts`. */
+  partsOf(approval: Approval): Promise<number[]>;
+}
+
+export function openMergedPulls(pullRequests: PullRequests, input: MergedInput): MergedPulls {
+  const {
+    host,
+    branch,
+    signatures,
+    signatures: { range },
+  } = input;
+  const known = new Map<number, PullRequest>();
+  const direct = new Set<number>();
+  const makersOf = new Map<number, () => Promise<Makers>>();
+  const found: MergedPull[] = [];
+  const asked = new Map<string, Promise<readonly PullRequest[]>>();
+  let commits: Promise<readonly RangeCommit[]> | undefined;
+  const ofStack = () => {
+    commits ??= commitsOfStack(signatures, host);
+    return commits;
+  };
+  const broughtBy = (commit: string) => {
+    const brought = asked.get(commit) ?? pullRequests.ofCommit(commit, branch);
+    asked.set(commit, brought);
+    return brought;
+  };
+  /** @param at where they belong in the order */
+  const learn = (brought: readonly PullRequest[], merged: number, at = found.length) => {
+    for (const one of brought.filter(({ number }) => !known.has(number)).toReversed()) {
+      const { number, head } = one;
+      known.set(number, one);
+      found.splice(at, 0, { number, head, merged });
+      makersOf.set(
+        number,
+        makersOnce(() => readMakers(pullRequests, one)),
+      );
+    }
+  };
+  const findOnLine = async () => {
+    const { line } = range;
+    for (const { id, merged } of await ofStack()) {
+      const brought = await broughtBy(id);
+      learn(brought, merged);
+      // A push is known by its last commit, which may be one of other files.
+      for (let at = merged; brought.length === 0 && at < line.length; at += 1) {
+        if (at > merged && (await broughtBy(line[at]?.id ?? '')).length > 0) break;
+        direct.add(at);
+      }
+    }
+  };
+  const findInside = async () => {
+    const parts = new Set((await ofStack()).map(({ merged }) => merged));
+    const inside = range.all.filter(({ merged }) => parts.has(merged) && !direct.has(merged));
+    for (const { id, merged } of await unlisted(inside, { pullRequests, range, known })) {
+      const brought = await broughtBy(id);
+      const outer = found.findIndex((one) => one.merged >= merged);
+      learn(brought, merged, outer === -1 ? found.length : outer);
+      if (brought.length === 0) direct.add(merged);
+    }
+  };
+  const directMakers = makersOnce(() => readMakersOfDirect(direct, pullRequests, input));
+  return {
+    ...{ known, direct, directMakers, ofStack },
+    pulls: async () => {
+      await findOnLine();
+      await findInside();
+      return found;
+    },
+    partsOf: async ({ by, pullRequest }) => {
+      const isMaker = async (read: () => Promise<Makers>) => whyMaker(by, await read()) !== undefined;
+      const parts = direct.size > 0 && (await isMaker(directMakers)) ? [directPushes] : [];
+      for (const [part, { number }] of found.entries()) {
+        const read = makersOf.get(number);
+        if (number !== pullRequest && read !== undefined && (await isMaker(read))) parts.push(part);
+      }
+      return parts;
+    },
+  };
+}
+
+/**
+ * What merges of the line brought besides the commits of their pull requests: a branch that was fast-forwarded may have merged the
+ * protected branch, whose own pull requests are not on the line then.
+ */
+async function unlisted(
+  inside: readonly RangeCommit[],
+  {
+    pullRequests,
+    range: { line },
+    known,
+  }: {
+    readonly pullRequests: PullRequests;
+    readonly range: CommitRange;
+    readonly known: ReadonlyMap<number, PullRequest>;
+  },
+): Promise<readonly RangeCommit[]> {
+  const onLine = new Set(line.map(({ id }) => id));
+  const others = inside.filter(({ id }) => !onLine.has(id));
+  if (others.length === 0) return [];
+  const listed = new Set<string>();
+  for (const one of known.values())
+    for (const { commit } of (await pullRequests.commits(one)).commits) listed.add(commit);
+  return others.filter(({ id }) => !listed.has(id));
+}
+
+/**
+ * Who made the commits that no pull request brought, and who pushed them: of neighbours, one push may have brought several.
+ * @param direct indices of the line
+ */
+async function readMakersOfDirect(
+  direct: ReadonlySet<number>,
+  pullRequests: PullRequests,
+  {
+    branch,
+    signatures: {
+      range: { line, all },
+    },
+    place: { repository: from },
+    host,
+  }: MergedInput,
+): Promise<Makers> {
+  const people: string[] = [];
+  for (const { merged: last } of line.filter(({ merged }) => direct.has(merged) && !direct.has(merged + 1))) {
+    let first = last;
+    while (direct.has(first - 1)) first -= 1;
+    const idsOf = (commits: readonly RangeCommit[]) =>
+      commits.filter(({ merged }) => merged >= first && merged <= last).map(({ id }) => id);
+    const makers = await readDirectMakers(pullRequests, {
+      ...{ from, branch, line: idsOf(line), all: idsOf(all) },
+      now: new Date(host.now()).toISOString(),
+    });
+    if (makers.is === 'unknown') return makers;
+    people.push(...makers.people);
+  }
+  return { is: 'known', people };
+}
