@@ -338,7 +338,7 @@ export const runCodes = {
   'not-reviewed': {
     title: 'A merge group would do something that no pull request of it has shown',
     class: 'failure',
-    fix: 'take the pull request out of the queue, update its branch, and review its new plan; if an earlier merge is not applied yet, wait for that apply, and queue it again',
+    fix: 'update the branch of the pull request and review its new plan; if an earlier merge is not applied yet, wait for that, and queue it again',
   },
   note: {
     title: 'Something is wrong, but the run goes on',
