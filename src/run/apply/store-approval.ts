@@ -84,7 +84,10 @@ function openDigests({ approved }: Ledger): readonly string[] {
 }
 
 /** Whether the ledger has the same approval, with the same passed guards, of the same pull requests. */
-function isKept({ digest, passed = [], since, first, replaced = [] }: ApprovedPlan, { approved }: Ledger): boolean {
+function isKept(
+  { digest, passed = [], since, first, replaced = [] }: ApprovedPlan,
+  { approved }: Ledger,
+): boolean {
   const known = approved?.replaced ?? [];
   return (
     approved?.digest === digest &&

@@ -354,24 +354,20 @@ describe('what the service will refuse', () => {
 });
 
 describe('show', () => {
-  /** Only a file is older than what it shows. */
-  const origin = /\nThe plan was made [^ ]+Z( from commit [0-9a-f]+)?\n$/;
-
   it('prints a plan as it was printed when it was made, in either format, with calls when asked', async () => {
     const { bench, planning } = await twoClones();
+    const bare = (text: string) => text.replace(/\nThe plan was made \S+Z( from commit [0-9a-f]+)?\n$/, '');
     for (const flags of [[], ['--format', 'json']]) {
       const { out } = await planning.run(['plan', '--out', 'plan.json', ...flags], 0);
       bench.wire.reset();
-      const shown = await planning.run(['show', 'plan.json', ...flags], 0);
-      expect(shown.out.replace(origin, '')).toBe(out);
-      expect(origin.test(shown.out)).toBe(flags.length === 0);
+      expect(bare((await planning.run(['show', 'plan.json', ...flags], 0)).out)).toBe(out);
       expect(bench.wire.seen).toEqual([]);
     }
     const { out } = await planning.run(['plan', '--calls'], 0);
     const shown = await planning.run(['show', 'plan.json', '--calls'], 0);
     // In the file the members of a body stand in the order of their names.
     const lines = (text: string) => text.replaceAll(/,$/gm, '').split('\n').sort();
-    expect(lines(shown.out.replace(origin, ''))).toEqual(lines(out));
+    expect(lines(bare(shown.out))).toEqual(lines(out));
   });
 });
 
