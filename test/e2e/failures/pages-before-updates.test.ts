@@ -7,6 +7,8 @@ import { type Bench, type Checkout, openBench, type StackOptions } from '../../s
 import { type Document, removalRequest, workspace } from '../../support/cli/documents.ts';
 import { type Answer, madeUp, type SeenRequest } from '../../support/cli/faulty-proxy.ts';
 
+/** The target reads pages before updates. */
+const byPage = { readBeforeWrite: 'page' };
 const names = ['a-0', 'a-1', 'a-2', 'a-3', 'a-4', 'a-5'];
 const all = (spec: object, metadata: object = {}) => names.map((name) => workspace(name, spec, metadata));
 const told = (text: string) => text.replace(/\s+/g, ' ');
@@ -29,7 +31,7 @@ interface Scene {
 async function openScene(options: StackOptions = {}, others: readonly string[] = []): Promise<Scene> {
   const bench = await openBench({ organization: { workspaces: others.map((name) => ({ name })) } });
   const { workspaces } = options;
-  const stack = await bench.checkout({ ...options, workspaces: { readBeforeWrite: 'page', ...workspaces } });
+  const stack = await bench.checkout({ ...options, workspaces: { ...byPage, ...workspaces } });
   await stack.begin(...all({ description: 'old' }));
   const singles = () => bench.wire.seen.filter(isSingle).length;
   return {
@@ -208,7 +210,7 @@ describe('Updates of several workspaces', () => {
 
   it('read alone a workspace with a retention policy, which no list shows', async () => {
     const bench = await openBench({ edition: 'self-hosted' });
-    const stack = await bench.checkout();
+    const stack = await bench.checkout({ workspaces: byPage });
     const policy = { dataRetentionPolicy: { deleteOlderThanNDays: 30 } };
     const documents = (description: string) =>
       names.map((name) => workspace(name, { description, ...(name === 'a-3' ? policy : {}) }));
@@ -260,7 +262,10 @@ describe('A read of its own comes just before', () => {
 
   it.each(Object.entries(cases))('%s', async (_, { before, after }) => {
     const bench = await openBench();
-    const stack = await bench.checkout({ spec: { guards: { maxDeletes: 100, maxDeletePercent: 100 } } });
+    const stack = await bench.checkout({
+      workspaces: byPage,
+      spec: { guards: { maxDeletes: 100, maxDeletePercent: 100 } },
+    });
     await stack.begin(...before);
     const ids = await Promise.all(names.map((name) => bench.idOf(name)));
     await stack.declare(...after);
@@ -281,7 +286,7 @@ describe('A read of its own comes just before', () => {
     [' that the ledger alone records', { ownership: 'ledger' }],
   ])('an adoption%s', async (_, workspaces) => {
     const bench = await openBench({ organization: { workspaces: names.map((name) => ({ name })) } });
-    const stack = await bench.checkout({ workspaces });
+    const stack = await bench.checkout({ workspaces: { ...byPage, ...workspaces } });
     await stack.declare(...all({ description: 'ours' }, { adopt: true }));
     await stack.insist();
     for (const name of names) {
