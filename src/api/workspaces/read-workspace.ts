@@ -65,6 +65,7 @@ export async function readWorkspaceWithTags(
   if (id !== undefined && !(await belongs(session, item))) return undefined;
   const read = includedTags(item, included) ?? (await readBoundTags(session, item, true));
   if (read.tags !== undefined) return { item, tags: read.tags };
+  // Without ownership tags, nothing depends on the tags of a service that has none.
   if (read.missing === true && session.target.ownership === 'ledger') return { item, tags: { direct: {} } };
   throw unread(answer, read.problem);
 }
