@@ -242,7 +242,7 @@ async function manyStacks({ folder, service }: Scene, count: number): Promise<vo
     });
 }
 
-/** Nobody declares them any more, except the first. */
+/** Only the first one is still declared. */
 async function undeclared(scene: Scene, count: number): Promise<void> {
   writeStack(scene, declaredWorkspaces(count));
   await scene.run('apply', '--yes');

@@ -81,7 +81,7 @@ async function plans(count: number, wanted: string): Promise<void> {
   });
 }
 
-/** All workspaces were changed by somebody else. */
+/** All workspaces were changed by hand. */
 async function changes(count: number): Promise<void> {
   await withScene(seedOf(liveWorkspaces(count)), async (scene) => {
     writeStack(scene, declaredWorkspaces(count));

@@ -141,7 +141,7 @@ class Poster {
     return isPosted || options.mustPost !== true;
   }
 
-  /** A comment is no reason to plan nothing. @returns false where the code host refuses or fails. @throws what is another failure */
+  /** A comment that cannot be posted does not stop the plan. @returns false where the code host refuses or fails. @throws what is another failure */
   async #try(act: () => Promise<void>): Promise<boolean> {
     if (this.#isReadOnly) return false;
     try {

@@ -66,7 +66,7 @@ export function names(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}-${String(index).padStart(5, '0')}`);
 }
 
-/** Those of the counted requests that are no reads. */
+/** The counted requests that write. */
 export function writes(requests: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(requests).filter(([line]) => !/^(GET|LIST) /.test(line)));
 }
