@@ -12,7 +12,7 @@ import {
 } from './run/command-options.ts';
 import { explainDestroy } from './commands/destroy.ts';
 import { HintingCommand } from './commands/foreign-words.ts';
-import { type ExitCode, exitCodes } from './run/exit-codes.ts';
+import { type ExitCode, exitCodes, exitCodesHelp } from './run/exit-codes.ts';
 import { reportStop } from './run/report-stop.ts';
 import { formats, noteError, openTerminal, type Terminal } from './run/terminal.ts';
 import { type ProcessHost, type CliHost, cliHostOf, isTraceAsked } from './run/host.ts';
@@ -131,6 +131,12 @@ const commands: readonly ListedCommand[] = [
     group: 'daily',
     about: 'Writes live values into the manifests, so that apply keeps them',
     load: () => import('./commands/accept/command.ts'),
+  },
+  {
+    usage: 'render [path]',
+    group: 'daily',
+    about: 'Prints each resource as a manifest, with lists and defaults filled in',
+    load: () => import('./commands/render.ts'),
   },
   {
     usage: 'fmt [path...]',
@@ -328,18 +334,7 @@ async function describeVersion(host: CliHost): Promise<string> {
 const versionHelp = 'print the version; with --verbose also the commit, Node and the platform';
 
 const afterHelp = `Exit codes:
-  0    done, or nothing to do
-  1    error
-  2    changes (plan --exit-code), plans that differ (diff), a login that would
-       fail (role check), files that are not formatted (fmt --check)
-  3    drift: live resources differ from the last apply (drift)
-  4    stale: the plan is not the approved one, or live resources have changed
-  5    blocked by a guard
-  6    applied in part
-  7    invalid manifests
-  8    locked by another apply
-  9    ownership conflict
-  130  interrupted
+${exitCodesHelp}
 
 ${exampleText([
   ['trueup validate', 'check the stack in this directory'],

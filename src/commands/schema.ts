@@ -3,8 +3,8 @@
  * commands print as JSON.
  */
 import { Argument, type Command } from 'commander';
-import { anyManifestSchema, manifestSchema } from '../manifest/schema/manifest-schema.ts';
 import { stackDocumentSchema } from '../manifest/schema/stack-schema.ts';
+import { anyEditorSchema, editorSchema } from '../manifest/schema/template-schema.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { nearestWord } from '../model/nearest-word.ts';
@@ -72,11 +72,11 @@ function schema(name: string | undefined, { host }: CommandContext): ExitCode {
 // All JSON Schemas that trueup publishes, by name: of each kind, the stack, any manifest, and what commands print as JSON.
 
 export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
-  const named = [...kinds.values()].map((kind) => [kind.name, manifestSchema(kind)] as const);
+  const named = [...kinds.values()].map((kind) => [kind.name, editorSchema(kind)] as const);
   return new Map<string, JsonObject>([
     ...named,
     ['Stack', stackDocumentSchema(kinds)],
-    ['Manifest', anyManifestSchema(kinds)],
+    ['Manifest', anyEditorSchema(kinds)],
     ['Plan', asJson(planSchema)],
     ['Problems', asJson(problemsSchema)],
     ['Difference', asJson(differenceSchema)],

@@ -9,11 +9,11 @@ import type { CheckContext, Kind, Registry, ResourceProblem } from '../model/kin
 import { ownsName } from '../model/name-pattern.ts';
 import { orList, quoted } from '../model/quoted.ts';
 import type { DesiredResource } from '../model/resource.ts';
-import { type Dialect, formatIdentity, identityOf, type Stack, type Target } from '../model/stack.ts';
+import type { Dialect, Stack, Target } from '../model/stack.ts';
 import { checkSources } from './check-secret-sources.ts';
-import { fromDefaultsNote, quotedMasked } from './problem.ts';
-import { type Entry, placeOfEntry } from './resolve-resources.ts';
-import { leadsToSecret, maskFrom } from './yaml/secret-fields.ts';
+import { fromDefaultsNote, maskedPlace, quotedMasked } from './problem.ts';
+import type { Entry } from './resolve-resources.ts';
+import { leadsToSecret } from './yaml/secret-fields.ts';
 
 interface ResourcesContext {
   readonly kinds: Registry;
@@ -60,7 +60,7 @@ export function checkResources(entries: readonly Entry[], context: ResourcesCont
     return [
       ...[
         ...(kind.check?.(resource, others) ?? []),
-        ...(stack === undefined ? [] : checkSources(kind, resource.spec, stack)),
+        ...(stack === undefined ? [] : checkSources(kind, resource, stack)),
       ].map((finding) => diagnoseFinding(finding, resource, { declaration, secrets })),
       ...moves,
       ...checkOwns(kind, resource, target),
@@ -81,9 +81,7 @@ function diagnoseFinding(
   const { path, side, message, related, ...rest } = finding;
   const placed = (at: ResourceProblem['path'], end?: ResourceProblem['side']): Place => {
     const place = at.length === 0 ? resource.place : resource.placeOf(at, end);
-    return leadsToSecret(at, secrets)
-      ? { ...place, text: maskFrom(place.text, place.column, 'value') }
-      : place;
+    return leadsToSecret(at, secrets) ? maskedPlace(place, 'value') : place;
   };
   const inherited = path[0] !== undefined && resource.fromDefaults.includes(path[0]);
   const second = [
@@ -265,82 +263,4 @@ function dialectOf({ service, dialect }: Target, { dialects }: ResourcesContext)
 
 function foldName(kinds: Registry, kind: string, name: string): string {
   return kinds.get(kind)?.names.fold?.(name) ?? name;
-}
-
-// Checks that no resource is declared twice: by two documents, by a document and a short form, under two spellings
-// of its name, or for two targets that are the same place.
-
-/** @param entries also of invalid manifests, in reading order */
-export function checkDuplicates(entries: readonly Entry[]): Diagnostic[] {
-  const first = new Map<string, Entry>();
-  return entries.flatMap((entry) => {
-    const key = keyOf(entry);
-    const earlier = first.get(key);
-    if (earlier === undefined) first.set(key, entry);
-    return earlier === undefined || isReportedForParent(earlier, entry) ? [] : [duplicate(earlier, entry)];
-  });
-}
-
-/** A resource that exists once in a place has one key for all targets at this place. */
-function keyOf({ address, target, declaration, shortForm }: Entry): string {
-  const { ownership } = declaration.kind;
-  const isOnePerPlace = shortForm === undefined && ownership.by === 'ledger' && !ownership.named;
-  return isOnePerPlace
-    ? formatAddress({ ...address, target: formatIdentity(identityOf(target)) })
-    : formatAddress(address);
-}
-
-/** When two documents declare one resource, their equal short forms are not reported again. */
-function isReportedForParent(first: Entry, again: Entry): boolean {
-  if (first.shortForm === undefined || again.shortForm === undefined) return false;
-  const [one, other] = [first.declaration, again.declaration];
-  return one !== other && one.kind === other.kind;
-}
-
-function duplicate(first: Entry, again: Entry): Diagnostic {
-  const { kind, target, name } = again.address;
-  if (first.address.target !== target) return duplicateInPlace(first, again);
-  const sameName = first.writtenName === again.writtenName;
-  return {
-    code: sameName ? 'duplicate' : 'same-name',
-    severity: 'error',
-    class: 'invalid',
-    message: sameName
-      ? `${kind} ${quoted(name)} is declared twice for target ${quoted(target)}${byWhat(first, again)}`
-      : `the names ${quoted(first.writtenName)} and ${quoted(again.writtenName)} fold to the same name: for target ${quoted(target)} both are ${kind} ${quoted(name)}`,
-    place: placeOfEntry(again),
-    fix: 'keep one of them',
-    related: [{ message: 'first declared here', place: placeOfEntry(first) }],
-  };
-}
-
-/** `: by "tags" of Workspace "app" and by a separate document`. */
-function byWhat(first: Entry, again: Entry): string {
-  const short = [first, again].find(({ shortForm }) => shortForm !== undefined);
-  if (short === undefined) return '';
-  const other = short === first ? again : first;
-  const owner = `by ${quoted(short.shortForm ?? '')} of ${short.declaration.kind.name} ${quoted(short.writtenName)}`;
-  return other.shortForm === undefined ? `: ${owner} and by a separate document` : `: ${owner} each time`;
-}
-
-function duplicateInPlace(first: Entry, again: Entry): Diagnostic {
-  const { kind, target, name } = again.address;
-  return {
-    code: 'duplicate',
-    severity: 'error',
-    class: 'invalid',
-    message: `${kind} ${quoted(name)} is declared for the targets ${quoted(first.address.target)} and ${quoted(target)}, which are the same place`,
-    place: placeOfTarget(again),
-    fix: 'keep one of them',
-    related: [{ message: 'first declared here', place: placeOfTarget(first) }],
-  };
-}
-
-/** The place of the target's name when `metadata.targets` lists it; otherwise the place of the entry. */
-function placeOfTarget(entry: Entry): Place {
-  const { declaration, target } = entry;
-  const metadata = declaration.value['metadata'];
-  const targets = isJsonObject(metadata) ? metadata['targets'] : undefined;
-  const index = Array.isArray(targets) ? targets.indexOf(target.name) : -1;
-  return index === -1 ? placeOfEntry(entry) : declaration.where.place(['metadata', 'targets', `${index}`]);
 }

@@ -6,7 +6,7 @@ import type { FieldTable } from '../model/field.ts';
 import { isJsonObject, type Json, type Path } from '../model/json.ts';
 import type { ResourceProblem, Kind } from '../model/kind.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
-import type { Spec } from '../model/resource.ts';
+import type { DesiredResource, Spec } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
 import { orList, quoted } from '../model/quoted.ts';
 import { isFileAdmitted, realPathOutside } from './files/admitted-files.ts';
@@ -14,19 +14,34 @@ import { quotedMasked } from './problem.ts';
 import type { SecretNames } from './yaml/secret-fields.ts';
 import type { YamlDocument } from './yaml/yaml-document.ts';
 
-/** Returns no problem when the stack sets no limits. */
+/** Without limits of the stack, a manifest may name any source, and a list none. */
 export function checkSources(
   { fields }: Kind,
-  spec: Spec,
+  resource: Pick<DesiredResource, 'spec' | 'placeOf'>,
   { secrets, directory }: Pick<Stack, 'secrets' | 'directory'>,
 ): ResourceProblem[] {
-  if (secrets === undefined) return [];
+  const { spec } = resource;
+  if (secrets === undefined)
+    return sourcesIn(fields, spec, []).flatMap(({ path }) =>
+      resource.placeOf(path).list === undefined ? [] : [fromList(path)],
+    );
   return sourcesIn(fields, spec, []).flatMap(({ path, env, file }) => [
     ...(env === undefined || secrets.env.some((pattern) => matchesPattern(env, pattern))
       ? []
       : [refusal(path, { what: 'environment variable', list: 'env', name: env, admitted: secrets.env })]),
     ...(file === undefined ? [] : checkFile(path, file, { admitted: secrets.files, directory })),
   ]);
+}
+
+/** Who writes a list may not know that a value in it is the name of a variable or file whose content is sent to a service. */
+function fromList(path: Path): ResourceProblem {
+  return {
+    code: 'source-not-admitted',
+    severity: 'error',
+    path,
+    message: 'the source of a secret comes from a list, and the stack does not limit the sources of secrets',
+    fix: 'name the source in the template, or the sources that lists may choose in "spec.secrets" of the stack',
+  };
 }
 
 function checkFile(

@@ -1,9 +1,9 @@
 /** The targets of a manifest: those that it names, or the only one that serves its kind. */
-import { isJsonObject, type Path } from '../model/json.ts';
+import { isJsonObject, type Json, memberOf, type Path } from '../model/json.ts';
+import type { Kind } from '../model/kind.ts';
 import { nearestWord } from '../model/nearest-word.ts';
 import { orList, quoted } from '../model/quoted.ts';
 import type { Target } from '../model/stack.ts';
-import type { Declaration } from './declaration.ts';
 import { type Problem, quotedMasked } from './problem.ts';
 import type { StackReading } from './read-stack.ts';
 
@@ -12,9 +12,13 @@ interface Choice {
   readonly problems: readonly Problem[];
 }
 
-export function chooseTargets({ kind, value }: Declaration, stack: StackReading): Choice {
+/** @param document as written: defaults do not name a target */
+export function chooseTargets(
+  { kind, value }: { readonly kind: Kind; readonly value: Json },
+  stack: StackReading,
+): Choice {
   const candidates = stack.targets.filter(({ service }) => service === kind.service);
-  const named = namedTargets(value['metadata']);
+  const named = namedTargets(memberOf(value, 'metadata'));
   const choices =
     named === undefined
       ? [onlyTarget(kind.name, kind.service, candidates)]

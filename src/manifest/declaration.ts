@@ -4,55 +4,24 @@
  */
 import type { Place } from '../model/diagnostic.ts';
 import type { Field } from '../model/field.ts';
-import { isJsonObject, type Json, type JsonObject, type Path } from '../model/json.ts';
+import { isJsonObject, type JsonObject, type Path } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
+import { depthOf, mergeDefaults } from './merge-defaults.ts';
 import type { DocumentPlaces, ExplainContext, ServiceSpellings } from './problem.ts';
 import { manifestSchema } from './schema/manifest-schema.ts';
+import { type Defaults, placeInDefaults, typedInDefaults } from './stack-defaults.ts';
 import { leadsToSecret } from './yaml/secret-fields.ts';
 import { type EntrySide, placeIn, typedText, type YamlDocument } from './yaml/yaml-document.ts';
-
-/** Values of `own` always win; `defaults` only fill in missing ones. `null`, `{}` and `[]` in `own` are not missing. */
-export function mergeDefaults(defaults: JsonObject, own: JsonObject): JsonObject {
-  const names = new Set([...Object.keys(own), ...Object.keys(defaults)]);
-  return Object.fromEntries(
-    [...names].map((name) => [name, mergeMember(ownMember(defaults, name), ownMember(own, name))]),
-  );
-}
-
-/** Ignores inherited members: a field may be called `constructor`. */
-function ownMember(value: JsonObject, name: string): Json | undefined {
-  return Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-function mergeMember(fallback: Json | undefined, own: Json | undefined): Json {
-  if (own === undefined) return fallback ?? null;
-  return isJsonObject(own) && isJsonObject(fallback) ? mergeDefaults(fallback, own) : own;
-}
-
-/** How many segments of a path, from its start, exist in a value. */
-export function depthOf(value: Json | undefined, path: readonly string[]): number {
-  let at = value;
-  for (const [depth, name] of path.entries()) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return depth;
-    at = Array.isArray(at) ? at[Number(name)] : isJsonObject(at) ? at[name] : undefined;
-  }
-  return path.length;
-}
 
 export interface Declaration {
   readonly kind: Kind;
   readonly document: YamlDocument;
-  /** defaults of the kind, where the stack has any; in the stack's own document */
+  /** those of the stack that apply to it; in the stack's own document */
   readonly defaults?: Defaults;
   /** the document, its spec merged over the defaults; may be invalid */
   readonly value: JsonObject;
   readonly where: DocumentPlaces;
   readonly spellings?: ServiceSpellings | undefined;
-}
-
-export interface Defaults {
-  readonly document: YamlDocument;
-  readonly spec: JsonObject;
 }
 
 /** @param about.secrets names of the fields that hold or lead to a secret */
@@ -105,7 +74,7 @@ class Manifest implements Declaration {
 
   #place(path: Path, side?: EntrySide): Place {
     return this.defaults !== undefined && this.#comesFromDefaults(path)
-      ? placeIn(this.defaults.document, ['spec', 'defaults', this.kind.name, ...path.slice(1)], side)
+      ? placeInDefaults(this.defaults, path.slice(1), side)
       : placeIn(this.document, path, side);
   }
 
@@ -134,7 +103,7 @@ export function explainContextOf({
     schema: manifestSchema(kind),
     typed: (path) =>
       defaults !== undefined && where.fromDefaults(path)
-        ? typedText(defaults.document, ['spec', 'defaults', kind.name, ...path.slice(1)])
+        ? typedInDefaults(defaults, path.slice(1))
         : typedText(document, path),
     field: (path) => (path[0] === 'spec' ? fieldAt(kind, path.slice(1)) : undefined),
     isSecret: where.isSecret,

@@ -4,8 +4,8 @@
  */
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import type { Diagnostic } from '../model/diagnostic.ts';
-import { quoted, quoteSome } from '../model/quoted.ts';
+import { type Diagnostic, incomplete } from '../model/diagnostic.ts';
+import { quoted } from '../model/quoted.ts';
 import { isJsonObject, type Path } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { MissingFiles } from '../model/checkout.ts';
@@ -25,12 +25,13 @@ import { listFiles, hasOnlyExclusions, type PatternProblem } from './files/list-
 import { apiVersion } from './schema/manifest-schema.ts';
 import { parseDocuments } from './yaml/parse-documents.ts';
 import { type AdjustStack, readStack, type StackReading } from './read-stack.ts';
+import { missingProblems } from './files/missing-problems.ts';
 import { decodeText, fileOutsideRepository, maxTextBytes, readText } from './files/read-text.ts';
 import { type ReadIndex, TrackedFiles } from './files/tracked-files.ts';
 import { secretNames } from './yaml/secret-fields.ts';
-import { createSourceText, placeIn, type YamlDocument } from './yaml/yaml-document.ts';
+import { createSourceText, placeIn, type SourceText, type YamlDocument } from './yaml/yaml-document.ts';
 
-interface LoadInput {
+export interface LoadInput {
   readonly path?: string;
   readonly cwd: string;
   readonly userId?: number | undefined;
@@ -65,6 +66,13 @@ export interface Loaded {
   readonly paths?: readonly string[];
   /** tracked files that the work tree lacks; absent where no files were listed */
   readonly missing?: MissingFiles | undefined;
+  /** files of lists that templates name, absolute */
+  readonly lists?: readonly string[];
+  readonly listTexts?: readonly SourceText[];
+  /** how many documents were written, where templates were replaced by what they stand for */
+  readonly written?: number;
+  /** the stack's folder, absolute; absent where no stack was found */
+  readonly directory?: string;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -81,26 +89,29 @@ export async function loadDocuments(input: LoadInput): Promise<Loaded> {
   const piped = input.path === standardInput ? await readInput(input) : undefined;
   const pipedParts = piped === undefined ? undefined : splitStack(piped.documents);
   if (piped !== undefined && pipedParts?.stack !== undefined) {
-    const stack = readStack(pipedParts.stack, { ...input, directory: resolve(input.cwd) });
-    return loadPipedStack(input, stack, { ...piped, documents: pipedParts.rest, path: standardInput });
+    const directory = resolve(input.cwd);
+    const stack = readStack(pipedParts.stack, { ...input, directory });
+    const own = { ...piped, documents: pipedParts.rest, path: standardInput };
+    return { ...(await loadPipedStack(input, stack, own)), directory };
   }
   const path = await findStack(input.path, input.cwd, input.userId);
   if (typeof path !== 'string')
     return { documents: [], files: 0, ...piped, diagnostics: [...(piped?.diagnostics ?? []), path] };
   const file = await readStackFile(path, input);
   const parts = splitStack(file.documents, input.kinds);
-  const context = { ...input, directory: dirname(path) };
-  const stack = parts.stack === undefined ? undefined : readStack(parts.stack, context);
+  const directory = dirname(path);
+  const stack = parts.stack === undefined ? undefined : readStack(parts.stack, { ...input, directory });
   const missing =
     stack === undefined && file.diagnostics.length === 0 ? [noStackDocument(path, input.cwd)] : [];
   const own = { documents: parts.rest, diagnostics: [...file.diagnostics, ...missing], path };
   if (stack === undefined) return { ...own, files: 0 };
   if (input.replacementText !== undefined)
-    return { stack, files: 1, ...parse(standardInput, input.replacementText, input) };
-  if (piped === undefined) return loadManifests(input, stack, own);
+    return { stack, directory, files: 1, ...parse(standardInput, input.replacementText, input) };
+  if (piped === undefined) return { ...(await loadManifests(input, stack, own)), directory };
   const isSelection = input.inputIsWhole !== true && hasOwnManifests(stack);
   return {
     stack,
+    directory,
     documents: isSelection ? piped.documents : [...own.documents, ...piped.documents],
     isSelection,
     files: 1,
@@ -182,40 +193,13 @@ async function listManifests(
     paths: [...files].filter((path) => path !== own.path),
     problems: [
       ...(hasOnlyExclusions(stack.manifests) ? [nothingNamed(stack)] : []),
-      ...(missing === undefined ? [] : missingProblems(missing, stack)),
+      ...(missing === undefined
+        ? []
+        : missingProblems(missing, placeIn(stack.document, ['spec', 'manifests']))),
       ...problems,
     ],
     missing,
   };
-}
-
-/** Warnings: the rest of the stack can be planned, but nothing may be removed. */
-function missingProblems(
-  { leftOut, submodules, moved }: MissingFiles,
-  { document }: StackReading,
-): Diagnostic[] {
-  const problem = (message: string, fix: string): Diagnostic => ({
-    ...incomplete('partial-checkout', `${message}, so nothing is removed`),
-    severity: 'warning',
-    place: placeIn(document, ['spec', 'manifests']),
-    fix,
-  });
-  const named = (paths: readonly string[], one: string, many: string) =>
-    `${paths.length === 1 ? `a submodule ${one}` : `${paths.length} submodules ${many}`}: ${quoteSome(paths)}`;
-  const update = 'run "git submodule update --init --recursive"';
-  return [
-    [leftOut, `sparse checkout left out ${quoteSome(leftOut)}`, 'add them with "git sparse-checkout add"'],
-    [submodules, named(submodules, 'has no content here', 'have no content here'), update],
-    [
-      moved,
-      named(moved, 'is not at the commit that the index has', 'are not at the commits that the index has'),
-      `${update}, add the submodules to the index with "git add"`,
-    ],
-  ].flatMap(([paths = [], message, fix]) =>
-    paths.length === 0
-      ? []
-      : [problem(String(message), `${String(fix)}, or exclude them from "spec.manifests"`)],
-  );
 }
 
 /** An empty file gets a warning and prevents removals: it may have been truncated, or may still be written. */
@@ -342,8 +326,4 @@ function patternProblem(
     place: placeIn(document, path),
     ...(fix === undefined ? {} : { fix }),
   };
-}
-
-function incomplete(code: Diagnostic['code'], message: string): Diagnostic {
-  return { code, severity: 'error', class: 'incomplete', message };
 }

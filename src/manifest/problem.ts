@@ -69,7 +69,16 @@ export function diagnose(problem: Problem, where: DocumentPlaces): Diagnostic {
 function placeOf(problem: Problem, where: DocumentPlaces): Place {
   const { path, side = 'value' } = problem;
   const place = where.place(path, side);
-  return hidesSecret(problem, where) ? { ...place, text: maskFrom(place.text, place.column, side) } : place;
+  return hidesSecret(problem, where) ? maskedPlace(place, side) : place;
+}
+
+/** Without the value of a secret, in a list as well. */
+export function maskedPlace(place: Place, side: EntrySide): Place {
+  const { text, column, list } = place;
+  const masked = { ...place, text: maskFrom(text, column, side) };
+  return list === undefined
+    ? masked
+    : { ...masked, list: { ...list, text: maskFrom(list.text, list.column, 'value') } };
 }
 
 /** Whether the excerpt must be masked; a missing field cannot show a secret. */

@@ -2,8 +2,9 @@
  * From text to desired resources: finds the stack, reads and parses its manifests, validates and resolves them, and checks them
  * against each other. All problems of all files are returned together, sorted, with the lint at the level that the stack chose.
  */
+import { relative } from 'node:path';
 import type { MissingFiles } from '../model/checkout.ts';
-import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, sortDiagnostics, withListPlaces } from '../model/diagnostic.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { lintCodeNames } from '../model/lint-codes.ts';
@@ -11,10 +12,14 @@ import { quoted } from '../model/quoted.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Dialect, Lint, Stack } from '../model/stack.ts';
 import { maskAddresses, maskPrivateKeys } from '../redaction/mask-text.ts';
-import { checkDuplicates, checkResources } from './check-resources.ts';
+import { checkDuplicates } from './check-duplicates.ts';
+import { checkResources } from './check-resources.ts';
 import { chooseTargets } from './choose-targets.ts';
-import { type Declaration, declare, type Defaults } from './declaration.ts';
+import { type Declaration, declare } from './declaration.ts';
+import { groupTargets, StackDefaults } from './stack-defaults.ts';
+import { slashes } from './files/find-stack.ts';
 import type { ReadIndex } from './files/tracked-files.ts';
+import { isTemplate } from './templates/is-template.ts';
 import {
   type FileDrafts,
   isStack,
@@ -69,6 +74,8 @@ export interface Manifests {
   readonly files: number;
   /** absolute paths of those on disk, the stack file included; empty when manifests are piped into a stack */
   readonly paths: readonly string[];
+  /** those of them that are files of lists, relative to the stack's folder, with slashes */
+  readonly lists: readonly string[];
   readonly documents: number;
   /** tracked files that the work tree lacks; absent where no files were listed */
   readonly missing?: MissingFiles | undefined;
@@ -81,7 +88,8 @@ export interface Manifests {
 /** Reads a stack and all its manifests. Reads only files and standard input; writes nothing. */
 export async function readManifests(input: ManifestInput): Promise<Manifests> {
   const secrets = secretFields(input.kinds);
-  const loaded = await loadDocuments({ ...input, secrets });
+  const loaded = await withTemplates(await loadDocuments({ ...input, secrets }), input);
+  const lists = (loaded.lists ?? []).map((path) => slashes(relative(loaded.directory ?? input.cwd, path)));
   const { stack, partial } = loaded.stack ?? {};
   const validated = validateDocuments(loaded, { ...input, secrets });
   const found = withoutDuplicates([
@@ -92,18 +100,30 @@ export async function readManifests(input: ManifestInput): Promise<Manifests> {
   ]);
   const diagnostics = applyLint(found, stack?.lint);
   return {
-    ...(stack === undefined ? {} : { stack }),
-    ...(partial === undefined ? {} : { partial }),
+    ...(stack === undefined ? {} : { stack: withLists(stack, lists) }),
+    ...(partial === undefined ? {} : { partial: withLists(partial, lists) }),
     resources: validated.entries.flatMap(({ resource }) => (resource === undefined ? [] : [resource])),
     entries: validated.entries,
     isSelection: loaded.isSelection ?? false,
     files: loaded.files,
     paths: loaded.paths ?? [],
-    documents: loaded.documents.length,
+    lists,
+    documents: loaded.written ?? loaded.documents.length,
     missing: loaded.missing,
-    diagnostics: withoutHidden(sortDiagnostics(diagnostics), loaded),
+    diagnostics: withoutHidden(sortDiagnostics(withListPlaces(diagnostics)), loaded),
     complete: !hasErrors(diagnostics) && diagnostics.every((diagnostic) => diagnostic.class !== 'incomplete'),
   };
+}
+
+function withLists(stack: Stack, lists: readonly string[]): Stack {
+  return lists.length === 0 ? stack : { ...stack, lists };
+}
+
+/** Templates are read by code that is loaded only for them: most stacks have none. */
+async function withTemplates(loaded: Loaded, input: ManifestInput): Promise<Loaded> {
+  if (!loaded.documents.some(isTemplate)) return loaded;
+  const { expandTemplates } = await import('./expand-templates.ts');
+  return expandTemplates(loaded, input);
 }
 
 interface ValidatedDocuments {
@@ -122,23 +142,28 @@ function validateDocuments(
   const entries: Entry[] = [];
   const diagnostics: Diagnostic[] = [];
   const reported = new Set((stack?.diagnostics ?? []).map(diagnosticKey));
-  const defaultsOf = (kind: string) => defaultsIn(stack, kind);
+  const stackDefaults = stack && new StackDefaults(stack.document, stack.defaults);
   for (const document of documents) {
     const kind = kindOf(document, kinds);
     if (kind === undefined) {
       diagnostics.push(...validateUnknownKind(document, stack, kinds));
       continue;
     }
-    const declaration = declare(document, kind, { defaults: defaultsOf(kind.name), secrets, spellings });
-    const problems = validate(declaration);
-    const choice = stack === undefined ? { targets: [], problems: [] } : chooseTargets(declaration, stack);
-    diagnostics.push(...toDiagnostics(declaration, [...problems, ...choice.problems], reported));
-    const valid = problems.every(({ severity }) => severity === 'warning');
-    for (const target of choice.targets)
-      entries.push(...resolve(declaration, target, { valid, context: { kinds, defaultsOf } }));
+    const { value } = document;
+    const choice = stack === undefined ? noTargets : chooseTargets({ kind, value }, stack);
+    for (const { targets, defaultsOf } of groupTargets(value, choice.targets, stackDefaults)) {
+      const declaration = declare(document, kind, { defaults: defaultsOf(kind.name), secrets, spellings });
+      const problems = validate(declaration);
+      diagnostics.push(...toDiagnostics(declaration, [...problems, ...choice.problems], reported));
+      const valid = problems.every(({ severity }) => severity === 'warning');
+      for (const target of targets)
+        entries.push(...resolve(declaration, target, { valid, context: { kinds, defaultsOf } }));
+    }
   }
   return { entries, diagnostics };
 }
+
+const noTargets = { targets: [], problems: [] };
 
 function kindOf({ value }: YamlDocument, kinds: Registry) {
   const name = isJsonObject(value) ? value['kind'] : undefined;
@@ -185,23 +210,27 @@ function secondStack(document: YamlDocument, stack: StackReading | undefined): D
   };
 }
 
-function defaultsIn(stack: StackReading | undefined, kind: string): Defaults | undefined {
-  if (stack === undefined || !Object.hasOwn(stack.defaults, kind)) return undefined;
-  const spec = stack.defaults[kind];
-  return spec === undefined ? undefined : { document: stack.document, spec };
-}
-
 function diagnosticKey({ code, place }: Diagnostic): string {
-  return JSON.stringify([code, place?.file, place?.line, place?.column]);
+  const list = place?.list;
+  const at = list === undefined ? [] : [list.file, list.line, list.column];
+  return JSON.stringify([code, place?.file, place?.line, place?.column, ...at]);
 }
 
 /**
  * Removes hidden values from the texts of diagnostics. A message may repeat an address in a wrong field, and an alias may bring
  * a secret into a field whose value is shown.
  */
-function withoutHidden(diagnostics: readonly Diagnostic[], { stack, documents }: Loaded): Diagnostic[] {
-  const files = new Set(diagnostics.flatMap(({ place }) => (place === undefined ? [] : [place.file])));
-  const sources = new Set([...documents, ...(stack === undefined ? [] : [stack.document])].map(sourceOf));
+function withoutHidden(
+  diagnostics: readonly Diagnostic[],
+  { stack, documents, listTexts = [] }: Loaded,
+): Diagnostic[] {
+  const places = diagnostics.flatMap(({ place, related = [] }) => [
+    place,
+    ...related.map((one) => one.place),
+  ]);
+  const files = new Set(places.flatMap((place) => (place === undefined ? [] : [place.file])));
+  const written = [...documents, ...(stack === undefined ? [] : [stack.document])].map(sourceOf);
+  const sources = new Set([...written, ...listTexts]);
   const hidden = [...sources].flatMap((source) => (files.has(source.file) ? source.hiddenValues() : []));
   // Messages contain a value as it is, or quoted.
   const shown = hidden.flatMap((value) => [

@@ -10,6 +10,8 @@ import type { Registry } from '../model/kind.ts';
 import {
   type ArchivePlace,
   archiveUrl,
+  type DefaultsEntry,
+  type DefaultsMatch,
   type Dialect,
   type Guards,
   type SecretSource,
@@ -50,8 +52,8 @@ export interface StackReading {
   /** whether all targets of the document are valid */
   readonly allTargets: boolean;
   readonly manifests: readonly ManifestPattern[];
-  /** by kind */
-  readonly defaults: Readonly<Record<string, JsonObject>>;
+  /** in order */
+  readonly defaults: readonly DefaultsEntry[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -91,7 +93,7 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
     ...checkLevels('guards', spec?.['guards']),
     ...checkLevels('lint', spec?.['lint']),
     ...checkAccepted(spec?.['approvals']),
-    ...Object.entries(defaults).flatMap(([kind, value]) => checkDefaults(kind, value, { document, context })),
+    ...defaults.flatMap((entry) => checkDefaults(entry, { document, context })),
   ];
   const where = documentPlaces(document, context);
   const diagnostics = problems.map((problem) => diagnose(problem, where));
@@ -196,24 +198,24 @@ function holdsSecret(path: Path, secrets: ReadonlySet<string>): boolean {
   return leadsToSecret(path, secrets) || isTargetUrl || isBelow(path, ['spec', 'ledger']);
 }
 
-/** Checks defaults against the kind's schema; fields may be missing, because defaults are only a part of a spec. */
+/** Checks defaults against the schemas of kinds; fields may be missing, because defaults are only a part of a spec. */
 function checkDefaults(
-  name: string,
-  value: JsonObject,
+  { kinds, path }: DefaultsEntry,
   { document, context }: { readonly document: YamlDocument; readonly context: StackContext },
 ): Problem[] {
-  const base = ['spec', 'defaults', name];
-  const kind = context.kinds.get(name);
-  if (kind === undefined) return [unknownKind(base, name, context.kinds)];
-  const schema = partialSpecSchema(kind);
-  const errors = compileSchema(kind.specSchema, () => schema)(value);
-  const explainContext = explainContextOf(document, context, schema);
-  return explainErrors(errors, {
-    ...explainContext,
-    base,
-    spellings: serviceSpellings(context.dialects),
-    absent: kind.absent,
-    field: (path) => (path.length === base.length + 1 ? kind.fields[path[base.length] ?? ''] : undefined),
+  return Object.entries(kinds).flatMap(([name, value]) => {
+    const base = [...path, name];
+    const kind = context.kinds.get(name);
+    if (kind === undefined) return [unknownKind(base, name, context.kinds)];
+    const schema = partialSpecSchema(kind);
+    const errors = compileSchema(kind.specSchema, () => schema)(value);
+    return explainErrors(errors, {
+      ...explainContextOf(document, context, schema),
+      base,
+      spellings: serviceSpellings(context.dialects),
+      absent: kind.absent,
+      field: (at) => (at.length === base.length + 1 ? kind.fields[at[base.length] ?? ''] : undefined),
+    });
   });
 }
 
@@ -261,11 +263,35 @@ function repeatedNames(targets: readonly Json[]): Problem[] {
   });
 }
 
-function readDefaults(value: Json | undefined): Readonly<Record<string, JsonObject>> {
-  if (!isJsonObject(value)) return {};
+/** A map by kind counts as a list with one entry. */
+function readDefaults(value: Json | undefined): readonly DefaultsEntry[] {
+  const path = ['spec', 'defaults'];
+  if (!Array.isArray(value)) return isJsonObject(value) ? [{ kinds: readKinds(value), path }] : [];
+  return value.flatMap((entry: Json, index) => {
+    if (!isJsonObject(entry)) return [];
+    const { match, ...kinds } = entry;
+    const written = isJsonObject(match) ? { match: readMatch(match) } : {};
+    return [{ ...written, kinds: readKinds(kinds), path: [...path, `${index}`] }];
+  });
+}
+
+function readKinds(value: JsonObject): DefaultsEntry['kinds'] {
   return Object.fromEntries(
     Object.entries(value).flatMap(([kind, spec]) => (isJsonObject(spec) ? [[kind, spec] as const] : [])),
   );
+}
+
+/** An entry whose match is wrong is reported, and must not apply to all. */
+function readMatch({ name, target, project, tags }: JsonObject): DefaultsMatch {
+  const patterns = (one: Json): string[] => (Array.isArray(one) ? one : [one]).map(String);
+  return {
+    ...(name === undefined ? {} : { name: patterns(name) }),
+    ...(target === undefined ? {} : { target: patterns(target) }),
+    ...(project === undefined ? {} : { project: patterns(project) }),
+    ...(isJsonObject(tags)
+      ? { tags: Object.fromEntries(Object.entries(tags).map(([key, one]) => [key, patterns(one)])) }
+      : {}),
+  };
 }
 
 function objectIn(value: Json, name: string): JsonObject | undefined {

@@ -9,7 +9,9 @@ import type { Kind, Registry } from '../model/kind.ts';
 import { joined, none } from '../model/lists.ts';
 import { type DesiredResource, isDeclaration, type Metadata, type Spec } from '../model/resource.ts';
 import type { Target } from '../model/stack.ts';
-import { type Declaration, type Defaults, depthOf, mergeDefaults } from './declaration.ts';
+import type { Declaration } from './declaration.ts';
+import { depthOf, mergeDefaults } from './merge-defaults.ts';
+import { type Defaults, placeInDefaults } from './stack-defaults.ts';
 import { type EntrySide, placeIn, type YamlDocument } from './yaml/yaml-document.ts';
 
 // Merges a spec with the stack's defaults. Deprecated names are replaced before the merge, so that an old and a new name are the
@@ -59,18 +61,14 @@ function placeInLayers(
   side: EntrySide | undefined,
 ): Place | undefined {
   const layers: Layer[] = [{ written: specOf(document), document, base: ['spec'] }];
-  if (defaults !== undefined)
-    layers.push({ written: defaults.spec, document: defaults.document, base: baseOfDefaults(kind) });
+  for (const { spec, path: base } of defaults?.layers ?? [])
+    layers.push({ written: spec, document: defaults?.document ?? document, base });
   const depths = layers.map(({ written }) => depthOf(upgraded(kind, written), path));
   const deepest = Math.max(...depths);
   const layer = layers[depths.indexOf(deepest)];
   const [field, ...rest] = path;
   if (layer === undefined || field === undefined || deepest === 0) return undefined;
   return placeIn(layer.document, [...layer.base, spellingOf(kind, layer, field), ...rest], side);
-}
-
-function baseOfDefaults({ name }: Kind): Path {
-  return ['spec', 'defaults', name];
 }
 
 /** The name under which a field was written, which may be a deprecated one. */
@@ -254,8 +252,7 @@ class ShortFormResource extends Resource {
     const { declaration, shortForm, defaults, added = none } = this.#origin;
     const [field, ...rest] = path;
     if (field === undefined) return placeOfEntry(this.#origin);
-    if (defaults !== undefined && added.includes(field))
-      return placeIn(defaults.document, ['spec', 'defaults', this.address.kind, ...path], side);
+    if (defaults !== undefined && added.includes(field)) return placeInDefaults(defaults, path, side);
     return placeInLayers(declaration, [shortForm, ...rest], side) ?? placeOfEntry(this.#origin);
   }
 }
@@ -264,13 +261,13 @@ function shortFormsIn({ shortForms }: Kind, spec: JsonObject): string[] {
   return Object.keys(shortForms ?? {}).filter((field) => Object.hasOwn(spec, field));
 }
 
-/** The metadata without the targets; undefined when the name is no text. */
+/** The metadata without what is used up here; undefined when the name is no text. */
 function readMetadata(value: unknown): Metadata | undefined {
   const written = isJsonObject(value as JsonObject | undefined) ? (value as JsonObject) : {};
   // the schema admits nothing else beside the name, and of an invalid manifest only the name is used
   if (typeof written['name'] !== 'string') return undefined;
-  if (written['target'] === undefined && written['targets'] === undefined)
+  if (['target', 'targets', 'defaults'].every((name) => written[name] === undefined))
     return written as unknown as Metadata;
-  const { target: _, targets: __, ...metadata } = written;
+  const { target: _, targets: __, defaults: ___, ...metadata } = written;
   return metadata as unknown as Metadata;
 }

@@ -13,6 +13,8 @@ export interface Place {
   readonly text: string;
   /** offsets of the span in `text`, where secrets were replaced in it; `end` is exclusive */
   readonly shown?: { readonly start: number; readonly end: number };
+  /** where the value comes from, if this is an expression of a template: in the list of `metadata.each` */
+  readonly list?: Place;
 }
 
 export type Severity = 'error' | 'warning';
@@ -36,6 +38,32 @@ export interface Diagnostic<Code extends string = DiagnosticCode> {
 
 /** A diagnostic as reports accept it: a plan file of another trueup version may hold codes that are unknown here. */
 export type ShownDiagnostic = Diagnostic<string>;
+
+/** The diagnostic of something that could not be read. */
+export function incomplete(code: DiagnosticCode, message: string): Diagnostic {
+  return { code, severity: 'error', class: 'incomplete', message };
+}
+
+/** Adds to each place in a template the one in its list, as a related place. */
+export function withListPlaces(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return diagnostics.map((diagnostic) => {
+    const { place, related = [] } = diagnostic;
+    if (place?.list === undefined && related.every((other) => other.place?.list === undefined))
+      return diagnostic;
+    const listed = (at: Place | undefined, message: string) =>
+      at?.list === undefined ? [] : [{ message, place: at.list }];
+    return {
+      ...diagnostic,
+      related: [
+        ...listed(place, 'with this item of the list'),
+        ...related.flatMap((other) => [
+          other,
+          ...listed(other.place, `${other.message}: this item of the list`),
+        ]),
+      ],
+    };
+  });
+}
 
 /** Sorts by file, line, column, code; diagnostics without a place come first. */
 export function sortDiagnostics<D extends ShownDiagnostic>(diagnostics: readonly D[]): D[] {

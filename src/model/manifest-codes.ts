@@ -188,6 +188,37 @@ export const manifestCodes = {
     class: 'invalid',
     fix: 'keep one of them',
   },
+  // templates
+  'invalid-list': {
+    title: 'A list of "metadata.each" cannot be used',
+    class: 'invalid',
+    fix: 'write a list of texts, a list of maps with a "key", or a map',
+  },
+  'csv-syntax': {
+    title: 'The text of a list is not valid CSV',
+    class: 'invalid',
+    fix: 'correct it at the place in the message',
+  },
+  'empty-list': {
+    title: 'A list of "metadata.each" is empty',
+    class: ['invalid', 'incomplete'],
+    fix: 'add an item, remove the document, or write "optional: true" beside the file',
+  },
+  'wrong-expression': {
+    title: 'A template has an expression that cannot be replaced',
+    class: 'invalid',
+    fix: 'write ${each.key} or ${each.value.NAME} in a value, and $${ for the characters themselves',
+  },
+  'missing-member': {
+    title: 'An item of a list lacks a value that its template uses',
+    class: 'invalid',
+    fix: 'add the value to the item, or correct the expression',
+  },
+  'too-many-resources': {
+    title: 'The lists of "metadata.each" would make too many resources',
+    class: 'invalid',
+    fix: 'shorten the lists, or divide the stack',
+  },
   // the stack
   'renamed-from-itself': {
     title: 'The former name of a stack is its current name',

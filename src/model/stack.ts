@@ -4,7 +4,7 @@
  */
 import type { ApprovalRules } from './approval.ts';
 import type { GuardId } from './guard.ts';
-import type { Json } from './json.ts';
+import type { JsonObject, Path } from './json.ts';
 import type { LintCode } from './lint-codes.ts';
 
 /** Which API a target speaks. */
@@ -65,9 +65,11 @@ export interface Stack {
   /** absolute path of the directory that holds it */
   readonly directory: string;
   readonly manifests: readonly string[];
+  /** files of the lists that manifests name, relative to the directory, with slashes; they count as manifests */
+  readonly lists?: readonly string[];
   readonly targets: readonly Target[];
-  /** per kind, merged under each manifest of that kind */
-  readonly defaults: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  /** merged under manifests; of those that match one, later entries win */
+  readonly defaults: readonly DefaultsEntry[];
   readonly guards: Guards;
   readonly approvals?: ApprovalRules;
   readonly lint?: Lint;
@@ -81,6 +83,26 @@ export interface Stack {
   readonly timeout?: number;
   /** what the embedded service starts with; targets with the url `embedded` only */
   readonly embedded?: { readonly seed: string };
+}
+
+/** Values that a stack puts under manifests. */
+export interface DefaultsEntry {
+  /** absent: all manifests */
+  readonly match?: DefaultsMatch;
+  /** by kind */
+  readonly kinds: Readonly<Record<string, JsonObject>>;
+  /** of the map of kinds, in the Stack */
+  readonly path: Path;
+}
+
+/** All that is given must match: one of the patterns, in which only `*` is special. */
+export interface DefaultsMatch {
+  readonly name?: readonly string[];
+  readonly target?: readonly string[];
+  /** name or id of the project */
+  readonly project?: readonly string[];
+  /** by key */
+  readonly tags?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The sources of secrets that manifests may name; an empty list allows none of that type. */

@@ -51,3 +51,17 @@ export function exitCodeOfApply(outcomes: readonly Outcome[], proof: Plan | unde
   if (proven) return exitCodes.done;
   return written ? exitCodes.partial : exitCodes.error;
 }
+
+/** For `trueup --help`. */
+export const exitCodesHelp = `  0    done, or nothing to do
+  1    error
+  2    changes (plan --exit-code), plans that differ (diff), a login that would
+       fail (role check), files that are not formatted (fmt --check)
+  3    drift: live resources differ from the last apply (drift)
+  4    stale: the plan is not the approved one, or live resources have changed
+  5    blocked by a guard
+  6    applied in part
+  7    invalid manifests
+  8    locked by another apply
+  9    ownership conflict
+  130  interrupted`;

@@ -49,7 +49,7 @@ spec:
       renamedFrom: 'billing',
       file: 'trueup.yaml',
       manifests: ['manifests/*.yaml'],
-      defaults: { Parent: { autoApply: true } },
+      defaults: [{ kinds: { Parent: { autoApply: true } }, path: ['spec', 'defaults'] }],
       guards: { maxDeletes: 3, maxDeletePercent: 10, maxUpdatePercent: 30 },
     });
     expect(stack?.targets).toEqual([

@@ -80,7 +80,7 @@ const anyStack: fc.Arbitrary<Stack> = fc
     targets: fc.tuple(anyTarget('prod'), anyTarget('test')).map((all) => [...all]),
   })
   .map((parts) => ({
-    ...{ name: 'payments', file: 'trueup.yaml', directory: '/s', manifests: ['m'], defaults: {} },
+    ...{ name: 'payments', file: 'trueup.yaml', directory: '/s', manifests: ['m'], defaults: [] },
     ...(defined(parts) as Pick<Stack, 'guards' | 'targets'>),
   }));
 
@@ -207,7 +207,7 @@ describe('The stricter of two versions of a stack', () => {
       dialect: 'neutral',
       mount: 'c',
     } as const;
-    const base = { name: 's', file: 'f', directory: '/s', manifests: [], defaults: {}, guards: {} };
+    const base = { name: 's', file: 'f', directory: '/s', manifests: [], defaults: [], guards: {} };
     const { stack, loosened } = stricterOf(
       { ...base, targets: [{ ...target, name: 'prod', owns: ['a-*'] }] },
       { ...base, targets: [{ ...target, name: 'other', exclusive: true }] },
@@ -220,7 +220,7 @@ describe('The stricter of two versions of a stack', () => {
   });
 
   it('makes a guard for each setting, which names its value before and after', () => {
-    const base = { name: 's', file: 'f', directory: '/s', manifests: [], defaults: {}, targets: [] };
+    const base = { name: 's', file: 'f', directory: '/s', manifests: [], defaults: [], targets: [] };
     const { loosened } = stricterOf(
       { ...base, guards: {} },
       { ...base, guards: { maxDeletes: 50, allow: ['zero'] } },

@@ -335,9 +335,10 @@ async function readBefore(
 
 /** The manifests were checked with the limits of the stack file, which may be wider than before. */
 function refuseSources(stack: Stack, { manifests }: SettleInput, { kinds }: CliHost): void {
-  for (const { address, spec } of manifests.resources) {
+  for (const resource of manifests.resources) {
+    const { address } = resource;
     const kind = kinds.get(address.kind);
-    const [problem] = kind === undefined ? [] : checkSources(kind, spec, stack);
+    const [problem] = kind === undefined ? [] : checkSources(kind, resource, stack);
     if (problem !== undefined)
       throw new CommandStop(
         'plan-problems',

@@ -170,7 +170,7 @@ async function askService<T extends object>(
     directory,
     manifests: [],
     targets: [target],
-    defaults: {},
+    defaults: [],
     guards: {},
     ...(flags.timeout === undefined ? {} : { timeout: flags.timeout }),
   };

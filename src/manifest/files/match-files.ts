@@ -10,20 +10,22 @@ import { slashes, standardInput } from './find-stack.ts';
 import { ignoredDirectory, isYaml, withoutDot } from './list-files.ts';
 
 /**
- * Matches the stack file and all files that its patterns match.
+ * Matches the stack file, all files that its patterns match, and the files of its lists.
  * @param piped the command line takes manifests from standard input. It is unknown which files they were made from, so every
  * file below the stack's directory counts.
  */
 export function matchStackFiles(
-  { manifests, directory, file }: Pick<Stack, 'manifests' | 'directory' | 'file'>,
+  { manifests, directory, file, lists = [] }: Pick<Stack, 'manifests' | 'directory' | 'file' | 'lists'>,
   piped: boolean,
 ): StackPaths {
   const listed = matchFiles(manifests, directory);
   const fromInput = piped || manifests.includes(standardInput);
-  const isAny = (path: string) => path === basename(file) || (fromInput && !path.startsWith('../'));
+  const isAny = (path: string) =>
+    path === basename(file) || (fromInput && !path.startsWith('../')) || lists.includes(path);
   return {
     isFile: (path) => isAny(path) || listed.isFile(path),
-    isOnTheWay: (path) => isAny(path) || listed.isOnTheWay(path),
+    isOnTheWay: (path) =>
+      isAny(path) || listed.isOnTheWay(path) || lists.some((list) => list.startsWith(`${path}/`)),
   };
 }
 

@@ -135,6 +135,17 @@ function metadataSchema(kind: Kind): JsonObject {
         description: 'Several targets: the same resource in each of them',
         examples: [['acme', 'acme-eu']],
       },
+      each: {
+        type: ['array', 'object'],
+        description:
+          'Makes the document a template, which stands for a resource for each item: a list of texts or of maps with a "key", a map, { file: PATH } for a YAML, JSON or CSV file, or { matrix: { NAME: LIST } }; ${each.key} and ${each.value.NAME} in its texts are replaced',
+        examples: [['dev', 'prod'], { file: 'services.csv' }],
+      },
+      defaults: {
+        type: 'boolean',
+        default: true,
+        description: 'Whether the defaults of the stack are merged under the spec',
+      },
       adopt: {
         type: 'boolean',
         default: false,

@@ -9,6 +9,7 @@ import { adjustableGuardIds, type GuardId, guardLimits } from '../../model/guard
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { jsonSchema } from '../../model/define-kind.ts';
 import type { Registry } from '../../model/kind.ts';
+import { defaultsExample, defaultsSchema } from './defaults-schema.ts';
 import { apiVersion, partialSpecSchema } from './manifest-schema.ts';
 import { Archive, closed, Ledger, oneMember, text } from './place-schemas.ts';
 import { TargetSchema } from './target-schema.ts';
@@ -167,7 +168,6 @@ const lintList = (description: string, example: LintCode) =>
     description,
     examples: [[example]],
   });
-const defaultsExample = { Workspace: { executionMode: 'remote', allowDestroyPlan: false } };
 const stackName = {
   pattern: '^[a-z0-9-]{1,63}$',
   patternErrorMessage: 'lower-case letters, digits and "-", at most 63',
@@ -209,12 +209,9 @@ export const stackSchema = Type.Object(
           description: 'The services that the stack manages',
         }),
         defaults: Type.Optional(
-          Type.Unsafe<Record<string, JsonObject>>({
-            type: 'object',
-            additionalProperties: { type: 'object' },
-            description: 'By kind: merged under the spec of each manifest of that kind',
-            examples: [defaultsExample],
-          }),
+          Type.Unsafe<Record<string, JsonObject> | readonly JsonObject[]>(
+            defaultsSchema({ additionalProperties: { type: 'object' } }),
+          ),
         ),
         secrets: Type.Optional(Secrets),
         ledger: Type.Optional(Ledger),
@@ -332,13 +329,8 @@ export type StackDocument = Static<typeof stackSchema>;
 /** The stack's schema for editors, which also knows the fields that `defaults` may hold. */
 export function stackDocumentSchema(kinds: Registry): JsonObject {
   const schema = jsonSchema(stackSchema);
-  const defaults = {
-    type: 'object',
-    description: 'By kind: merged under the spec of each manifest of that kind',
-    examples: [defaultsExample],
-    properties: Object.fromEntries([...kinds.values()].map((kind) => [kind.name, partialSpecSchema(kind)])),
-    additionalProperties: false,
-  };
+  const specs = [...kinds.values()].map((kind) => [kind.name, partialSpecSchema(kind)] as const);
+  const defaults = defaultsSchema({ properties: Object.fromEntries(specs), additionalProperties: false });
   const { properties, ...rest } = schema;
   if (!isJsonObject(properties) || !isJsonObject(properties['spec'])) throw new Error('the stack has a spec');
   const spec = properties['spec'];

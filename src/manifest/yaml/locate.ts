@@ -28,14 +28,15 @@ interface Location {
   readonly value?: Span;
 }
 
-interface EventPair {
+/** The events of a member of a map, or of an item of a list, which has no key. */
+export interface EventPair {
   readonly key?: number;
   readonly value: number;
 }
 
-/** The place of a path, or of the deepest part of it that exists. */
-export function locate(range: EventRange, path: Path): Location {
-  let found: EventPair = { value: range.first };
+/** The place of a path, or of the deepest part of it that exists. @param from where the path begins; the document, by default */
+export function locate(range: EventRange, path: Path, from: EventPair = { value: range.first }): Location {
+  let found = from;
   let depth = 0;
   for (const segment of path) {
     const child = childOf(range, found.value, segment);
@@ -49,8 +50,8 @@ export function locate(range: EventRange, path: Path): Location {
 }
 
 /** The text of a scalar as written in the source (`1.10`, `yes`), without quotes; undefined for other nodes. */
-export function rawScalar(range: EventRange, path: Path): string | undefined {
-  let at = range.first;
+export function rawScalar(range: EventRange, path: Path, from = range.first): string | undefined {
+  let at = from;
   for (const segment of path) {
     const child = childOf(range, at, segment);
     if (child === undefined) return undefined;
@@ -85,6 +86,19 @@ export function spanOf(range: EventRange, at: number): Span | undefined {
   if (event.type === EVENT_ID.ALIAS) return { start: event.anchorStart - 1, end: event.anchorEnd };
   if (event.type !== EVENT_ID.MAPPING && event.type !== EVENT_ID.SEQUENCE) return undefined;
   return { start: event.start, end: collectionEnd(range, at, event.start) };
+}
+
+/** The members of a map by their keys, or the items of a list by their positions, of the node at a path; merge keys are not followed. */
+export function childrenAt(range: EventRange, path: Path): ReadonlyMap<string, EventPair> {
+  let at = range.first;
+  for (const segment of path) at = childOf(range, at, segment)?.value ?? at;
+  const event = range.events[at];
+  if (event?.type === EVENT_ID.ALIAS)
+    at = anchorOf(range, at, range.text.slice(event.anchorStart, event.anchorEnd)) ?? at;
+  if (range.events[at]?.type === EVENT_ID.SEQUENCE)
+    return new Map(itemsOf(range, at).map((value, index) => [`${index}`, { value }]));
+  if (range.events[at]?.type !== EVENT_ID.MAPPING) return new Map();
+  return new Map(pairsOf(range, at).map((pair) => [keyText(range, pair.key) ?? '', pair]));
 }
 
 function childOf(range: EventRange, at: number, segment: string): EventPair | undefined {

@@ -56,7 +56,8 @@ function withTexts(value: Json, change: (text: string) => string): Json {
 export interface ManifestDraft {
   readonly kind: Kind;
   readonly metadata: JsonObject & { readonly name: string };
-  readonly spec: Spec;
+  /** absent in documents without one */
+  readonly spec?: Spec;
   /** written as comments at the end of the spec */
   readonly remarks?: readonly string[];
 }
@@ -67,11 +68,11 @@ interface ManifestText {
   readonly lines: readonly number[];
 }
 
-/** @param schema path or URL of the JSON Schema for editors */
-export function writeManifests(manifests: readonly ManifestDraft[], schema: string): ManifestText {
+/** @param schema path or URL of the JSON Schema for editors, if the text shall name one */
+export function writeManifests(manifests: readonly ManifestDraft[], schema?: string): ManifestText {
   const lines: number[] = [];
-  let text = `# yaml-language-server: $schema=${schema}\n`;
-  let line = 2;
+  let text = schema === undefined ? '' : `# yaml-language-server: $schema=${schema}\n`;
+  let line = schema === undefined ? 1 : 2;
   for (const manifest of manifests) {
     const written = `${lines.length === 0 ? '' : '---\n'}${writeManifest(manifest)}`;
     lines.push(line + (lines.length === 0 ? 0 : 1));
@@ -82,8 +83,8 @@ export function writeManifests(manifests: readonly ManifestDraft[], schema: stri
 }
 
 function writeManifest({ kind, metadata, spec, remarks = [] }: ManifestDraft): string {
-  const ordered = orderMembers(spec, kind.specSchema);
-  const document = { apiVersion, kind: kind.name, metadata, spec: ordered };
+  const ordered = spec === undefined ? {} : { spec: orderMembers(spec, kind.specSchema) };
+  const document = { apiVersion, kind: kind.name, metadata, ...ordered };
   // Long lines are not folded: folded text is hard to search and to edit.
   const text = dumpYaml(document, { lineWidth: -1, noRefs: true });
   // The library ends a text with empty lines at its end by a line "...", and remarks behind it would belong to no document.

@@ -7,7 +7,7 @@ import type { Place } from '../../model/diagnostic.ts';
 import type { Json, Path } from '../../model/json.ts';
 import { maskAddresses } from '../../redaction/mask-text.ts';
 import type { HiddenParts } from './hidden-parts.ts';
-import { type EventRange, locate, pairsOf, rawScalar, type Span, spanOf } from './locate.ts';
+import { type EventPair, type EventRange, locate, pairsOf, rawScalar, type Span, spanOf } from './locate.ts';
 
 export interface SourceText {
   /** as the user would type it, relative to the working directory; `-` for standard input */
@@ -98,6 +98,18 @@ export interface YamlDocument extends EventRange {
   /** offset in the source at which `text` begins */
   readonly base: number;
   readonly value: Json;
+  /** finds places and texts in a list, too; only for a document that was made from a template and an item of a list */
+  readonly made?: MadeDocument;
+}
+
+/** What a document that a template made knows of its values. Paths are those of the document. */
+interface MadeDocument {
+  /** the document that it was made from */
+  readonly from: YamlDocument;
+  /** of the item that it was made with; of a product, the first one */
+  readonly item: Place | undefined;
+  place(path: Path, side: EntrySide): Place;
+  typed(path: Path): string | undefined;
 }
 
 interface DocumentChunk extends Pick<YamlDocument, 'source' | 'text' | 'base'> {
@@ -138,16 +150,21 @@ export type EntrySide = 'key' | 'value';
 
 /** The place of a path, or of the nearest part around it that was written. */
 export function placeIn(document: YamlDocument, path: Path, side: EntrySide = 'value'): Place {
-  const { depth, key, value } = locate(document, path);
+  return document.made?.place(path, side) ?? placeBelow(document, path, side);
+}
+
+/** The same from a node on. @param from the node; the document, by default */
+export function placeBelow(document: YamlDocument, path: Path, side: EntrySide, from?: EventPair): Place {
+  const { depth, key, value } = locate(document, path, from);
   const around = depth < path.length;
   const wanted = side === 'key' || around ? (key ?? value) : (value ?? key);
-  const span = depth === 0 ? firstKey(document) : wanted;
+  const span = depth === 0 && from === undefined ? firstKey(document) : wanted;
   return toPlace(document, span ?? firstKey(document));
 }
 
 /** A scalar as it was typed, without its quotes. */
 export function typedText(document: YamlDocument, path: Path): string | undefined {
-  return rawScalar(document, path);
+  return document.made === undefined ? rawScalar(document, path) : document.made.typed(path);
 }
 
 /** Whether a path was written in this document, merge keys and aliases included. */

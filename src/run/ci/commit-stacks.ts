@@ -9,6 +9,7 @@ import { writeCommit, type WrittenCommit } from '../../ledger/git/write-commit.t
 import { stackFileName } from '../../manifest/files/find-stack.ts';
 import { matchStackFiles } from '../../manifest/files/match-files.ts';
 import { type Manifests, readManifests } from '../../manifest/read-manifests.ts';
+import type { Stack } from '../../model/stack.ts';
 import type { CliHost } from '../host.ts';
 import { filesOf } from './stack-files.ts';
 
@@ -91,6 +92,16 @@ export class CommitStacks {
     const first = await this.#load(file);
     const { stack = first.partial } = first;
     if (stack === undefined) return { ...first, refused: [] };
+    const found = await this.#addFiles(stack, file);
+    const loaded = await this.#load(file);
+    if (loaded.lists.length === 0) return { ...loaded, refused: found };
+    // Only the manifests name the files of their lists.
+    const refused = await this.#addFiles({ ...stack, lists: loaded.lists }, file);
+    return { ...(await this.#load(file)), refused };
+  }
+
+  /** @returns links and submodules that may hold files of the stack */
+  async #addFiles(stack: Stack, file: string): Promise<readonly string[]> {
     const { isFile, isOnTheWay } = matchStackFiles(stack, false);
     const named = new Set(filesOf(stack, file));
     const fromStack = (path: string) => posix.relative(`/${posix.dirname(file)}`, `/${path}`);
@@ -103,7 +114,7 @@ export class CommitStacks {
       ({ path, type }) =>
         type !== 'file' && (isFile(fromStack(path)) || isOnTheWay(fromStack(path)) || named.has(path)),
     );
-    return { ...(await this.#load(file)), refused: refused.map(({ path }) => path) };
+    return refused.map(({ path }) => path);
   }
 
   #load(file: string): Promise<Manifests> {

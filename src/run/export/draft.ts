@@ -4,7 +4,8 @@
  */
 import { dialects } from '../../api/dialects.ts';
 import { canonicalSpec } from '../../compare/comparisons.ts';
-import { mergeDefaults } from '../../manifest/declaration.ts';
+import { mergeDefaults } from '../../manifest/merge-defaults.ts';
+import { defaultsUnder, matchedDocument } from '../../manifest/stack-defaults.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
 import { readManifests } from '../../manifest/read-manifests.ts';
 import { type ManifestDraft, writeManifests } from '../../manifest/yaml/write-manifests.ts';
@@ -54,7 +55,7 @@ export function draftManifests(
 
 function draft(context: DraftContext, kind: Kind, live: LiveResource): DraftedManifest | undefined {
   const { address } = live;
-  const defaults = defaultsOf(context, kind);
+  const defaults = defaultsOf(context, kind, address);
   const { spec, remarks } = kind.toManifest?.(live, defaults) ?? { spec: live.spec, remarks: [] };
   const own = exportSpec({ fields: kind.fields, live: spec, defaults });
   const isChild = kind.ownership.by === 'child';
@@ -98,9 +99,16 @@ function withoutSecrets(
   };
 }
 
-/** The stack's defaults, with deprecated names replaced, as when they are merged under a manifest. */
-function defaultsOf({ stack }: DraftContext, kind: Kind): Spec {
-  const written = stack.defaults[kind.name] ?? {};
+/**
+ * The stack's defaults, with deprecated names replaced, as when they are merged under a manifest that has the tags and the project of
+ * the live resource. Where a manifest leaves these out, the check of the drafts finds what differs.
+ */
+function defaultsOf({ stack, live, kinds }: DraftContext, kind: Kind, { target, name }: Address): Spec {
+  const specs = [...kinds.keys()].flatMap(
+    (one) => live.get(formatAddress({ kind: one, target, name }))?.spec ?? [],
+  );
+  const found = matchedDocument({ metadata: { name }, spec: Object.assign({}, ...specs) as Spec }, target);
+  const written = defaultsUnder(stack.defaults, kind.name, found);
   return kind.upgrade?.(written) ?? written;
 }
 
@@ -112,8 +120,8 @@ function foldChildren(context: DraftContext, kind: Kind, { target, name }: Addre
     if (child === undefined || live === undefined || !context.chosen.has(text)) return [];
     const value = shortValue(
       { child, form, live },
-      defaultsOf(context, child),
-      defaultsOf(context, kind)[field],
+      defaultsOf(context, child, { kind: child.name, target, name }),
+      defaultsOf(context, kind, { kind: kind.name, target, name })[field],
     );
     if (value === 'needs a document') return [];
     context.folded.add(text);

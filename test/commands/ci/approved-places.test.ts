@@ -23,7 +23,7 @@ const stackOf = (more: Partial<Target> = {}, spec: Partial<Stack> = {}): Stack =
   directory: '/nowhere',
   manifests: [],
   targets: [{ ...target, ...more }],
-  defaults: {},
+  defaults: [],
   guards: {},
   ...spec,
 });

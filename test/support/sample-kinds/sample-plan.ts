@@ -85,7 +85,7 @@ export const stack: Stack = {
   directory: '/toys',
   manifests: [],
   targets: [target],
-  defaults: {},
+  defaults: [],
   guards: {},
 };
 

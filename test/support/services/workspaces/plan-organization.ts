@@ -124,7 +124,7 @@ export function planFor(situation: Situation): Plan {
       directory: '/',
       manifests: [],
       targets: [target],
-      defaults: {},
+      defaults: [],
       guards: {},
     },
     kinds,

@@ -1,0 +1,162 @@
+/**
+ * The defaults of a stack: which of them apply to a document, merged, with the place of each value. A document is seen as it was
+ * written, without any default.
+ */
+import type { Place } from '../model/diagnostic.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf, type Path } from '../model/json.ts';
+import { matchesPattern } from '../model/name-pattern.ts';
+import type { DefaultsEntry, DefaultsMatch, Target } from '../model/stack.ts';
+import { depthOf, mergeDefaults } from './merge-defaults.ts';
+import { type EntrySide, placeIn, typedText, type YamlDocument } from './yaml/yaml-document.ts';
+
+/** What a document says of its resource, as far as defaults can match it. */
+interface MatchedDocument {
+  readonly name: string | undefined;
+  readonly target: string | undefined;
+  /** name or id */
+  readonly projects: readonly string[];
+  readonly tags: JsonObject;
+}
+
+/** @param target of the resource; a document may leave it out, or name several */
+export function matchedDocument(value: Json, target: string | undefined): MatchedDocument {
+  const spec = memberOf(value, 'spec');
+  const name = memberOf(memberOf(value, 'metadata'), 'name');
+  const tags = memberOf(spec, 'tags');
+  const projects = ['project', 'projectId'].map((field) => memberOf(spec, field));
+  return {
+    name: typeof name === 'string' ? name : undefined,
+    target,
+    projects: projects.filter((project) => typeof project === 'string'),
+    tags: isJsonObject(tags) ? tags : {},
+  };
+}
+
+function matches({ name, target, project, tags }: DefaultsMatch, document: MatchedDocument): boolean {
+  return (
+    isAny(name, [document.name]) &&
+    isAny(target, [document.target]) &&
+    isAny(project, document.projects) &&
+    Object.entries(tags ?? {}).every(([key, patterns]) => {
+      const value = memberOf(document.tags, key);
+      return isAny(patterns, [typeof value === 'string' ? value : undefined]);
+    })
+  );
+}
+
+function isAny(patterns: readonly string[] | undefined, values: readonly (string | undefined)[]): boolean {
+  if (patterns === undefined) return true;
+  return values.some((value) => value !== undefined && patterns.some((one) => matchesPattern(value, one)));
+}
+
+/** The defaults of one kind that apply to a document. */
+export interface Defaults {
+  /** of the stack */
+  readonly document: YamlDocument;
+  /** merged */
+  readonly spec: JsonObject;
+  /** what it was merged from; the first one wins */
+  readonly layers: readonly DefaultsLayer[];
+}
+
+interface DefaultsLayer {
+  readonly spec: JsonObject;
+  /** in the document */
+  readonly path: Path;
+}
+
+/** The place where a value of the defaults was written, or the nearest part around it. @param path below `spec` */
+export function placeInDefaults({ document, layers }: Defaults, path: Path, side?: EntrySide): Place {
+  return placeIn(document, pathInDefaults(layers, path), side);
+}
+
+export function typedInDefaults({ document, layers }: Defaults, path: Path): string | undefined {
+  return typedText(document, pathInDefaults(layers, path));
+}
+
+function pathInDefaults(layers: readonly DefaultsLayer[], path: Path): Path {
+  const depths = layers.map(({ spec }) => depthOf(spec, path));
+  const layer = layers[depths.indexOf(Math.max(...depths))];
+  return [...(layer?.path ?? []), ...path];
+}
+
+/** Finds the defaults of documents. Documents with the same ones share them: of some stacks there are thousands. */
+export class StackDefaults {
+  readonly #document: YamlDocument;
+  readonly #entries: readonly DefaultsEntry[];
+  readonly #known = new Map<string, Defaults | undefined>();
+  /** whether documents of one kind may have different defaults */
+  readonly differ: boolean;
+
+  constructor(document: YamlDocument, entries: readonly DefaultsEntry[]) {
+    this.#document = document;
+    this.#entries = entries;
+    this.differ = entries.some(({ match }) => match !== undefined);
+  }
+
+  /** The same object for the same defaults; undefined without any. @param document is not needed where they do not differ */
+  find(kind: string, document?: MatchedDocument): Defaults | undefined {
+    const found = this.#entries.filter(
+      ({ match, kinds }) =>
+        Object.hasOwn(kinds, kind) &&
+        (match === undefined || (document !== undefined && matches(match, document))),
+    );
+    if (found.length === 0) return undefined;
+    const key = [kind, ...found.map((entry) => this.#entries.indexOf(entry))].join(' ');
+    const known = this.#known.get(key) ?? this.#merge(kind, found);
+    this.#known.set(key, known);
+    return known;
+  }
+
+  #merge(kind: string, found: readonly DefaultsEntry[]): Defaults {
+    const layers = found
+      .map(({ kinds, path }) => ({ spec: kinds[kind] ?? {}, path: [...path, kind] }))
+      .reverse();
+    const [first = { spec: {} }, ...below] = layers;
+    const spec = below.reduce((merged, layer) => mergeDefaults(layer.spec, merged), first.spec);
+    return { document: this.#document, spec, layers };
+  }
+}
+
+/** The values that a stack puts under a document of a kind. @param entries in order */
+export function defaultsUnder(
+  entries: readonly DefaultsEntry[],
+  kind: string,
+  document: MatchedDocument,
+): JsonObject {
+  const found = entries.filter(({ match }) => match === undefined || matches(match, document));
+  return found.reduce<JsonObject>((below, { kinds }) => mergeDefaults(below, memberObject(kinds, kind)), {});
+}
+
+function memberObject(kinds: DefaultsEntry['kinds'], kind: string): JsonObject {
+  return Object.hasOwn(kinds, kind) ? (kinds[kind] ?? {}) : {};
+}
+
+/** Targets of a document for which the same defaults apply. */
+interface TargetGroup {
+  readonly targets: readonly Target[];
+  defaultsOf(kind: string): Defaults | undefined;
+}
+
+/** One group, unless defaults match by target. A document without a target has one, too. @param value of the document */
+export function groupTargets(
+  value: Json,
+  targets: readonly Target[],
+  defaults: StackDefaults | undefined,
+): readonly TargetGroup[] {
+  const none = memberOf(memberOf(value, 'metadata'), 'defaults') === false;
+  if (defaults === undefined || none) return [{ targets, defaultsOf: noDefaults }];
+  if (!defaults.differ) return [{ targets, defaultsOf: (kind) => defaults.find(kind) }];
+  const groupOf = (target: Target | undefined): TargetGroup => {
+    const document = matchedDocument(value, target?.name);
+    return {
+      targets: target === undefined ? [] : [target],
+      defaultsOf: (kind) => defaults.find(kind, document),
+    };
+  };
+  return targets.length === 0 ? [groupOf(undefined)] : targets.map(groupOf);
+}
+
+function noDefaults(): undefined {
+  return undefined;
+}

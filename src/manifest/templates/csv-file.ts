@@ -1,0 +1,182 @@
+/** The rows of a CSV file with a header, as items of a list. Places are computed on demand, by parsing the text again. */
+import type { Info } from 'csv-parse/sync';
+import type { Diagnostic, Place } from '../../model/diagnostic.ts';
+import { messageOf } from '../../model/error-message.ts';
+import type { Path } from '../../model/json.ts';
+import { quoted } from '../../model/quoted.ts';
+import { privateKeyParts } from '../../redaction/mask-text.ts';
+import type { HiddenParts } from '../yaml/hidden-parts.ts';
+import type { SecretNames } from '../yaml/secret-fields.ts';
+import { createSourceText, type EntrySide, type SourceText } from '../yaml/yaml-document.ts';
+import type { CellFile, Item, ItemList } from './list-items.ts';
+
+type CsvParser = typeof import('csv-parse/sync');
+
+/** Offsets of a cell in the text, with its quotes. */
+interface CellSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
+const settings = { record_delimiter: ['\r\n', '\n', '\r'], skip_empty_lines: true };
+
+export class CsvFile implements ItemList, CellFile {
+  readonly holdsOnlyTexts = true;
+  readonly source: SourceText;
+  readonly items: readonly Item[];
+  readonly columns: readonly string[];
+  readonly editable: { readonly cells: CellFile };
+  readonly #parser: CsvParser;
+  #spans: readonly (readonly CellSpan[])[] | undefined;
+
+  private constructor(
+    source: SourceText,
+    rows: readonly (readonly string[])[],
+    parser: CsvParser,
+    names: SecretNames,
+  ) {
+    const [columns = [], ...lines] = rows;
+    this.#parser = parser;
+    this.source = createSourceText(source.file, source.text, () => this.#hidden(names));
+    this.columns = columns;
+    this.editable = { cells: this };
+    const key = columns.indexOf('key');
+    this.items = lines.map((cells, index) => ({
+      list: this,
+      at: `${index}`,
+      key: cells[key] ?? '',
+      value: Object.fromEntries(columns.map((name, column) => [name, cells[column] ?? ''])),
+    }));
+  }
+
+  /** @param source its text; @returns problems when it cannot be used */
+  static async read(source: SourceText, names: SecretNames): Promise<CsvFile | Diagnostic[]> {
+    const parser = await import('csv-parse/sync');
+    let rows: string[][];
+    try {
+      rows = parser.parse(source.text, settings);
+    } catch (error) {
+      return [wrongCsv(source, error, parser)];
+    }
+    const file = new CsvFile(source, rows, parser, names);
+    const wrong =
+      file.#wrongHeader() ?? file.items.flatMap((item) => (item.key === '' ? [file.#emptyKey(item)] : []));
+    return wrong.length === 0 ? file : wrong;
+  }
+
+  place({ at }: Pick<Item, 'at'>, path: Path, side: EntrySide = 'value'): Place {
+    const row = this.#cells()[Number(at) + 1] ?? [];
+    const column = path[0] === undefined || side === 'key' ? 0 : this.columns.indexOf(path[0]);
+    const { start, end } = row[Math.max(0, column)] ?? { start: 0, end: 1 };
+    return this.source.place(start, end);
+  }
+
+  typed({ at }: Pick<Item, 'at'>, [name = '']: Path): string | undefined {
+    const cell = this.span(at, name);
+    return cell && this.source.text.slice(cell.start, cell.end);
+  }
+
+  span(at: string, column: string): CellSpan | undefined {
+    return this.#cells()[Number(at) + 1]?.[this.columns.indexOf(column)];
+  }
+
+  #cells(): readonly (readonly CellSpan[])[] {
+    this.#spans ??= findCells(this.source.text, this.#parser);
+    return this.#spans;
+  }
+
+  #wrongHeader(): Diagnostic[] | undefined {
+    const [header = []] = this.#cells();
+    const at = (column: number) => {
+      const { start, end } = header[column] ?? { start: 0, end: 1 };
+      return this.source.place(start, end);
+    };
+    if (!this.columns.includes('key'))
+      return [
+        wrongList(
+          'the header has no column "key"',
+          at(0),
+          'add a column "key" with a text that names each row',
+        ),
+      ];
+    const repeated = this.columns.findIndex((name, index) => this.columns.indexOf(name) !== index);
+    if (repeated === -1) return undefined;
+    const name = quoted(this.columns[repeated] ?? '');
+    return [
+      wrongList(`the header has the column ${name} twice`, at(repeated), 'give each column its own name'),
+    ];
+  }
+
+  #emptyKey(item: Item): Diagnostic {
+    return wrongList('a row has no "key"', this.place(item, ['key']), 'write a text that names the row');
+  }
+
+  /** The cells of columns whose name says that they hold a secret. */
+  #hidden(names: SecretNames): HiddenParts {
+    const hidden = this.columns.flatMap((name, index) => (names.hides(name) ? [index] : []));
+    const keys = privateKeyParts(this.source.text);
+    if (hidden.length === 0) return { spans: keys, values: [] };
+    const cells = this.#cells()
+      .slice(1)
+      .flatMap((row) => hidden.flatMap((column) => row[column] ?? []));
+    return {
+      spans: [...cells, ...keys].sort((a, b) => a.start - b.start),
+      values: cells.map(({ start, end }) => this.source.text.slice(start, end)),
+    };
+  }
+}
+
+/** By rows, the header first. The parser reports where each cell ends, in bytes. */
+function findCells(text: string, { parse }: CsvParser): CellSpan[][] {
+  const bytes = Buffer.from(text);
+  const isAscii = bytes.length === text.length;
+  const rows: CellSpan[][] = [];
+  // The end of the cell before, which a comma or line ends follow.
+  let [lastByte, last] = [0, 0];
+  parse(bytes, {
+    ...settings,
+    cast: (value, { bytes: ends, index }) => {
+      const start = index === 0 ? afterLineEnds(text, last) : last + 1;
+      last += isAscii ? ends - lastByte : bytes.subarray(lastByte, ends).toString('utf8').length;
+      lastByte = ends;
+      if (index === 0) rows.push([]);
+      rows.at(-1)?.push({ start: Math.min(start, last), end: last });
+      return value;
+    },
+  });
+  return rows;
+}
+
+function afterLineEnds(text: string, from: number): number {
+  let at = from;
+  while (text[at] === '\n' || text[at] === '\r') at++;
+  return at;
+}
+
+function wrongCsv(source: SourceText, error: unknown, { CsvError }: CsvParser): Diagnostic {
+  if (!(error instanceof CsvError)) throw error;
+  const { lines = 1 } = error as { readonly lines?: Info['lines'] };
+  const start = lineStart(source.text, lines);
+  return wrongList(
+    `the text is not valid CSV: ${messageOf(error)}`,
+    source.place(start, start + 1),
+    'separate the cells by "," and put quotes around a cell with a comma, a quote or a line break in it',
+    'csv-syntax',
+  );
+}
+
+/** The offset of a line; the first is 1. */
+function lineStart(text: string, line: number): number {
+  let at = 0;
+  for (let count = 1; count < line; count++) at = text.indexOf('\n', at) + 1 || at;
+  return at;
+}
+
+export function wrongList(
+  message: string,
+  place: Place,
+  fix: string,
+  code: Diagnostic['code'] = 'invalid-list',
+): Diagnostic {
+  return { code, severity: 'error', class: 'invalid', message, place, fix };
+}

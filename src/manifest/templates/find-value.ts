@@ -1,0 +1,57 @@
+/** Finds the value that an expression stands for: in an item of the list, or one of the items of a product. */
+import { isJsonObject, type Json, ownMember, type Path } from '../../model/json.ts';
+import type { Expression } from './expressions.ts';
+import type { Item } from './list-items.ts';
+import type { Combination } from './read-each.ts';
+
+export interface Found {
+  readonly value: Json;
+  /** undefined where the expression names no list */
+  readonly item: Item | undefined;
+  /** in the item; for a missing member that of what lacks it */
+  readonly path: Path;
+  readonly missing?: string;
+  /** the members that there are */
+  readonly known?: readonly string[];
+  /** the keys of several items */
+  readonly isJoined?: true;
+}
+
+/** Members are own members: `constructor` in an item is data, and none where the item has none. */
+export function find({ path: [name = '', ...rest] }: Expression, { key, items }: Combination): Found {
+  const isProduct = !Object.hasOwn(items, 'value');
+  if (name === 'key' && rest.length === 0) return findKey(key, items);
+  const item = ownItem(items, name);
+  if (item === undefined)
+    return { value: null, item, path: [], missing: name, known: ['key', ...Object.keys(items)] };
+  if (isProduct && rest.length === 1 && rest[0] === 'key')
+    return { value: item.key, item, path: pathOfKey(item) };
+  return findMember(item, rest);
+}
+
+function findKey(key: string, items: Combination['items']): Found {
+  const [item, ...others] = Object.values(items);
+  const path = item === undefined || others.length > 0 ? [] : pathOfKey(item);
+  return { value: key, item, path, ...(others.length > 0 ? { isJoined: true } : {}) };
+}
+
+function findMember(item: Item, path: Path): Found {
+  let { value } = item;
+  for (const [depth, member] of path.entries()) {
+    const map = isJsonObject(value) ? value : {};
+    const next = ownMember(map, member);
+    if (next === undefined)
+      return { value: null, item, path: path.slice(0, depth), missing: member, known: Object.keys(map) };
+    value = next;
+  }
+  return { value, item, path };
+}
+
+function ownItem(items: Combination['items'], name: string): Item | undefined {
+  return Object.hasOwn(items, name) ? items[name] : undefined;
+}
+
+/** The key of an item is its member `key`, or the item itself. */
+function pathOfKey({ value, key }: Item): Path {
+  return isJsonObject(value) && ownMember(value, 'key') === key ? ['key'] : [];
+}

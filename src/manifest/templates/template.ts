@@ -1,0 +1,237 @@
+/**
+ * A document with `metadata.each`, made ready to be expanded: what has no expression in it is shared by all documents that are made
+ * from it, so that time and memory grow only with what differs.
+ */
+import type { Diagnostic, Place } from '../../model/diagnostic.ts';
+import type { Json, Path } from '../../model/json.ts';
+import type { Registry } from '../../model/kind.ts';
+import { nearestWord } from '../../model/nearest-word.ts';
+import { quoted } from '../../model/quoted.ts';
+import { type EntrySide, placeBelow, type SourceText, type YamlDocument } from '../yaml/yaml-document.ts';
+import { rawScalar, type EventRange } from '../yaml/locate.ts';
+import { type Node, TemplateCompiler } from './compile-template.ts';
+import { type Expression, expressionText } from './expressions.ts';
+import { find, type Found } from './find-value.ts';
+import type { Item } from './list-items.ts';
+import type { Combination } from './read-each.ts';
+import { convertText } from './scalar-types.ts';
+
+/** Where a value of a document comes from. */
+type Origin =
+  | { readonly is: 'template' }
+  /** the expression is the whole text, and the value that of the item */
+  | { readonly is: 'item'; readonly item: Item; readonly path: Path }
+  /** a text with an expression in it, or `each.key` of a product */
+  | { readonly is: 'text'; readonly item: Item; readonly path: Path };
+
+export class Template {
+  readonly document: YamlDocument;
+  /** its expressions, with which the work of each document grows */
+  readonly expressions: number;
+  readonly #root: Node;
+  readonly wrong: readonly Diagnostic[];
+
+  constructor(document: YamlDocument, kinds: Registry) {
+    this.document = document;
+    const compiler = new TemplateCompiler(document, kinds);
+    this.#root = compiler.document();
+    this.expressions = compiler.count;
+    this.wrong = compiler.wrong;
+  }
+
+  /** @returns problems when the items lack something */
+  make(combination: Combination): MadeFromTemplate | Diagnostic[] {
+    const wrong: Diagnostic[] = [];
+    const value = this.#expand(this.#root, combination, { path: [], wrong });
+    return wrong.length > 0 ? wrong : new MadeFromTemplate(this, combination, value);
+  }
+
+  /** Where the value at a path of a document comes from. */
+  originOf(path: Path, combination: Combination): Origin {
+    const { node, depth } = nodeAt(this.#root, path);
+    if (node.is === 'value') {
+      const found = find(node.expression, combination);
+      if (found.item === undefined) return { is: 'template' };
+      const below = [...found.path, ...path.slice(depth)];
+      return { is: found.isJoined ? 'text' : 'item', item: found.item, path: below };
+    }
+    const first = node.is === 'text' ? node.parts.find((part) => typeof part !== 'string') : undefined;
+    const found = first && find(first, combination);
+    return found?.item === undefined
+      ? { is: 'template' }
+      : { is: 'text', item: found.item, path: found.path };
+  }
+
+  #expand(
+    node: Node,
+    combination: Combination,
+    at: { readonly path: Path; readonly wrong: Diagnostic[] },
+  ): Json {
+    switch (node.is) {
+      case 'constant':
+        return node.value;
+      case 'value': {
+        const found = this.#find(node.expression, combination, at);
+        if (found === undefined) return null;
+        return typeof found.value === 'string' && found.item?.list.holdsOnlyTexts === true
+          ? convertText(found.value, node.types)
+          : found.value;
+      }
+      case 'text':
+        return node.parts
+          .map((part) => (typeof part === 'string' ? part : this.#text(part, combination, at)))
+          .join('');
+      case 'list':
+        return node.items.map((item, index) =>
+          this.#expand(item, combination, { ...at, path: [...at.path, `${index}`] }),
+        );
+      case 'map': {
+        const members = [...node.members].map(
+          ([name, member]) =>
+            [name, this.#expand(member, combination, { ...at, path: [...at.path, name] })] as const,
+        );
+        return Object.fromEntries(members);
+      }
+    }
+  }
+
+  #find(
+    expression: Expression,
+    combination: Combination,
+    { path, wrong }: { readonly path: Path; readonly wrong: Diagnostic[] },
+  ): Found | undefined {
+    const found = find(expression, combination);
+    if (found.missing === undefined) return found;
+    wrong.push(this.#missing(expression, found, path));
+    return undefined;
+  }
+
+  /** The text of a value within a text. */
+  #text(
+    expression: Expression,
+    combination: Combination,
+    at: { readonly path: Path; readonly wrong: Diagnostic[] },
+  ): string {
+    const found = this.#find(expression, combination, at);
+    if (found === undefined) return '';
+    const { value, item, path } = found;
+    if (typeof value === 'string') return value;
+    const text = value === null || typeof value === 'object' ? undefined : String(value);
+    // A number may be written as 007 or 1.10: a text that differs from what was typed would be a surprise.
+    const typed = item?.list.typed(item, path) ?? text;
+    if (text !== undefined && typed === text) return text;
+    at.wrong.push({
+      code: 'wrong-expression',
+      severity: 'error',
+      class: 'invalid',
+      message: `${quoted(expressionText(expression))} is ${text === undefined ? kindOf(value) : `${kindOf(value)} that is not written as ${quoted(text)}`}, and stands within a text`,
+      ...this.#placed(at.path, item, path),
+      fix:
+        text === undefined
+          ? 'use one of its members, or let the expression be the whole text'
+          : 'put quotes around it in the list',
+    });
+    return '';
+  }
+
+  #missing(expression: Expression, { item, path, missing = '', known = [] }: Found, at: Path): Diagnostic {
+    const near = nearestWord(missing, known);
+    const key = item === undefined ? '' : ` of item ${quoted(item.key)}`;
+    return {
+      code: 'missing-member',
+      severity: 'error',
+      class: 'invalid',
+      message:
+        item === undefined
+          ? `${quoted(expressionText(expression))}: there is no list ${quoted(missing)}`
+          : `${quoted(expressionText(expression))}: the value${key} has no member ${quoted(missing)}`,
+      ...this.#placed(at, item, path),
+      ...(item === undefined ? { allowed: known.map((name) => `each.${name}`).join(', ') } : {}),
+      fix:
+        near === undefined
+          ? 'correct the expression, or add the member to the item'
+          : `did you mean ${quoted(near)}?`,
+    };
+  }
+
+  #placed(at: Path, item: Item | undefined, path: Path): { readonly place: Place } {
+    const place = placeBelow(this.document, at, 'value');
+    return { place: item === undefined ? place : { ...place, list: item.list.place(item, path) } };
+  }
+}
+
+/** The deepest node on a path. */
+function nodeAt(root: Node, path: Path): { readonly node: Node; readonly depth: number } {
+  let node = root;
+  for (const [depth, name] of path.entries()) {
+    const next =
+      node.is === 'map' ? node.members.get(name) : node.is === 'list' ? node.items[Number(name)] : undefined;
+    if (next === undefined) return { node, depth };
+    node = next;
+  }
+  return { node, depth: path.length };
+}
+
+function kindOf(value: Json): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'a map' : `a ${typeof value}`;
+}
+
+/** A document that a template made. */
+export class MadeFromTemplate implements YamlDocument {
+  readonly template: Template;
+  readonly combination: Combination;
+  readonly value: Json;
+
+  constructor(template: Template, combination: Combination, value: Json) {
+    this.template = template;
+    this.combination = combination;
+    this.value = value;
+  }
+
+  get source(): SourceText {
+    return this.template.document.source;
+  }
+  get text(): string {
+    return this.template.document.text;
+  }
+  get base(): number {
+    return this.template.document.base;
+  }
+  get first(): number {
+    return this.template.document.first;
+  }
+  get events(): EventRange['events'] {
+    return this.template.document.events;
+  }
+
+  get made(): NonNullable<YamlDocument['made']> {
+    const [item] = Object.values(this.combination.items);
+    return {
+      from: this.template.document,
+      get item() {
+        return item?.list.place(item, []);
+      },
+      place: (path, side) => this.#place(path, side),
+      typed: (path) => this.#typed(path),
+    };
+  }
+
+  originOf(path: Path): Origin {
+    return this.template.originOf(path, this.combination);
+  }
+
+  #place(path: Path, side: EntrySide): Place {
+    const place = placeBelow(this.template.document, path, side);
+    const origin = this.originOf(path);
+    return origin.is === 'template'
+      ? place
+      : { ...place, list: origin.item.list.place(origin.item, origin.path, side) };
+  }
+
+  #typed(path: Path): string | undefined {
+    const origin = this.originOf(path);
+    if (origin.is === 'template') return rawScalar(this.template.document, path);
+    return origin.is === 'item' ? origin.item.list.typed(origin.item, origin.path) : undefined;
+  }
+}

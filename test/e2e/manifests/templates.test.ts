@@ -1,0 +1,410 @@
+/** One document that stands for many resources: what it makes, what it refuses, and where it points. */
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { openCiScene } from '../../support/cli/ci-scene.ts';
+import { git } from '../../support/ledger/git-remote.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+const all = 'manifests/all.yaml';
+
+interface Reported {
+  readonly code: string;
+  readonly message: string;
+  readonly place?: { readonly file: string; readonly line: number };
+  readonly fix?: string;
+  readonly related?: readonly { readonly place?: { readonly file: string; readonly line: number } }[];
+}
+
+/** A template for workspaces. @param each as YAML in flow style, or in lines below it */
+const template = (each: string, spec = '{}', name = '${each.key}') => `apiVersion: trueup.dev/v1
+kind: Workspace
+metadata:
+  name: ${name}
+  each: ${each}
+spec: ${spec}
+`;
+
+async function stackWith(files: Readonly<Record<string, string>>, options = {}): Promise<Checkout> {
+  const bench = await openBench();
+  const stack = await bench.checkout(options);
+  for (const [path, text] of Object.entries(files)) await stack.write(path, text);
+  return stack;
+}
+
+/** The names and specs of the workspaces that a stack declares. */
+async function declared(stack: Checkout): Promise<Record<string, unknown>> {
+  const { changes } = await stack.plan();
+  return Object.fromEntries(
+    changes
+      .filter(({ kind }) => kind === 'Workspace')
+      .map(({ name, fields }) => [
+        name,
+        Object.fromEntries(
+          fields.filter(({ path }) => path !== '/claim').map(({ path, after }) => [path.slice(1), after]),
+        ),
+      ]),
+  );
+}
+
+async function problems(stack: Checkout): Promise<readonly Reported[]> {
+  const { out } = await stack.tryRun(['validate', '--format', 'json']);
+  return (JSON.parse(out) as { diagnostics: Reported[] }).diagnostics;
+}
+
+/** `code all.yaml:5 > list.csv:3`: where a problem points. */
+const places = (found: readonly Reported[]) =>
+  found.map(({ code, place, related = [] }) =>
+    [
+      `${code} ${place?.file}:${place?.line}`,
+      ...related.map((one) => `${one.place?.file}:${one.place?.line}`),
+    ].join(' > '),
+  );
+
+describe('A template', () => {
+  it('stands for a resource for each text of a list, with the text in its name', async () => {
+    const stack = await stackWith({
+      [all]: template('[dev, prod]', '{ description: "for ${each.key}" }', 'net-${each.key}'),
+    });
+    expect(await declared(stack)).toMatchObject({
+      'net-dev': { description: 'for dev' },
+      'net-prod': { description: 'for prod' },
+    });
+  });
+
+  it('keeps the type of an expression that is a whole text, a map included', async () => {
+    const list =
+      '{ app: { auto: true, paths: [a, b], vcs: { identifier: acme/app, oauthTokenId: ot-git } } }';
+    const spec =
+      '{ autoApply: "${each.value.auto}", triggerPrefixes: "${each.value.paths}", vcsRepo: "${each.value.vcs}" }';
+    const stack = await stackWith({ [all]: template(list, spec) });
+    expect(await declared(stack)).toMatchObject({
+      app: { autoApply: true, triggerPrefixes: ['a', 'b'], vcsRepo: { identifier: 'acme/app' } },
+    });
+  });
+
+  it('takes cells of a CSV file as texts, and as booleans where the schema wants them', async () => {
+    const stack = await stackWith({
+      [all]: template(
+        '{ file: ../apps.csv }',
+        '{ autoApply: "${each.value.auto}", description: "${each.value.about}" }',
+      ),
+      'apps.csv': 'key,auto,about\r\none,true,"a ""quoted"", text"\r\n\r\ntwo,false,true\r\n',
+    });
+    expect(await declared(stack)).toMatchObject({
+      one: { autoApply: true, description: 'a "quoted", text' },
+      two: { description: 'true' },
+    });
+  });
+
+  it('makes the product of lists, with their keys joined', async () => {
+    const stack = await stackWith({
+      [all]: template(
+        '{ matrix: { service: { file: ../services.yaml }, env: [dev, prod], region: { file: ../regions.json } } }',
+        '{ description: "${each.service.key} of ${each.service.team} in ${each.env}, ${each.region.zone}" }',
+      ),
+      'services.yaml': 'pay: { team: red }\nnet: { team: blue }\n',
+      'regions.json': '[{ "key": "eu", "zone": "eu-1" }]',
+    });
+    expect(await declared(stack)).toMatchObject({
+      'pay-dev-eu': { description: 'pay of red in dev, eu-1' },
+      'pay-prod-eu': { description: 'pay of red in prod, eu-1' },
+      'net-dev-eu': { description: 'net of blue in dev, eu-1' },
+      'net-prod-eu': { description: 'net of blue in prod, eu-1' },
+    });
+  });
+
+  it('takes "$${" for the characters, and other documents take "${" as it is', async () => {
+    const plain =
+      'apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: plain }\nspec: { description: "${each.key} $${x}" }\n';
+    const stack = await stackWith({
+      [all]: `${template('[a]', '{ description: "$${each.key} ${each.key}" }')}---\n${plain}`,
+    });
+    expect(await declared(stack)).toMatchObject({
+      a: { description: '${each.key} a' },
+      plain: { description: '${each.key} $${x}' },
+    });
+  });
+
+  it('takes members called like those of objects as data, and finds none that are not there', async () => {
+    const list = '[{ key: a, __proto__: x, constructor: y }]';
+    const spec =
+      '{ description: "${each.value.__proto__} ${each.value.constructor}", workingDirectory: "${each.value.toString}" }';
+    const stack = await stackWith({ [all]: template(list, spec) });
+    expect((await problems(stack)).map(({ message }) => message)).toEqual([
+      '"${each.value.toString}": the value of item "a" has no member "toString"',
+    ]);
+    await stack.write(all, template(list, spec.replace('toString', 'key')));
+    expect(await declared(stack)).toMatchObject({ a: { description: 'x y', workingDirectory: 'a' } });
+  });
+
+  it('may have anchors in its list, and no endless ones', async () => {
+    const list = '\n    - &one { key: a, on: true }\n    - { <<: *one, key: b }';
+    const stack = await stackWith({ [all]: template(list, '{ autoApply: "${each.value.on}" }') });
+    expect(await declared(stack)).toMatchObject({ a: { autoApply: true }, b: { autoApply: true } });
+    await stack.write(all, template('{ file: ../l.yaml }'));
+    await stack.write('l.yaml', '- &a { key: a, next: [*a] }\n');
+    expect(places(await problems(stack))).toEqual(['endless-alias l.yaml:1']);
+  });
+
+  it('renames and removes resources like other documents', async () => {
+    const stack = await stackWith({ [all]: template('[a, b]') });
+    await stack.run(['apply', '--yes'], 0);
+    const renamed = template('[a, b]', '{}', 'new-${each.key}').replace(
+      '  each:',
+      '  renamedFrom: ${each.key}\n  each:',
+    );
+    await stack.write(all, renamed);
+    expect((await stack.plan()).changes.map(({ address, action }) => `${action} ${address}`)).toEqual([
+      'update Workspace/acme/new-a',
+      'update Workspace/acme/new-b',
+    ]);
+    await stack.write(
+      all,
+      template('[a, b]').replace('  each:', '  remove: safe\n  each:').replace('spec: {}\n', ''),
+    );
+    expect((await stack.plan()).changes.map(({ action }) => action)).toEqual(['delete', 'delete']);
+  });
+});
+
+describe('A mistake in a template', () => {
+  const cases: readonly (readonly [string, Record<string, string>, readonly string[]])[] = [
+    [
+      'a member that an item lacks, at the template and the item',
+      {
+        [all]: template('{ file: ../l.csv }', '{ description: "${each.value.taem}" }'),
+        'l.csv': 'key,team\na,x\nb,y\n',
+      },
+      [`missing-member ${all}:6 > l.csv:2`, `missing-member ${all}:6 > l.csv:3`],
+    ],
+    [
+      'a name that breaks the rules of the kind, at the template and the line of the list',
+      { [all]: template('{ file: ../l.yaml }'), 'l.yaml': '- good\n- not good\n' },
+      [`pattern ${all}:4 > l.yaml:2`],
+    ],
+    [
+      'a name that is made twice, at both items',
+      { [all]: template('{ matrix: { a: [x, x-y], b: { file: ../l.yaml } } }'), 'l.yaml': '- y-z\n- z\n' },
+      [`duplicate ${all}:4 > ${all}:5 > ${all}:4 > ${all}:5`],
+    ],
+    [
+      'a name without an expression, at the items',
+      { [all]: template('\n    - a\n    - b', '{}', 'app') },
+      [`duplicate ${all}:4 > ${all}:7 > ${all}:4 > ${all}:6`],
+    ],
+    [
+      'a value of the wrong type, at the template and its cell',
+      {
+        [all]: template('{ file: ../l.csv }', '{ autoApply: "${each.value.auto}" }'),
+        'l.csv': 'key,auto\na,true\nb,yes\n',
+      },
+      [`wrong-type ${all}:6 > l.csv:3`],
+    ],
+    [
+      'a number within a text that was written in another way',
+      {
+        [all]: template(
+          '[{ key: a, n: 007 }, { key: b, n: 1.10 }, { key: c, n: 8 }]',
+          '{ description: "n ${each.value.n}" }',
+        ),
+      },
+      [`wrong-expression ${all}:6 > ${all}:5`, `wrong-expression ${all}:6 > ${all}:5`],
+    ],
+    [
+      'a map within a text',
+      { [all]: template('[{ key: a, m: {} }]', '{ description: "${each.value.m}!" }') },
+      [`wrong-expression ${all}:6 > ${all}:5`],
+    ],
+    [
+      'an expression in a key',
+      { [all]: template('[a]', '{ tags: { "${each.key}": x } }') },
+      [`wrong-expression ${all}:6`],
+    ],
+    [
+      'an expression for something else',
+      { [all]: template('[a]', '{ description: "${var.x}" }') },
+      [`wrong-expression ${all}:6`],
+    ],
+    [
+      'an expression without its end',
+      { [all]: template('[a]', '{ description: "${each.key" }') },
+      [`wrong-expression ${all}:6`],
+    ],
+    [
+      'an expression as the kind',
+      { [all]: template('[Workspace]').replace('kind: Workspace', 'kind: ${each.key}') },
+      [`wrong-expression ${all}:2`],
+    ],
+    ['an empty list', { [all]: template('[]') }, [`empty-list ${all}:5`]],
+    [
+      'an empty file',
+      { [all]: template('{ file: ../l.yaml, optional: true }'), 'l.yaml': '' },
+      [`empty-list ${all}:5`],
+    ],
+    [
+      'a list without items that may not be empty',
+      { [all]: template('{ file: ../l.csv }'), 'l.csv': 'key\n' },
+      [`empty-list ${all}:5`],
+    ],
+    [
+      'an item without a key',
+      { [all]: template('{ file: ../l.yaml }'), 'l.yaml': '- name: a\n' },
+      ['invalid-list l.yaml:1'],
+    ],
+    ['a number as an item', { [all]: template('[a, 1]') }, [`invalid-list ${all}:5`]],
+    ['a text as the list', { [all]: template('dev') }, [`invalid-list ${all}:5`]],
+    [
+      'a header without a key',
+      { [all]: template('{ file: ../l.csv }'), 'l.csv': 'name\na\n' },
+      ['invalid-list l.csv:1'],
+    ],
+    [
+      'a row with too many cells',
+      { [all]: template('{ file: ../l.csv }'), 'l.csv': 'key,x\na,b\nc,d,e\n' },
+      ['csv-syntax l.csv:3'],
+    ],
+    ['a file of another sort', { [all]: template('{ file: ../l.txt }') }, [`invalid-list ${all}:5`]],
+    [
+      'a member beside a file',
+      { [all]: template('{ file: ../l.csv, sort: true }') },
+      [`invalid-list ${all}:5`],
+    ],
+    [
+      'a list with the name of a member',
+      { [all]: template('{ matrix: { key: [a] } }') },
+      [`invalid-list ${all}:5`],
+    ],
+    [
+      'the file of a manifest',
+      { [all]: template('{ file: all.yaml }') },
+      ['invalid-list manifests/all.yaml:1'],
+    ],
+  ];
+  it.each(cases)('is reported: %s', async (_, files, expected) => {
+    expect(places(await problems(await stackWith(files)))).toEqual(expected);
+  });
+
+  it('is reported once for a default or a field that all its documents share', async () => {
+    const stack = await stackWith({ [all]: template('[a, b, c]', '{ autoApplay: true }') });
+    expect(places(await problems(stack))).toEqual([`unknown-field ${all}:6`]);
+  });
+});
+
+describe('The list of a template', () => {
+  it('may be empty if it says so, and then the template stands for nothing', async () => {
+    const stack = await stackWith({
+      [all]: template('{ file: ../l.yaml, optional: true }'),
+      'l.yaml': '[]\n',
+    });
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it('is no manifest, even where a pattern matches its file', async () => {
+    const stack = await stackWith({
+      [all]: template('{ file: services.yaml }'),
+      'manifests/services.yaml': '- a\n',
+    });
+    expect(Object.keys(await declared(stack))).toEqual(['a']);
+  });
+
+  it('is refused outside of the repository, behind a link as well', async () => {
+    const outside = temporaryFolder({ 'l.yaml': '- a\n' });
+    const stack = await stackWith({ [all]: template('{ file: ../l.yaml }') });
+    symlinkSync(join(outside, 'l.yaml'), join(stack.directory, 'l.yaml'));
+    expect((await problems(stack)).map(({ code }) => code)).toEqual(['outside-repository']);
+  });
+
+  it('must be UTF-8', async () => {
+    const stack = await stackWith({ [all]: template('{ file: ../l.yaml }') });
+    writeFileSync(join(stack.directory, 'l.yaml'), Buffer.from([0x2d, 0x20, 0xff, 0x0a]));
+    expect((await problems(stack)).map(({ code }) => code)).toEqual(['not-utf-8']);
+  });
+
+  it('that cannot be read makes the run incomplete, so that nothing is removed', async () => {
+    const stack = await stackWith({ [all]: template('{ file: ../l.yaml }'), 'l.yaml': '- a\n' });
+    await stack.run(['apply', '--yes'], 0);
+    rmSync(join(stack.directory, 'l.yaml'));
+    const { err, out } = await stack.tryRun(['plan']);
+    expect(out + err).toContain('"l.yaml" cannot be read');
+    expect(out).not.toContain('delete');
+  });
+
+  it('is refused before it is multiplied, if it makes too many resources', async () => {
+    const rows = Array.from({ length: 1000 }, (_, index) => `k${index}`);
+    const lists = ['a', 'b', 'c'].map((name) => `${name}: { file: ../l.csv }`).join(', ');
+    const stack = await stackWith({
+      [all]: template(`{ matrix: { ${lists} } }`),
+      'l.csv': `key\n${rows.join('\n')}\n`,
+    });
+    const [problem, ...more] = await problems(stack);
+    expect(more).toEqual([]);
+    expect(problem).toMatchObject({ code: 'too-many-resources', place: { line: 5 } });
+    expect(problem?.message).toContain('1000000000 documents; at most 100000 are allowed');
+  });
+
+  it('cannot choose the source of a secret, unless the stack says which ones it may choose', async () => {
+    const config = `apiVersion: trueup.dev/v1
+kind: ClusterAuthConfig
+metadata: { name: config, each: { config: { jwt: { env: API_TOKEN } } } }
+spec: { clusterHost: "https://10.0.0.1", tokenReviewerJwt: "\${each.value.jwt}" }
+`;
+    const stack = await stackWith({ [all]: config });
+    const [problem] = (await problems(stack)).filter(({ code }) => code === 'source-not-admitted');
+    expect(problem?.message).toBe(
+      'the source of a secret comes from a list, and the stack does not limit the sources of secrets',
+    );
+    const limited = await stack.become({ spec: { secrets: { env: ['REVIEWER_*'] } } });
+    expect((await problems(limited)).map(({ code }) => code)).toContain('source-not-admitted');
+    await stack.write(all, config.replace('API_TOKEN', 'REVIEWER_JWT'));
+    const { out } = await limited.tryRun(['validate', '--format', 'json']);
+    expect(out).not.toContain('source-not-admitted');
+  });
+
+  it('never shows a secret in it, not in an excerpt either', async () => {
+    const { API_TOKEN } = secrets;
+    const stack = await stackWith({
+      [all]: template(
+        '{ file: ../l.csv }',
+        '{ autoApply: "${each.value.auto}", description: "${each.value.token}" }',
+      ),
+      'l.csv': `key,auto,token\na,maybe,${API_TOKEN}\n`,
+    });
+    const { out, err } = await stack.run(['validate'], 7);
+    expect(out + err).toContain('wrong-type');
+    expect(out + err).not.toContain(API_TOKEN);
+  });
+});
+
+describe('The file of a list counts as a manifest', () => {
+  const files = {
+    'stacks/pay/manifests/list.yaml': template('{ file: ../../../lists/pay.csv }'),
+    'lists/pay.csv': 'key\npay-one\n',
+  };
+
+  it('for the job of a pull request, which plans the stack when only the list changes', async () => {
+    const { propose, job, push } = await openCiScene();
+    push(files);
+    propose({ 'lists/pay.csv': 'key\npay-one\npay-two\n' });
+    const ran = await job({ args: ['--list'] });
+    expect(ran.out).toBe('stacks/pay\n');
+    expect((await job()).out).toContain('Workspace/acme/pay-two');
+  });
+
+  it('for the guard that stops an older commit', async () => {
+    const stack = await stackWith({ [all]: template('{ file: ../l.csv }'), 'l.csv': 'key\na\n' });
+    const commit = () => {
+      git(stack.directory, 'add', '-A');
+      git(stack.directory, 'commit', '-qm', 'change');
+    };
+    git(stack.directory, 'init', '-q', '-b', 'main');
+    commit();
+    await stack.run(['apply', '--yes'], 0);
+    await stack.write('l.csv', 'key\na\nb\n');
+    commit();
+    await stack.run(['apply', '--yes'], 0);
+    git(stack.directory, 'checkout', '-q', 'HEAD~1');
+    const { out } = await stack.tryRun(['plan']);
+    expect(out).toContain('older-commit');
+  });
+});
