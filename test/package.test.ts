@@ -1,7 +1,17 @@
 // The package as users get it: packed, installed somewhere else, and run on every Node that it must know.
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, posix } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -144,6 +154,36 @@ describe.each(nodes)('on %s', (_, node) => {
   it('npm has made it a command', () => {
     const command = join(elsewhere, 'node_modules', '.bin', 'trueup');
     expect(execFileSync(node, [command, '--version'], { encoding: 'utf8' })).toBe(`${about.version}\n`);
+  });
+});
+
+describe('the compiled code of a start', () => {
+  const startIn = (home: string) =>
+    execFileSync(process.execPath, [program, 'schema', 'Stack'], {
+      env: { ...process.env, HOME: home, XDG_CACHE_HOME: '' },
+    });
+
+  it('is kept in a folder of the user for the next start', () => {
+    const home = makeFolder();
+    onTestFinished(() => removeFolder(home));
+    startIn(home);
+    expect(readdirSync(join(home, '.cache', 'trueup'))).not.toEqual([]);
+    expect(statSync(join(home, '.cache', 'trueup')).mode & 0o777).toBe(0o700);
+  });
+
+  it.each(['.cache', '.cache/trueup'])('is not kept if other users may write to %s', (folder) => {
+    const home = makeFolder();
+    onTestFinished(() => removeFolder(home));
+    mkdirSync(join(home, '.cache', 'trueup'), { recursive: true });
+    chmodSync(join(home, folder), 0o777);
+    startIn(home);
+    expect(readdirSync(join(home, '.cache', 'trueup'))).toEqual([]);
+  });
+
+  it('is not kept, and nothing fails, where the home cannot be written to', () => {
+    const home = makeFolder({ '.cache': 'a file' });
+    onTestFinished(() => removeFolder(home));
+    expect(JSON.parse(String(startIn(home)))).toMatchObject({ title: 'Stack' });
   });
 });
 

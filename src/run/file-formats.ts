@@ -104,4 +104,13 @@ export const fileFormats: readonly FileFormat[] = [
     keeping:
       '"trueup audit archive" writes it; do not commit it. "trueup audit list --archived --format json" prints events in the form of the schema "Audit".',
   },
+  {
+    title: 'Compiled code',
+    about: 'The code of trueup as Node compiled it, so that the next start takes a third less.',
+    places: ['"trueup" in the folder of "XDG_CACHE_HOME", or in ".cache" of the home of this user'],
+    format: 'of Node; a file of another version of Node or trueup is ignored',
+    version: 'none',
+    keeping:
+      'Node writes it at the end of a command. You can delete it. Nothing is written if other users may write to the folder.',
+  },
 ];
