@@ -31,20 +31,30 @@ function printRow(
   runs: readonly Measured[],
   against?: readonly Measured[],
 ): void {
-  const ours = spreadOf(runs.map(({ processor }) => processor));
-  const base = against && spreadOf(against.map(({ processor }) => processor)).median;
-  const elapsed = spreadOf(runs.map((run) => run.elapsed)).median;
   const peak = spreadOf(runs.map((run) => run.peak)).median;
   const cells = [
     what,
+    ...timeCells('elapsed', runs, against),
+    ...timeCells('processor', runs, against),
+    `${peak.toFixed(0)} MB`,
+    wanted,
+  ];
+  console.log(`| ${cells.join(' | ')} |`);
+}
+
+/** Those of the baseline, of trueup, and their ratio. */
+function timeCells(
+  of: 'elapsed' | 'processor',
+  runs: readonly Measured[],
+  against: readonly Measured[] | undefined,
+): string[] {
+  const ours = spreadOf(runs.map((run) => run[of]));
+  const base = against && spreadOf(against.map((run) => run[of])).median;
+  return [
     base === undefined ? '' : seconds(base),
     `${seconds(ours.median)} (${seconds(ours.least)} to ${seconds(ours.most)})`,
     base === undefined ? '' : (ours.median / base).toFixed(1),
-    `${peak.toFixed(0)} MB`,
-    wanted,
-    seconds(elapsed),
   ];
-  console.log(`| ${cells.join(' | ')} |`);
 }
 
 async function version(): Promise<void> {
@@ -121,14 +131,16 @@ async function creates(count: number, wanted: string, times: number): Promise<vo
 async function printTable(): Promise<void> {
   const header = [
     'what',
-    'baseline',
-    'trueup: median (least to most)',
+    'baseline elapsed',
+    'trueup elapsed: median (least to most)',
+    'ratio',
+    'baseline processor',
+    'trueup processor: median (least to most)',
     'ratio',
     'peak memory',
     'wanted',
-    'elapsed',
   ];
-  console.log(`${rounds} rounds in turns, Node ${process.versions.node}; times of the processor\n`);
+  console.log(`${rounds} rounds in turns, Node ${process.versions.node}\n`);
   console.log(`| ${header.join(' | ')} |\n|${header.map(() => '---|').join('')}`);
   const rows: readonly (readonly [string, () => Promise<void>])[] = [
     ['version', version],
