@@ -100,7 +100,7 @@ function withoutReturned(ledger: Ledger, records: Ledger['records']): Ledger {
 }
 
 /** The maximum number of writes while each record changes once. */
-const maxWrites = 200;
+const maxWrites = 50;
 
 function headJson({ targets, commit, otherCommits = [], stackId, repository }: LedgerHead) {
   const all = [

@@ -71,6 +71,8 @@ export class OwnWrites {
   readonly #where: LedgerLocation;
   /** hashes of the texts that were sent since the last confirmed one */
   readonly #unconfirmed = new Set<string>();
+  /** the text that was stored last: it need not be parsed again to know its serial */
+  #confirmed: { readonly hash: string; readonly serial: number } | undefined;
 
   constructor(where: LedgerLocation) {
     this.#where = where;
@@ -87,8 +89,9 @@ export class OwnWrites {
    * @throws LedgerConflict when the stored ledger is neither the one that `ledger` is based on nor a write of this store
    */
   next(ledger: Ledger, stored: string | undefined): WriteStep {
-    const found = stored === undefined ? 0 : parseLedger(stored, this.#where).serial;
-    const isOurs = stored !== undefined && this.#unconfirmed.has(hashOf(stored));
+    const hash = stored === undefined ? undefined : hashOf(stored);
+    const found = this.#serialOf(stored, hash);
+    const isOurs = hash !== undefined && this.#unconfirmed.has(hash);
     if (!isOurs) {
       if (found !== ledger.serial)
         throw new LedgerConflict(this.#where.place, { found, expected: ledger.serial });
@@ -105,9 +108,16 @@ export class OwnWrites {
   }
 
   /** Call it when an attempt is known to be stored. */
-  confirm({ written }: WriteStep): Ledger {
+  confirm({ written, text }: WriteStep): Ledger {
     this.#unconfirmed.clear();
+    this.#confirmed = { hash: hashOf(text), serial: written.serial };
     return written;
+  }
+
+  #serialOf(stored: string | undefined, hash: string | undefined): number {
+    if (stored === undefined) return 0;
+    const confirmed = this.#confirmed;
+    return confirmed !== undefined && confirmed.hash === hash ? confirmed.serial : parseLedger(stored, this.#where).serial;
   }
 
   #step(ledger: Ledger, from: number): WriteStep {

