@@ -227,6 +227,14 @@ export class ChangeRun {
     // The reason is reported once, by the owner of the call.
     const why = `sent in one request with ${formatAddress(owner.change.address)}, which has the reason`;
     this.#note(shared, end.kind === 'failed' && end.detail !== undefined ? { ...end, detail: why } : end);
+    this.#forgetAnswers();
+  }
+
+  /** Of thousands of ended changes, the responses would be most of the memory. */
+  #forgetAnswers(): void {
+    if (this.#outcome === undefined) return;
+    for (const [id, { answer: _, ...end }] of this.#results) this.#results.set(id, end);
+    this.#recheck.forget();
   }
 
   /** Ends a change that no call has ended: it has none, or its shared call never ran. */
@@ -248,6 +256,7 @@ export class ChangeRun {
   #endCall(call: Call, end: CallEnd): NodeResult {
     this.#note(call.id, end);
     this.#tools.callEnded(call.id);
+    this.#forgetAnswers();
     if (end.kind === 'skipped') return 'skipped';
     return isDone(end) || end.kind === 'unchanged' ? 'ok' : 'failed';
   }

@@ -171,6 +171,11 @@ export class LastRead {
     if (written !== undefined) this.#known = { at, live: { ...written.before, spec: written.answered } };
   }
 
+  /** The change has ended: nothing of what was read is needed any more. */
+  forget(): void {
+    this.#known = undefined;
+  }
+
   /** Whether the list that the plan read is enough, or this apply has just created the resource or its parent. */
   #needsNoRead({ createsId }: Call, later: LaterCall | undefined): boolean {
     const { planning, createdAt, now } = this.#tools;
