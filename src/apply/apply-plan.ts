@@ -42,7 +42,7 @@ export interface ApplyInput {
   /** once aborted, nothing more is sent or retried; requests in flight are completed */
   readonly stop?: AbortSignal;
   readSecret(source: SecretSource): Promise<string>;
-  /** milliseconds since 1970 */
+  /** milliseconds since 1970; must not go back, because it says how old a read is */
   now(): number;
   pause(milliseconds: number): Promise<void>;
   tell(event: ApplyEvent): void;
@@ -137,7 +137,6 @@ class Work {
     const kind = input.kinds.get(change.address.kind);
     if (target === undefined || kind === undefined)
       throw new Error(`nothing to apply ${formatAddress(change.address)} with`);
-    const pages = this.#pages.of(change.address.target);
     const run = new ChangeRun(change, {
       kind,
       session: target.session,
@@ -151,7 +150,7 @@ class Work {
       stop: this.#stop,
       openSession: target.openSession ?? (() => target.session),
       parents: this.#parents.of(change.address.target),
-      pages,
+      pages: this.#pagesOf(change.address),
       readBudget: this.#readBudgets.of(change.address.target),
       kinds: input.kinds,
       verifier: this.#verifiers.of(change.address.target),
@@ -159,7 +158,9 @@ class Work {
       began: () => input.tell({ type: 'start', change }),
       created: (text, origin) => {
         this.#origins.set(text, origin);
-        pages.created();
+        // All kinds with pages are read from one list.
+        for (const { name, pages } of input.kinds.values())
+          if (pages !== undefined) this.#pagesOf({ ...change.address, kind: name }).created();
       },
       callEnded: (id) => {
         for (const sharer of this.#sharing.get(id) ?? []) sharer.followShared(run);
@@ -171,6 +172,11 @@ class Work {
       this.#sharing.set(change.sharedCall, [...(this.#sharing.get(change.sharedCall) ?? []), run]);
     }
     return run;
+  }
+
+  /** A list may show one kind as it is and lag with another one. */
+  #pagesOf({ target, kind }: Change['address']): PageReads {
+    return this.#pages.of(JSON.stringify([target, kind]));
   }
 
   #end(change: Change, result: Outcome, done: DoneCalls): Outcome {
@@ -228,7 +234,7 @@ class Work {
   }
 }
 
-/** What all changes of one target share. */
+/** What all changes of one target, or of one kind in it, share. */
 class EachTarget<T> {
   readonly #make: () => T;
   readonly #made = new Map<string, T>();

@@ -257,7 +257,7 @@ function listedFrom(change: Change, tools: RecheckTools): Listed | undefined {
   const { address, id, action, calls, risks = [] } = change;
   const { listedAt } = planning.live(address) ?? {};
   if (kind.pages === undefined || listedAt === undefined || id === undefined) return undefined;
-  if (session.target.readBeforeWrite !== 'page' || action !== 'update') return undefined;
+  if (session.target.readBeforeWrite === 'resource' || action !== 'update') return undefined;
   const isHarmless =
     calls.length > 0 &&
     calls.every(({ sharesRead }) => sharesRead) &&

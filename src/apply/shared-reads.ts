@@ -47,10 +47,17 @@ export interface Listed {
   now(): number;
 }
 
-/** A resource as it was read before a write, and what the response shows: both say how a list has to show it from now on. */
-interface Written {
+/** A written resource that shows whether a page is recent: a list has to show it like this from now on. */
+interface Witness {
+  readonly listed: Listed;
+  /** as it was read before the write */
   readonly before: LiveResource;
+  /** what the response shows */
   readonly answered: Spec;
+  /** names of fields that the write has changed */
+  readonly changed: readonly string[];
+  /** when its response came, in milliseconds */
+  readonly at: number;
 }
 
 interface PageRead {
@@ -59,6 +66,7 @@ interface PageRead {
   /** in which the page is read once */
   readonly recent: Session;
   isBelieved: Promise<boolean>;
+  isRefuted: boolean;
 }
 
 /** Fewer updates than this are not worth a page. */
@@ -67,23 +75,28 @@ const fewest = 3;
 /** How long a write is expected to wait for its turn at least, in milliseconds: a page is not used to the last moment. */
 const leastDelay = 600;
 
-/** How many updates are sent alone at most to find out whether the list shows them, and how many pages may cost more than they save. */
+/** How many updates are sent alone without a page that is believed afterwards, and how many pages may cost more than they save. */
 const maxTries = 3;
 
 /**
- * The pages of one target. A page is read only if several updates of resources on it are due, and serves those that go out soon enough.
- * Lists may lag, or show less than a resource itself: so the first update goes alone, and pages count from then on only if
- * one shows what it wrote. Each later page that has the last written resource must show it, too.
+ * The pages of the resources of one kind in one target. Lists may lag, or show less than a resource itself, and each page or field may
+ * do so for itself. So a page is believed only if it shows what was written since it was read before, and an update relies on it only if
+ * some page has shown a changed value of each of its fields. An update that cannot rely on a page is read alone; others may wait for it,
+ * because the page has to show it then.
  */
 export class PageReads {
   /** the number of resources that were not asked for yet, by the page on which the plan found them */
   readonly #left = new Map<number, number>();
   readonly #reads = new Map<number, PageRead>();
-  #trust: 'open' | 'proved' | 'lost' = 'open';
+  /** the newest ones, the last at the end */
+  #witnesses: readonly Witness[] = [];
+  /** names of fields of which a page has shown a changed value */
+  readonly #provedFields = new Set<string>();
+  /** a page has contradicted what was written, or could not be read */
+  #isLost = false;
+  /** updates that are read alone while all others of their page wait, by page */
+  readonly #trials = new Map<number, { readonly of: Listed; readonly over: Promise<void>; end(): void }>();
   #trialsLeft = maxTries;
-  /** the update that goes alone, and then the read of the page that has to show it; meanwhile all others wait */
-  #trial: { readonly of?: Listed; readonly over: Promise<unknown>; readonly end?: () => void } | undefined;
-  #last: (Written & { readonly listed: Listed; readonly page: number }) | undefined;
   /** how many pages may be read before an update relies on one of them */
   #pagesLeft = maxTries;
   /** by how many places resources have moved in the list since the plan read it */
@@ -100,18 +113,20 @@ export class PageReads {
   /** Never rejects. @returns undefined if the resource has to be read alone */
   async find(listed: Listed): Promise<Known | undefined> {
     const left = this.#take(listed);
-    for (let trial = this.#trial; trial !== undefined; trial = this.#trial) await trial.over;
-    const page = this.#pageOf(listed);
-    if (this.#needsTrial(page)) {
-      if (left >= fewest) this.#begin(listed);
+    for (;;) {
+      const page = this.#pageOf(listed);
+      const trial = this.#trials.get(page);
+      if (trial !== undefined) {
+        await trial.over;
+        continue;
+      }
+      const read = this.#readOf(page, { listed, left });
+      if (read !== undefined && !(await read.isBelieved)) continue;
+      if (read !== undefined && this.#areProved(listed)) return this.#foundOn(read, page, listed);
+      if (this.#trials.has(page)) continue;
+      if (left >= fewest) this.#begin(listed, page);
       return undefined;
     }
-    const read = this.#recent(page, listed.now()) ?? this.#open(page, { listed, left });
-    if (read === undefined || !(await read.isBelieved)) return undefined;
-    const live = await this.#show(listed, page, read.recent);
-    if (live?.listedAt === undefined || !this.#isRecent(read, listed.now())) return undefined;
-    this.#moved = live.listedAt - listed.listedAt;
-    return { at: read.at, live, isShared: true };
   }
 
   /** A write of this target goes out. @param delay milliseconds since its check */
@@ -126,13 +141,20 @@ export class PageReads {
   }
 
   /** A call has ended. @param written absent if it was not carried out, or its response shows nothing */
-  ended(listed: Listed, written?: Written): void {
-    if (written !== undefined && listed.change.calls.length === 1)
-      this.#last = { ...written, listed, page: this.#pageOf(listed) };
-    if (this.#trial?.of !== listed) return;
-    const { end } = this.#trial;
-    this.#trial = undefined;
-    end?.();
+  ended(
+    listed: Listed,
+    written?: { readonly before: LiveResource; readonly answered: Spec } | undefined,
+  ): void {
+    if (written !== undefined && listed.change.calls.length === 1) {
+      const changed = changedBy(listed.change, written);
+      const witness = { ...written, listed, changed, at: listed.now() };
+      if (changed.length > 0) this.#witnesses = [...this.#witnesses.slice(1 - listed.pages.size), witness];
+    }
+    for (const [page, { of, end }] of this.#trials) {
+      if (of !== listed) continue;
+      this.#trials.delete(page);
+      end();
+    }
   }
 
   #take({ listedAt, pages }: Listed): number {
@@ -146,52 +168,62 @@ export class PageReads {
     return Math.max(0, Math.floor((listedAt + this.#moved) / pages.size));
   }
 
-  /** Whether no page can prove yet that the list shows what is written. */
-  #needsTrial(page: number): boolean {
-    return this.#trust === 'open' && this.#last?.page !== page;
+  #areProved({ change }: Listed): boolean {
+    return change.fields.every(({ path: [name = ''] }) => this.#provedFields.has(name));
   }
 
-  #begin(listed: Listed): void {
-    if (this.#trialsLeft === 0) return;
+  #begin(listed: Listed, page: number): void {
+    if (this.#trialsLeft === 0 || this.#isLost) return;
     this.#trialsLeft -= 1;
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#trial = { of: listed, over: promise, end: resolve };
+    this.#trials.set(page, { of: listed, over: promise, end: resolve });
   }
 
-  #recent(page: number, now: number): PageRead | undefined {
-    const read = this.#reads.get(page);
-    return read !== undefined && this.#isRecent(read, now) ? read : undefined;
+  /** A recent read of the page, or a new one if it is worth it and something can show that it is recent. */
+  #readOf(
+    page: number,
+    { listed, left }: { readonly listed: Listed; readonly left: number },
+  ): PageRead | undefined {
+    const known = this.#reads.get(page);
+    if (known !== undefined && !known.isRefuted && this.#isRecent(known, listed.now())) return known;
+    const witness = this.#witnesses.findLast(
+      (one) => this.#pageOf(one.listed) === page && one.at > (known?.at ?? Number.NEGATIVE_INFINITY),
+    );
+    const isWorthIt = left >= fewest - 1 && this.#pagesLeft > 0 && this.#delay <= maxAge;
+    if (witness === undefined || this.#isLost || !isWorthIt) return undefined;
+    this.#pagesLeft -= 1;
+    const read = newPageRead(listed);
+    this.#reads.set(page, read);
+    read.isBelieved = this.#isBelieved(page, read.recent, witness).then((isBelieved) => {
+      read.isRefuted = !isBelieved;
+      return isBelieved;
+    });
+    return read;
   }
 
   /** Whether a page will still be recent enough when a write that is checked now goes out. */
   #isRecent({ at }: PageRead, now: number): boolean {
-    return this.#trust !== 'lost' && Math.abs(now - at) + Math.max(this.#delay, leastDelay) <= maxAge;
+    return !this.#isLost && now - at + Math.max(this.#delay, leastDelay) <= maxAge;
   }
 
-  #open(page: number, about: { readonly listed: Listed; readonly left: number }): PageRead | undefined {
-    const { listed, left } = about;
-    const proving = this.#trust === 'open' ? 1 : 0;
-    const isWorthIt = left + proving >= fewest && this.#pagesLeft > 0 && this.#delay <= maxAge;
-    if (this.#trust === 'lost' || !isWorthIt) return undefined;
-    this.#pagesLeft -= 1;
-    const read = newPageRead(listed);
-    for (const [number, old] of this.#reads) if (read.at - old.at > maxAge) this.#reads.delete(number);
-    this.#reads.set(page, read);
-    read.isBelieved = this.#isBelieved(page, read.recent);
-    if (this.#trust === 'open') this.#trial = { over: read.isBelieved };
-    return read;
-  }
-
-  async #isBelieved(page: number, recent: Session): Promise<boolean> {
-    const last = this.#last;
-    if (last?.page !== page) return this.#trust === 'proved';
-    const shown = await this.#show(last.listed, page, recent);
+  async #isBelieved(page: number, recent: Session, witness: Witness): Promise<boolean> {
+    const shown = await this.#show(witness.listed, page, recent);
     // One that has moved to another page proves nothing.
-    const isShown = shown === undefined ? this.#trust === 'proved' : shows(shown, last.listed.change, last);
-    if (!isShown) this.#trust = 'lost';
-    else if (this.#trust === 'open') this.#trust = 'proved';
-    if (this.#trial?.of === undefined) this.#trial = undefined;
-    return isShown;
+    if (shown === undefined) return false;
+    if (!shows(shown, witness)) {
+      this.#isLost = true;
+      return false;
+    }
+    for (const name of witness.changed) this.#provedFields.add(name);
+    this.#trialsLeft = maxTries;
+    return true;
+  }
+
+  async #foundOn(read: PageRead, page: number, listed: Listed): Promise<Known | undefined> {
+    const live = await this.#show(listed, page, read.recent);
+    if (live?.listedAt === undefined || !this.#isRecent(read, listed.now())) return undefined;
+    this.#moved = live.listedAt - listed.listedAt;
+    return { at: read.at, live, isShared: true };
   }
 
   async #show(listed: Listed, page: number, recent: Session): Promise<LiveResource | undefined> {
@@ -199,7 +231,7 @@ export class PageReads {
     try {
       return await pages.read(session, { recent, page, address: change.address, id });
     } catch {
-      this.#trust = 'lost';
+      this.#isLost = true;
       return undefined;
     }
   }
@@ -211,16 +243,30 @@ function newPageRead({ openSession, now }: Listed): PageRead {
     read.at = now();
   };
   const reader = { ...session.reader, get: (path: string) => session.reader.get(path, begins) };
-  const read = { at: now(), recent: { ...session, reader }, isBelieved: Promise.resolve(false) };
+  const read = {
+    at: now(),
+    recent: { ...session, reader },
+    isBelieved: Promise.resolve(false),
+    isRefuted: false,
+  };
   return read;
+}
+
+/** Names of the fields that a change wrote and that its response shows with another value than before. */
+function changedBy(
+  { fields }: Change,
+  { before, answered }: Pick<Witness, 'before' | 'answered'>,
+): readonly string[] {
+  const names = [...new Set(fields.map(({ path: [name = ''] }) => name))];
+  return names.filter((name) => answered[name] !== undefined && !sameJson(answered[name], before.spec[name]));
 }
 
 /**
  * Whether a list shows a written resource: what the change wrote as the response does, the owner and everything else as it was before,
  * or as the response does, because a write may change more.
  */
-function shows(shown: LiveResource, { fields }: Change, { before, answered }: Written): boolean {
-  const written = new Set(fields.map(({ path: [name = ''] }) => name));
+function shows(shown: LiveResource, { listed, before, answered }: Witness): boolean {
+  const written = new Set(listed.change.fields.map(({ path: [name = ''] }) => name));
   const isShown = (name: string, value: Json | undefined) => {
     const isAnswered = answered[name] !== undefined && sameJson(shown.spec[name], answered[name]);
     return isAnswered || (!written.has(name) && sameJson(shown.spec[name], value));

@@ -50,7 +50,7 @@ export interface Target {
   readonly exclusive?: boolean;
   /** where ownership of a workspace is stored: in an ownership tag (`claim`, the default), or only in the ledger */
   readonly ownership?: 'claim' | 'ledger';
-  /** what is read just before an update: the resource alone (the default), or the page of the list that has it */
+  /** what is read just before an update: the page of the list that has the resource (the default), or the resource alone */
   readonly readBeforeWrite?: 'page' | 'resource';
   /** how workspaces are deleted: by the service's safe delete (the default), or by a plain one if the service has none */
   readonly deletes?: 'safe' | 'plain';

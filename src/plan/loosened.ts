@@ -187,7 +187,7 @@ const choices = {
   exclusive: [false, true, false],
   ownership: ['claim', 'ledger', 'claim'],
   deletes: ['safe', 'plain', 'safe'],
-  readBeforeWrite: ['resource', 'page', 'resource'],
+  readBeforeWrite: ['resource', 'page', 'page'],
 } as const;
 
 function isLoose(target: Target, name: keyof typeof choices): boolean {

@@ -119,9 +119,9 @@ export const TargetSchema = Type.Object(
         type: 'string',
         enum: ['page', 'resource'],
         description:
-          'What an update of a workspace relies on: a read of the workspace alone, just before, or its page of the list, read at most three seconds before, which needs half as many requests. All other writes always rely on a read of the resource alone',
-        default: 'resource',
-        examples: ['page'],
+          'What an update of a workspace relies on: its page of the list, read at most three seconds before, or a read of the workspace alone, just before, which needs twice as many requests. All other writes always rely on a read of the resource alone',
+        default: 'page',
+        examples: ['resource'],
       }),
     ),
     deletes: Type.Optional(

@@ -7,8 +7,6 @@ import { type Bench, type Checkout, openBench, type StackOptions } from '../../s
 import { type Document, removalRequest, workspace } from '../../support/cli/documents.ts';
 import { type Answer, madeUp, type SeenRequest } from '../../support/cli/faulty-proxy.ts';
 
-/** The target reads pages before updates. */
-const byPage = { readBeforeWrite: 'page' };
 const names = ['a-0', 'a-1', 'a-2', 'a-3', 'a-4', 'a-5'];
 const all = (spec: object, metadata: object = {}) => names.map((name) => workspace(name, spec, metadata));
 const told = (text: string) => text.replace(/\s+/g, ' ');
@@ -30,8 +28,7 @@ interface Scene {
 
 async function openScene(options: StackOptions = {}, others: readonly string[] = []): Promise<Scene> {
   const bench = await openBench({ organization: { workspaces: others.map((name) => ({ name })) } });
-  const { workspaces } = options;
-  const stack = await bench.checkout({ ...options, workspaces: { ...byPage, ...workspaces } });
+  const stack = await bench.checkout(options);
   await stack.begin(...all({ description: 'old' }));
   const singles = () => bench.wire.seen.filter(isSingle).length;
   return {
@@ -71,8 +68,8 @@ describe('Updates of several workspaces', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('read each of them alone unless the target says otherwise', async () => {
-    const { apply, reads } = await openScene({ workspaces: { readBeforeWrite: undefined } });
+  it('read each of them alone if the target says so', async () => {
+    const { apply, reads } = await openScene({ workspaces: { readBeforeWrite: 'resource' } });
     await apply(0);
     expect(reads()).toEqual({ pages: 0, singles: 6 });
   });
@@ -210,7 +207,7 @@ describe('Updates of several workspaces', () => {
 
   it('read alone a workspace with a retention policy, which no list shows', async () => {
     const bench = await openBench({ edition: 'self-hosted' });
-    const stack = await bench.checkout({ workspaces: byPage });
+    const stack = await bench.checkout();
     const policy = { dataRetentionPolicy: { deleteOlderThanNDays: 30 } };
     const documents = (description: string) =>
       names.map((name) => workspace(name, { description, ...(name === 'a-3' ? policy : {}) }));
@@ -263,7 +260,6 @@ describe('A read of its own comes just before', () => {
   it.each(Object.entries(cases))('%s', async (_, { before, after }) => {
     const bench = await openBench();
     const stack = await bench.checkout({
-      workspaces: byPage,
       spec: { guards: { maxDeletes: 100, maxDeletePercent: 100 } },
     });
     await stack.begin(...before);
@@ -286,7 +282,7 @@ describe('A read of its own comes just before', () => {
     [' that the ledger alone records', { ownership: 'ledger' }],
   ])('an adoption%s', async (_, workspaces) => {
     const bench = await openBench({ organization: { workspaces: names.map((name) => ({ name })) } });
-    const stack = await bench.checkout({ workspaces: { ...byPage, ...workspaces } });
+    const stack = await bench.checkout({ workspaces });
     await stack.declare(...all({ description: 'ours' }, { adopt: true }));
     await stack.insist();
     for (const name of names) {
@@ -294,5 +290,109 @@ describe('A read of its own comes just before', () => {
       const reads = bench.wire.seen.filter((request) => isSingle(request) && request.path.includes(id));
       expect(reads.length, name).toBeGreaterThanOrEqual(1);
     }
+  });
+});
+
+describe('A list that cannot be relied on', () => {
+  /** Makes a change as soon as the first workspace is read alone, after the plan. */
+  function onceRead(change: () => Promise<unknown>) {
+    let isChanged = false;
+    return async (request: SeenRequest) => {
+      if (!isSingle(request) || isChanged) return;
+      isChanged = true;
+      await change();
+    };
+  }
+
+  it('on one page only is not trusted on that page', async () => {
+    const others = Array.from({ length: 100 }, (_, index) => `b-${String(index).padStart(3, '0')}`);
+    const bench = await openBench({ organization: { workspaces: others.map((name) => ({ name })) } });
+    const stack = await bench.checkout({ spec: { guards: { maxUpdatePercent: 100 } } });
+    const documents = (description: string) =>
+      ['a-0', 'a-1', 'a-2', 'z-0', 'z-1', 'z-2', 'z-3', 'z-4'].map((name) =>
+        workspace(name, { description }),
+      );
+    await stack.begin(...documents('old'));
+    await stack.declare(...documents('new'));
+    const { id } = await named(bench, 'z-3');
+    const edit = onceRead(() => bench.byHand.update(id, { description: 'by hand' }));
+    let cached: Answer | undefined;
+    bench.wire.guardBy(async (request, pass) => {
+      await edit(request);
+      if (!isPage(request) || !/page(%5B|\[)number(%5D|\])=2/.test(request.path)) return pass();
+      if (bench.written().length === 8) return pass();
+      cached ??= await pass();
+      return cached;
+    });
+    const { out, err } = await stack.run(['apply', '--yes'], 6);
+    expect(told(out + err)).toContain('description changed since the plan was made');
+    expect((await named(bench, 'z-3')).attributes['description']).toBe('by hand');
+  });
+
+  it('is not trusted because of a write that changed nothing', async () => {
+    const { bench, apply, descriptionOf } = await openScene();
+    const [first, id] = [await bench.idOf('a-0'), await bench.idOf('a-3')];
+    const edit = onceRead(() => bench.byHand.update(id, { description: 'by hand' }));
+    let cached: Answer | undefined;
+    bench.wire.guardBy(async (request, pass) => {
+      if (request.method === 'PATCH' && request.path.endsWith(first)) {
+        const body = JSON.parse(request.text);
+        delete body.data.attributes.description;
+        return pass(request.path, JSON.stringify(body));
+      }
+      await edit(request);
+      if (!isPage(request) || bench.written().length >= 6) return pass();
+      cached ??= await pass();
+      return cached;
+    });
+    await apply(6);
+    expect(await descriptionOf('a-3')).toBe('by hand');
+  });
+
+  it('for one field is not trusted because it shows another one', async () => {
+    const { bench, stack, descriptionOf } = await openScene();
+    const specs = names.map((name) => (name === 'a-0' ? { autoApply: true } : { description: 'new' }));
+    await stack.begin(...names.map((name) => workspace(name, name === 'a-0' ? {} : { description: 'old' })));
+    await stack.declare(...names.map((name, index) => workspace(name, specs[index])));
+    const id = await bench.idOf('a-3');
+    const edit = onceRead(() => bench.byHand.update(id, { description: 'by hand' }));
+    bench.wire.guardBy(async (request, pass) => {
+      await edit(request);
+      const answer = await pass();
+      if (!isPage(request) || answer === undefined || bench.written().length >= 6) return answer;
+      // Descriptions come from another cache than everything else.
+      return {
+        ...answer,
+        text: answer.text.replaceAll(/"description":"(by hand|new)"/g, '"description":"old"'),
+      };
+    });
+    await stack.run(['apply', '--yes'], 6);
+    expect(await descriptionOf('a-3')).toBe('by hand');
+  });
+
+  it('for tags is not trusted because it shows the settings of workspaces', async () => {
+    const { bench, stack } = await openScene();
+    const documents = (description: string, tags: object) =>
+      names.map((name) => workspace(name, { description, tags }));
+    await stack.begin(...documents('old', { env: 'dev' }));
+    await stack.declare(...documents('new', { env: 'prod' }));
+    const path = `/workspaces/${await bench.idOf('a-3')}/tag-bindings`;
+    const attributes = { key: 'env', value: 'by-hand' };
+    const edit = onceRead(() => bench.byHand.patch(path, { data: [{ type: 'tag-bindings', attributes }] }));
+    let old: { included: unknown; tags: Map<string, unknown> } | undefined;
+    bench.wire.guardBy(async (request, pass) => {
+      await edit(request);
+      const answer = await pass();
+      if (!isPage(request) || answer === undefined || bench.written().length >= 12) return answer;
+      const body = JSON.parse(answer.text);
+      const items: { id: string; relationships: Record<string, unknown> }[] = body.data;
+      const tagsOf = (item: (typeof items)[number]) => item.relationships['effective-tag-bindings'];
+      old ??= { included: body.included, tags: new Map(items.map((item) => [item.id, tagsOf(item)])) };
+      body.included = old.included;
+      for (const item of items) item.relationships['effective-tag-bindings'] = old.tags.get(item.id);
+      return { ...answer, text: JSON.stringify(body) };
+    });
+    await stack.run(['apply', '--yes'], 6);
+    expect(await bench.tagsOf('a-3')).toMatchObject({ env: 'by-hand' });
   });
 });
