@@ -22,6 +22,26 @@ export function memberOf(value: Json | undefined, key: string): Json | undefined
   return isJsonObject(value) ? ownMember(value, key) : undefined;
 }
 
+/** The value at a path; undefined where there is none. */
+export function valueAt(value: Json | undefined, path: Path): Json | undefined {
+  let at = value;
+  for (const name of path) at = Array.isArray(at) ? at[Number(name)] : memberOf(at, name);
+  return at;
+}
+
+/** A copy with another value at the path; undefined removes the member. Missing objects on the way are created. */
+export function withValueAt(
+  into: JsonObject,
+  [name = '', ...below]: Path,
+  value: Json | undefined,
+): JsonObject {
+  const { [name]: _, ...others } = into;
+  if (below.length === 0) return value === undefined ? others : { ...into, [name]: value };
+  const known = ownMember(into, name);
+  if (value === undefined && !isJsonObject(known)) return into;
+  return { ...into, [name]: withValueAt(isJsonObject(known) ? known : {}, below, value) };
+}
+
 /** The elements of a list as texts; empty for any other value. */
 export function textsOf(value: Json | undefined): string[] {
   return Array.isArray(value) ? value.map(String) : [];

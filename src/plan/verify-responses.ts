@@ -5,7 +5,15 @@
 import type { CallId } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import type { Field, FieldChange } from '../model/field.ts';
-import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../model/json.ts';
+import {
+  isJsonObject,
+  type Json,
+  ownMember,
+  type Path,
+  sameJson,
+  valueAt,
+  withValueAt,
+} from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { ReturnedFields } from '../model/kind-calls.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
@@ -144,21 +152,7 @@ function agrees(field: Field | undefined, answered: Json | undefined, wanted: Js
   });
 }
 
-function valueAt(spec: Spec | undefined, path: Path): Json | undefined {
-  let value: Json | undefined = spec;
-  for (const segment of path) value = isJsonObject(value) ? ownMember(value, segment) : undefined;
-  return value;
-}
-
 /** A copy of `spec` with the values of `from` at these paths; a value that `from` lacks is removed. */
 export function withValuesAt(spec: Spec, from: Spec, paths: readonly Path[]): Spec {
   return paths.reduce((into, path) => withValueAt(into, path, valueAt(from, path)), spec);
-}
-
-function withValueAt(into: Spec, [name = '', ...below]: Path, value: Json | undefined): Spec {
-  const { [name]: _, ...others } = into;
-  if (below.length === 0) return value === undefined ? others : { ...into, [name]: value };
-  const known = ownMember(into, name);
-  if (value === undefined && !isJsonObject(known)) return into;
-  return { ...into, [name]: withValueAt(isJsonObject(known) ? known : {}, below, value) };
 }

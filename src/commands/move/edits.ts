@@ -8,12 +8,12 @@ import {
   documentText,
   editText,
   type ValueEdit,
-  valueAt,
 } from '../../manifest/edit/edit-document.ts';
 import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
 import { findRepository, type Repository, slashes } from '../../manifest/files/find-stack.ts';
 import { matchStackFiles } from '../../manifest/files/match-files.ts';
 import { createSourceText, type YamlDocument } from '../../manifest/yaml/yaml-document.ts';
+import { valueAt } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import type { FileChange } from '../../run/manifest-edits/write-files.ts';

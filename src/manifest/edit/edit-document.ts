@@ -2,21 +2,12 @@
  * Changes values in the text of a file in place: only the source of what differs is replaced, every other character stays. The
  * result is parsed again and must have the wanted values. Also finds why a value cannot be changed in place: others share it.
  */
-import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../../model/json.ts';
+import { isJsonObject, type Json, type Path, sameJson, valueAt } from '../../model/json.ts';
 import { type Span, spanOf } from '../yaml/locate.ts';
 import { parseDocuments } from '../yaml/parse-documents.ts';
 import { createSourceText, type SourceText, type YamlDocument } from '../yaml/yaml-document.ts';
 import { nextEdit } from './next-edit.ts';
 import { applySplices, readSourceTree, type SourceNode, UnusualYaml } from './source-tree.ts';
-
-export function valueAt(value: Json | undefined, path: Path): Json | undefined {
-  let at = value;
-  for (const name of path) {
-    if (Array.isArray(at)) at = at[Number(name)];
-    else at = isJsonObject(at) ? ownMember(at, name) : undefined;
-  }
-  return at;
-}
 
 /** A copy with another value at the path; undefined removes the member. Missing maps on the way are created. */
 function withValueAt(whole: Json | undefined, [name, ...rest]: Path, value: Json | undefined): Json {
