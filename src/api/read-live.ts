@@ -2,6 +2,7 @@
  * Reads what a plan needs of every target, in parallel and in two steps, over one session for each target. A target that cannot be
  * read is reported once, does not stop the others, and is left out of the plan: a resource that was not read is not absent.
  */
+import { namedIn, resolveNames } from '../compare/named-references.ts';
 import {
   type Address,
   type AddressText,
@@ -13,6 +14,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { type Reader, WireError } from '../model/http.ts';
 import type { Kind, LiveSet, ReadRequest, Registry, Session } from '../model/kind.ts';
 import type { Ledger } from '../model/ledger.ts';
+import type { NameLists } from '../model/named-reference.ts';
 import { quoted } from '../model/quoted.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Dialect, Target } from '../model/stack.ts';
@@ -54,6 +56,8 @@ interface ReadInput {
 /** The resources of one target, by kind; or why it could not be read, then `sets` is empty. */
 export interface LiveReading {
   readonly sets: ReadonlyMap<string, LiveSet>;
+  /** the lists of the things that manifests give by name; absent if they give none */
+  readonly names?: NameLists;
   readonly unread?: Diagnostic;
 }
 
@@ -63,11 +67,26 @@ export type LiveReadings = ReadonlyMap<string, LiveReading>;
 /** The first step: all kinds without `losses`. The deletions are not known yet. */
 export function readFirst(input: ReadInput): Promise<LiveReadings> {
   const known = knownByPlace(input);
-  return readTargets(input, (session) =>
-    readKinds(session, kindsOf(session, input, { withLosses: false }), (kind) =>
-      requestFor(kind, session, input, known),
-    ),
-  );
+  return readTargets(input, async (session) => {
+    const names = await readNames(session, input, known);
+    const kinds = kindsOf(session, input, { withLosses: false });
+    const sets = await readKinds(session, kinds, (kind) =>
+      requestFor(kind, session, input, { known, names }),
+    );
+    return { sets, ...(names.size === 0 ? {} : { names }) };
+  });
+}
+
+/** One list for each sort of thing that a manifest of the target gives by name, and none for those that are given by id. */
+async function readNames(session: Session, { kinds }: ReadInput, known: Known): Promise<NameLists> {
+  const wanted = [...kinds.values()].flatMap(({ name: kind, named }) => {
+    const { declared = [] } = known.get(kindAndTarget({ kind, target: session.target.name })) ?? {};
+    if (named === undefined) return [];
+    const used = declared.flatMap(({ spec }) => namedIn(spec, named.references));
+    return [...new Set(used.map(({ what }) => what))].map((what) => ({ what, named }));
+  });
+  const lists = wanted.map(async ({ what, named }) => [what, await named.list(session, what)] as const);
+  return new Map(await Promise.all(lists));
 }
 
 /**
@@ -81,13 +100,16 @@ export async function readRest(
 ): Promise<LiveReadings> {
   const sessions = input.sessions.filter(({ target }) => first.get(target.name)?.unread === undefined);
   const known = knownByPlace(input);
-  const rest = await readTargets({ ...input, sessions }, (session) => {
+  const rest = await readTargets({ ...input, sessions }, async (session) => {
     const planned = deletions.get(session.target.name) ?? new Set();
     const isPlannedDeletion = (parent: Address) => planned.has(formatAddress(parent));
-    return readKinds(session, kindsOf(session, input, { withLosses: true }), (kind) => ({
-      ...requestFor(kind, session, input, known),
+    const { names = new Map() } = first.get(session.target.name) ?? {};
+    const kinds = kindsOf(session, input, { withLosses: true });
+    const sets = await readKinds(session, kinds, (kind) => ({
+      ...requestFor(kind, session, input, { known, names }),
       ...(planned.size === 0 ? {} : { isPlannedDeletion }),
     }));
+    return { sets };
   });
   return new Map(
     [...first].map(([name, reading]) => [name, mergeSteps(reading, rest.get(name), input)] as const),
@@ -111,7 +133,7 @@ function mergeSteps(first: LiveReading, rest: LiveReading | undefined, { kinds }
     const set = first.sets.get(name) ?? rest.sets.get(name);
     return set === undefined ? [] : [[name, set] as const];
   });
-  return { sets: new Map(sets) };
+  return { ...first, sets: new Map(sets) };
 }
 
 type Sets = ReadonlyMap<string, LiveSet>;
@@ -119,7 +141,7 @@ type Sets = ReadonlyMap<string, LiveSet>;
 /** In parallel; a target that cannot be read does not stop the others. */
 async function readTargets(
   { sessions }: ReadInput,
-  read: (session: Session) => Promise<Sets>,
+  read: (session: Session) => Promise<LiveReading>,
 ): Promise<LiveReadings> {
   const readings = await Promise.all(
     sessions.map(async (session) => [session.target.name, await readTarget(session, read)] as const),
@@ -127,11 +149,14 @@ async function readTargets(
   return new Map(readings);
 }
 
-async function readTarget(session: Session, read: (session: Session) => Promise<Sets>): Promise<LiveReading> {
+async function readTarget(
+  session: Session,
+  read: (session: Session) => Promise<LiveReading>,
+): Promise<LiveReading> {
   try {
-    const sets = await read(session);
+    const { sets, ...rest } = await read(session);
     const refused = [...sets.values()].flatMap((set) => set.refused ?? [])[0];
-    if (refused === undefined) return { sets: withinTotals(sets) };
+    if (refused === undefined) return { ...rest, sets: withinTotals(sets) };
     const message = `target ${quoted(session.target.name)}: ${refused.message}`;
     return { sets: new Map(), unread: { severity: 'error', ...refused, message } };
   } catch (error) {
@@ -200,13 +225,16 @@ function requestFor(
   kind: Kind,
   { target }: Session,
   { ledger, deleted }: ReadInput,
-  known: Known,
+  { known, names: lists }: { readonly known: Known; readonly names: NameLists },
 ): ReadRequest {
+  const place = kindAndTarget({ kind: kind.name, target: target.name });
+  const { declared, records } = known.get(place) ?? { declared: [], records: new Map() };
+  const { references } = kind.named ?? {};
+  // The plan has the errors about names that were not found.
+  const look = references === undefined ? undefined : { references, lists, recorded: () => [] };
   return {
-    ...(known.get(kindAndTarget({ kind: kind.name, target: target.name })) ?? {
-      declared: [],
-      records: new Map(),
-    }),
+    declared: look === undefined ? declared : declared.map((one) => resolveNames(one, look).resource),
+    records,
     deleted,
     record: (address) => ledger.records.get(formatAddress(address)),
   };

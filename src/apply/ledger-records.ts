@@ -8,7 +8,7 @@ import type { Call, CallId } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import type { FieldTable } from '../model/field.ts';
 import type { Answer } from '../model/http.ts';
-import type { Json } from '../model/json.ts';
+import { type Json, valueAt } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Ledger, LedgerRecord, Origin } from '../model/ledger.ts';
 import type { Spec } from '../model/resource.ts';
@@ -67,15 +67,29 @@ export function completeRecord(
     lostTag: carriedOut?.lostTag,
     idOf: (address) => ids?.get(formatAddress(address)) ?? planning.live(address)?.id,
   });
-  const { content: _, inherited: __, ...drafted } = record;
+  const { content: _, inherited: __, names: drafts, ...drafted } = record;
+  const recorded =
+    carriedOut === undefined ? fields : verifiedFields(planning, carriedOut, { fields, known });
   return {
     ...drafted,
     ...(id === undefined ? {} : { id }),
     origin: origins?.get(text) ?? record.origin,
-    fields: carriedOut === undefined ? fields : verifiedFields(planning, carriedOut, { fields, known }),
+    fields: recorded,
+    ...recordedNames(recorded, [known?.names, drafts]),
     ...kept,
     ...(marks === undefined || Object.keys(marks).length === 0 ? {} : { marks }),
   };
+}
+
+/** The names whose ids the recorded fields have: of a change that stopped early, some may still be the former ones. */
+function recordedNames(
+  fields: Spec,
+  sides: readonly (LedgerRecord['names'] | undefined)[],
+): Pick<LedgerRecord, 'names'> {
+  const found = sides.flatMap((names = {}) =>
+    Object.entries(names).filter(([key, { id }]) => valueAt(fields, key.split('.')) === id),
+  );
+  return found.length === 0 ? {} : { names: Object.fromEntries(found) };
 }
 
 /** The members of a draft that were carried out. */

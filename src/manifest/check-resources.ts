@@ -11,6 +11,7 @@ import { orList, quoted } from '../model/quoted.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Dialect, Stack, Target } from '../model/stack.ts';
 import { checkSources } from './check-secret-sources.ts';
+import { namesWithIds } from './names-and-ids.ts';
 import { fromDefaultsNote, maskedPlace, quotedMasked } from './problem.ts';
 import type { Entry } from './resolve-resources.ts';
 import { leadsToSecret } from './yaml/secret-fields.ts';
@@ -60,6 +61,7 @@ export function checkResources(entries: readonly Entry[], context: ResourcesCont
     return [
       ...[
         ...(kind.check?.(resource, others) ?? []),
+        ...namesWithIds(kind, resource.spec),
         ...(stack === undefined ? [] : checkSources(kind, resource, stack)),
       ].map((finding) => diagnoseFinding(finding, resource, { declaration, secrets })),
       ...moves,

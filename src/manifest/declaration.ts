@@ -6,7 +6,8 @@ import type { Place } from '../model/diagnostic.ts';
 import type { Field } from '../model/field.ts';
 import { isJsonObject, type JsonObject, type Path } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
-import { depthOf, mergeDefaults } from './merge-defaults.ts';
+import { depthOf } from './merge-defaults.ts';
+import { mergeUnder } from './names-and-ids.ts';
 import type { DocumentPlaces, ExplainContext, ServiceSpellings } from './problem.ts';
 import { manifestSchema } from './schema/manifest-schema.ts';
 import { type Defaults, placeInDefaults, typedInDefaults } from './stack-defaults.ts';
@@ -58,7 +59,7 @@ class Manifest implements Declaration {
     if (defaults !== undefined) this.defaults = defaults;
     this.value =
       defaults !== undefined && isJsonObject(spec)
-        ? { ...own, spec: mergeDefaults(defaults.spec, spec) }
+        ? { ...own, spec: mergeUnder(kind, defaults.spec, spec) }
         : own;
     this.spellings = spellings;
     this.#secrets = secrets;

@@ -142,7 +142,7 @@ function validateDocuments(
   const entries: Entry[] = [];
   const diagnostics: Diagnostic[] = [];
   const reported = new Set((stack?.diagnostics ?? []).map(diagnosticKey));
-  const stackDefaults = stack && new StackDefaults(stack.document, stack.defaults);
+  const stackDefaults = stack && new StackDefaults(stack.document, stack.defaults, kinds);
   for (const document of documents) {
     const kind = kindOf(document, kinds);
     if (kind === undefined) {

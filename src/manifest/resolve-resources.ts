@@ -11,6 +11,7 @@ import { type DesiredResource, isDeclaration, type Metadata, type Spec } from '.
 import type { Target } from '../model/stack.ts';
 import type { Declaration } from './declaration.ts';
 import { depthOf, mergeDefaults } from './merge-defaults.ts';
+import { withoutReplaced } from './names-and-ids.ts';
 import { type Defaults, placeInDefaults } from './stack-defaults.ts';
 import { type EntrySide, placeIn, type YamlDocument } from './yaml/yaml-document.ts';
 
@@ -28,7 +29,7 @@ interface MergedSpec {
 function mergeSpec({ kind, document, defaults }: Declaration): MergedSpec {
   const own = upgraded(kind, specOf(document));
   if (defaults === undefined) return { spec: own, fromDefaults: none };
-  const below = upgraded(kind, defaults.spec);
+  const below = withoutReplaced(kind, upgraded(kind, defaults.spec), own);
   return {
     spec: mergeDefaults(below, own),
     fromDefaults: Object.keys(below).filter((name) => !Object.hasOwn(own, name)),

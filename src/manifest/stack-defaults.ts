@@ -4,9 +4,11 @@
  */
 import type { Place } from '../model/diagnostic.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf, type Path } from '../model/json.ts';
+import type { Kind, Registry } from '../model/kind.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
 import type { DefaultsEntry, DefaultsMatch, Target } from '../model/stack.ts';
-import { depthOf, mergeDefaults } from './merge-defaults.ts';
+import { depthOf } from './merge-defaults.ts';
+import { mergeUnder } from './names-and-ids.ts';
 import { type EntrySide, placeIn, typedText, type YamlDocument } from './yaml/yaml-document.ts';
 
 /** What a document says of its resource, as far as defaults can match it. */
@@ -84,12 +86,14 @@ function pathInDefaults(layers: readonly DefaultsLayer[], path: Path): Path {
 export class StackDefaults {
   readonly #document: YamlDocument;
   readonly #entries: readonly DefaultsEntry[];
+  readonly #kinds: Registry;
   readonly #known = new Map<string, Defaults | undefined>();
   /** whether documents of one kind may have different defaults */
   readonly differ: boolean;
 
-  constructor(document: YamlDocument, entries: readonly DefaultsEntry[]) {
+  constructor(document: YamlDocument, entries: readonly DefaultsEntry[], kinds: Registry) {
     this.#document = document;
+    this.#kinds = kinds;
     this.#entries = entries;
     this.differ = entries.some(({ match }) => match !== undefined);
   }
@@ -113,7 +117,10 @@ export class StackDefaults {
       .map(({ kinds, path }) => ({ spec: kinds[kind] ?? {}, path: [...path, kind] }))
       .reverse();
     const [first = { spec: {} }, ...below] = layers;
-    const spec = below.reduce((merged, layer) => mergeDefaults(layer.spec, merged), first.spec);
+    const spec = below.reduce(
+      (merged, layer) => mergeUnder(this.#kinds.get(kind), layer.spec, merged),
+      first.spec,
+    );
     return { document: this.#document, spec, layers };
   }
 }
@@ -121,11 +128,14 @@ export class StackDefaults {
 /** The values that a stack puts under a document of a kind. @param entries in order */
 export function defaultsUnder(
   entries: readonly DefaultsEntry[],
-  kind: string,
+  kind: Kind,
   document: MatchedDocument,
 ): JsonObject {
   const found = entries.filter(({ match }) => match === undefined || matches(match, document));
-  return found.reduce<JsonObject>((below, { kinds }) => mergeDefaults(below, memberObject(kinds, kind)), {});
+  return found.reduce<JsonObject>(
+    (below, { kinds }) => mergeUnder(kind, below, memberObject(kinds, kind.name)),
+    {},
+  );
 }
 
 function memberObject(kinds: DefaultsEntry['kinds'], kind: string): JsonObject {

@@ -54,9 +54,19 @@ export interface FieldChange {
   readonly unknown?: string;
   /** where the value comes from, if not from the manifest: "default", "no longer declared" */
   readonly origin?: string;
+  /** the names of things whose ids the values contain: they are only shown */
+  readonly names?: readonly ShownName[];
   /** for a value that was redacted as a whole: its hash, from which the digest is built. The value itself is then the placeholder */
   readonly redacted?: { readonly before?: string; readonly after?: string };
 }
+
+/** A thing that a value gives by its id, with the name that it has in the target. */
+export type ShownName = {
+  /** of the id, below the path of the change; empty if the whole value is the id */
+  readonly at: Path;
+  readonly before?: string;
+  readonly after?: string;
+};
 
 const plannerFields: ReadonlySet<string> = new Set([
   'claim',

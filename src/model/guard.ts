@@ -16,6 +16,7 @@ export type GuardId =
   | 'update-percent'
   | 'recreate'
   | 'rename'
+  | 'reference-changed'
   | 'no-record'
   | 'forced-delete'
   | 'adopt'
@@ -57,6 +58,7 @@ export const guardDefaults: Readonly<Record<GuardId, GuardEffect>> = {
   'update-percent': 'blocks',
   recreate: 'blocks',
   rename: 'blocks',
+  'reference-changed': 'blocks',
   'no-record': 'blocks',
   'forced-delete': 'blocks',
   adopt: 'blocks',

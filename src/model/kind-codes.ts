@@ -56,7 +56,7 @@ export const kindCodes = {
   'agent-pool-missing': {
     title: 'The execution mode needs an agent pool, and there is none',
     class: 'invalid',
-    fix: 'add "agentPoolId", or inherit the pool',
+    fix: 'add "agentPool" or "agentPoolId", or inherit the pool',
   },
   'agent-pool-without-agent': {
     title: 'An agent pool is given to a mode without agents',

@@ -12,6 +12,7 @@ import type { DiagnosticCode } from './diagnostic-codes.ts';
 import type { FieldChange, FieldTable } from './field.ts';
 import type { Json, JsonObject, Path } from './json.ts';
 import type { LedgerRecord } from './ledger.ts';
+import type { NameList, NamedReference } from './named-reference.ts';
 import type { DesiredResource, LiveResource, Spec } from './resource.ts';
 import type { Risk } from './guard.ts';
 import type { Dialect, Service, Target } from './stack.ts';
@@ -31,7 +32,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   // Schema: what a manifest may declare.
   /** JSON Schema (draft 2020-12) of `spec` */
   readonly specSchema: JsonObject;
-  /** every field of `specSchema` that is not a short form */
+  /** every field of `specSchema` that is no short form and gives no thing by its name */
   readonly fields: FieldTable;
   /** how an absent field is treated: not managed, or set to its default (if every write replaces the whole resource) */
   readonly absent: 'unmanaged' | 'default';
@@ -41,6 +42,8 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   readonly upgrade?: (spec: Named<D>) => Named<D>;
   /** The rules about one resource that a schema cannot express. Offline. */
   readonly check?: (resource: DesiredResource<D>, others: CheckContext) => readonly ResourceProblem[];
+  /** the things of the service that a manifest can give by name instead of by id, and how they are listed */
+  readonly named?: NamedThings;
   /** The other resources that this one names. */
   readonly references?: (resource: DesiredResource<D>) => readonly Reference[];
   /**
@@ -187,6 +190,15 @@ export interface ShortForm {
   readonly kind: string;
   /** the spec of the document that the short form stands for */
   spec(value: Json): Spec;
+}
+
+export interface NamedThings {
+  readonly references: readonly NamedReference[];
+  /**
+   * Reads one list in bulk. @param what of one of the references
+   * @throws WireError when the service cannot be reached; all its answers are values of the list
+   */
+  list(session: Session, what: string): Promise<NameList>;
 }
 
 /** A problem that a kind finds in one resource. `src/manifest` adds the place in the file. */

@@ -7,6 +7,7 @@ import type { Approval, ApprovedPlan, OfferedPlan } from './approval.ts';
 import type { Action, OutcomeKind } from './change.ts';
 import type { FieldChange } from './field.ts';
 import type { Json } from './json.ts';
+import type { NamedIds } from './named-reference.ts';
 import type { IdentityText, LedgerPlace } from './stack.ts';
 
 export type Origin = 'created' | 'adopted';
@@ -24,6 +25,8 @@ export interface LedgerRecord<F = Readonly<Record<string, Json>>> {
    * ownership tag, in a target that keeps none: absent after a write, until a plan finds the resource as declared
    */
   readonly content?: Readonly<Record<string, Json>>;
+  /** the things that the manifest gave by name, with the ids in `fields`; absent in ledgers of older versions */
+  readonly names?: NamedIds;
   /** live values of undeclared fields, except defaults: nothing is written because of them */
   readonly seen?: Readonly<Record<string, Json>>;
   /** values that an apply let the resource inherit from a parent, by field name: nothing is written because of them */

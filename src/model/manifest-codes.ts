@@ -306,6 +306,11 @@ export const manifestCodes = {
     class: 'invalid',
     fix: 'write the new name',
   },
+  'name-and-id': {
+    title: 'A thing is given by its name and by its id',
+    class: 'invalid',
+    fix: 'keep the name or the id',
+  },
   'source-not-admitted': {
     title: 'A secret has a source that the stack does not allow',
     class: 'invalid',

@@ -12,12 +12,27 @@ export function nearestWord(word: string, candidates: Iterable<string>): string 
   let best: { readonly word: string; readonly distance: number } | undefined;
   for (const candidate of candidates) {
     if (candidate === word) return undefined;
-    const distance = editDistance(wanted, plain(candidate));
     const limit = Math.floor((Math.max(wanted.length, candidate.length) + 1) / 3);
+    // Of thousands of names, most differ in length alone by more than that.
+    if (Math.abs(wanted.length - plain(candidate).length) > limit) continue;
+    const distance = editDistance(wanted, plain(candidate));
     if (distance <= limit && (best === undefined || distance < best.distance))
       best = { word: candidate, distance };
   }
   return best?.word;
+}
+
+/** Up to three near candidates, the nearest first. @returns empty when none is near, or when the word itself is a candidate */
+export function nearestWords(word: string, candidates: Iterable<string>): string[] {
+  const left = new Set(candidates);
+  const found: string[] = [];
+  while (found.length < 3) {
+    const near = nearestWord(word, left);
+    if (near === undefined) break;
+    found.push(near);
+    left.delete(near);
+  }
+  return found;
 }
 
 function plain(word: string): string {

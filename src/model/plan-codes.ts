@@ -108,7 +108,12 @@ export const planCodes = {
   'unknown-reference': {
     title: 'Reference not found, or not readable',
     class: ['invalid', 'incomplete'],
-    fix: 'correct the reference, declare the resource that it names, or make it possible to read it',
+    fix: 'correct the reference, declare or create what it names, or make it possible to read it',
+  },
+  'ambiguous-reference': {
+    title: 'Several things have the name that a reference gives',
+    class: 'invalid',
+    fix: 'write the id, or give them different names in the service',
   },
   cycle: {
     title: 'Changes depend on each other in a cycle',

@@ -5,6 +5,7 @@
 import type { Address } from './address.ts';
 import type { Place } from './diagnostic.ts';
 import type { Json, Path } from './json.ts';
+import type { NamedIds } from './named-reference.ts';
 
 /** Field values by their names in manifests. */
 export type Spec = Readonly<Record<string, Json>>;
@@ -44,6 +45,8 @@ export interface DesiredResource<D extends Spec = Spec> {
   placeOf(path: Path, side?: 'key' | 'value'): Place;
   /** top-level fields whose value comes from the stack's defaults */
   readonly fromDefaults: readonly string[];
+  /** the things that it gives by name; only once their ids were found, which are in `spec` then */
+  readonly names?: NamedIds;
 }
 
 /** The mark in the target that says which stack owns a resource. */

@@ -5,7 +5,7 @@
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { CallId } from '../model/call.ts';
 import type { Change, DigestedChange, Notice } from '../model/change.ts';
-import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
+import { type Diagnostic, sortDiagnostics, withListPlaces } from '../model/diagnostic.ts';
 import type { Inheritable } from '../model/kind-specs.ts';
 import { type Coverage, type Plan, type PlanTarget, planVersion } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
@@ -38,6 +38,7 @@ import {
 } from './permission-check.ts';
 import { type PlanContext, type PlanContextInput, makePlanContext } from './plan-context.ts';
 import { doneMoves, moveProblems } from './moved-ownership.ts';
+import { namedFields } from './names.ts';
 import { isDeclared, recordAfter, type RecordDraft, recordsOf } from './planned-records.ts';
 
 export interface PlanInput extends PlanContextInput {
@@ -95,7 +96,10 @@ export function buildPlan(input: PlanInput): PlanResult {
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
   const losses = findLosses(context, drafts);
   const drafted = pending.map((draft) =>
-    withLosses(withPredictedRefusals(context, withCalls(context, draft, drafts), drafts), losses),
+    withShownNames(
+      context,
+      withLosses(withPredictedRefusals(context, withCalls(context, draft, drafts), drafts), losses),
+    ),
   );
   const { changes, cycle } = orderChanges(waitingForOwnershipTags(context, drafted));
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
@@ -109,7 +113,7 @@ export function buildPlan(input: PlanInput): PlanResult {
     changes,
     unchanged: drafts.size - pending.length,
     notices: sortNotices([...planDraft.notices, ...notedOnly(drafts), ...doneMoves(context)]),
-    problems: sortDiagnostics(joinForeignIds(problems)),
+    problems: sortDiagnostics(withListPlaces(joinForeignIds(problems))),
     guards: findGuards(context, drafts),
     coverage: coverageOf(input, context, changes),
     digest: digestOf({ stack: input.stack.name, targets, ...selection, changes }),
@@ -145,6 +149,11 @@ export function buildPlan(input: PlanInput): PlanResult {
     },
     remainingWork: (approved) => remainingWork(context, approved),
   };
+}
+
+function withShownNames(context: PlanContext, change: Change): Change {
+  const fields = namedFields(context, change.address, change.fields);
+  return fields === change.fields ? change : { ...change, fields };
 }
 
 function withLosses(change: Change, losses: ReturnType<typeof findLosses>): Change {

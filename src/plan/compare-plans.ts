@@ -198,10 +198,12 @@ function otherMember(given: Change, fresh: Change, comparing: Comparing): string
 function otherField(given: Change, fresh: Change, { stack, clean }: Comparing): string | undefined {
   const place = { stack, address: fresh.address };
   const about = ({ origin, unknown, shape }: FieldChange): Json => [origin ?? null, unknown ?? null, shape];
+  const named = ({ names = [] }: FieldChange): Json => names.map((one) => ({ ...one }));
   for (const [one, other] of pairs(given.fields, fresh.fields, ({ path }) => canonicalText(path))) {
     if (one === undefined || other === undefined) continue;
     const path = other.path.join('.');
     if (!sameJson(clean([about(one)]), clean([about(other)]))) return `the origin of ${quoted(path)}`;
+    if (!sameJson(clean([named(one)]), clean([named(other)]))) return `the names in ${quoted(path)}`;
     const hidden = withRedactedValues(place, other, clean).redacted ?? {};
     const isHidden = (['before', 'after'] as const).every(
       (side) => one.redacted?.[side] === undefined || hidden[side] !== undefined,

@@ -72,6 +72,8 @@ export function draftDeclared(context: PlanContext, resource: DesiredResource): 
   const unsupported = context.unsupported(address);
   if (unsupported !== undefined)
     return { problems: [{ severity: 'error', place: resource.place, ...unsupported }] };
+  const unknownNames = context.unknownNames.get(formatAddress(address));
+  if (unknownNames !== undefined) return { problems: unknownNames };
   const live = context.live.get(formatAddress(address));
   const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
   const compared = compareResource(context, { address, resource, desired, live });

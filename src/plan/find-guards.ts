@@ -24,6 +24,7 @@ import type { Draft } from './draft-declared.ts';
 import { findRenames, type LikelyRename } from './find-renames.ts';
 import { guardMessages, identityGuards, type UncountedGuard } from './identity-guards.ts';
 import { loosenedGuards } from './loosened.ts';
+import { changedReferences } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
 import { takenOverAddresses } from './take-over-stack.ts';
 
@@ -38,6 +39,7 @@ export function findGuards(context: PlanContext, drafts: ReadonlyMap<AddressText
     ...identityFindings(context, pending),
     ...forcedFindings(pending),
     ...renameFindings(context, drafts),
+    ...gather(changedReferences(context).map((one) => ({ ...one, id: 'reference-changed' as const }))),
     ...riskFindings(pending),
   ];
   return found

@@ -143,6 +143,7 @@ export type UncountedGuard =
   | RiskGuard
   | 'recreate'
   | 'rename'
+  | 'reference-changed'
   | 'no-record'
   | 'forced-delete'
   | 'adopt'
@@ -159,6 +160,7 @@ const givenBackMessage = 'would be deleted, although this stack took it over fro
 export const guardMessages: Readonly<Record<UncountedGuard, string>> = {
   recreate: 'would be created again, although this stack applied it before: somebody deleted it',
   rename: 'would be created, while a similar resource is no longer declared: is it a rename?',
+  'reference-changed': 'would refer by the same name to something else than before',
   'no-record': 'would be deleted, although the ledger has no record of it',
   'forced-delete': 'would be deleted by force, without the checks of a safe delete',
   adopt: 'would be taken over, although this stack never wrote it',

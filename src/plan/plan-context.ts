@@ -8,6 +8,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Inheritable } from '../model/kind-specs.ts';
 import type { Kind, LiveSet, RefusedValue, Registry } from '../model/kind.ts';
 import type { Ledger, LedgerRecord, MovedAway } from '../model/ledger.ts';
+import type { NameLists } from '../model/named-reference.ts';
 import { nearestWord } from '../model/nearest-word.ts';
 import { quoted } from '../model/quoted.ts';
 import {
@@ -33,6 +34,7 @@ import type { LoosenedSetting } from '../model/guard.ts';
 import { movedCode } from './moved-targets.ts';
 import { type FormerStack, ownershipTagsOf, type StackIds, withRecordedOwner } from './our-tags.ts';
 import type { StackMoves } from './stack-moves.ts';
+import { withIds } from './names.ts';
 
 /** One target: what was read of each kind, and with how many requests. */
 interface LiveTarget {
@@ -43,6 +45,8 @@ interface LiveTarget {
   readonly requests: number;
   /** why the target could not be read; `sets` is empty then */
   readonly unread?: Diagnostic;
+  /** the lists of the things that manifests give by name */
+  readonly names?: NameLists;
   /** warnings about its address and its answers */
   readonly warnings?: readonly Diagnostic[];
 }
@@ -90,6 +94,8 @@ export interface PlanContext {
   readonly removalRequests: ReadonlyMap<AddressText, DesiredResource>;
   /** documents of resources that other stacks take over */
   readonly movesAway: ReadonlyMap<AddressText, DesiredResource>;
+  /** of declared resources: an error for each name whose id was not found. Their specs lack something, so they are not compared */
+  readonly unknownNames: ReadonlyMap<AddressText, readonly Diagnostic[]>;
   readonly live: ReadonlyMap<AddressText, LiveResource>;
   readonly ledger: Ledger;
   readonly commitOrders: readonly CommitOrder[];
@@ -252,14 +258,16 @@ function isComplete(input: PlanContextInput): boolean {
 }
 
 /** The documents of the stack by what they ask for. */
-function documentsOf({ desired }: PlanContextInput) {
-  const declared = desired.filter(isDeclaration);
+function documentsOf(input: PlanContextInput) {
+  const { desired } = input;
+  const { declared, unknownNames } = withIds(input, desired.filter(isDeclaration));
   const moving = desired.filter(({ metadata }) => metadata.movedTo !== undefined);
   return {
     desired: byAddress(declared),
     removalRequests: byAddress(desired.filter(({ metadata }) => metadata.remove !== undefined)),
     movesAway: byAddress(moving),
     placed: byAddress([...declared, ...moving]),
+    unknownNames,
   };
 }
 

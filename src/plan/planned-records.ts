@@ -81,6 +81,9 @@ export function recordAfter(context: PlanContext, draft: DeclaredDraft): LedgerR
     ...(onRemove === undefined ? {} : { onRemove }),
     ...(protect === undefined ? {} : { protect }),
     fields: Object.fromEntries(managed),
+    ...(resource.names === undefined || Object.keys(resource.names).length === 0
+      ? {}
+      : { names: resource.names }),
     ...(Object.keys(inherited).length === 0 ? {} : { inherited }),
     ...(ownership.by === 'ledger' ? { content: contentAfter(fields, live?.spec, changes) } : {}),
     ...(ownership.by === 'claim' && live !== undefined

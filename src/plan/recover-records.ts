@@ -4,7 +4,7 @@
  * Undeclared resources are not recorded: the guard `no-record` stops their deletion. Pure.
  */
 import type { Metadata } from '../model/resource.ts';
-import { type AddressText, formatAddress } from '../model/address.ts';
+import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Notice } from '../model/change.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
 import { buildPlan, type PlanInput, type PlanResult } from './build-plan.ts';
@@ -27,7 +27,10 @@ export function recoverRecords(input: PlanInput): Recovered {
   const context = makePlanContext({ ...input, ledger: emptyLedger(new Map()) });
   const planning = buildPlan({ ...input, ledger: emptyLedger(asApplied(context)) });
   const declared: AddressText[] = [];
-  const unrecorded: Notice[] = [];
+  const unrecorded: Notice[] = [...context.unknownNames].map(([text, [problem]]) => ({
+    address: parseAddress(text),
+    message: problem?.message ?? '',
+  }));
   for (const [text, { draft }] of planning.records) {
     const message = whyUnverified(context, planning, draft);
     if (message === undefined) declared.push(text);

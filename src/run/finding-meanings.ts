@@ -213,7 +213,10 @@ export const findingMeanings = {
     title: 'Not everything could be read, so a plan deletes nothing',
     fix: 'correct what the finding names',
   },
-  'read-failed': { title: 'The target could not be read', fix: 'correct what the finding names' },
+  'read-failed': {
+    title: 'The target, or a list of it, could not be read',
+    fix: 'correct what the finding names',
+  },
   'right-missing': {
     title: 'The token lacks a right on a declared resource',
     fix: 'give the token the right, or use another token',

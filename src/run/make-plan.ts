@@ -151,8 +151,8 @@ function deletionsIn(
   sessions: readonly Session[],
 ): ReadonlyMap<string, ReadonlySet<AddressText>> {
   const targets = sessions.map(({ target, dialect }) => {
-    const { sets = new Map(), unread } = first.get(target.name) ?? {};
-    return { target, dialect, sets, requests: 0, ...(unread === undefined ? {} : { unread }) };
+    const { sets = new Map(), ...rest } = first.get(target.name) ?? {};
+    return { target, dialect, sets, requests: 0, ...rest };
   });
   const deletions = plannedDeletions({ ...context, targets });
   const byTarget = Map.groupBy(deletions, (text) => parseAddress(text).target);

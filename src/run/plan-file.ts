@@ -252,8 +252,14 @@ function riskOf({ path, says, ...rest }: NonNullable<PlanJson['changes'][number]
 }
 
 /** @throws when a value is not shown as it is: a reader would take it for another one */
-function fieldOf({ path, ...rest }: PlanJson['changes'][number]['fields'][number]): FieldChange {
-  const field = { ...rest, path: pathOf(path) };
+function fieldOf({ path, names, ...rest }: PlanJson['changes'][number]['fields'][number]): FieldChange {
+  const field = {
+    ...rest,
+    path: pathOf(path),
+    ...(names === undefined
+      ? {}
+      : { names: names.map(({ at, ...sides }) => ({ ...sides, at: pathOf(at) })) }),
+  };
   if (!isRedactionPlain(field))
     throw new Error(`${quoted(path)} has the hash of a redacted value, and shows another value`);
   const { before, after } = safeField(field);

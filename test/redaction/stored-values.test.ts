@@ -45,6 +45,7 @@ const record: Required<LedgerRecord> = {
   content: value,
   seen: value,
   inherited: value,
+  names: { projectId: { name: planted, id: 'prj-1' } },
   marks: value,
   formerOwners: [{ stack: planted, id: planted }],
 };
@@ -222,6 +223,7 @@ describe('a secret in every member', () => {
       'incoming',
       'inherited',
       'marks',
+      'names',
       'offered',
       'seen',
     ]);

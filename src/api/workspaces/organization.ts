@@ -58,13 +58,30 @@ function defaultPoolIn(relationships: Json | undefined): Json | undefined {
 }
 
 /** The ids of the agent pools of the organization; undefined if the list is not complete, or this token cannot read it. */
-export function agentPools(session: Session): Promise<ReadonlySet<string> | undefined> {
-  return session.once('agent pools', async () => {
+export async function agentPools(session: Session): Promise<ReadonlySet<string> | undefined> {
+  const { items, problem } = await listOf(session, 'agent-pools');
+  return problem === undefined ? new Set(items.map(({ id }) => String(id))) : undefined;
+}
+
+interface OrganizationList {
+  readonly items: readonly JsonObject[];
+  /** why something may be missing in it, as a clause */
+  readonly problem?: string;
+  /** the service answers 404: it has no such list, or hides it from this token */
+  readonly isMissing?: true;
+}
+
+/** A list of things of the organization, read once per session. */
+export function listOf(session: Session, type: string): Promise<OrganizationList> {
+  return session.once(type, async () => {
     try {
-      const { items, complete } = await readPages(session.reader, `${organizationPath(session)}/agent-pools`);
-      return complete ? new Set(items.map(({ id }) => String(id))) : undefined;
+      const { items, problem } = await readPages(session.reader, `${organizationPath(session)}/${type}`);
+      if (problem === undefined) return { items };
+      const isMissing = typeof problem === 'object' && problem.status === 404;
+      const why = typeof problem === 'string' ? problem : describeAnswer(problem);
+      return { items, problem: why, ...(isMissing ? { isMissing } : {}) };
     } catch (error) {
-      if (error instanceof WireError) return undefined;
+      if (error instanceof WireError) return { items: [], problem: error.message };
       throw error;
     }
   });
@@ -194,23 +211,11 @@ function listed(id: string, { attributes = null, relationships }: JsonObject): L
   return { name: typeof name === 'string' ? name : id, attributes, pool: defaultPoolIn(relationships) };
 }
 
-function listProjects(session: Session): Promise<ProjectList> {
-  return session.once('projects', async () => {
-    try {
-      const { items, problem } = await readPages(session.reader, `${organizationPath(session)}/projects`);
-      const found = items.map((item) => [String(item['id']), listed(String(item['id']), item)] as const);
-      const isMissing = typeof problem === 'object' && problem.status === 404;
-      return {
-        found: new Map(found),
-        ...(problem === undefined
-          ? {}
-          : { problem: typeof problem === 'string' ? problem : describeAnswer(problem) }),
-        ...(isMissing ? { isMissing } : {}),
-      };
-    } catch (error) {
-      if (error instanceof WireError) return { found: new Map(), problem: error.message };
-      throw error;
-    }
+async function listProjects(session: Session): Promise<ProjectList> {
+  const { items, ...rest } = await listOf(session, 'projects');
+  return session.once('projects by id', async () => {
+    const found = items.map((item) => [String(item['id']), listed(String(item['id']), item)] as const);
+    return { ...rest, found: new Map(found) };
   });
 }
 

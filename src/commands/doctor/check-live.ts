@@ -42,7 +42,7 @@ export async function checkLive(question: LiveQuestion): Promise<Finding[]> {
 /** Reasons that are shown one by one. */
 const mostShown = 3;
 
-function featureFindings({ unread, sets }: LiveReading, question: LiveQuestion): Finding[] {
+function featureFindings({ unread, sets, names }: LiveReading, question: LiveQuestion): Finding[] {
   if (unread !== undefined) {
     const id = unread.code === 'target-unread' ? 'read-failed' : 'feature-needed';
     return [failed('features', { id, message: unread.message, fix: unread.fix ?? 'see the message' })];
@@ -63,6 +63,9 @@ function featureFindings({ unread, sets }: LiveReading, question: LiveQuestion):
   const incomplete = new Set([...sets.values()].flatMap((set) => set.incomplete));
   const found = [
     ...unsupported,
+    ...[...(names ?? [])].flatMap(([what, { problem }]) =>
+      problem === undefined ? [] : [namesUnread(what, problem)],
+    ),
     ...[...incomplete].slice(0, mostShown).map((why) =>
       warning('features', {
         id: 'read-incomplete',
@@ -73,6 +76,14 @@ function featureFindings({ unread, sets }: LiveReading, question: LiveQuestion):
     ...[...limits].map((message) => info('features', { id: 'feature-missing', message })),
   ];
   return found.length > 0 ? found : [ok('features', 'the service lacks nothing that this stack uses')];
+}
+
+function namesUnread(what: string, problem: string): Finding {
+  return failed('features', {
+    id: 'read-failed',
+    message: `manifests give ${what}s by name, and their list could not be read: ${problem}`,
+    fix: `let the token read the ${what}s, if the service has them, or give their ids`,
+  });
 }
 
 /** Only of what is declared: other resources stop no apply. */

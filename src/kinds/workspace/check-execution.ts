@@ -34,37 +34,38 @@ function checkOperations(spec: WorkspaceSpec): ExecutionProblem[] {
 
 function checkPool(spec: WorkspaceSpec): ExecutionProblem[] {
   const mode = spec.executionMode ?? null;
-  const pool = spec.agentPoolId ?? null;
+  const field = spec.agentPool === undefined ? 'agentPoolId' : 'agentPool';
+  const pool = spec[field] ?? null;
   const inheritsPool = overwrites(spec, 'agentPool') === false;
   if (mode === 'agent' && pool === null && !inheritsPool) {
     return [
       {
         code: 'agent-pool-missing',
-        path: spec.agentPoolId === undefined ? ['executionMode'] : ['agentPoolId'],
-        message: 'the mode "agent" needs an "agentPoolId"',
-        fix: 'add "agentPoolId", or inherit the pool with "settingOverwrites: { agentPool: false }"',
+        path: spec[field] === undefined ? ['executionMode'] : [field],
+        message: 'the mode "agent" needs an "agentPool", or an "agentPoolId"',
+        fix: 'add "agentPool", or inherit the pool with "settingOverwrites: { agentPool: false }"',
       },
     ];
   }
-  if (mode === 'agent' && pool !== null && inheritsPool) return [poolInherited()];
+  if (mode === 'agent' && pool !== null && inheritsPool) return [poolInherited(field)];
   if (mode === 'agent' || pool === null) return [];
   return [
     {
       code: 'agent-pool-without-agent',
-      path: ['agentPoolId'],
+      path: [field],
       side: 'key',
-      message: '"agentPoolId" is only allowed with "executionMode: agent"',
+      message: `${quoted(field)} is only allowed with "executionMode: agent"`,
       found: modeInWords(spec),
-      fix: 'write "executionMode: agent", or remove "agentPoolId"',
+      fix: `write "executionMode: agent", or remove ${quoted(field)}`,
     },
   ];
 }
 
-function poolInherited(): ExecutionProblem {
+function poolInherited(field: 'agentPoolId' | 'agentPool'): ExecutionProblem {
   return {
     code: 'agent-pool-inherited',
-    path: ['agentPoolId'],
-    message: '"agentPoolId" is given, and "settingOverwrites.agentPool" says that the pool is inherited',
+    path: [field],
+    message: `${quoted(field)} is given, and "settingOverwrites.agentPool" says that the pool is inherited`,
     fix: 'remove one of the two',
     related: { message: 'where it is inherited', path: ['settingOverwrites', 'agentPool'] },
   };

@@ -21,7 +21,7 @@ const vcsRepo: FieldTable = {
   oauthTokenId: verbatim,
   vcsAppInstallationId: verbatim,
   tagsRegex: { compare: optionalText, default: null },
-} satisfies FieldsOf<RepositoryFields>;
+} satisfies FieldsOf<RepositoryFields, 'connection'>;
 
 export const fields: FieldTable = {
   description: { compare: text, default: null },
@@ -55,8 +55,8 @@ export const fields: FieldTable = {
   dataRetentionPolicy: { compare: asText, default: null },
   sourceName: { compare: scalar, createOnly: true, isCreatorMark: true },
   sourceUrl: { compare: scalar, createOnly: true },
-  // `tags` and `remoteStateConsumers` are short for manifests of their own: no fields.
-} satisfies FieldsOf<WorkspaceSpec, 'remoteStateConsumers' | 'tags'>;
+  // `tags` and `remoteStateConsumers` are short for manifests of their own, and names are replaced by ids: no fields.
+} satisfies FieldsOf<WorkspaceSpec, 'remoteStateConsumers' | 'tags' | 'project' | 'agentPool' | 'sshKey'>;
 
 const structuredOutput = 'structuredRunOutputEnabled';
 

@@ -167,7 +167,7 @@ function incompleteRepository({ address, desired, live }: WorkspaceComparison): 
       class: 'invalid',
       message: `${quoted(formatAddress(address))} has no repository yet, and its vcsRepo is incomplete, so none can be added`,
       found: `vcsRepo with ${Object.keys(repository).join(', ')}`,
-      fix: 'give vcsRepo.identifier and vcsRepo.oauthTokenId (or vcsRepo.vcsAppInstallationId)',
+      fix: 'give vcsRepo.identifier and vcsRepo.connection (or vcsRepo.oauthTokenId, or vcsRepo.vcsAppInstallationId)',
     },
   ];
 }

@@ -5,9 +5,7 @@
 import { type Static, Type } from 'typebox';
 import { nullable } from '../../model/nullable.ts';
 import type { Declared } from '../../model/kind-specs.ts';
-
-const flag = (description: string, fallback: boolean) =>
-  Type.Optional(nullable(Type.Boolean({ description: `${description} null: ${fallback}.` })));
+import { flag, vcsRepo } from './repository-schema.ts';
 
 const paths = (description: string, example: string[]) =>
   Type.Optional(
@@ -36,6 +34,15 @@ const executionFields = {
         description:
           'Id of the agent pool that executes runs. Required with executionMode "agent", not allowed with any other. null: none.',
         examples: ['apool-1'],
+      }),
+    ),
+  ),
+  agentPool: Type.Optional(
+    nullable(
+      Type.String({
+        minLength: 1,
+        description: 'Name of the agent pool that executes runs, in place of agentPoolId. null: none.',
+        examples: ['linux'],
       }),
     ),
   ),
@@ -72,63 +79,6 @@ const executionFields = {
     ),
   ),
 };
-
-const vcsRepo = Type.Optional(
-  nullable(
-    Type.Object(
-      {
-        identifier: Type.Optional(
-          Type.String({
-            minLength: 1,
-            description: 'The repository: ":org/:repo", or the format of the VCS provider.',
-            examples: ['acme/network'],
-          }),
-        ),
-        branch: Type.Optional(
-          nullable(
-            Type.String({
-              description:
-                'The branch that runs execute from. "" or null: the default branch of the repository.',
-              examples: ['main'],
-            }),
-          ),
-        ),
-        ingressSubmodules: flag('Whether submodules are fetched.', false),
-        oauthTokenId: Type.Optional(
-          Type.String({
-            minLength: 1,
-            description: 'Id of the VCS connection. Not allowed together with vcsAppInstallationId.',
-            examples: ['ot-1'],
-          }),
-        ),
-        vcsAppInstallationId: Type.Optional(
-          Type.String({
-            minLength: 1,
-            description:
-              'Id of the app installation to connect through. Not allowed together with oauthTokenId.',
-            examples: ['ghain-1'],
-          }),
-        ),
-        tagsRegex: Type.Optional(
-          nullable(
-            Type.String({
-              description:
-                'A regular expression: a run starts when a matching tag is pushed. Needs fileTriggersEnabled false. "" or null: none.',
-              examples: ['^v\\d+\\.\\d+\\.\\d+$'],
-            }),
-          ),
-        ),
-      },
-      {
-        additionalProperties: false,
-        minProperties: 1,
-        description:
-          'The repository that runs come from. Fields that are left out keep their live values; adding a repository needs identifier and a connection (oauthTokenId or vcsAppInstallationId). null: no repository.',
-        examples: [{ identifier: 'acme/network', oauthTokenId: 'ot-1', branch: 'main' }],
-      },
-    ),
-  ),
-);
 
 const runFields = {
   allowDestroyPlan: flag('Whether destroy plans can be queued.', true),
@@ -220,6 +170,22 @@ const neighbourFields = {
         'Id of the project that the workspace is in; a change moves it. Left out when it is created: the default project.',
       examples: ['prj-1'],
     }),
+  ),
+  project: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Name of the project that the workspace is in, in place of projectId; a change moves it.',
+      examples: ['payments'],
+    }),
+  ),
+  sshKey: Type.Optional(
+    nullable(
+      Type.String({
+        minLength: 1,
+        description: 'Name of the SSH key that fetches modules, in place of sshKeyId. null: none.',
+        examples: ['modules'],
+      }),
+    ),
   ),
   sshKeyId: Type.Optional(
     nullable(

@@ -23,6 +23,7 @@ import type { Plan } from '../../model/plan.ts';
 import type { DesiredResource, LiveResource, Spec } from '../../model/resource.ts';
 import { seenValues, undeclaredIn } from '../compare-resource.ts';
 import { makePlanContext, type PlanContext, type PlanContextInput } from '../plan-context.ts';
+import { namedFields } from '../names.ts';
 import { flagChanges } from '../recorded-flags.ts';
 import {
   compareRecorded,
@@ -52,14 +53,18 @@ export function findDrift(
   const drifted = verdicts.flatMap(([{ address }, verdict]) => {
     if (verdict.is !== 'drifted') return [];
     const declaredAs = renamed.get(formatAddress(address));
-    return [{ ...verdict.drifted, ...(declaredAs === undefined ? {} : { declaredAs }) }];
+    const shown = withShownNames(recorded, verdict.drifted);
+    return [{ ...shown, ...(declaredAs === undefined ? {} : { declaredAs }) }];
   });
-  const pending = findPending(declared);
+  const pending = findPending(declared).map((one) => withShownNames(declared, one));
   const undetermined = verdicts.flatMap(([resource, verdict]) => unreportedIn(resource, verdict));
   const unrecorded = findUnrecorded(declared);
   const problems = [
     ...(input.repositoryProblem ? [input.repositoryProblem] : []),
     ...input.targets.flatMap(({ unread = [], warnings = [] }) => [unread, warnings].flat()),
+    ...[...declared.unknownNames].flatMap(([text, unknown]) =>
+      declared.target(parseAddress(text).target).unread === undefined ? unknown : [],
+    ),
   ];
   return {
     stack,
@@ -89,6 +94,14 @@ function selectedRecords(declared: PlanContext): ReadonlySet<AddressText> | unde
 
 function unreportedIn({ address }: DesiredResource, verdict: RecordedVerdict): Notice[] {
   return verdict.is === 'unknown' ? [{ address, message: verdict.why }] : [];
+}
+
+function withShownNames<R extends DriftedResource | PendingResource | UnmanagedResource>(
+  context: PlanContext,
+  resource: R,
+): R {
+  const fields = namedFields(context, resource.address, resource.fields);
+  return fields === resource.fields ? resource : { ...resource, fields };
 }
 
 interface Unrecorded {
@@ -193,6 +206,8 @@ function recordOf(
 
 function pendingDeclared(context: PlanContext, resource: DesiredResource): PendingResource[] {
   const { address } = resource;
+  // Its errors are problems of the drift.
+  if (context.unknownNames.has(formatAddress(address))) return [];
   const known = recordOf(context, resource);
   if (known === undefined) return [{ address, is: 'new', fields: [], place: resource.place }];
   const { name } = parseAddress(known.text);
@@ -280,7 +295,7 @@ function findUnmanaged(
     const fields = changed.filter(({ path }) => !shown.some((one) => one.path[0] === path[0]));
     return fields.length === 0
       ? []
-      : [{ address, ...(live.id === undefined ? {} : { id: live.id }), fields }];
+      : [withShownNames(context, { address, ...(live.id === undefined ? {} : { id: live.id }), fields })];
   });
   return {
     resources: found.filter((one) => one !== 'unseen'),

@@ -53,6 +53,19 @@ export const fieldSchema = Type.Object(
     shape: Type.Enum(['scalar', 'text', 'list', 'set', 'map', 'duration', 'secret']),
     unknown: Type.Optional(text('why the previous value is unknown')),
     origin: Type.Optional(text('where the value comes from, if not from the manifest')),
+    names: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            at: text('JSON pointer of an id below the value; empty when the whole value is the id'),
+            before: Type.Optional(text('the name of the thing with this id, in the value before')),
+            after: Type.Optional(text('the same in the value after')),
+          },
+          closed,
+        ),
+        { description: 'the names of things whose ids the values contain: they are only shown' },
+      ),
+    ),
     redacted: Type.Optional(
       Type.Object(
         { before: Type.Optional(valueHash), after: Type.Optional(valueHash) },

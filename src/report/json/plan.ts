@@ -94,9 +94,10 @@ export function targetsJson(targets: Plan['targets']): PlanJson['targets'] {
 
 function changeJson(stack: string, change: Change, clean: Redact): ChangeJson {
   const { address } = change;
-  const fields = change.fields.map((field) =>
-    withRedactedValues({ stack, address }, safeField(field), clean),
-  );
+  const fields = change.fields.map((field) => ({
+    ...withRedactedValues({ stack, address }, safeField(field), clean),
+    ...(field.names === undefined ? {} : { names: clean(field.names) }),
+  }));
   return {
     ...addressMembers(address),
     action: change.action,
@@ -148,6 +149,7 @@ export function fieldJson({
   shape,
   unknown,
   origin,
+  names,
   redacted,
 }: FieldChange): ChangeJson['fields'][number] {
   return {
@@ -157,6 +159,9 @@ export function fieldJson({
     shape,
     ...(unknown === undefined ? {} : { unknown }),
     ...(origin === undefined ? {} : { origin }),
+    ...(names === undefined
+      ? {}
+      : { names: names.map(({ at, ...sides }) => ({ at: jsonPointer(at), ...sides })) }),
     ...(redacted === undefined ? {} : { redacted }),
   };
 }

@@ -4,7 +4,16 @@
  */
 import { diffArrays } from 'diff';
 import type { FieldChange, Shape } from '../../model/field.ts';
-import { canonicalText, isJsonObject, type Json, ownMember, type Path, sameJson } from '../../model/json.ts';
+import {
+  canonicalText,
+  isJsonObject,
+  type Json,
+  ownMember,
+  type Path,
+  sameJson,
+  valueAt,
+  withValueAt,
+} from '../../model/json.ts';
 import { secretPlaceholder } from '../../redaction/known-secrets.ts';
 import { printable } from './printable.ts';
 import {
@@ -56,7 +65,8 @@ export interface SequencePart {
 }
 
 /** The views of one change: a single one, or, for a map that changes as a whole, one for each key that differs. */
-export function fieldViews(change: FieldChange): FieldView[] {
+export function fieldViews(written: FieldChange): FieldView[] {
+  const change = withShownNames(written);
   const { before, after, shape } = change;
   if (shape === 'map' && isJsonObject(before) && isJsonObject(after)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
@@ -67,6 +77,24 @@ export function fieldViews(change: FieldChange): FieldView[] {
     });
   }
   return [view(change)];
+}
+
+/** With each id that has a name as `name (id)`. A redacted value is no longer there. */
+export function withShownNames({ names = [], ...change }: FieldChange): FieldChange {
+  const side = (key: 'before' | 'after') => {
+    const value = change[key];
+    if (value === undefined || change.redacted?.[key] !== undefined) return {};
+    return {
+      [key]: names.reduce<Json>((into, { at, [key]: name }) => {
+        const id = valueAt(into, at);
+        if (name === undefined || typeof id !== 'string') return into;
+        // The last parentheses are always those of the id.
+        const text = `${name} (${id})`;
+        return isJsonObject(into) ? withValueAt(into, at, text) : text;
+      }, value),
+    };
+  };
+  return names.length === 0 ? change : { ...change, ...side('before'), ...side('after') };
 }
 
 /** A path with dots; segments that are no plain words are quoted. */

@@ -32,7 +32,7 @@ import {
   stepAfterApply,
   writtenText,
 } from '../../report/text/outcomes.ts';
-import { fieldViews, formatPath } from '../../report/view/field.ts';
+import { fieldViews, formatPath, withShownNames } from '../../report/view/field.ts';
 import { incompleteReasons } from '../../report/view/plan-summary.ts';
 import { printable } from '../../report/view/printable.ts';
 import { formatInline, unknown } from '../../report/view/value.ts';
@@ -325,9 +325,14 @@ interface FieldLayout {
 function unconvergedLines(field: FieldChange, layout: FieldLayout): string[] {
   const { paint, width, column } = layout;
   const name = inColumn(formatPath(field.path), column);
-  const sent = formatInline(field.after, field.shape);
-  const returned = field.unknown === undefined ? formatInline(field.before, field.shape) : unknown;
-  const line = `${name}sent ${sent}, returned ${returned}`;
+  const { before, after } = withShownNames(field);
+  const sent = formatInline(after, field.shape);
+  const returned = field.unknown === undefined ? formatInline(before, field.shape) : unknown;
+  // What has a name may have got it since, and then its id was not sent.
+  const line =
+    field.names === undefined
+      ? `${name}sent ${sent}, returned ${returned}`
+      : `${name}declared ${sent}, live ${returned}`;
   if (columns(line) <= width) return [line];
   const views = fieldViews(field);
   return [...fieldLines(views, { paint, width, whole: false }), paint.dim('  (- returned, + sent)')];

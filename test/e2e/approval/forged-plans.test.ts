@@ -28,7 +28,7 @@ function withFields(plan: PlanJson, field: (one: ChangeJson['fields'][number]) =
     const forged = fields.map((one) => ({ ...one, ...field(one) }));
     return {
       fields: forged,
-      patch: toJsonPatch(forged.map((one) => ({ ...one, path: [one.path.slice(1)] }))),
+      patch: toJsonPatch(forged.map(({ names: _, ...one }) => ({ ...one, path: [one.path.slice(1)] }))),
     };
   });
 }

@@ -56,7 +56,7 @@ export const rules: readonly Slip[] = [
     ['  agentPoolId: apool-build\n', ''],
     [
       'agent-pool-missing 54:18',
-      'add "agentPoolId", or inherit the pool with "settingOverwrites: { agentPool: false }"',
+      'add "agentPool", or inherit the pool with "settingOverwrites: { agentPool: false }"',
     ],
   ),
   slip(

@@ -1,0 +1,58 @@
+/**
+ * The things of an organization that workspaces refer to: projects, agent pools, SSH keys, and connections to hosts of
+ * repositories. Each sort is one list, which is read once per session, and only if a manifest gives one of its things by name.
+ */
+import { type JsonObject, memberOf, valueAt } from '../../model/json.ts';
+import type { NamedThings, Session } from '../../model/kind.ts';
+import { type NamedId, type NameList, nameList } from '../../model/named-reference.ts';
+import { listOf } from './organization.ts';
+
+const references: NamedThings['references'] = [
+  { name: ['project'], id: ['projectId'], what: 'project' },
+  { name: ['agentPool'], id: ['agentPoolId'], what: 'agent pool' },
+  { name: ['sshKey'], id: ['sshKeyId'], what: 'SSH key' },
+  {
+    name: ['vcsRepo', 'connection'],
+    id: ['vcsRepo', 'oauthTokenId'],
+    besides: [['vcsRepo', 'vcsAppInstallationId']],
+    what: 'VCS connection',
+  },
+];
+
+interface Listed {
+  /** below the organization */
+  readonly path: string;
+  /** the ids by which workspaces refer to an item; the item's own when absent */
+  ids?(item: JsonObject): readonly string[];
+}
+
+const lists: ReadonlyMap<string, Listed> = new Map<string, Listed>([
+  ['project', { path: 'projects' }],
+  ['agent pool', { path: 'agent-pools' }],
+  ['SSH key', { path: 'ssh-keys' }],
+  ['VCS connection', { path: 'oauth-clients', ids: tokensOf }],
+]);
+
+/** A client has the name, and a workspace refers to its token. */
+function tokensOf({ relationships = null }: JsonObject): readonly string[] {
+  const tokens = valueAt(relationships, ['oauth-tokens', 'data']);
+  return (Array.isArray(tokens) ? tokens : []).flatMap((token) => {
+    const id = memberOf(token, 'id');
+    return typeof id === 'string' ? id : [];
+  });
+}
+
+/** Of a client without a token nothing is listed: nothing can be connected through it. */
+async function list(session: Session, what: string): Promise<NameList> {
+  const listed = lists.get(what);
+  if (listed === undefined) throw new Error(`there is no list of ${what}`);
+  const { items, problem } = await listOf(session, listed.path);
+  const things = items.flatMap((item): NamedId[] => {
+    const name = valueAt(item, ['attributes', 'name']);
+    const ids = listed.ids?.(item) ?? [String(item['id'])];
+    return typeof name === 'string' && name !== '' ? ids.map((id) => ({ id, name })) : [];
+  });
+  return nameList(things, problem);
+}
+
+export const namedThings: NamedThings = { references, list };

@@ -1,0 +1,109 @@
+/** The laws of names: which id a name stands for, whatever else the service has. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { resolveSpec, withNames, withUniqueNames } from '../../src/compare/named-references.ts';
+import type { FieldChange } from '../../src/model/field.ts';
+import { nameList, type NamedReference, uniqueName } from '../../src/model/named-reference.ts';
+import { digestOf } from '../../src/plan/digest.ts';
+
+const references: readonly NamedReference[] = [
+  { name: ['owner'], id: ['ownerId'], what: 'owner' },
+  { name: ['source', 'host'], id: ['source', 'hostId'], what: 'host' },
+];
+
+/** Few letters, so that names and ids repeat, and look like each other. */
+const word = fc.string({ unit: fc.constantFrom('a', 'b', 'A', ' ', '"'), minLength: 1, maxLength: 3 });
+const things = fc.uniqueArray(fc.record({ id: word, name: word }), {
+  selector: ({ id }) => id,
+  maxLength: 8,
+});
+
+/** The ids are those of things that exist, where a draw hits one. */
+const spec = fc.record(
+  {
+    ownerId: fc.oneof(word, fc.constant(null)),
+    source: fc.record({ hostId: word, path: word }, { requiredKeys: [] }),
+    other: word,
+  },
+  { requiredKeys: [] },
+);
+
+describe('A name', () => {
+  it('stands for a thing only if exactly one has it, in this spelling', () => {
+    fc.assert(
+      fc.property(things, word, (all, name) => {
+        const lists = new Map([['owner', nameList(all)]]);
+        const found = resolveSpec({ owner: name }, { references, lists });
+        const same = all.filter((one) => one.name === name);
+        expect(found.spec).toEqual(same.length === 1 ? { ownerId: same[0]?.id } : {});
+        expect(found.unknown).toHaveLength(same.length === 1 ? 0 : 1);
+      }),
+    );
+  });
+
+  it('stands for nothing in a list that may lack some', () => {
+    fc.assert(
+      fc.property(things, word, (all, name) => {
+        const lists = new Map([['owner', nameList(all, 'it was not read to its end')]]);
+        expect(resolveSpec({ owner: name }, { references, lists }).spec).toEqual({});
+      }),
+    );
+  });
+
+  it('that only one thing has leads back to its id', () => {
+    fc.assert(
+      fc.property(things, (all) => {
+        const list = nameList(all);
+        for (const { id } of all) {
+          const name = uniqueName(list, id);
+          if (name === undefined) continue;
+          const { spec: resolved } = resolveSpec(
+            { owner: name },
+            { references, lists: new Map([['owner', list]]) },
+          );
+          expect(resolved).toEqual({ ownerId: id });
+        }
+      }),
+    );
+  });
+
+  it('is written for an id so that the same is declared', () => {
+    fc.assert(
+      fc.property(spec, things, things, (live, owners, hosts) => {
+        const lists = new Map([
+          ['owner', nameList(owners)],
+          ['host', nameList(hosts)],
+        ]);
+        const written = withUniqueNames(live, { references, lists });
+        const { spec: resolved, unknown } = resolveSpec(written, { references, lists });
+        expect(resolved).toEqual(live);
+        expect(unknown).toEqual([]);
+      }),
+    );
+  });
+
+  it('is shown beside an id, and no approval depends on it', () => {
+    fc.assert(
+      fc.property(things, word, word, (all, before, after) => {
+        const fields: readonly FieldChange[] = [{ path: ['ownerId'], before, after, shape: 'scalar' }];
+        const lists = new Map([['owner', nameList(all)]]);
+        const [shown] = withNames(fields, { references, lists });
+        const nameOf = (id: string) => all.find((one) => one.id === id)?.name;
+        expect([shown?.before, shown?.after]).toEqual([before, after]);
+        expect([shown?.names?.[0]?.before, shown?.names?.[0]?.after]).toEqual([
+          nameOf(before),
+          nameOf(after),
+        ]);
+        const digest = (some: readonly FieldChange[]) => {
+          const address = { kind: 'Toy', target: 'acme', name: 'a' };
+          return digestOf({
+            stack: 's',
+            targets: [],
+            changes: [{ address, action: 'update', fields: some }],
+          });
+        };
+        expect(digest(shown === undefined ? [] : [shown])).toBe(digest(fields));
+      }),
+    );
+  });
+});
