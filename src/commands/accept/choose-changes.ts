@@ -4,13 +4,13 @@ import type { Change } from '../../model/change.ts';
 import { type FieldChange, type FieldTable, isPlannerField } from '../../model/field.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { Ledger } from '../../model/ledger.ts';
+import { type NameLists, nameKey, uniqueName } from '../../model/named-reference.ts';
 import { nearestWord } from '../../model/nearest-word.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { DesiredResource } from '../../model/resource.ts';
-import { sameJson } from '../../model/json.ts';
+import { sameJson, valueAt } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
 import { isRecordedFlag } from '../../plan/recorded-flags.ts';
-import { valueAt } from '../../manifest/edit/edit-document.ts';
 import {
   fieldAt,
   nameOfAcceptedChange,
@@ -32,9 +32,12 @@ export interface AcceptRequest {
 }
 
 interface ChoiceContext {
+  /** with ids in place of names */
   readonly resources: readonly DesiredResource[];
   readonly kinds: Registry;
   readonly ledger: Ledger;
+  /** the lists of the things that manifests give by name, by target */
+  listsOf(target: string): NameLists;
 }
 
 interface Choice {
@@ -113,7 +116,7 @@ function takeFields(change: Change | undefined, about: FieldsOfOne): Choice {
   const fields = (change?.fields ?? []).filter(
     ({ path }) => !isPlannerField(path) && !isRecordedFlag({ path }),
   );
-  const asked = request.fields.map((name) => ({ name, found: fieldsNamed(name, fields) }));
+  const asked = request.fields.map((name) => ({ name, found: fieldsNamed(idFieldOf(name, about), fields) }));
   const taken = asked.length === 0 ? fields : new Set(asked.flatMap(({ found }) => found));
   const missing = asked.flatMap(({ name, found }) => (found.length === 0 ? [name] : []));
   const isWritten = ({ path: [name = ''] }: FieldChange) => Object.hasOwn(resource.spec, name);
@@ -127,6 +130,12 @@ function takeFields(change: Change | undefined, about: FieldsOfOne): Choice {
       ...missing.map((field) => noDifference(address, field, fields)),
     ],
   };
+}
+
+/** A plan has the id of a thing that the manifest gives by name. */
+function idFieldOf(field: string, { resource: { address }, context: { kinds } }: FieldsOfOne): string {
+  const found = kinds.get(address.kind)?.named?.references.find(({ name }) => nameKey(name) === field);
+  return found === undefined ? field : nameKey(found.id);
 }
 
 /** The field itself; else all below it, segment by segment: keys of maps may have dots in them. */
@@ -170,7 +179,11 @@ function takeField(field: FieldChange, about: DerivedFields): AcceptedChange | R
   const { resource, request, followsDrift } = about;
   const { address } = resource;
   const { path, before } = field;
-  const accepted: AcceptedChange = { address, path, value: before };
+  const name = nameOf(field, about);
+  const accepted: AcceptedChange = {
+    ...{ address, path, value: before },
+    ...(name === undefined ? {} : { name }),
+  };
   if (path.length === 1 && path[0] === 'name') return renamed(accepted, resource);
   const isWritten = Object.hasOwn(resource.spec, path[0] ?? '');
   if (!isWritten && field.origin === undefined) return undefined;
@@ -187,6 +200,16 @@ function takeField(field: FieldChange, about: DerivedFields): AcceptedChange | R
       fix: 'write it by hand, or let apply set what is declared',
     });
   return accepted;
+}
+
+/** The name that only the thing with the live id has. */
+function nameOf({ path, before }: FieldChange, { resource, context }: DerivedFields): string | undefined {
+  const { kind, target } = resource.address;
+  const { references = [] } = context.kinds.get(kind)?.named ?? {};
+  const found = references.find(({ id }) => sameJson(id, path));
+  return found === undefined || typeof before !== 'string'
+    ? undefined
+    : uniqueName(context.listsOf(target).get(found.what), before);
 }
 
 /**

@@ -13,6 +13,7 @@ import { quoted } from '../../model/quoted.ts';
 import type { Guards } from '../../model/stack.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import { countGuards } from '../../plan/count-guards.ts';
+import { withIds } from '../../plan/names.ts';
 import {
   addExamples,
   ackOption,
@@ -98,7 +99,12 @@ async function accept(
     const { kinds, cwd, secrets } = host;
     const attemptWith = (from: LoadedManifests) =>
       attempt(from, input, (plan) =>
-        chooseAcceptedChanges(plan, request, { resources: from.resources, kinds, ledger }),
+        chooseAcceptedChanges(plan, request, {
+          resources: withIds(input, from.resources).declared,
+          kinds,
+          ledger,
+          listsOf: (name) => input.targets.find(({ target }) => target.name === name)?.names ?? new Map(),
+        }),
       );
     const first = attemptWith(manifests);
     printWarnings(terminal, first.problems);

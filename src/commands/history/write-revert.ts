@@ -1,6 +1,7 @@
 /** `trueup history show ID --revert --write`: the values before an apply, written into the manifests that declare them now. */
 import { type FieldChange, isPlannerField } from '../../model/field.ts';
-import type { Registry } from '../../model/kind.ts';
+import { type Path, valueAt } from '../../model/json.ts';
+import type { Kind, Registry } from '../../model/kind.ts';
 import { contentAfter } from '../../compare/comparisons.ts';
 import { secretPlaceholder } from '../../redaction/known-secrets.ts';
 import { formatAddress, parseAddress } from '../../model/address.ts';
@@ -38,7 +39,7 @@ export async function writeRevert(entry: HistoryEntry, request: RevertRequest): 
   const found = entry.changes
     .toReversed()
     .filter(didSomething)
-    .flatMap((change) => revert(change, manifests.resources));
+    .flatMap((change) => revert(change, manifests.resources, host.kinds));
   const first: Trial = {
     manifests,
     acceptedChanges: found.flatMap((one) => ('why' in one ? [] : [one])),
@@ -82,19 +83,33 @@ const byHand: Partial<Readonly<Record<HistoryChange['action'], readonly [string,
 function revert(
   { address: text, action, fields }: HistoryChange,
   resources: readonly DesiredResource[],
+  kinds: Registry,
 ): (AcceptedChange | Refusal)[] {
   const address = parseAddress(text);
   const resource = resources.find((one) => formatAddress(one.address) === text);
   const [what, fix] = byHand[action] ?? [];
   if (what !== undefined && fix !== undefined)
     return [refuse({ address, path: [] }, 'revert-by-hand', { message: `${quoted(text)} ${what}`, fix })];
-  return fields.flatMap((field) => revertField(field, { address, resource }) ?? []);
+  return fields.flatMap((field) => revertField(field, { address, resource, kinds }) ?? []);
+}
+
+/** Also by the name of the thing whose id the field has: targets are not read, so the id is written in its place. */
+function isWritten(
+  [field = '']: Path,
+  { resource: { spec }, kind }: { readonly resource: DesiredResource; readonly kind: Kind | undefined },
+): boolean {
+  const named = kind?.named?.references.filter(({ id }) => id[0] === field) ?? [];
+  return Object.hasOwn(spec, field) || named.some(({ name }) => valueAt(spec, name) !== undefined);
 }
 
 /** Undefined: it belongs to the planner, or followed from another field. */
 function revertField(
   { path, before, shape, unknown, origin }: FieldChange,
-  { address, resource }: { address: AcceptedChange['address']; resource: DesiredResource | undefined },
+  {
+    address,
+    resource,
+    kinds,
+  }: { address: AcceptedChange['address']; resource: DesiredResource | undefined; kinds: Registry },
 ): AcceptedChange | Refusal | undefined {
   const [name = ''] = path;
   const accepted: AcceptedChange = { address, path, value: before };
@@ -102,7 +117,7 @@ function revertField(
   if (
     !isRecordedFlag({ path }) &&
     resource !== undefined &&
-    !Object.hasOwn(resource.spec, name) &&
+    !isWritten(path, { resource, kind: kinds.get(address.kind) }) &&
     name !== 'name' &&
     origin === undefined
   )

@@ -3,7 +3,7 @@
  * spelling that is there already where it means the same.
  */
 import { resolve } from 'node:path';
-import { findShared, valueAt, type ValueEdit } from '../../manifest/edit/edit-document.ts';
+import { findShared, type ValueEdit } from '../../manifest/edit/edit-document.ts';
 import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
 import type { Manifests } from '../../manifest/read-manifests.ts';
@@ -12,9 +12,19 @@ import { type Address, formatAddress } from '../../model/address.ts';
 import type { Diagnostic, Place } from '../../model/diagnostic.ts';
 import { formatDuration } from '../../model/duration.ts';
 import type { Comparison, Field, FieldTable } from '../../model/field.ts';
-import { isJsonObject, type Json, memberOf, type Path, sameJson, textsOf } from '../../model/json.ts';
+import {
+  isJsonObject,
+  type Json,
+  memberOf,
+  type Path,
+  sameJson,
+  textsOf,
+  valueAt,
+} from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
+import type { NamedReference } from '../../model/named-reference.ts';
 import { quoted } from '../../model/quoted.ts';
+import type { Spec } from '../../model/resource.ts';
 import { exportSpec } from '../../plan/export-spec.ts';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 
@@ -55,7 +65,8 @@ export function locateChange(
       fix: 'write the address as the plan shows it',
     });
   const { document } = entry.declaration;
-  const where = pathInDocument(accepted, entry, kind);
+  const named = namedAt(kind, entry.resource?.spec ?? {}, accepted.path);
+  const where = named === undefined ? pathInDocument(accepted, entry, kind) : ['spec', ...named.name];
   const refusal = refuseSource(accepted, entry, where) ?? refuseShared(accepted, document, where);
   if (refusal !== undefined) return refusal;
   const isWhole = accepted.path.length === 0 && entry.shortForm === undefined;
@@ -64,8 +75,27 @@ export function locateChange(
     file: resolve(cwd, document.source.file),
     document,
     place: isWhole ? entry.declaration.where.place(['metadata', 'name']) : placeIn(document, where),
-    edit: isWhole ? 'remove' : editsAt(accepted, where, { document, entry, kind }),
+    edit: isWhole
+      ? 'remove'
+      : named === undefined
+        ? editsAt(accepted, where, { document, entry, kind })
+        : namedEdits(accepted, named, where),
   };
+}
+
+/** The reference whose id is at this path, if the manifest gives it by name. */
+function namedAt({ named }: Kind, spec: Spec, path: Path): NamedReference | undefined {
+  return named?.references.find(({ name, id }) => sameJson(id, path) && valueAt(spec, name) !== undefined);
+}
+
+/** The name of the thing, if only this thing has it; else its id in place of the name. None stays none. */
+function namedEdits({ value, name }: AcceptedChange, { id }: NamedReference, where: Path): ValueEdit[] {
+  if (typeof value !== 'string') return [{ path: where, value }];
+  if (name !== undefined) return [{ path: where, value: name }];
+  return [
+    { path: where, value: undefined },
+    { path: ['spec', ...id], value },
+  ];
 }
 
 /** A short form has the first field of its part in place of itself. */
@@ -107,7 +137,8 @@ function editsAt(
 function refuseSource(accepted: AcceptedChange, entry: Entry, where: Path): Refusal | undefined {
   const { declaration, resource } = entry;
   const { document } = declaration;
-  const place = resource?.placeOf(accepted.path) ?? placeIn(document, where);
+  const fieldPath = entry.shortForm === undefined ? where.slice(1) : accepted.path;
+  const place = resource?.placeOf(fieldPath) ?? placeIn(document, where);
   const named = nameOfAcceptedChange(accepted);
   if (document.source.file === standardInput)
     return refuse(accepted, 'value-from-input', {
@@ -123,8 +154,7 @@ function refuseSource(accepted: AcceptedChange, entry: Entry, where: Path): Refu
       fix: 'give each target a document of its own, or change the value for all by hand',
     });
   const isOwn = valueAt(document.value, where) !== undefined;
-  const isDefault =
-    accepted.path.length > 0 && !isOwn && valueAt(resource?.spec, accepted.path) !== undefined;
+  const isDefault = accepted.path.length > 0 && !isOwn && valueAt(resource?.spec, fieldPath) !== undefined;
   const isDefaultPart = accepted.path.length === 0 && entry.shortForm !== undefined && !isOwn;
   if (!isDefault && !isDefaultPart) return undefined;
   return refuse(accepted, 'value-from-defaults', {
@@ -206,6 +236,8 @@ export interface AcceptedChange {
   readonly path: Path;
   /** canonical; undefined removes the member, or the resource */
   readonly value: Json | undefined;
+  /** for the id of a thing: the name that only this thing has; absent if there is none, or it is not known */
+  readonly name?: string;
 }
 
 /** A value that is left as it is, and why. */
