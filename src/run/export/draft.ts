@@ -4,6 +4,7 @@
  */
 import { dialects } from '../../api/dialects.ts';
 import { canonicalSpec } from '../../compare/comparisons.ts';
+import { resolveSpec, withUniqueNames } from '../../compare/named-references.ts';
 import { mergeDefaults } from '../../manifest/merge-defaults.ts';
 import { defaultsUnder, matchedDocument } from '../../manifest/stack-defaults.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
@@ -14,6 +15,7 @@ import type { Change } from '../../model/change.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { sameJson } from '../../model/json.ts';
 import type { Kind, LiveSet, Registry, ShortForm } from '../../model/kind.ts';
+import type { NameLists } from '../../model/named-reference.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { DesiredResource, LiveResource, Spec } from '../../model/resource.ts';
 import type { Stack } from '../../model/stack.ts';
@@ -33,18 +35,19 @@ interface DraftContext {
   readonly secrets: KnownSecrets;
   readonly live: ReadonlyMap<AddressText, LiveResource>;
   readonly chosen: ReadonlySet<AddressText>;
+  readonly names: NameLists;
   /** children that are written as short forms in the manifest of their parent */
   readonly folded: Set<AddressText>;
 }
 
 /** One manifest for each chosen resource that is not written as a short form; parents first, in the order of the registry. */
 export function draftManifests(
-  { sets, chosen }: ExportedTarget,
+  { sets, chosen, names }: ExportedTarget,
   { stack, kinds, secrets }: Pick<DraftContext, 'stack' | 'kinds' | 'secrets'>,
 ): DraftedManifest[] {
   const all = [...sets.values()].flatMap(({ resources }) => resources);
   const live = new Map(all.map((resource) => [formatAddress(resource.address), resource] as const));
-  const context: DraftContext = { stack, kinds, secrets, live, chosen, folded: new Set() };
+  const context: DraftContext = { stack, kinds, secrets, live, chosen, names, folded: new Set() };
   return [...kinds.values()].flatMap((kind) =>
     (sets.get(kind.name)?.resources ?? [])
       .filter(({ address }) => chosen.has(formatAddress(address)))
@@ -57,7 +60,9 @@ function draft(context: DraftContext, kind: Kind, live: LiveResource): DraftedMa
   const { address } = live;
   const defaults = defaultsOf(context, kind, address);
   const { spec, remarks } = kind.toManifest?.(live, defaults) ?? { spec: live.spec, remarks: [] };
-  const own = exportSpec({ fields: kind.fields, live: spec, defaults });
+  const { references = [] } = kind.named ?? {};
+  const exported = exportSpec({ fields: kind.fields, live: spec, defaults });
+  const own = withUniqueNames(exported, { references, lists: context.names });
   const isChild = kind.ownership.by === 'child';
   // A child with only default values needs no manifest.
   if (isChild && Object.keys(own).length === 0) return undefined;
@@ -100,16 +105,24 @@ function withoutSecrets(
 }
 
 /**
- * The stack's defaults, with deprecated names replaced, as when they are merged under a manifest that has the tags and the project of
- * the live resource. Where a manifest leaves these out, the check of the drafts finds what differs.
+ * The stack's defaults, with deprecated names replaced and ids in place of names, as when they are merged under a manifest that has
+ * the tags and the project of the live resource. Where a manifest leaves these out, the check of the drafts finds what differs.
  */
-function defaultsOf({ stack, live, kinds }: DraftContext, kind: Kind, { target, name }: Address): Spec {
-  const specs = [...kinds.keys()].flatMap(
-    (one) => live.get(formatAddress({ kind: one, target, name }))?.spec ?? [],
-  );
+function defaultsOf(
+  { stack, live, kinds, names: lists }: DraftContext,
+  kind: Kind,
+  { target, name }: Address,
+): Spec {
+  const specs = [...kinds.values()].flatMap((one) => {
+    const { spec } = live.get(formatAddress({ kind: one.name, target, name })) ?? {};
+    return spec === undefined
+      ? []
+      : withUniqueNames(spec, { references: one.named?.references ?? [], lists });
+  });
   const found = matchedDocument({ metadata: { name }, spec: Object.assign({}, ...specs) as Spec }, target);
-  const written = defaultsUnder(stack.defaults, kind.name, found);
-  return kind.upgrade?.(written) ?? written;
+  const written = defaultsUnder(stack.defaults, kind, found);
+  const { references = [] } = kind.named ?? {};
+  return resolveSpec(kind.upgrade?.(written) ?? written, { references, lists }).spec;
 }
 
 function foldChildren(context: DraftContext, kind: Kind, { target, name }: Address): Spec {
@@ -222,9 +235,10 @@ function planFor(desired: readonly DesiredResource[], { stack, kinds, targets }:
     stack,
     kinds,
     desired,
-    targets: targets.map(({ connected: { target, dialect }, sets }) => ({
+    targets: targets.map(({ connected: { target, dialect }, sets, names }) => ({
       target,
       dialect,
+      names,
       sets: withoutOwners(sets),
       requests: 0,
     })),

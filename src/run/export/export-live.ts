@@ -231,6 +231,9 @@ async function report(result: ExportResult, { host, terminal }: CommandContext):
   for (const { sets } of targets)
     for (const why of new Set([...sets.values()].flatMap(({ incomplete }) => incomplete)))
       warn(`not everything was read: ${why}`);
+  for (const { names } of targets)
+    for (const [what, { problem }] of names)
+      if (problem !== undefined) warn(`ids are written in place of the names of ${what}s: ${problem}`);
   for (const why of checked.refused) warn(`left out: ${why}`);
   for (const why of checked.differing) warn(why);
   print(exportedLine(checked.manifests, options));

@@ -4,10 +4,11 @@
  */
 import { type AddressText, formatAddress } from '../../model/address.ts';
 import type { Reader } from '../../model/http.ts';
-import { isJsonObject, ownMember } from '../../model/json.ts';
+import { isJsonObject, ownMember, valueAt } from '../../model/json.ts';
 import type { Kind, LiveSet, ReadRequest, Registry, Session } from '../../model/kind.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import { matchesPattern, ownsName } from '../../model/name-pattern.ts';
+import type { NameLists } from '../../model/named-reference.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import type { LiveResource } from '../../model/resource.ts';
 import type { Stack, Target } from '../../model/stack.ts';
@@ -29,6 +30,8 @@ interface ParentReading {
 export interface ExportedTarget extends Omit<ParentReading, 'parents'> {
   /** addresses of the resources to write, parents and children */
   readonly chosen: ReadonlySet<AddressText>;
+  /** the lists of the things that these resources refer to */
+  readonly names: NameLists;
 }
 
 interface ExportRequest {
@@ -66,7 +69,27 @@ export async function readRest(reading: ExportReading): Promise<ExportedTarget> 
     if (!isWantedChild(kind, kinds, request.wanted)) continue;
     for (const text of await readChildren(reading, kind)) chosen.add(text);
   }
-  return { connected, sets, chosen, leftOut };
+  return { connected, sets, chosen, leftOut, names: await readNames(reading, chosen) };
+}
+
+/** One list for each sort of thing that a resource to write, or a default of the stack, refers to. */
+async function readNames(reading: ExportReading, chosen: ReadonlySet<AddressText>): Promise<NameLists> {
+  const { session, sets, request } = reading;
+  const wanted = kindsOf(reading).flatMap(({ name, named }) => {
+    const resources = (sets.get(name)?.resources ?? []).filter(({ address }) =>
+      chosen.has(formatAddress(address)),
+    );
+    const defaults = request.owners.stack.defaults.flatMap(({ kinds }) => kinds[name] ?? []);
+    const used = named?.references.filter(
+      ({ id, name: at }) =>
+        resources.some(({ spec }) => typeof valueAt(spec, id) === 'string') ||
+        (resources.length > 0 && defaults.some((one) => typeof valueAt(one, at) === 'string')),
+    );
+    return named === undefined ? [] : (used ?? []).map(({ what }) => ({ what, named }));
+  });
+  if (wanted.length > 0) request.progress.begin(session.target.name, 'reading names');
+  const lists = wanted.map(async ({ what, named }) => [what, await named.list(session, what)] as const);
+  return new Map(await Promise.all(lists));
 }
 
 export interface ExportReading extends ParentReading {

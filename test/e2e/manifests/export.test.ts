@@ -100,7 +100,7 @@ describe('export', () => {
     const stack = await (await inhabited()).checkout(deep);
     await stack.run(['export', '--out', 'manifests', '--kind', 'Workspace', '--name', 'net'], 0);
     const text = (await filesOf(stack))['acme/workspace/net.yaml'] ?? '';
-    const [schema = '', ...rest] = text.replace(/prj-\w+/, 'prj-…').split('\n');
+    const [schema = '', ...rest] = text.split('\n');
     expect(schema).toMatch(/^# yaml-language-server: \$schema=.*schemas\/workspace\.schema\.json$/);
     expect(rest.join('\n')).toBe(
       `apiVersion: trueup.dev/v1
@@ -121,7 +121,7 @@ spec:
     oauthTokenId: ot-git
   triggerPatterns:
     - /net/**/*
-  projectId: prj-…
+  project: Default Project
   tagNames:
     - core
   tags:
@@ -138,7 +138,7 @@ spec:
     expect(await specOf(bench, 'db')).toMatchObject({ autoDestroyActivityDuration: '14d' });
     expect(await specOf(bench, 'db')).not.toHaveProperty('autoDestroyAt');
     const shared = await specOf(bench, 'app');
-    expect(shared).toMatchObject({ globalRemoteState: true, projectId: 'prj-platform' });
+    expect(shared).toMatchObject({ globalRemoteState: true, project: 'platform' });
     expect(shared).not.toHaveProperty('remoteStateConsumers');
   });
 
