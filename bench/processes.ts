@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
-export const trueup = join(root, 'dist/main.js');
+/** As it was built for a run of tests, or by `build`. */
+export const trueup = process.env['TRUEUP_BUILT_MAIN'] ?? join(root, 'dist/main.js');
 export const baseline = join(root, 'bench/baseline.mjs');
 
 /** The token of every target here. */

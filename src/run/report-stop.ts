@@ -1,7 +1,7 @@
 /** The end of a command that stops: turns what was thrown into exit code, text and JSON. What has no code here is a bug. */
 import { NoRights, ReviewError } from '../api/code-host/comments.ts';
 import { CodeHostError } from '../api/code-host/pull-requests.ts';
-import { ProxyError } from '../api/transport/dispatcher.ts';
+import { ProxyError } from '../api/transport/proxy.ts';
 import { ArchiveError } from '../audit-trail/archive.ts';
 import { ApprovalsError, SigningError } from '../model/approval.ts';
 import { TrailError } from '../model/audit-trail.ts';

@@ -4,7 +4,7 @@ import { LedgerWaitEnded } from '../../src/run/ledger-waits.ts';
 import { CommandStop } from '../../src/run/command-stop.ts';
 import { DeadlineError } from '../../src/run/stop-signals.ts';
 import { stopOf } from '../../src/run/report-stop.ts';
-import { ProxyError } from '../../src/api/transport/dispatcher.ts';
+import { ProxyError } from '../../src/api/transport/proxy.ts';
 import {
   DamagedLedger,
   LedgerAddressError,

@@ -6,7 +6,7 @@ import { X509Certificate } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { type Environment, proxyFor } from './dispatcher.ts';
+import { type Environment, proxyFor } from './proxy.ts';
 import { errorCodes } from './explain-failure.ts';
 
 interface NetworkQuestion {

@@ -4,7 +4,7 @@
  */
 import { organizationPath } from '../../api/workspaces/organization.ts';
 import type { ProbeConnection } from '../../api/probe-target.ts';
-import { ProxyError } from '../../api/transport/dispatcher.ts';
+import { ProxyError } from '../../api/transport/proxy.ts';
 import { errorCodes } from '../../api/transport/explain-failure.ts';
 import type { NetworkFacts } from '../../api/transport/network-facts.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/http.ts';

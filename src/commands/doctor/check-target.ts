@@ -1,6 +1,6 @@
 /** All checks of one target, in order. A check that fails ends them, and the rest is reported as not checked. */
 import type { ProbeConnection } from '../../api/probe-target.ts';
-import { ProxyError } from '../../api/transport/dispatcher.ts';
+import { ProxyError } from '../../api/transport/proxy.ts';
 import { readTrailPage } from '../../audit-trail/read-trail.ts';
 import { TrailError } from '../../model/audit-trail.ts';
 import { WireError } from '../../model/http.ts';
