@@ -8,7 +8,14 @@ import { debounceSignal } from './run/stop-signals.ts';
 import type { QuestionStreams } from './run/question.ts';
 import type { Output } from './run/progress.ts';
 import { run } from './command-line.ts';
-import { isUnderActions, openSecrets, type ProcessHost, thisMachine, withoutCommands } from './run/host.ts';
+import {
+  isUnderActions,
+  openSecrets,
+  type ProcessHost,
+  steadyClock,
+  thisMachine,
+  withoutCommands,
+} from './run/host.ts';
 import { kinds } from './kinds/index.ts';
 
 /** Streams that failed, because nobody reads them or the disk is full, with their errors. Such a failure ends no run. */
@@ -90,7 +97,7 @@ const host: ProcessHost = {
   cwd: process.cwd(),
   env: process.env,
   machine: thisMachine,
-  now: Date.now,
+  now: steadyClock(),
   newId: randomUUID,
   kinds,
   version: about.version,

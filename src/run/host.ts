@@ -80,6 +80,20 @@ export interface CliHost extends ProcessHost {
   writeCommand(line: string): void;
 }
 
+/**
+ * The time in milliseconds since 1970, which never goes back, because it says how old a read is. The clock of the machine may be set back,
+ * and the other one stops while the machine sleeps, so the larger advance counts.
+ */
+export function steadyClock(): () => number {
+  let [last, wall, elapsed] = [Date.now(), Date.now(), performance.now()];
+  return () => {
+    const [wallNow, elapsedNow] = [Date.now(), performance.now()];
+    last += Math.max(wallNow - wall, elapsedNow - elapsed);
+    [wall, elapsed] = [wallNow, elapsedNow];
+    return Math.floor(last);
+  };
+}
+
 /** The secrets that a run will learn, for a process that also prints past its run. */
 export function openSecrets(): KnownSecrets {
   return new KnownSecrets();

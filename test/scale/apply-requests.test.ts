@@ -73,7 +73,8 @@ describe.each(['neutral', 'hcp-terraform'])('A thousand workspaces in the dialec
       const updated = await run('apply', '--yes');
       expect(updated.code, updated.out).toBe(0);
       expect(writes(updated.requests)).toEqual({ 'PATCH /workspaces/:workspace_id': 1000 });
-      expect(sum(updated.requests)).toBeLessThanOrEqual(most.updates * 1000);
+      // The plan has read eleven pages before.
+      expect(sum(updated.requests) - 11).toBeLessThanOrEqual(most.updates * 1000);
 
       await declare([stays]);
       const deleted = await run('apply', '--yes');

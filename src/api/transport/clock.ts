@@ -133,17 +133,3 @@ export class Waits {
     this.#arm();
   }
 }
-
-/**
- * A clock that never goes back, for the age of reads: the one of the machine may be set back, and the other one stops while the machine
- * sleeps, so the larger advance counts.
- */
-export function steadyClock(now: () => number): () => number {
-  let [last, lastNow, lastElapsed] = [now(), now(), performance.now()];
-  return () => {
-    const [moment, elapsed] = [now(), performance.now()];
-    last += Math.max(moment - lastNow, elapsed - lastElapsed);
-    [lastNow, lastElapsed] = [moment, elapsed];
-    return last;
-  };
-}

@@ -37,7 +37,6 @@ import { incompleteReasons } from '../../report/view/plan-summary.ts';
 import { printable } from '../../report/view/printable.ts';
 import { formatInline, unknown } from '../../report/view/value.ts';
 import { clocksOf, keepHistory } from '../apply-history.ts';
-import { steadyClock } from '../../api/transport/clock.ts';
 import { CommandStop } from '../command-stop.ts';
 import { type ExitCode, exitCodeOfApply, exitCodes } from '../exit-codes.ts';
 import { endAfter } from '../lock.ts';
@@ -129,7 +128,7 @@ async function applyWithProgress(
       ...(prepared.held === undefined ? {} : { lockGuard: prepared.held.lockGuard }),
       stop: stopStarting,
       readSecret: (source) => readSecret(source, secretContext(prepared.request.stack, host)),
-      now: steadyClock(host.now),
+      now: host.now,
       pause: (milliseconds) => pause(milliseconds, undefined, { signal: abortRequests }).catch(() => {}),
       tell: (event) => {
         if (event.type === 'end') ended.push(event.outcome);
