@@ -241,9 +241,9 @@ const commands: readonly ListedCommand[] = [
     load: () => import('./commands/serve/command.ts'),
   },
   {
-    usage: 'explain [name]',
+    usage: 'explain [name] [path]',
     group: 'reference',
-    about: 'Explains an error code, an exit code, a guard, a kind or a field, such as Workspace.autoApply',
+    about: 'Explains a code, a guard, a kind, a field, or where the values of a resource come from',
     load: () => import('./commands/explain/command.ts'),
   },
   {

@@ -117,7 +117,9 @@ export class OwnWrites {
   #serialOf(stored: string | undefined, hash: string | undefined): number {
     if (stored === undefined) return 0;
     const confirmed = this.#confirmed;
-    return confirmed !== undefined && confirmed.hash === hash ? confirmed.serial : parseLedger(stored, this.#where).serial;
+    return confirmed !== undefined && confirmed.hash === hash
+      ? confirmed.serial
+      : parseLedger(stored, this.#where).serial;
   }
 
   #step(ledger: Ledger, from: number): WriteStep {

@@ -69,7 +69,8 @@ function placeInLayers(
   const layer = layers[depths.indexOf(deepest)];
   const [field, ...rest] = path;
   if (layer === undefined || field === undefined || deepest === 0) return undefined;
-  return placeIn(layer.document, [...layer.base, spellingOf(kind, layer, field), ...rest], side);
+  const place = placeIn(layer.document, [...layer.base, spellingOf(kind, layer, field), ...rest], side);
+  return layer === layers[0] ? place : { ...place, isDefault: true };
 }
 
 /** The name under which a field was written, which may be a deprecated one. */
@@ -230,15 +231,15 @@ function makeChild(
       },
       fromDefaults: joined<string>(inherited, added),
     },
-    { declaration, shortForm, ...(defaults === undefined ? {} : { defaults, added }) },
+    { declaration, shortForm, ...(defaults === undefined ? {} : { defaults, own: spec }) },
   );
 }
 
 interface ShortFormOrigin extends Pick<ShortFormEntry, 'declaration' | 'shortForm'> {
   /** of its kind */
   readonly defaults?: Defaults;
-  /** top-level fields from these defaults */
-  readonly added?: readonly string[];
+  /** what it has without these defaults */
+  readonly own?: Spec;
 }
 
 class ShortFormResource extends Resource {
@@ -250,10 +251,11 @@ class ShortFormResource extends Resource {
   }
 
   protected find(path: Path, side?: EntrySide): Place {
-    const { declaration, shortForm, defaults, added = none } = this.#origin;
+    const { declaration, shortForm, defaults, own = {} } = this.#origin;
     const [field, ...rest] = path;
     if (field === undefined) return placeOfEntry(this.#origin);
-    if (defaults !== undefined && added.includes(field)) return placeInDefaults(defaults, path, side);
+    if (defaults !== undefined && depthOf(defaults.spec, path) > depthOf(own, path))
+      return placeInDefaults(defaults, path, side);
     return placeInLayers(declaration, [shortForm, ...rest], side) ?? placeOfEntry(this.#origin);
   }
 }

@@ -69,7 +69,7 @@ interface DefaultsLayer {
 
 /** The place where a value of the defaults was written, or the nearest part around it. @param path below `spec` */
 export function placeInDefaults({ document, layers }: Defaults, path: Path, side?: EntrySide): Place {
-  return placeIn(document, pathInDefaults(layers, path), side);
+  return { ...placeIn(document, pathInDefaults(layers, path), side), isDefault: true };
 }
 
 export function typedInDefaults({ document, layers }: Defaults, path: Path): string | undefined {

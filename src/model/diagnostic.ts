@@ -15,6 +15,8 @@ export interface Place {
   readonly shown?: { readonly start: number; readonly end: number };
   /** where the value comes from, if this is an expression of a template: in the list of `metadata.each` */
   readonly list?: Place;
+  /** the value is a default of the stack */
+  readonly isDefault?: true;
 }
 
 export type Severity = 'error' | 'warning';

@@ -170,6 +170,16 @@ export const editCodes = {
     class: 'failure',
     fix: 'change the default for all, or write the field into the manifest',
   },
+  'value-from-list': {
+    title: 'The value comes from a list, and others use it as well or it cannot be written there',
+    class: 'failure',
+    fix: 'change it in the list for all that use it, or give each of them a value of its own',
+  },
+  'value-from-template': {
+    title: 'The value comes from a template, and holds for other resources as well',
+    class: 'failure',
+    fix: 'put an expression in its place and the value into the list, or change the template for all',
+  },
   'value-from-input': {
     title: 'The manifest comes from standard input',
     class: 'failure',

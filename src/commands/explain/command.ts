@@ -1,7 +1,10 @@
-/** `trueup explain [name]`: prints the reference of an error code, a finding of doctor, a guard, a kind or a field. It reads no stack. */
+/**
+ * `trueup explain [name]`: prints the reference of an error code, a finding of doctor, a guard, a kind or a field; or where the values
+ * of a resource come from. Only the latter reads a stack, offline.
+ */
 import { Argument, type Command } from 'commander';
 import { quoted } from '../../model/quoted.ts';
-import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
+import { addressMembers, diagnosticsMember, placeMember, renderJson } from '../../report/json/render-json.ts';
 import {
   addExamples,
   type Candidate,
@@ -9,13 +12,16 @@ import {
   type CommonOptions,
   formatOption,
   offering,
+  stackHelp,
 } from '../../run/command-options.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { type CommandContext, printJson, type Terminal } from '../../run/terminal.ts';
+import { renderResource } from './render-resource.ts';
 import { renderTerm, renderTerms } from './render.ts';
 import { allTerms, findTerm, nearestTerm } from './terms.ts';
+import { explainResource } from './values.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
@@ -23,14 +29,15 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
       offering(
         new Argument(
           '[name]',
-          'an error code, a finding of doctor, an exit code, a guard, a kind, or a field such as Workspace.executionMode',
+          'an error code, a finding of doctor, an exit code, a guard, a kind, a field such as Workspace.executionMode, or a resource such as Workspace/acme/app',
         ),
         (current) => namesFor(current, host.kinds),
       ),
     )
+    .argument('[path]', `for a resource: ${stackHelp}`)
     .addOption(formatOption())
-    .action((name: string | undefined, options: CommonOptions) => {
-      end(explain(name, { host, terminal: terminalOf(options) }));
+    .action(async (name: string | undefined, path: string | undefined, options: CommonOptions) => {
+      end(await explain(name, path, { host, terminal: terminalOf(options) }));
     });
   addExamples(
     command,
@@ -40,6 +47,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     ['trueup explain 7', 'an exit code: when it occurs and what to do'],
     ['trueup explain Workspace', 'the fields of a kind'],
     ['trueup explain Stack.targets.url', 'a field: type, default, what null does'],
+    ['trueup explain Workspace/acme/app', 'a resource: where each of its values is written'],
   );
 }
 
@@ -51,7 +59,29 @@ function namesFor(current: string, kinds: CliHost['kinds']): Candidate[] {
   return fields.map(({ name, description }) => ({ value: name, about: description }));
 }
 
-function explain(name: string | undefined, { host, terminal }: CommandContext): ExitCode {
+async function explain(
+  name: string | undefined,
+  path: string | undefined,
+  { host, terminal }: CommandContext,
+): Promise<ExitCode> {
+  if (name !== undefined && isAddress(name, host.kinds)) {
+    const resource = await explainResource(name, path, host);
+    const { address, values, children } = resource;
+    const shown = values.map(({ path: at, value, origin, place }) => ({
+      path: at.join('.'),
+      value,
+      origin,
+      ...placeMember(place),
+      ...(place.list === undefined ? {} : { list: placeMember(place.list).place }),
+    }));
+    const answer = { resource: { ...addressMembers(address), values: shown, children } };
+    return print(terminal.host.clean(answer), renderResource(resource, layoutOf(terminal)), terminal);
+  }
+  if (path !== undefined)
+    throw new CommandStop(
+      'usage',
+      `${quoted(name ?? '')} is no address of a resource: only for one there is a path`,
+    );
   const terms = allTerms(host.kinds);
   if (name === undefined) {
     const listed = terms.map(({ about, name: each, title }) => ({ about, name: each, title }));
@@ -65,6 +95,11 @@ function explain(name: string | undefined, { host, terminal }: CommandContext): 
     throw new CommandStop('unknown-term', `there is nothing to explain under ${quoted(name)}: ${hint}`);
   }
   return print({ term }, renderTerm(term, layoutOf(terminal)), terminal);
+}
+
+/** `Workspace/acme/app`: the part before the first slash is a kind. */
+function isAddress(name: string, kinds: CliHost['kinds']): boolean {
+  return name.includes('/') && kinds.has(name.split('/', 1)[0] ?? '');
 }
 
 function print(answer: object, text: string, terminal: Terminal): ExitCode {

@@ -2,6 +2,8 @@
 import { Type } from 'typebox';
 import { closed, diagnosticSchema } from '../../report/json/plan-schema.ts';
 
+const place = Type.Object({ file: Type.String(), line: Type.Integer(), column: Type.Integer() }, closed);
+
 const about = Type.Unsafe<'code' | 'guard' | 'finding' | 'kind' | 'field' | 'exit-code'>({
   type: 'string',
   enum: ['code', 'guard', 'finding', 'kind', 'field', 'exit-code'],
@@ -62,6 +64,35 @@ export const explanationSchema = Type.Object(
           fields: Type.Optional(Type.Array(Type.Object(field, closed), { description: 'of a kind' })),
         },
         closed,
+      ),
+    ),
+    resource: Type.Optional(
+      Type.Object(
+        {
+          address: Type.String(),
+          kind: Type.String(),
+          target: Type.String(),
+          name: Type.String(),
+          values: Type.Array(
+            Type.Object(
+              {
+                path: Type.String({ description: 'in its document: spec.vcsRepo.branch' }),
+                value: Type.Unknown(),
+                origin: Type.Unsafe<'document' | 'template' | 'list' | 'defaults'>({
+                  type: 'string',
+                  enum: ['document', 'template', 'list', 'defaults'],
+                  description:
+                    'where it is written; "list" also for a text in which a value of a list stands',
+                }),
+                place: Type.Optional(place),
+                list: Type.Optional(place),
+              },
+              closed,
+            ),
+          ),
+          children: Type.Array(Type.String(), { description: 'addresses of its short forms' }),
+        },
+        { ...closed, description: 'with an address: where each value of the resource comes from' },
       ),
     ),
     diagnostics: Type.Optional(Type.Array(diagnosticSchema)),

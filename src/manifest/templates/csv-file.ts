@@ -180,3 +180,10 @@ export function wrongList(
 ): Diagnostic {
   return { code, severity: 'error', class: 'invalid', message, place, fix };
 }
+
+/** A text as a cell of a CSV file: in quotes where it needs them, or had them before. */
+export function cellText(value: string, before: string): string {
+  const needsQuotes = before.startsWith('"') || /[",\r\n]/.test(value);
+  const mark = '"';
+  return needsQuotes ? mark + value.replaceAll(mark, mark + mark) + mark : value;
+}

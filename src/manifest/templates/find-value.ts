@@ -13,8 +13,8 @@ export interface Found {
   readonly missing?: string;
   /** the members that there are */
   readonly known?: readonly string[];
-  /** the keys of several items */
-  readonly isJoined?: true;
+  /** it is no value of one item: the key of a map, or the keys of several items */
+  readonly isMade?: true;
 }
 
 /** Members are own members: `constructor` in an item is data, and none where the item has none. */
@@ -24,15 +24,14 @@ export function find({ path: [name = '', ...rest] }: Expression, { key, items }:
   const item = ownItem(items, name);
   if (item === undefined)
     return { value: null, item, path: [], missing: name, known: ['key', ...Object.keys(items)] };
-  if (isProduct && rest.length === 1 && rest[0] === 'key')
-    return { value: item.key, item, path: pathOfKey(item) };
+  if (isProduct && rest.length === 1 && rest[0] === 'key') return keyOf(item);
   return findMember(item, rest);
 }
 
 function findKey(key: string, items: Combination['items']): Found {
   const [item, ...others] = Object.values(items);
-  const path = item === undefined || others.length > 0 ? [] : pathOfKey(item);
-  return { value: key, item, path, ...(others.length > 0 ? { isJoined: true } : {}) };
+  if (item !== undefined && others.length === 0) return keyOf(item);
+  return { value: key, item, path: [], isMade: true };
 }
 
 function findMember(item: Item, path: Path): Found {
@@ -51,7 +50,10 @@ function ownItem(items: Combination['items'], name: string): Item | undefined {
   return Object.hasOwn(items, name) ? items[name] : undefined;
 }
 
-/** The key of an item is its member `key`, or the item itself. */
-function pathOfKey({ value, key }: Item): Path {
-  return isJsonObject(value) && ownMember(value, 'key') === key ? ['key'] : [];
+/** The key of an item is its member `key`, the item itself, or the key of the map. */
+export function keyOf(item: Item): Found {
+  const { value, key } = item;
+  if (value === key) return { value: key, item, path: [] };
+  const isMember = isJsonObject(value) && ownMember(value, 'key') === key;
+  return isMember ? { value: key, item, path: ['key'] } : { value: key, item, path: [], isMade: true };
 }

@@ -11,7 +11,7 @@ import { type EntrySide, placeBelow, type SourceText, type YamlDocument } from '
 import { rawScalar, type EventRange } from '../yaml/locate.ts';
 import { type Node, TemplateCompiler } from './compile-template.ts';
 import { type Expression, expressionText } from './expressions.ts';
-import { find, type Found } from './find-value.ts';
+import { find, type Found, keyOf } from './find-value.ts';
 import type { Item } from './list-items.ts';
 import type { Combination } from './read-each.ts';
 import { convertText } from './scalar-types.ts';
@@ -53,13 +53,34 @@ export class Template {
       const found = find(node.expression, combination);
       if (found.item === undefined) return { is: 'template' };
       const below = [...found.path, ...path.slice(depth)];
-      return { is: found.isJoined ? 'text' : 'item', item: found.item, path: below };
+      return { is: found.isMade ? 'text' : 'item', item: found.item, path: below };
     }
     const first = node.is === 'text' ? node.parts.find((part) => typeof part !== 'string') : undefined;
     const found = first && find(first, combination);
     return found?.item === undefined
       ? { is: 'template' }
       : { is: 'text', item: found.item, path: found.path };
+  }
+
+  /** Where the values of a document come from that are not its template's own, by their paths in the document. */
+  usesOf(combination: Combination): readonly ItemUse[] {
+    const uses: ItemUse[] = [];
+    const walk = (node: Node, at: Path): void => {
+      if (node.is === 'map') for (const [name, member] of node.members) walk(member, [...at, name]);
+      else if (node.is === 'list')
+        for (const [index, item] of node.items.entries()) walk(item, [...at, `${index}`]);
+      else if (node.is === 'value') uses.push(...usesIn([node.expression], at, combination));
+      else if (node.is === 'text')
+        uses.push(
+          ...usesIn(
+            node.parts.filter((part) => typeof part !== 'string'),
+            at,
+            combination,
+          ),
+        );
+    };
+    walk(this.#root, []);
+    return uses;
   }
 
   #expand(
@@ -158,6 +179,26 @@ export class Template {
     const place = placeBelow(this.document, at, 'value');
     return { place: item === undefined ? place : { ...place, list: item.list.place(item, path) } };
   }
+}
+
+/** A value of an item that a document has at a path. */
+interface ItemUse {
+  /** in the document */
+  readonly at: Path;
+  readonly item: Item;
+  /** in the item */
+  readonly path: Path;
+}
+
+/** The key of a product has the keys of all its items. The key of a map is no value of its item. */
+function usesIn(expressions: readonly Expression[], at: Path, combination: Combination): ItemUse[] {
+  return expressions.flatMap((expression) => {
+    const isKey = expression.path.length === 1 && expression.path[0] === 'key';
+    const all = isKey ? Object.values(combination.items).map(keyOf) : [find(expression, combination)];
+    return all.flatMap(({ item, path, isMade }) =>
+      item === undefined || isMade ? [] : [{ at, item, path }],
+    );
+  });
 }
 
 /** The deepest node on a path. */

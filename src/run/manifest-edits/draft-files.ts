@@ -1,10 +1,11 @@
 /** What files would contain with the changes, and their patches. Nothing is written here. */
 import { formatPatch, structuredPatch } from 'diff';
 import { contentStart, type DocumentEdit, editText } from '../../manifest/edit/edit-document.ts';
-import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
+import { applySplices, UnusualYaml } from '../../manifest/edit/source-tree.ts';
 import { displayPath, slashes } from '../../manifest/files/find-stack.ts';
 import type { FileDrafts } from '../../manifest/load-documents.ts';
 import { findHidden } from '../../manifest/yaml/hidden-parts.ts';
+import type { SourceText } from '../../manifest/yaml/yaml-document.ts';
 import { secretNames } from '../../manifest/yaml/secret-fields.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { KnownSecrets } from '../../redaction/known-secrets.ts';
@@ -39,7 +40,7 @@ export function draftFiles(placed: readonly LocatedChange[], { drafts, ...contex
 function edit(members: readonly LocatedChange[]): string | undefined | UnusualYaml {
   try {
     const [first] = members;
-    return first && editText(first.document.source, editsOf(members));
+    return first && editAll(first.source, members);
   } catch (error) {
     if (error instanceof UnusualYaml) return error;
     throw error;
@@ -81,18 +82,24 @@ function holdsUnseen(
 }
 
 function textOf([first]: readonly LocatedChange[]): string {
-  return first?.document.source.text ?? '';
+  return first?.source.text ?? '';
+}
+
+/** A file has either documents or cells. */
+function editAll(source: SourceText, members: readonly LocatedChange[]): string | undefined {
+  const cells = members.flatMap(({ edit }) => ('cell' in edit ? [edit] : []));
+  if (cells.length === 0) return editText(source, editsOf(members));
+  const once = new Map(cells.map(({ cell, text }) => [cell.start, { ...cell, text }]));
+  return applySplices(source.text, [...once.values()]);
 }
 
 function editsOf(members: readonly LocatedChange[]): DocumentEdit[] {
-  const byDocument = Map.groupBy(members, ({ document }) => document);
-  return [...byDocument].map(([document, acceptedChanges]): DocumentEdit => {
+  const edits = members.flatMap(({ edit }) => ('document' in edit ? [edit] : []));
+  const byDocument = Map.groupBy(edits, ({ document }) => document);
+  return [...byDocument].map(([document, changes]): DocumentEdit => {
     const at = contentStart(document);
-    if (acceptedChanges.some(({ edit }) => edit === 'remove')) return { at, remove: true };
-    return {
-      at,
-      values: acceptedChanges.flatMap(({ edit }) => (edit === 'remove' ? [] : edit)),
-    };
+    if (changes.some(({ values }) => values === 'remove')) return { at, remove: true };
+    return { at, values: changes.flatMap(({ values }) => (values === 'remove' ? [] : values)) };
   });
 }
 

@@ -7,7 +7,9 @@ import { findShared, type ValueEdit } from '../../manifest/edit/edit-document.ts
 import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
 import type { Manifests } from '../../manifest/read-manifests.ts';
-import { placeIn, toPlace, type YamlDocument } from '../../manifest/yaml/yaml-document.ts';
+import { MadeFromTemplate } from '../../manifest/templates/template.ts';
+import type { Span } from '../../manifest/yaml/locate.ts';
+import { placeIn, type SourceText, toPlace, type YamlDocument } from '../../manifest/yaml/yaml-document.ts';
 import { type Address, formatAddress } from '../../model/address.ts';
 import type { Diagnostic, Place } from '../../model/diagnostic.ts';
 import { formatDuration } from '../../model/duration.ts';
@@ -34,13 +36,18 @@ export interface LocatedChange {
   readonly accepted: AcceptedChange;
   /** absolute */
   readonly file: string;
-  readonly document: YamlDocument;
+  readonly source: SourceText;
   readonly place: Place;
-  /** the whole document goes when it is `remove` */
-  readonly edit: readonly ValueEdit[] | 'remove';
+  readonly edit: FileEdit;
 }
 
-interface PlacingContext {
+type FileEdit =
+  /** the whole document goes when it is `remove` */
+  | { readonly document: YamlDocument; readonly values: readonly ValueEdit[] | 'remove' }
+  /** a cell of a CSV file, with its quotes */
+  | { readonly cell: Span; readonly text: string };
+
+export interface PlacingContext {
   /** what is declared, by its address as text */
   readonly entries: ReadonlyMap<string, Entry>;
   readonly kinds: Registry;
@@ -52,10 +59,11 @@ export function entriesByAddress(entries: readonly Entry[]): ReadonlyMap<string,
   return new Map(entries.map((entry) => [formatAddress(entry.address), entry] as const));
 }
 
+/** Where one value is written; for one in a document that a template made, what is to be written. */
 export function locateChange(
   accepted: AcceptedChange,
   { entries, kinds, cwd }: PlacingContext,
-): LocatedChange | Refusal {
+): LocatedChange | TemplateChange | Refusal {
   const text = formatAddress(accepted.address);
   const entry = entries.get(text);
   const kind = kinds.get(accepted.address.kind);
@@ -67,20 +75,46 @@ export function locateChange(
   const { document } = entry.declaration;
   const named = namedAt(kind, entry.resource?.spec ?? {}, accepted.path);
   const where = named === undefined ? pathInDocument(accepted, entry, kind) : ['spec', ...named.name];
-  const refusal = refuseSource(accepted, entry, where) ?? refuseShared(accepted, document, where);
+  const refusal = refuseSource(accepted, entry, where);
   if (refusal !== undefined) return refusal;
   const isWhole = accepted.path.length === 0 && entry.shortForm === undefined;
-  return {
-    accepted,
-    file: resolve(cwd, document.source.file),
-    document,
-    place: isWhole ? entry.declaration.where.place(['metadata', 'name']) : placeIn(document, where),
-    edit: isWhole
-      ? 'remove'
-      : named === undefined
-        ? editsAt(accepted, where, { document, entry, kind })
-        : namedEdits(accepted, named, where),
-  };
+  const place = isWhole ? entry.declaration.where.place(['metadata', 'name']) : placeIn(document, where);
+  const values = () =>
+    named === undefined
+      ? editsAt(accepted, where, { document, entry, kind })
+      : namedEdits(accepted, named, where);
+  const edits = isWhole ? 'remove' : values();
+  if (document instanceof MadeFromTemplate) return { accepted, document, where, place, edits };
+  return editDocument(accepted, { document, where, place, edits, cwd });
+}
+
+/** What is to be changed in a document that a template made: its text is that of the template, and of a list. */
+export interface TemplateChange {
+  readonly accepted: AcceptedChange;
+  readonly document: MadeFromTemplate;
+  /** in the document */
+  readonly where: Path;
+  readonly place: Place;
+  readonly edits: readonly ValueEdit[] | 'remove';
+}
+
+/** The change of a document's text, unless others share what is to be changed. */
+export function editDocument(
+  accepted: AcceptedChange,
+  about: Omit<TemplateChange, 'accepted' | 'document'> & {
+    readonly document: YamlDocument;
+    readonly cwd: string;
+  },
+): LocatedChange | Refusal {
+  const { document, where, place, edits, cwd } = about;
+  const { source } = document;
+  return (
+    refuseShared(accepted, document, where) ?? {
+      ...{ accepted, source, place },
+      file: resolve(cwd, source.file),
+      edit: { document, values: edits },
+    }
+  );
 }
 
 /** The reference whose id is at this path, if the manifest gives it by name. */

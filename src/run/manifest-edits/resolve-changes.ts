@@ -13,11 +13,11 @@ import { findDialect } from '../../api/dialects.ts';
 import { wideningBetween } from '../../plan/find-guards.ts';
 import type { Widening } from './render.ts';
 import { draftFiles } from './draft-files.ts';
+import { locateChanges } from './locate-in-templates.ts';
 import {
   type AcceptedChange,
   acceptedChangeKey,
   entriesByAddress,
-  locateChange,
   type LocatedChange,
   nameOfAcceptedChange,
   type Refusal,
@@ -119,7 +119,7 @@ async function takeAll(first: Trial, context: RoundContext): Promise<Round> {
     const stuck = left.filter((accepted) => done.has(acceptedChangeKey(accepted)));
     if (stuck.length > 0) return { drafts, placed, trial, refusals, failed: stuck.map(stillDiffers) };
     const entries = entriesByAddress(trial.manifests.entries);
-    const places = left.map((accepted) => locateChange(accepted, { entries, kinds, cwd }));
+    const places = locateChanges(left, { entries, kinds, cwd });
     const fits = places.flatMap((one) => ('why' in one ? [] : [one]));
     const drafted = draftFiles(fits, { drafts, kinds, secrets });
     const unplaced = [...places.flatMap((one) => ('why' in one ? [one] : [])), ...drafted.refusals];

@@ -63,7 +63,7 @@ export async function reviewChanges(settled: ResolvedChanges, review: Review): P
 
 function changesOf({ drafts, placed }: ResolvedChanges): Omit<FileChange, 'repository'>[] {
   const sources = new Map<string, string>();
-  for (const { file, document } of placed) if (!sources.has(file)) sources.set(file, document.source.text);
+  for (const { file, source } of placed) if (!sources.has(file)) sources.set(file, source.text);
   return [...drafts].flatMap(([file, after]) => {
     const before = sources.get(file);
     return before === undefined || before === after ? [] : [{ file, before, after }];

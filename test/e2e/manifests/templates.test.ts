@@ -1,9 +1,10 @@
 /** One document that stands for many resources: what it makes, what it refuses, and where it points. */
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { openCiScene } from '../../support/cli/ci-scene.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { git } from '../../support/ledger/git-remote.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
@@ -407,4 +408,12 @@ describe('The file of a list counts as a manifest', () => {
     const { out } = await stack.tryRun(['plan']);
     expect(out).toContain('older-commit');
   });
+});
+
+it('30 services in 3 environments are less than 60 lines', async () => {
+  const example = join(import.meta.dirname, '../../../examples/many-workspaces');
+  const names = ['trueup.yaml', 'manifests/services.yaml', 'services.csv'];
+  const texts = names.map((name) => readFileSync(join(example, name), 'utf8'));
+  expect(texts.join('').split('\n').length - 1).toBeLessThan(60);
+  expect((await trueup(['validate'], { cwd: example })).out).toContain('180 resources');
 });

@@ -1,0 +1,180 @@
+/** Drift of resources that a template stands for: a value of a list is edited in the list, and no other resource changes. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
+
+const template = `apiVersion: trueup.dev/v1
+kind: Workspace
+metadata:
+  name: \${each.key}
+  each:
+    matrix:
+      service: { file: ../services.yaml }
+      env: { file: ../envs.csv }
+      region: [eu, us] # two
+spec:
+  description: \${each.service.team}
+  autoApply: \${each.env.auto}
+  queueAllRuns: true
+  workingDirectory: in \${each.env.key}
+`;
+
+const files = {
+  'manifests/all.yaml': template,
+  'services.yaml': 'pay: # of Ann\n  team: red\nnet: { team: blue }\n',
+  'envs.csv': 'key,auto,note\ndev,true,"a, b"\n"prod",false,\n',
+};
+
+interface Scene {
+  readonly bench: Bench;
+  readonly stack: Checkout;
+  text(file: string): string;
+}
+
+async function applied(written: Readonly<Record<string, string>> = files): Promise<Scene> {
+  const bench = await openBench();
+  const stack = await bench.checkout({ spec: { guards: { maxUpdatePercent: 100 } } });
+  for (const [path, text] of Object.entries(written)) await stack.write(path, text);
+  await stack.run(['apply', '--yes'], 0);
+  return { bench, stack, text: (file) => readFileSync(join(stack.directory, file), 'utf8') };
+}
+
+async function change(
+  bench: Bench,
+  names: readonly string[],
+  attributes: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  for (const name of names) await bench.byHand.update(await bench.idOf(name), attributes);
+}
+
+/** The names of all workspaces of the template that match. */
+const named = (part: RegExp) =>
+  ['pay', 'net']
+    .flatMap((service) =>
+      ['dev', 'prod'].flatMap((env) => ['eu', 'us'].map((region) => `${service}-${env}-${region}`)),
+    )
+    .filter((name) => part.test(name));
+
+/** The codes of what was not written. */
+async function refused(stack: Checkout, args: readonly string[]): Promise<readonly string[]> {
+  const { out } = await stack.tryRun([...args, '--yes', '--format', 'json']);
+  const { refused: found } = JSON.parse(out) as { refused: { code: string }[] };
+  return [...new Set(found.map(({ code }) => code))];
+}
+
+describe('Drift of resources of a template', () => {
+  it('is accepted into a YAML file, if all that use the value drifted alike', async () => {
+    const { bench, stack, text } = await applied();
+    await change(bench, named(/^pay/), { description: 'green' });
+    await stack.run(['accept', '--all', '--yes'], 0);
+    expect(text('services.yaml')).toBe('pay: # of Ann\n  team: green\nnet: { team: blue }\n');
+    expect(text('manifests/all.yaml')).toBe(files['manifests/all.yaml']);
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it('is accepted into a cell of a CSV file, and every other cell stays as it is written', async () => {
+    const { bench, stack, text } = await applied();
+    await change(bench, named(/-prod-/), { 'auto-apply': true });
+    await stack.run(['accept', '--all', '--yes'], 0);
+    expect(text('envs.csv')).toBe('key,auto,note\ndev,true,"a, b"\n"prod",true,\n');
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it('is accepted into a list in the document, as literal text', async () => {
+    const { bench, stack, text } = await applied({
+      'manifests/all.yaml':
+        'apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata:\n  name: ${each.key}\n  each:\n    - { key: a, about: one } # first\n    - { key: b, about: two }\nspec: { description: "${each.value.about}" }\n',
+    });
+    await change(bench, ['b'], { description: 'now ${each.key}' });
+    await stack.run(['accept', '--all', '--yes'], 0);
+    expect(text('manifests/all.yaml')).toContain(
+      "    - { key: a, about: one } # first\n    - { key: b, about: 'now ${each.key}' }\n",
+    );
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it('is not accepted into a list for one of several that use the value', async () => {
+    const { bench, stack, text } = await applied();
+    await change(bench, ['pay-dev-eu'], { description: 'green' });
+    const { err } = await stack.tryRun(['accept', '--all', '--yes']);
+    expect(err).toContain(
+      '"description" of "Workspace/acme/pay-dev-eu" comes from the item "pay" of a list, which "Workspace/acme/pay-dev-us", "Workspace/acme/pay-prod-eu", "Workspace/acme/pay-prod-us" also use',
+    );
+    expect(err).toContain('services.yaml:2');
+    expect(text('services.yaml')).toBe(files['services.yaml']);
+  });
+
+  it('is not accepted where those that use the value drifted in different ways', async () => {
+    const { bench, stack, text } = await applied();
+    await change(bench, named(/^pay-dev/), { description: 'green' });
+    await change(bench, named(/^pay-prod/), { description: 'black' });
+    expect(await refused(stack, ['accept', '--all'])).toEqual(['value-from-list']);
+    expect(text('services.yaml')).toBe(files['services.yaml']);
+  });
+
+  it('of a value of the template is refused with the choice, if it holds for others', async () => {
+    const { bench, stack, text } = await applied();
+    await change(bench, ['pay-dev-eu'], { 'queue-all-runs': false });
+    const { err } = await stack.tryRun(['accept', '--all', '--yes']);
+    expect(err).toContain('comes from a template, and holds for "Workspace/acme/pay-dev-us"');
+    expect(err).toContain(
+      'write ${each.value.queueAllRuns} in its place and the value into each item of the list; or change it in the template for all',
+    );
+    expect(text('manifests/all.yaml')).toBe(files['manifests/all.yaml']);
+  });
+
+  it('of a value of the template is accepted, if all of its resources drifted alike', async () => {
+    const { bench, stack, text } = await applied();
+    await change(bench, named(/./), { 'queue-all-runs': false });
+    await stack.run(['accept', '--all', '--yes'], 0);
+    expect(text('manifests/all.yaml')).toBe(
+      files['manifests/all.yaml'].replace('queueAllRuns: true', 'queueAllRuns: false'),
+    );
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it('of a text with an expression in it is left to people', async () => {
+    const { bench, stack } = await applied();
+    await change(bench, ['pay-dev-eu'], { 'working-directory': 'elsewhere' });
+    expect(await refused(stack, ['accept', '--all'])).toEqual(['not-editable']);
+  });
+
+  it('that is the end of a resource is left to people, who remove its item', async () => {
+    const { bench, stack } = await applied();
+    await bench.byHand.delete(`/workspaces/${await bench.idOf('pay-dev-eu')}`);
+    expect(await refused(stack, ['accept', '--all', '--remove'])).toEqual(['value-from-list']);
+  });
+
+  it('beside what cannot be accepted is accepted in part', async () => {
+    const { bench, stack, text } = await applied();
+    await change(bench, named(/-prod-/), { 'auto-apply': true });
+    await change(bench, ['pay-dev-eu'], { 'queue-all-runs': false });
+    await stack.run(['accept', '--all', '--yes'], 6);
+    expect(text('envs.csv')).toContain('"prod",true,');
+  });
+});
+
+describe('An apply of resources of a template', () => {
+  it('is reverted in the list', async () => {
+    const { stack, text } = await applied();
+    await stack.write('envs.csv', files['envs.csv'].replace('"prod",false', '"prod",true'));
+    await stack.run(['apply', '--yes'], 0);
+    const { out } = await stack.run(['history', '--format', 'json'], 0);
+    const { entries } = JSON.parse(out) as { entries: { id: string }[] };
+    await stack.run(['history', 'show', entries[0]?.id ?? '', '--revert', '--write', '--yes'], 0);
+    expect(text('envs.csv')).toBe(files['envs.csv']);
+  });
+
+  it('is not reverted for one resource alone, if others use the value', async () => {
+    const { stack, text, bench } = await applied();
+    await change(bench, ['pay-dev-eu'], { 'queue-all-runs': false });
+    await stack.run(['apply', '--yes'], 0);
+    const { out } = await stack.run(['history', '--format', 'json'], 0);
+    const { entries } = JSON.parse(out) as { entries: { id: string }[] };
+    expect(await refused(stack, ['history', 'show', entries[0]?.id ?? '', '--revert', '--write'])).toEqual([
+      'value-from-template',
+    ]);
+    expect(text('manifests/all.yaml')).toBe(files['manifests/all.yaml']);
+  });
+});
