@@ -35,7 +35,7 @@ type EntryHead = Pick<
 
 /** @param ledger as it was before the apply: its records of removed resources are kept in the entry */
 export function beginEntry(
-  { stack, digest, targets, changes }: Plan,
+  { stack, digest, targets, selection, part, changes }: Plan,
   head: EntryHead,
   { ledger, kinds }: { readonly ledger: Ledger; readonly kinds: Registry },
 ): HistoryEntry {
@@ -44,6 +44,9 @@ export function beginEntry(
     stack,
     ...head,
     digest,
+    ...(selection === undefined
+      ? {}
+      : { part: { selected: selection.length, ...(part === undefined ? {} : { of: part.of }) } }),
     targets: Object.fromEntries(targets.map((target) => [target.name, formatIdentity(target)])),
     changes: changes.map(({ address, action, reason, fields }) => ({
       address: formatAddress(address),

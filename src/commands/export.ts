@@ -1,6 +1,12 @@
 /** `trueup export [path]`: writes manifests, ready to be adopted, for live resources without an owner. Changes no service. */
 import { type Command, Option } from 'commander';
-import { addExamples, type CommandEnd, timeoutOption, traceOption } from '../run/command-options.ts';
+import {
+  addExamples,
+  type CommandEnd,
+  selectOption,
+  timeoutOption,
+  traceOption,
+} from '../run/command-options.ts';
 import { exportLive, type ExportOptions } from '../run/export/export-live.ts';
 import type { CliHost } from '../run/host.ts';
 
@@ -37,6 +43,11 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
       [],
     )
     .option('--project <id>', 'workspaces of this project')
+    .addOption(
+      selectOption(
+        'what these select: an address, a pattern such as "Workspace/acme/net-*", tag:KEY=VALUE or project:ID; !… excludes; may be repeated. The flags above narrow it down',
+      ),
+    )
     .addOption(timeoutOption())
     .addOption(traceOption())
     .option('--all', 'also what this stack or another one manages already')

@@ -14,6 +14,7 @@ import {
   completeOption,
   formatOption,
   pathHelp,
+  selectOption,
   timeoutOption,
   traceOption,
 } from '../run/command-options.ts';
@@ -22,6 +23,7 @@ import type { CliHost } from '../run/host.ts';
 
 import { stackArgument } from '../run/load-manifests.ts';
 import { runToRead } from '../run/prepare-run.ts';
+import { choosePart } from '../run/selection/choose-part.ts';
 import { planToShow } from '../run/plan-to-show.ts';
 import { printPlan } from '../run/print-plan.ts';
 import { raceStop } from '../run/stop-signals.ts';
@@ -33,6 +35,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .argument('[path]', pathHelp)
     .addOption(formatOption('markdown', 'html', 'github'))
     .addOption(completeOption())
+    .addOption(selectOption())
     .option('--calls', 'show the exact requests that apply would send')
     .addOption(timeoutOption())
     .addOption(traceOption())
@@ -46,6 +49,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     ['trueup plan', 'show what apply would change'],
     ['trueup plan --exit-code', 'exit with 2 when there is something to do'],
     ['trueup plan --out plan.json', 'keep the plan for its review and its apply'],
+    ["trueup plan --select 'Workspace/acme/net-*'", 'plan only these workspaces, with what they need'],
     ['./render | trueup plan -', 'plan only the manifests on standard input'],
     [
       './render | trueup plan - --complete',
@@ -68,8 +72,9 @@ export async function plan(
 ): Promise<ExitCode> {
   const { host, terminal } = context;
   await refusePlanFile(options.out, host);
-  const stack = stackArgument(path, options.complete);
-  return runToRead(path, context, options, async (prepared, stop) => {
+  const stack = stackArgument(path, options);
+  const limits = { ...options, choosePart: choosePart(options.select) };
+  return runToRead(path, context, limits, async (prepared, stop) => {
     const { request } = prepared;
     await refusePlanFile(options.out, host, request.stack);
     const { plan: made } = await raceStop(planToShow(prepared, host), stop);
@@ -78,7 +83,8 @@ export async function plan(
       // Another file may have been created there meanwhile.
       await refusePlanFile(options.out, host);
       await writePlanFile(options.out, host, made);
-      const words = ['trueup apply', shellWord(options.out), stack];
+      // The file says what was selected.
+      const words = ['trueup apply', shellWord(options.out), stackArgument(path, { ...options, select: [] })];
       const command = words.filter((word) => word !== undefined).join(' ');
       host.stderr.write(`the plan was written to ${quoted(options.out)}${useOf(made, command)}\n`);
     }

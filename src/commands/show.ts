@@ -1,9 +1,9 @@
 /** `trueup show plan.json`: prints a plan file like `plan` does, or as JSON. Reads only that file. */
 import type { Command } from 'commander';
-import { standardInput } from '../manifest/files/find-stack.ts';
 import { addExamples, type CommandEnd, type CommonOptions, formatOption } from '../run/command-options.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
+import { argumentOf } from '../run/load-manifests.ts';
 import { openPlanFile } from '../run/plan-file.ts';
 import { printPlan } from '../run/print-plan.ts';
 import { printable } from '../report/view/printable.ts';
@@ -31,7 +31,7 @@ export async function show(
 ): Promise<ExitCode> {
   const { plan } = await openPlanFile(file, host.cwd);
   // The manifests of a selection came from standard input; for other plans the argument is unknown.
-  printPlan(terminal, plan, { calls, stack: plan.selection === undefined ? undefined : standardInput });
+  printPlan(terminal, plan, { calls, stack: argumentOf(plan) });
   const { made } = plan;
   if (made !== undefined) {
     const commit = made.pullRequestCommit ?? made.commit;

@@ -9,7 +9,7 @@ import type { Notice } from './change.ts';
 import type { Coverage, Plan, PlanTarget } from './plan.ts';
 import type { LastModified } from './audit-trail.ts';
 
-export interface Drift extends Pick<Plan, 'stack' | 'selection'> {
+export interface Drift extends Pick<Plan, 'stack' | 'selection' | 'part'> {
   readonly targets: readonly PlanTarget[];
   readonly drifted: readonly DriftedResource[];
   readonly pending: readonly PendingResource[];

@@ -187,6 +187,8 @@ export interface HistoryEntry {
   /** the ledger keeps the commits of earlier applies beside or instead of this one */
   readonly commitKept?: true;
   readonly digest: string;
+  /** it applied a part of the stack: so many resources were selected, of all that the stack declared, if that is known */
+  readonly part?: { readonly selected: number; readonly of?: number };
   /** the identity of each target; absent in entries of older versions */
   readonly targets?: Readonly<Record<string, IdentityText>>;
   /**

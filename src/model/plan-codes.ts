@@ -13,6 +13,11 @@ export const planCodes = {
     warning: true,
     fix: 'use another name, and revoke the secret: names and keys are stored and shown as they are',
   },
+  'selection-needs-excluded': {
+    title: 'A selected resource needs one that the selection excludes',
+    class: 'invalid',
+    fix: 'remove the exclusion, or exclude both',
+  },
   'plan-shows-other': {
     title: 'A plan file shows other texts or guards than apply finds, or redacts too much',
     class: 'failure',

@@ -8,6 +8,7 @@ import type { ShownDiagnostic } from './diagnostic.ts';
 import type { FieldChange } from './field.ts';
 import type { Guard } from './guard.ts';
 import type { Path } from './json.ts';
+import type { PlanPart } from './part.ts';
 import type { TargetIdentity } from './stack.ts';
 
 /** The version of this shape in plan files: a reader refuses any other. */
@@ -19,6 +20,8 @@ export interface Plan {
   readonly targets: readonly PlanTarget[];
   /** present for a selection: the declared resources, sorted; all others are left unchanged */
   readonly selection?: readonly AddressText[];
+  /** present where `--select` made the selection */
+  readonly part?: PlanPart;
   /** in the order in which apply starts them; none with action `none` */
   readonly changes: readonly Change[];
   /** declared resources with nothing to do */
@@ -76,6 +79,8 @@ export interface TargetCoverage {
   readonly target: string;
   /** the target could not be read: the plan holds none of its changes, and a problem says why */
   readonly unread?: true;
+  /** nothing of it is selected, so it was not read */
+  readonly skipped?: true;
   /** requests sent to read it */
   readonly requests: number;
   /** resources read, by kind, with the service's own count if it returns one */
@@ -99,6 +104,8 @@ export interface PlanDifference {
   readonly targets: readonly TargetDifference[];
   /** absent when both have the same resources; an absent side has the whole stack */
   readonly selection?: { readonly one?: readonly AddressText[]; readonly other?: readonly AddressText[] };
+  /** absent when both were selected in the same way; an absent side was not made by `--select` */
+  readonly selectors?: { readonly one?: readonly string[]; readonly other?: readonly string[] };
   readonly changes: readonly ChangeDifference[];
 }
 

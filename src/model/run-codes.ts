@@ -58,10 +58,20 @@ export const runCodes = {
     class: 'failure',
     fix: 'give the path of the stack instead of "-"',
   },
+  'selector-invalid': {
+    title: 'A selector of "--select" cannot be used',
+    class: 'invalid',
+    fix: 'correct it as the message says',
+  },
+  'selector-matches-nothing': {
+    title: 'A selector of "--select" matches no resource, or the exclusions leave none',
+    class: 'invalid',
+    fix: 'correct it; the message shows what is nearest',
+  },
   'whole-stack-needed': {
-    title: 'The command needs the whole stack, but standard input gives only a selection',
+    title: 'The command needs the whole stack, but was given a selection of it',
     class: 'failure',
-    fix: 'run it without "-"',
+    fix: 'run it without "-" and "--select"',
   },
   // files and secrets
   'system-error': {

@@ -7,7 +7,14 @@ import type { DigestedChange } from '../model/change.ts';
 import { canonicalText, isJsonObject, type Json, sameJson } from '../model/json.ts';
 import type { Plan, PlanTarget } from '../model/plan.ts';
 import { type ApprovalVerdict, checkChanges, type FreshPlan } from './approval-coverage.ts';
-import { digestItemsOf, digestOf, digestVersion, readDigestItems, targetMeaning } from './digest.ts';
+import {
+  digestItemsOf,
+  digestOf,
+  digestVersion,
+  type PlanMeaning,
+  readDigestItems,
+  targetMeaning,
+} from './digest.ts';
 
 /** What the digest of a plan covers, as JSON. Values with secrets are redacted if the plan is. */
 interface PlanContent {
@@ -15,6 +22,8 @@ interface PlanContent {
   readonly targets: readonly PlanTarget[];
   /** present for a selection */
   readonly selection?: readonly AddressText[];
+  /** of a part that `--select` chose */
+  readonly selectors?: readonly string[];
   /** digest items, sorted */
   readonly items: readonly string[];
 }
@@ -25,10 +34,11 @@ export interface ProvedPlan {
   /** of the stack when the plan was made */
   readonly targets: readonly PlanTarget[];
   readonly selection?: readonly AddressText[];
+  readonly part?: PlanMeaning['part'] & object;
   readonly changes: readonly DigestedChange[];
 }
 
-export function planContent({ targets, selection, changes }: Plan): PlanContent {
+export function planContent({ targets, selection, part, changes }: Plan): PlanContent {
   return {
     version: digestVersion,
     targets: targets.map(({ name, service, url, place, dialect }) => ({
@@ -39,6 +49,7 @@ export function planContent({ targets, selection, changes }: Plan): PlanContent 
       dialect,
     })),
     ...(selection === undefined ? {} : { selection }),
+    ...(part === undefined ? {} : { selectors: part.selectors }),
     items: [...digestItemsOf(changes)].sort(),
   };
 }
@@ -52,9 +63,10 @@ export function proveContent(
   { stack, digest }: Pick<Plan, 'stack' | 'digest'>,
 ): ProvedPlan | undefined {
   if (!isJsonObject(value) || value['version'] !== digestVersion) return undefined;
-  const { targets, selection, items } = value;
+  const { targets, selection, selectors, items } = value;
   if (!isTexts(items) || !isTargets(targets) || (selection !== undefined && !isTexts(selection)))
     return undefined;
+  if (selectors !== undefined && !isTexts(selectors)) return undefined;
   try {
     const changes = readDigestItems(items);
     // An item with members that no plan has could bring values that its hash does not cover.
@@ -63,6 +75,7 @@ export function proveContent(
       digest,
       targets,
       ...(selection === undefined ? {} : { selection: selection as readonly AddressText[] }),
+      ...(selectors === undefined ? {} : { part: { selectors } }),
       changes,
     };
     return digestOf({ stack, ...proved }) === digest ? proved : undefined;
@@ -98,8 +111,7 @@ export function checkApprovedPlans(fresh: FreshPlan, approved: readonly ProvedPl
   const { plan } = fresh;
   const last = approved.at(-1);
   if (last === undefined) return checkChanges(fresh, []);
-  const meaning = ({ targets, selection, changes }: ProvedPlan) =>
-    digestOf({ stack: plan.stack, targets, changes, ...(selection === undefined ? {} : { selection }) });
+  const meaning = ({ digest: _, ...content }: ProvedPlan) => digestOf({ stack: plan.stack, ...content });
   if (approved.some((one) => meaning(one) !== one.digest)) return { is: 'elsewhere' };
   if (last.digest === plan.digest) return { is: 'equal' };
   const here = new Map(plan.targets.map((target) => [target.name, targetMeaning(target)]));
@@ -109,7 +121,7 @@ export function checkApprovedPlans(fresh: FreshPlan, approved: readonly ProvedPl
 
 /** Whether all that a plan changes is in the same place today. Another target may have come or gone since. */
 function isOfSamePlace(
-  { targets, selection, changes }: ProvedPlan,
+  { targets, selection, part, changes }: ProvedPlan,
   plan: Plan,
   here: ReadonlyMap<string, string>,
 ): boolean {
@@ -117,6 +129,7 @@ function isOfSamePlace(
   const isSame = (name: string) => here.has(name) && here.get(name) === there.get(name);
   return (
     sameJson(selection && [...selection].sort(), plan.selection && [...plan.selection].sort()) &&
+    sameJson(part && [...part.selectors].sort(), plan.part && [...plan.part.selectors].sort()) &&
     changes.every(({ address }) => isSame(address.target))
   );
 }

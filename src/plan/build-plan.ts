@@ -9,6 +9,7 @@ import { type Diagnostic, sortDiagnostics, withListPlaces } from '../model/diagn
 import type { Inheritable } from '../model/kind-specs.ts';
 import { type Coverage, type Plan, type PlanTarget, planVersion } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
+import type { TakenByPart } from '../model/part.ts';
 import { identityOf, type Target } from '../model/stack.ts';
 import type { Answer } from '../model/http.ts';
 import { quoted } from '../model/quoted.ts';
@@ -28,6 +29,14 @@ import { liveSecretNames } from './secret-names.ts';
 import { joinForeignIds } from './our-tags.ts';
 import { ledgerNotes } from './take-over-stack.ts';
 import { type RemainingWork, remainingWork } from './remaining-work.ts';
+import {
+  decidesAbout,
+  isInPart,
+  isRemoval,
+  partOf,
+  restrictToPart,
+  selectionOf,
+} from './restrict-to-part.ts';
 import { removalOfUndeclared } from './no-longer-declared.ts';
 import { isCarriedOut, mayExpire, type Recheck, recheckAt, type RecheckMoment } from './recheck.ts';
 import {
@@ -44,6 +53,8 @@ import { isDeclared, recordAfter, type RecordDraft, recordsOf } from './planned-
 export interface PlanInput extends PlanContextInput {
   readonly files: number;
   readonly documents: number;
+  /** what applies of parts have deleted or released within a day */
+  readonly takenByParts?: readonly TakenByPart[] | undefined;
 }
 
 /** A plan, and the records and functions that apply needs besides it. */
@@ -86,12 +97,17 @@ export function buildPlan(input: PlanInput): PlanResult {
   const planDraft: PlanDraft = {
     drafts: new Map(),
     problems: [...unread, ...unfit.flat()],
+    problemsOf: new Map(),
     notices: [],
     forget: [],
+    leftOut: 0,
   };
   draftAllDeclared(context, planDraft);
   draftAllUndeclared(context, planDraft);
-  const { drafts, problems, forget } = planDraft;
+  const { forget, leftOut } = planDraft;
+  const { drafts, along, problems: found } = restrictToPart(context, planDraft);
+  const problems = [...planDraft.problems, ...found];
+  const isAbout = isInPart(context, along);
   problems.push(...findDanglingReferences(context, drafts), ...liveSecretNames(context));
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
   const losses = findLosses(context, drafts);
@@ -104,7 +120,7 @@ export function buildPlan(input: PlanInput): PlanResult {
   const { changes, cycle } = orderChanges(waitingForOwnershipTags(context, drafted));
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
   const targets = input.targets.map(({ target }) => planTarget(target));
-  const selection = selectionOf(input);
+  const selection = { ...selectionOf(input), ...partOf(input, { along, leftOut }) };
   const plan: Plan = {
     version: planVersion,
     stack: input.stack.name,
@@ -112,9 +128,13 @@ export function buildPlan(input: PlanInput): PlanResult {
     ...selection,
     changes,
     unchanged: drafts.size - pending.length,
-    notices: sortNotices([...planDraft.notices, ...notedOnly(drafts), ...doneMoves(context)]),
+    notices: sortNotices([
+      ...planDraft.notices,
+      ...notedOnly(drafts),
+      ...doneMoves(context).filter(({ address }) => isAbout(address)),
+    ]),
     problems: sortDiagnostics(withListPlaces(joinForeignIds(problems))),
-    guards: findGuards(context, drafts),
+    guards: findGuards(context, drafts, { all: planDraft.drafts, takenByParts: input.takenByParts }),
     coverage: coverageOf(input, context, changes),
     digest: digestOf({ stack: input.stack.name, targets, ...selection, changes }),
     digestVersion,
@@ -176,18 +196,24 @@ function sortNotices(notices: readonly Notice[]): Notice[] {
 /** The result of the first pass. */
 interface PlanDraft {
   readonly drafts: Map<AddressText, Draft>;
+  /** those of no declared resource */
   readonly problems: Diagnostic[];
+  readonly problemsOf: Map<AddressText, readonly Diagnostic[]>;
   readonly notices: Notice[];
   readonly forget: AddressText[];
+  /** how many removals a plan of a part leaves out */
+  leftOut: number;
 }
 
 function draftAllDeclared(context: PlanContext, planDraft: PlanDraft): void {
   for (const [text, resource] of context.desired) {
     const { draft, problems } = draftDeclared(context, resource);
-    planDraft.problems.push(...problems);
-    if (draft === undefined) continue;
+    if (draft === undefined) {
+      planDraft.problemsOf.set(text, problems);
+      continue;
+    }
     const drafted = withRisks(context, draft);
-    planDraft.problems.push(...protectedDestroys(drafted, resource));
+    planDraft.problemsOf.set(text, [...problems, ...protectedDestroys(drafted, resource)]);
     planDraft.drafts.set(text, drafted);
   }
 }
@@ -214,7 +240,13 @@ function protectedDestroys(
 }
 
 function draftAllUndeclared(context: PlanContext, planDraft: PlanDraft): void {
+  const isDecided = decidesAbout(context);
   for (const [text, removal] of removalOfUndeclared(context)) {
+    if (!isDecided(text, removal)) {
+      // A removal request is one of the declared resources that are left out.
+      if (isRemoval(removal) && !context.removalRequests.has(text)) planDraft.leftOut += 1;
+      continue;
+    }
     switch (removal.is) {
       case 'problem':
         planDraft.problems.push(removal.problem);
@@ -267,25 +299,18 @@ function rechecks(
   };
 }
 
-/** The declared resources, removal requests included, if they are only a selection of the stack. */
-export function selectionOf({
-  isSelection,
-  desired,
-}: Pick<PlanContextInput, 'isSelection' | 'desired'>): Pick<Plan, 'selection'> {
-  return isSelection ? { selection: desired.map(({ address }) => formatAddress(address)).sort() } : {};
-}
-
 export function planTarget(target: Target): PlanTarget {
   return { name: target.name, ...identityOf(target), dialect: target.dialect };
 }
 
 function coverageOf(input: PlanInput, context: PlanContext, changes: readonly Change[]): Coverage {
   const changed = new Set(changes.map(({ address }) => address.target));
-  const targets = input.targets.map(({ target, sets, requests, unread }) => {
+  const targets = input.targets.map(({ target, sets, requests, unread, skipped }) => {
     const all = [...sets];
     return {
       target: target.name,
       ...(unread === undefined ? {} : { unread: true as const }),
+      ...(skipped && { skipped }),
       requests,
       read: all.map(([kind, { resources, total }]) => ({
         kind,

@@ -25,23 +25,31 @@ export function comparePlans(one: PlanMeaning, other: PlanMeaning): PlanDifferen
   return {
     ...(one.stack === other.stack ? {} : { stack: { one: one.stack, other: other.stack } }),
     targets: compareTargets(one.targets, other.targets),
-    ...compareSelections(one.selection, other.selection),
+    ...compareSelections(one, other),
     changes: compareChanges(one.stack, one.changes, other.changes),
   };
 }
 
-export function isSamePlan({ stack, targets, selection, changes }: PlanDifference): boolean {
-  return stack === undefined && targets.length === 0 && selection === undefined && changes.length === 0;
+export function isSamePlan({ targets, changes, ...difference }: PlanDifference): boolean {
+  const { stack, selection, selectors } = difference;
+  const isSameStack = stack === undefined && selection === undefined && selectors === undefined;
+  return isSameStack && targets.length === 0 && changes.length === 0;
 }
 
 /** The selection is part of the meaning: a resource outside of one selection may be removed by a plan with another. */
-function compareSelections(one: Selection, other: Selection): Pick<PlanDifference, 'selection'> {
-  const text = (selection: Selection) =>
-    canonicalText(selection === undefined ? null : [...selection].sort());
-  return text(one) === text(other) ? {} : { selection: sides(one, other) };
+function compareSelections(
+  one: PlanMeaning,
+  other: PlanMeaning,
+): Pick<PlanDifference, 'selection' | 'selectors'> {
+  const text = (texts: readonly string[] | undefined) => canonicalText(texts ? [...texts].sort() : null);
+  const [ours, theirs] = [one.part?.selectors, other.part?.selectors];
+  return {
+    ...(text(one.selection) === text(other.selection)
+      ? {}
+      : { selection: sides(one.selection, other.selection) }),
+    ...(text(ours) === text(theirs) ? {} : { selectors: sides(ours, theirs) }),
+  };
 }
-
-type Selection = PlanMeaning['selection'];
 
 /** Pairs targets by name; two are equal when they have the same identity and dialect. */
 function compareTargets(one: readonly PlanTarget[], other: readonly PlanTarget[]): TargetDifference[] {
@@ -165,9 +173,16 @@ export function findOtherText(given: Plan, fresh: Plan, clean: Redact): string |
   const due = ofPlan(fresh).filter(({ concerns }) => isWhole || concerns.every(isSame));
   const other = lacking(due, given.guards) ?? (isWhole ? lacking(ofPlan(given), fresh.guards) : undefined);
   if (other !== undefined) return `the guard ${quoted(other.id)}`;
+  if (isWhole && !sameJson(neededIn(given), neededIn(fresh))) return 'what comes along with the selection';
+  if (isSameCommit && given.part?.of !== fresh.part?.of) return 'the number of declared resources';
   // A later commit may declare more that is live already.
   const isOther = !isWhole || given.made?.commit !== fresh.made?.commit;
   return isOther || given.unchanged === fresh.unchanged ? undefined : 'the number of unchanged resources';
+}
+
+/** How much is left out besides is not compared: others may change that at any time. */
+function neededIn({ part }: Plan): Json {
+  return (part?.along ?? []).map(({ address, neededBy }) => [address, ...neededBy]);
 }
 
 function isClean({ made }: Plan): boolean {

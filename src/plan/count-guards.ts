@@ -2,8 +2,16 @@
  * Guards that count: how many resources of each kind and target a plan deletes or updates, compared with how many the stack
  * owned before.
  */
-import { type Address, type AddressText, formatAddress, kindAndTarget } from '../model/address.ts';
+import {
+  type Address,
+  type AddressText,
+  formatAddress,
+  kindAndTarget,
+  kindAndTargetIn,
+  parseAddress,
+} from '../model/address.ts';
 import { type Guard, guardLimits } from '../model/guard.ts';
+import type { TakenByPart } from '../model/part.ts';
 import { quoted } from '../model/quoted.ts';
 import type { LiveResource } from '../model/resource.ts';
 import type { Guards } from '../model/stack.ts';
@@ -19,6 +27,8 @@ interface OwnershipCount {
   readonly owned: number;
   /** deleted, released or revoked */
   readonly taken: readonly Address[];
+  /** how many others applies of parts have taken within a day */
+  readonly takenBefore: number;
   /** owned, declared and not in `taken`. What is kept although it is not declared does not count: it hides nothing else. */
   readonly remaining: number;
   /** how many of `taken` have neither a record nor our ownership tag: only an exclusive target or a removal request removes them */
@@ -29,23 +39,41 @@ interface OwnershipCount {
 
 type AllDrafts = ReadonlyMap<AddressText, Draft>;
 
+export interface CountInput {
+  /** of the plan */
+  readonly drafts: AllDrafts;
+  /** of the whole stack: they say what it owns, also for a plan of a part */
+  readonly all: AllDrafts;
+  readonly takenByParts?: readonly TakenByPart[] | undefined;
+}
+
 /** One count for each kind and target with an owned or changed resource. */
-export function countOwnership(context: PlanContext, drafts: AllDrafts): OwnershipCount[] {
+export function countOwnership(
+  context: PlanContext,
+  { drafts, all, takenByParts = [] }: CountInput,
+): OwnershipCount[] {
   const owned = Map.groupBy(
-    [...context.live.values()].filter((live) => isOwned(context, live, drafts)),
+    [...context.live.values()].filter((live) => isOwned(context, live, { drafts, all })),
     ({ address }) => kindAndTarget(address),
   );
   const changed = Map.groupBy(drafts.values(), ({ change: { address } }) => kindAndTarget(address));
-  return [...new Set([...owned.keys(), ...changed.keys()])].sort().flatMap((place) => {
+  const before = Map.groupBy(
+    // What is removed only now was kept then.
+    new Set(takenByParts.map(({ address }) => address).filter((text) => !isTakenIn(drafts, text))),
+    kindAndTargetIn,
+  );
+  return [...new Set([...owned.keys(), ...changed.keys(), ...before.keys()])].sort().flatMap((place) => {
     const found = owned.get(place) ?? [];
     const some = changed.get(place) ?? [];
-    const first = found[0]?.address ?? some[0]?.change.address;
+    const gone = before.get(place) ?? [];
+    const first = found[0]?.address ?? some[0]?.change.address ?? gone.map(parseAddress)[0];
     if (first === undefined) return [];
     return {
       kind: first.kind,
       target: first.target,
       owned: found.length,
       taken: some.filter(isTaken).map(({ change: { address } }) => address),
+      takenBefore: gone.length,
       remaining: found.filter(({ address }) => remains(context, address, drafts)).length,
       unrecorded: some.filter((draft) => isTaken(draft) && isUnverified(context, draft)).length,
       updated: some
@@ -58,9 +86,13 @@ export function countOwnership(context: PlanContext, drafts: AllDrafts): Ownersh
 
 /** A selection leaves everything outside of it as it is. */
 function remains(context: PlanContext, address: Address, drafts: AllDrafts): boolean {
-  const draft = drafts.get(formatAddress(address));
-  if (draft !== undefined && isTaken(draft)) return false;
+  if (isTakenIn(drafts, formatAddress(address))) return false;
   return context.isSelection || context.desired.has(formatAddress(address));
+}
+
+function isTakenIn(drafts: AllDrafts, text: AddressText): boolean {
+  const draft = drafts.get(text);
+  return draft !== undefined && isTaken(draft);
 }
 
 /** Whether the resource stops being ours: a deletion, release or revocation. */
@@ -68,14 +100,17 @@ export function isTaken({ change: { action } }: Draft): boolean {
   return action === 'delete' || action === 'release';
 }
 
-function isOwned(context: PlanContext, { address, evidence }: LiveResource, drafts: AllDrafts): boolean {
+function isOwned(
+  context: PlanContext,
+  { address, evidence }: LiveResource,
+  { drafts, all }: Pick<CountInput, 'drafts' | 'all'>,
+): boolean {
   const { ownership } = context.kind(address.kind);
   if (ownership.by === 'child') {
     // A child that is removed with its parent is not counted separately.
-    const parent = drafts.get(formatAddress(ownership.of(address)));
-    if (parent !== undefined && isTaken(parent)) return false;
+    if (isTakenIn(drafts, formatAddress(ownership.of(address)))) return false;
   }
-  const draft = drafts.get(formatAddress(address));
+  const draft = all.get(formatAddress(address));
   if (draft !== undefined && isTakenOver(context, address, draft.live)) return true;
   if (draft !== undefined) return draft.change.action !== 'create' && draft.change.action !== 'adopt';
   if (context.record(address) !== undefined) return true;
@@ -103,10 +138,17 @@ export function countGuards(counts: readonly OwnershipCount[], limits: Guards): 
   const { maxDeletes, maxDeletePercent, maxUpdatePercent } = { ...guardLimits, ...limits };
   const each = counts.flatMap((count) => [
     ...toZero(count),
-    ...tooLarge(count, { id: 'delete-percent', some: count.taken, limit: maxDeletePercent, done: taken }),
+    ...tooLarge(count, {
+      id: 'delete-percent',
+      some: count.taken,
+      before: count.takenBefore,
+      limit: maxDeletePercent,
+      done: taken,
+    }),
     ...tooLarge(count, {
       id: 'update-percent',
       some: count.updated,
+      before: 0,
       limit: maxUpdatePercent,
       done: 'updated',
     }),
@@ -142,12 +184,18 @@ function tooMany(counts: readonly OwnershipCount[], limit: number): CountedGuard
 
 function tooManyIn({ kind, target, counts }: Scope, limit: number): CountedGuard[] {
   const some = counts.flatMap((count) => count.taken);
-  if (some.length <= limit) return [];
-  const of = counts.reduce((sum, { owned }) => sum + owned, 0);
+  const before = counts.reduce((sum, { takenBefore }) => sum + takenBefore, 0);
+  if (some.length === 0 || some.length + before <= limit) return [];
+  const of = counts.reduce((sum, { owned }) => sum + owned, 0) + before;
   const where = target === undefined ? 'all targets' : quoted(target);
-  const message = `${some.length} of ${of} ${kind ?? (of === 1 ? 'resource' : 'resources')} in ${where} would be ${taken}, more than ${limit}`;
+  const message = `${some.length + before} of ${of} ${kind ?? (of === 1 ? 'resource' : 'resources')} in ${where} would be ${taken}${earlier(before)}, more than ${limit}`;
   const scope = { ...(kind === undefined ? {} : { kind }), ...(target === undefined ? {} : { target }) };
-  return [finding(scope, some, { id: 'deletes', of, limit, message })];
+  return [finding(scope, some, { id: 'deletes', before, of, limit, message })];
+}
+
+/** Says how many of a count applies of parts have taken before. */
+function earlier(before: number): string {
+  return before === 0 ? '' : `, ${before} of them by applies of parts of the stack within the last 24 hours`;
 }
 
 /** Fires when no declared resource remains; for a single one only if none is created, because then it may be replaced. */
@@ -162,30 +210,36 @@ function toZero(count: OwnershipCount): CountedGuard[] {
     unrecorded === 0
       ? `${what} that this stack owns in ${quoted(target)} would be ${taken}${rest}`
       : `${what} that this stack owns or removes in ${quoted(target)} would be ${taken}, without a record of ${unrecorded < owned ? unrecorded : owned === 1 ? 'it' : 'any'}`;
-  return [finding({ kind, target }, count.taken, { id: 'zero', of: owned, limit: 0, message })];
+  return [finding({ kind, target }, count.taken, { id: 'zero', before: 0, of: owned, limit: 0, message })];
 }
 
 interface Share {
   readonly id: 'delete-percent' | 'update-percent';
   readonly some: readonly Address[];
+  /** how many more applies of parts have taken */
+  readonly before: number;
   /** percent */
   readonly limit: number;
   readonly done: string;
 }
 
-function tooLarge({ kind, target, owned }: OwnershipCount, { id, some, limit, done }: Share): CountedGuard[] {
+function tooLarge(
+  { kind, target, owned }: OwnershipCount,
+  { id, some, before, limit, done }: Share,
+): CountedGuard[] {
+  const [counted, of] = [some.length + before, owned + before];
   // Compare without division, so that rounding does not change the limit.
-  if (owned < enoughForPercent || some.length * 100 <= limit * owned) return [];
-  const percent = Math.round((some.length * 1000) / owned) / 10;
-  const message = `${some.length} of ${owned} ${kind} in ${quoted(target)} would be ${done}: ${percent} %, more than ${limit} %`;
-  return [finding({ kind, target }, some, { id, of: owned, limit, message })];
+  if (some.length === 0 || of < enoughForPercent || counted * 100 <= limit * of) return [];
+  const percent = Math.round((counted * 1000) / of) / 10;
+  const message = `${counted} of ${of} ${kind} in ${quoted(target)} would be ${done}${earlier(before)}: ${percent} %, more than ${limit} %`;
+  return [finding({ kind, target }, some, { id, before, of, limit, message })];
 }
 
 function finding(
   scope: Pick<CountedGuard, 'kind' | 'target'>,
   some: readonly Address[],
-  about: Pick<CountedGuard, 'id' | 'of' | 'limit' | 'message'>,
+  { before, ...about }: Pick<CountedGuard, 'id' | 'of' | 'limit' | 'message'> & { readonly before: number },
 ): CountedGuard {
   const concerns = some.map((address) => ({ address, messages: [] }));
-  return { ...scope, counted: some.length, ...about, concerns };
+  return { ...scope, counted: some.length + before, ...about, concerns };
 }

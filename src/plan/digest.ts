@@ -8,6 +8,7 @@ import { type Address, formatAddress, parseAddress } from '../model/address.ts';
 import { type Action, approvedIdentity, type DigestedChange, type Identity } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';
 import { canonicalText, type Json, type Path } from '../model/json.ts';
+import type { PlanPart } from '../model/part.ts';
 import type { Plan, PlanTarget } from '../model/plan.ts';
 import type { Spec } from '../model/resource.ts';
 import { formatIdentity } from '../model/stack.ts';
@@ -19,6 +20,7 @@ export const digestVersion = 3;
 
 /** The parts of a plan that enter its digest. */
 export type PlanMeaning = Pick<Plan, 'stack' | 'targets' | 'selection'> & {
+  readonly part?: Pick<PlanPart, 'selectors'>;
   readonly changes: readonly DigestedChange[];
 };
 
@@ -121,13 +123,18 @@ export function formerDigestOf(meaning: PlanMeaning): string {
   return hashOf(2, meaning, digestItemsOf(changes));
 }
 
-function hashOf(version: number, { stack, targets, selection }: PlanMeaning, meanings: ReadonlySet<string>) {
+function hashOf(
+  version: number,
+  { stack, targets, selection, part }: PlanMeaning,
+  meanings: ReadonlySet<string>,
+) {
   const text = canonicalText([
     version,
     stack,
     targets.map(targetMeaning).sort(),
     selection === undefined ? null : [...selection].sort(),
     [...meanings].sort(),
+    ...(part === undefined ? [] : [[...part.selectors].sort()]),
   ]);
   return shortHash(text);
 }

@@ -23,7 +23,8 @@ import {
   ownershipOfUnrecorded,
   type OwnershipTagChange,
 } from './ownership.ts';
-import { missingReference, type PlanContext } from './plan-context.ts';
+import { missingReference } from './missing-reference.ts';
+import type { PlanContext } from './plan-context.ts';
 import { flagChanges, ownerChanges, sourceChanges } from './recorded-flags.ts';
 import { movingFrom } from './moved-ownership.ts';
 

@@ -19,7 +19,7 @@ import type { Kind } from '../model/kind.ts';
 import { quoted, quoteSome } from '../model/quoted.ts';
 import type { Spec } from '../model/resource.ts';
 import type { Dialect, Guards } from '../model/stack.ts';
-import { type CountedGuard, countGuards, countOwnership, isTaken } from './count-guards.ts';
+import { type CountedGuard, countGuards, type CountInput, countOwnership, isTaken } from './count-guards.ts';
 import type { Draft } from './draft-declared.ts';
 import { findRenames, type LikelyRename } from './find-renames.ts';
 import { guardMessages, identityGuards, type UncountedGuard } from './identity-guards.ts';
@@ -28,14 +28,22 @@ import { changedReferences } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
 import { takenOverAddresses } from './take-over-stack.ts';
 
-/** All guards that fire: blocking ones first, then by id, kind and target. */
-export function findGuards(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>): Guard[] {
+/**
+ * All guards that fire: blocking ones first, then by id, kind and target.
+ * @param drafts of the plan
+ * @param about.all the drafts of the whole stack, which say what it owns
+ */
+export function findGuards(
+  context: PlanContext,
+  drafts: ReadonlyMap<AddressText, Draft>,
+  about: Omit<CountInput, 'drafts'>,
+): Guard[] {
   const { guards } = context.stack;
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
   const found = [
     ...loosenedGuards(context.loosened),
     ...checkoutGuards(context, pending),
-    ...countGuards(countOwnership(context, drafts), guards),
+    ...countGuards(countOwnership(context, { drafts, ...about }), guards),
     ...identityFindings(context, pending),
     ...forcedFindings(pending),
     ...renameFindings(context, drafts),

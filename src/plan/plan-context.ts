@@ -1,6 +1,5 @@
 /**
- * Everything that a plan is made from, by address: desired and live resources, and the ledger. Pure lookups, with the message
- * for a name that was not found.
+ * Everything that a plan is made from, by address: desired and live resources, and the ledger. Pure lookups.
  */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { CommitOrder, MissingFiles } from '../model/checkout.ts';
@@ -9,7 +8,7 @@ import type { Inheritable } from '../model/kind-specs.ts';
 import type { Kind, LiveSet, RefusedValue, Registry } from '../model/kind.ts';
 import type { Ledger, LedgerRecord, MovedAway } from '../model/ledger.ts';
 import type { NameLists } from '../model/named-reference.ts';
-import { nearestWord } from '../model/nearest-word.ts';
+import type { ChosenPart } from '../model/part.ts';
 import { quoted } from '../model/quoted.ts';
 import {
   type DesiredResource,
@@ -47,6 +46,8 @@ interface LiveTarget {
   readonly unread?: Diagnostic;
   /** the lists of the things that manifests give by name */
   readonly names?: NameLists;
+  /** nothing of it is in the part that is planned; `sets` is empty then */
+  readonly skipped?: true;
   /** warnings about its address and its answers */
   readonly warnings?: readonly Diagnostic[];
 }
@@ -59,6 +60,8 @@ export interface PlanContextInput {
   readonly ledger: Ledger;
   /** `desired` is only a selection of the stack: resources outside of it are left as they are */
   readonly isSelection?: boolean;
+  /** the plan is of a part; `desired` is the whole stack nevertheless */
+  readonly part?: ChosenPart | undefined;
   /** false when a manifest could not be read: nothing is pruned then */
   readonly manifestsComplete: boolean;
   /** resources that an unfinished apply of this stack had begun to create, if their target still has the same address */
@@ -169,6 +172,8 @@ export interface PlanContext {
   readonly isComplete: boolean;
   /** whether `desired` is only a selection of the stack: then undeclared resources are not removed */
   readonly isSelection: boolean;
+  /** undefined for a plan of all that is in `desired` */
+  readonly part: ChosenPart | undefined;
 }
 
 /** @throws on a kind or target that validation should have refused: a bug */
@@ -238,7 +243,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
       const ofOthers = new Set(found.sets.get(address.kind)?.unseen?.values());
       return blindSpots(input, found, address).find((why) => !ofOthers.has(why));
     },
-    unseen: (address) => target(address.target).unread?.message ?? unseen.get(formatAddress(address)),
+    unseen: (address) => whyUnread(target(address.target)) ?? unseen.get(formatAddress(address)),
     unsupported: (address) => setOf(address)?.unsupported,
     lacking: (address) => setOf(address)?.lacking ?? [],
     inheritable: (address) => setOf(address)?.inheritable?.get(formatAddress(address)),
@@ -246,6 +251,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     predictedNotes: (address) => setOf(address)?.predictedNotes?.get(formatAddress(address)) ?? [],
     isComplete: isComplete(input),
     isSelection,
+    part: input.part,
   };
 }
 
@@ -285,7 +291,12 @@ function blindSpots(
   { kind }: Address,
 ): readonly string[] {
   if (!manifestsComplete) return ['not every manifest could be read'];
-  return found.unread === undefined ? (found.sets.get(kind)?.incomplete ?? []) : [found.unread.message];
+  const unread = whyUnread(found);
+  return unread === undefined ? (found.sets.get(kind)?.incomplete ?? []) : [unread];
+}
+
+function whyUnread({ target, unread, skipped }: LiveTarget): string | undefined {
+  return unread?.message ?? (skipped && `nothing of target ${quoted(target.name)} is selected`);
 }
 
 function withoutLedger({ renamedFrom }: Stack): FormerStack | undefined {
@@ -308,39 +319,4 @@ function allLive(input: PlanContextInput): LiveResource[] {
 function found<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Error(`no ${what} in this plan`);
   return value;
-}
-
-/**
- * The message for a name that was not found: it does not exist, or it could not be read.
- * @param refers the beginning of the sentence, up to the name: `"A" refers to "B"`
- */
-export function missingReference(
-  context: PlanContext,
-  to: Address,
-  refers: string,
-): Pick<Diagnostic, 'class' | 'message' | 'fix'> {
-  const blind = context.isInView(to) ? context.blindSpot(to) : undefined;
-  // A resource outside of a selection may still be declared.
-  const [there, add] = context.isSelection ? ['in this selection', 'add it'] : ['declared', 'declare it'];
-  if (blind === undefined) {
-    const near = nearestWord(to.name, namesBeside(context, to));
-    return {
-      class: 'invalid',
-      message: `${refers}, which is neither ${there} nor live`,
-      fix: near === undefined ? `${add}, or correct the name` : `did you mean ${quoted(near)}? Or ${add}`,
-    };
-  }
-  return {
-    class: 'incomplete',
-    message: `${refers}, which is not ${there}, and it is unknown whether it is live: ${blind}`,
-    fix: `make it possible to read ${quoted(formatAddress(to))}, then plan again`,
-  };
-}
-
-/** The declared and live names of the same kind and target. */
-function namesBeside({ desired, live }: PlanContext, { kind, target }: Address): readonly string[] {
-  return [...desired.values(), ...live.values()]
-    .map(({ address }) => address)
-    .filter((address) => address.kind === kind && address.target === target)
-    .map(({ name }) => name);
 }

@@ -1,31 +1,18 @@
 /**
  * Records an apply in the history of its stack before its first call, so that a killed apply is recorded, too, and again at its
- * end. Finds creations and other changes of earlier applies whose result is not in the ledger.
+ * end. Reads from the history what a lost ledger had.
  */
 import { beginEntry, endEntry } from '../apply/history-entry.ts';
 import type { NoCommit, RepositoryCommit } from '../ledger/git/checkout.ts';
-import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Outcome } from '../model/change.ts';
 import { canonicalText } from '../model/json.ts';
-import type { Registry } from '../model/kind.ts';
-import type {
-  AppliedCommit,
-  HistoryChange,
-  HistoryEntry,
-  HistoryStore,
-  Ledger,
-  RunIdentity,
-} from '../model/ledger.ts';
+import type { AppliedCommit, HistoryEntry, HistoryStore, Ledger, RunIdentity } from '../model/ledger.ts';
 import type { Plan } from '../model/plan.ts';
-import type { DesiredResource } from '../model/resource.ts';
-import type { Stack } from '../model/stack.ts';
-import { identitiesOf } from '../plan/moved-targets.ts';
 import type { Connected } from './connect.ts';
-import type { LeaseGuard } from './lock-guard.ts';
 import type { HeldLock } from './lock.ts';
 import { printError, type Terminal } from './terminal.ts';
 import { ownEntries } from '../ledger/ledger-store.ts';
-import { completeEntries } from '../ledger/ledger-text.ts';
+import { resolveEntries } from './open-entries.ts';
 
 interface HistoryKeeper {
   /** Completes the entry. A failure is reported, because the apply itself is done. @returns whether the history has all of it */
@@ -92,8 +79,11 @@ export async function keepHistory(
   };
   const isOwn = from.commit === commits.commit?.id;
   const hasOthers = (commits.otherCommits ?? []).length > 0;
+  const isPart = plan.part !== undefined;
   const keptMember = (isConverged: boolean): Pick<HistoryEntry, 'commitKept'> =>
-    from.commit !== undefined && (!isOwn || (hasOthers && !isConverged)) ? { commitKept: true } : {};
+    from.commit !== undefined && (isPart || !isOwn || (hasOthers && !isConverged))
+      ? { commitKept: true }
+      : {};
   const entry = beginEntry(plan, head, { ledger, kinds: host.kinds });
   if (plan.changes.length === 0)
     return {
@@ -102,9 +92,13 @@ export async function keepHistory(
         const ended = nowText();
         const settling = { stack: plan.stack, settled: ended, lockGuard: held?.lockGuard };
         let isOpen = false;
-        const resolved = resolveEntries(store, settling).then((found) => {
-          isOpen = found;
-        });
+        // An apply of a part does not record what others created.
+        const resolved =
+          plan.selection !== undefined
+            ? Promise.resolve()
+            : resolveEntries(store, settling).then((found) => {
+                isOpen = found;
+              });
         const isSettled = await tryTo('what this apply settled', resolved);
         const endings = endedMember(rest);
         const isNews = proved && (isOpen || (written !== undefined && !hasSameRecords(ledger, written)));
@@ -179,19 +173,29 @@ export function entriesOfCommits(entries: readonly HistoryEntry[]): readonly His
 
 /** The commit of the newest apply, and those of earlier ones that the ledger kept. */
 function commitsIn(entries: readonly HistoryEntry[]): Pick<Ledger, 'commit' | 'otherCommits'> {
-  const found = entriesOfCommits(entries).map(
-    ({ commit: id = '', dirty, uncommitted, ignored }): AppliedCommit => ({
-      id,
-      ...(dirty ? { dirty } : {}),
-      ...(uncommitted === undefined ? {} : { uncommitted }),
-      ...(ignored ? { ignored } : {}),
-    }),
-  );
-  const [commit, ...more] = new Map(
-    found.map((each) => [`${each.id} ${each.uncommitted ?? ''}`, each]),
-  ).values();
-  if (commit === undefined) return {};
-  return { commit, ...(more.length === 0 ? {} : { otherCommits: more.slice(0, 20) }) };
+  const all = entriesOfCommits(entries);
+  const last = all.find((entry) => !isOfPart(entry));
+  const key = (entry: HistoryEntry | undefined) => `${entry?.commit ?? ''} ${entry?.uncommitted ?? ''}`;
+  const others = new Map(all.filter((entry) => key(entry) !== key(last)).map((entry) => [key(entry), entry]));
+  const more = [...others.values()].map(commitIn).slice(0, 20);
+  return {
+    ...(last === undefined ? {} : { commit: commitIn(last) }),
+    ...(more.length === 0 ? {} : { otherCommits: more }),
+  };
+}
+
+function commitIn({ commit: id = '', dirty, uncommitted, ignored }: HistoryEntry): AppliedCommit {
+  return {
+    id,
+    ...(dirty ? { dirty } : {}),
+    ...(uncommitted === undefined ? {} : { uncommitted }),
+    ...(ignored ? { ignored } : {}),
+  };
+}
+
+/** Whether it is of a part that `--select` chose: such an apply does not move the ledger's commit. */
+function isOfPart({ part }: HistoryEntry): boolean {
+  return part?.of !== undefined;
 }
 
 /** What the history still knows of a lost ledger: the commit that was applied last, and approvals that have ended. @throws LedgerError */
@@ -217,132 +221,4 @@ export function endedApprovalsOf(entry: HistoryEntry): readonly (readonly [strin
   const unnamed = proved && at !== undefined ? [[digest, at] as const] : [];
   const own = endedApprovals === undefined ? unnamed : Object.entries(endedApprovals);
   return [...own, ...Object.entries(pruned?.endedApprovals ?? {})];
-}
-
-// Finds creations and other changes in the history whose result is not recorded in the ledger. Read from the newest entry back,
-// these are:
-// all creations of applies that never ended; those that were made by applies that could not write the ledger at their end; and of
-// the last apply before those, the creations without an answer. A later apply closes the entries. An entry counts only for targets
-// that are still the same place.
-
-interface BegunCreationsInput {
-  readonly stack: Stack;
-  readonly kinds: Registry;
-  readonly resources: readonly DesiredResource[];
-  readonly ledger: Ledger;
-}
-
-/** How many entries are read: more than the usual repetitions of an apply. */
-const maxRecentEntries = 20;
-
-interface BegunChanges {
-  readonly creations: ReadonlySet<AddressText>;
-  /** creations, adoptions and updates */
-  readonly changes: ReadonlySet<AddressText>;
-}
-
-/** Reads the history only when a declared resource without a parent has no record. @throws LedgerError */
-export async function begunChanges(
-  store: Pick<HistoryStore, 'readEntries'>,
-  { stack, kinds, resources, ledger }: BegunCreationsInput,
-): Promise<BegunChanges> {
-  const isInQuestion = ({ address }: DesiredResource) =>
-    kinds.get(address.kind)?.ownership.by !== 'child' && !ledger.records.has(formatAddress(address));
-  if (!ledger.known || !resources.some(isInQuestion)) return { creations: new Set(), changes: new Set() };
-  const { open, last } = await readEntries(store, stack.name);
-  return {
-    creations: new Set(open.flatMap((entry) => openChanges(entry, stack, isOpenCreation))),
-    changes: new Set([...open, ...last].flatMap((entry) => openChanges(entry, stack, isOpenChange))),
-  };
-}
-
-/** The creations of earlier applies that may have been carried out and are not recorded. @throws LedgerError */
-export async function unrecordedCreations(
-  store: Pick<HistoryStore, 'readEntries'>,
-  { stack, ledger }: Pick<BegunCreationsInput, 'stack' | 'ledger'>,
-): Promise<readonly AddressText[]> {
-  const { open } = await readEntries(store, stack.name);
-  const begun = new Set(open.flatMap((entry) => openChanges(entry, stack, isOpenCreation)));
-  return [...begun].filter((address) => !ledger.records.has(address)).sort();
-}
-
-/**
- * Closes open entries at the end of a later apply, also one with nothing to do: by then all that they created is recorded.
- * @param lockGuard checked after the entries were read, so that entries of a run that took the lock away are not closed
- * @returns whether the last apply did not prove that nothing is left to do
- * @throws LedgerError
- */
-async function resolveEntries(store: HistoryStore, about: Settling): Promise<boolean> {
-  const { stack, settled, lockGuard } = about;
-  const { open, last } = await readEntries(store, stack);
-  if (open.length === 0) return last.some(({ proved }) => proved !== true);
-  await lockGuard?.check();
-  await store.keepEntries(open.map((entry) => ({ ...entry, settled })));
-  return true;
-}
-
-interface Settling {
-  readonly stack: string;
-  /** RFC 3339 */
-  readonly settled: string;
-  readonly lockGuard?: Pick<LeaseGuard, 'check'> | undefined;
-}
-
-interface ReadEntries {
-  readonly open: readonly HistoryEntry[];
-  /** the last apply that ended, if it is none of the open ones: a change of it may have stopped halfway */
-  readonly last: readonly HistoryEntry[];
-}
-
-async function readEntries(store: Pick<HistoryStore, 'readEntries'>, stack: string): Promise<ReadEntries> {
-  return splitOpenEntries(completeEntries(await ownEntries(store, maxRecentEntries)), stack);
-}
-
-/** @param all newest first; copies of another stack's entries do not count */
-export function splitOpenEntries(all: readonly HistoryEntry[], stack: string): ReadEntries {
-  const entries = all.filter(({ moved }) => moved !== true);
-  const end = entries.findIndex(
-    ({ ended, unrecorded, settled, stack: of }) =>
-      (ended !== undefined && !unrecorded) || settled !== undefined || of !== stack,
-  );
-  if (end === -1) return { open: entries, last: [] };
-  const last = entries[end];
-  const isOpen = last?.stack === stack && last.settled === undefined && last.changes.some(isInDoubt);
-  if (isOpen) return { open: entries.slice(0, end + 1), last: [] };
-  return { open: entries.slice(0, end), last: last?.stack === stack ? [last] : [] };
-}
-
-function isInDoubt({ action, outcome, inDoubt }: HistoryChange): boolean {
-  return action === 'create' && (outcome === 'unknown' || inDoubt === true);
-}
-
-/** Whether the outcome says that the resource was created. */
-function wasMade(change: HistoryChange): boolean {
-  const { action, outcome, foundTrue, done = [] } = change;
-  return action === 'create' && (outcome === 'applied' || foundTrue === true || done.length > 0);
-}
-
-type OpenIn = (change: HistoryChange, entry: HistoryEntry) => boolean;
-
-const isOpenCreation: OpenIn = (change, { ended, unrecorded }) =>
-  ended === undefined
-    ? change.action === 'create'
-    : isInDoubt(change) || (unrecorded === true && wasMade(change));
-
-const isOpenChange: OpenIn = (change, entry) => {
-  const { action, outcome, inDoubt, done = [] } = change;
-  if (isOpenCreation(change, entry)) return true;
-  if (action !== 'create' && action !== 'adopt' && action !== 'update') return false;
-  const isCut = entry.ended === undefined || entry.unrecorded === true;
-  return isCut || outcome === 'unknown' || inDoubt === true || done.length > 0;
-};
-
-function openChanges(entry: HistoryEntry, stack: Stack, isOpen: OpenIn): AddressText[] {
-  const { changes, targets = {} } = entry;
-  const today = identitiesOf(stack.targets);
-  return changes.flatMap((change) => {
-    const { target } = parseAddress(change.address);
-    const isSamePlace = today.has(target) && today.get(target) === targets[target];
-    return isSamePlace && isOpen(change, entry) ? [change.address] : [];
-  });
 }

@@ -16,14 +16,9 @@ import { matchStackFiles } from '../manifest/files/match-files.ts';
 import type { CommitOrder } from '../model/checkout.ts';
 import type { AppliedCommit, HistoryStore, Ledger } from '../model/ledger.ts';
 import type { Stack } from '../model/stack.ts';
+import { fieldsSetSince } from './applied-fields.ts';
 import type { CliHost } from './host.ts';
-import {
-  type Declared,
-  fieldsSetSince,
-  orderWithUncommitted,
-  uncommittedHash,
-  withUncommitted,
-} from './ledger-head.ts';
+import { type Declared, orderWithUncommitted, uncommittedHash, withUncommitted } from './ledger-head.ts';
 
 /** The commit that is checked out, the manifests that git does not track, and the repository. */
 export async function askGit(
@@ -65,7 +60,7 @@ export function ordersOf(
   history: Pick<HistoryStore, 'readEntries'>,
   input: CommitOrderInput,
 ): Promise<readonly CommitOrder[]> {
-  const applied = commit === undefined ? [] : [commit, ...otherCommits];
+  const applied = [...(commit === undefined ? [] : [commit]), ...otherCommits];
   return Promise.all(applied.map((each) => orderOf(each, ours, history, input)));
 }
 

@@ -17,6 +17,8 @@ export interface CommonOptions {
   readonly timeout?: number;
   /** the manifests on standard input are the whole stack */
   readonly complete?: boolean;
+  /** the selectors of a part of the stack, as given */
+  readonly select?: readonly string[];
 }
 
 export interface CommandEnd {
@@ -44,6 +46,15 @@ export function completeOption(): Option {
   return new Option(
     '--complete',
     'with -: the input is the whole stack; what is not in it is no longer declared',
+  );
+}
+
+/** For commands that can be about a part of a stack. */
+export function selectOption(
+  help = 'only this part of the stack, and what it needs: an address, a pattern such as "Workspace/acme/net-*", tag:KEY=VALUE, project:NAME, file:PATTERN or changed-since:REF; !… excludes; may be repeated',
+): Option {
+  return new Option('--select <selector>', help).argParser(
+    (selector: string, before: readonly string[] | undefined) => [...(before ?? []), selector],
   );
 }
 

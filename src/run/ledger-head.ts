@@ -13,16 +13,9 @@ import {
   uncommittedPaths,
 } from '../ledger/git/checkout.ts';
 import { exists, findRepository, slashes, standardInput } from '../manifest/files/find-stack.ts';
-import type { AppliedFields, CommitOrder } from '../model/checkout.ts';
+import type { CommitOrder } from '../model/checkout.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type {
-  AppliedCommit,
-  AppliedRepository,
-  HistoryChange,
-  HistoryEntry,
-  HistoryStore,
-  Ledger,
-} from '../model/ledger.ts';
+import type { AppliedCommit, AppliedRepository, HistoryStore, Ledger } from '../model/ledger.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Stack } from '../model/stack.ts';
 import { identitiesAfter } from '../plan/moved-targets.ts';
@@ -33,7 +26,7 @@ import { matchStackFiles } from '../manifest/files/match-files.ts';
 import { formatAddress } from '../model/address.ts';
 import { canonicalText, type Json } from '../model/json.ts';
 import type { DesiredResource } from '../model/resource.ts';
-import { ownEntries } from '../ledger/ledger-store.ts';
+import { fieldsSetUncommitted } from './applied-fields.ts';
 
 export interface HeadInput {
   readonly ledger: Ledger;
@@ -65,46 +58,84 @@ export function ledgerHead({
     targets: identitiesAfter(ledger, stack.targets),
     ...(stackId === undefined ? {} : { stackId }),
     ...(repository === undefined ? {} : { repository }),
-    ...(isUnread ? commitsOf(ledger) : commitsAfter({ ledger, plan, from, orders })),
+    ...(isUnread
+      ? commitsOf(ledger)
+      : commitsAfter({ ledger, plan, from, orders: ordersIn(ledger, orders) })),
   };
+}
+
+/** How ours stands to the ledger's commit, and to each of its other commits. */
+interface Orders {
+  readonly ofCommit: CommitOrder | undefined;
+  readonly ofOthers: readonly CommitOrder[];
+}
+
+/** A ledger without a commit may have others: parts were applied from them. */
+function ordersIn({ commit }: Ledger, orders: readonly CommitOrder[]): Orders {
+  if (commit === undefined) return { ofCommit: undefined, ofOthers: orders };
+  const [ofCommit, ...ofOthers] = orders;
+  return { ofCommit, ofOthers };
 }
 
 function commitsOf({ commit, otherCommits = [] }: Ledger): Pick<LedgerHead, 'commit' | 'otherCommits'> {
   return { ...(commit === undefined ? {} : { commit }), otherCommits };
 }
 
+interface CommitInput extends Pick<HeadInput, 'ledger' | 'plan' | 'from'> {
+  readonly orders: Orders;
+}
+
 /**
  * The commit of this apply, and those of earlier applies that it does not follow. They are kept until an apply proves that nothing is
- * left to do, because a later plan would otherwise revert the rest of them without a guard.
+ * left to do, because a later plan would otherwise revert the rest of them without a guard. An apply of a part does not move the commit
+ * of the ledger, and its own is kept beside it in the same way.
  */
-function commitsAfter({
-  ledger,
-  plan,
-  from,
-  orders,
-}: Pick<HeadInput, 'ledger' | 'plan' | 'from' | 'orders'>): Pick<LedgerHead, 'commit' | 'otherCommits'> {
+function commitsAfter(input: CommitInput): Pick<LedgerHead, 'commit' | 'otherCommits'> {
+  const { ledger, plan, from, orders } = input;
   const { commit, otherCommits = [] } = ledger;
-  const known = commit === undefined ? [] : [commit, ...otherCommits];
-  const [order] = orders;
-  const recorded = commitsOf(ledger);
+  const own = ownCommit(input);
+  if (own === undefined || saysNothingNew(input)) return commitsOf(ledger);
+  const open = otherCommits.filter(
+    (other, index) => !isFollowed(orders.ofOthers[index]) && !isSameCommit(other, own),
+  );
+  if (plan.part !== undefined) return besideCommit(ledger, own, open);
+  if (from.commit === undefined) return { commit: own, otherCommits };
+  const isReplaced = commit === undefined || isFollowed(orders.ofCommit) || isSameCommit(commit, own);
+  return { commit: own, otherCommits: [...(isReplaced ? [] : [commit]), ...open].slice(0, maxOther) };
+}
+
+function besideCommit(
+  ledger: Ledger,
+  own: AppliedCommit,
+  open: readonly AppliedCommit[],
+): Pick<LedgerHead, 'commit' | 'otherCommits'> {
+  const { commit } = ledger;
+  if (commit !== undefined && isSameCommit(commit, own)) return commitsOf(ledger);
+  return { ...commitsOf(ledger), otherCommits: [own, ...open].slice(0, maxOther) };
+}
+
+/** Whether nothing is applied from the commit of a part, or what is applied is that of a later commit. */
+function saysNothingNew({ plan, from, orders: { ofCommit } }: CommitInput): boolean {
+  const isEmpty = plan.changes.length === 0;
+  if (isEmpty && plan.part !== undefined) return true;
+  if (from.commit === undefined || ofCommit?.is !== 'behind') return false;
+  return isEmpty || (!ofCommit.differs && from.uncommitted === undefined);
+}
+
+/** The commit that this apply is made from. Without git, that of the ledger with what is in none. */
+function ownCommit({ ledger: { commit }, plan, from }: CommitInput): AppliedCommit | undefined {
   if (from.commit === undefined) {
     const { uncommitted } = from;
-    if (commit === undefined || uncommitted === undefined || plan.changes.length === 0) return recorded;
+    if (commit === undefined || uncommitted === undefined || plan.changes.length === 0) return undefined;
     const { ignored: _, ...rest } = commit;
-    return { commit: { ...rest, uncommitted }, otherCommits };
+    return { ...rest, uncommitted };
   }
-  if (order?.is === 'behind') {
-    const isSame = !order.differs && from.uncommitted === undefined;
-    if (isSame || plan.changes.length === 0) return recorded;
-  }
-  const own: AppliedCommit = {
+  return {
     id: from.commit,
     ...(from.dirty ? { dirty: true } : {}),
     ...(from.uncommitted === undefined ? {} : { uncommitted: from.uncommitted }),
     ...(from.ignored ? { ignored: true } : {}),
   };
-  const open = known.filter((_, index) => !isFollowed(orders[index]));
-  return { commit: own, otherCommits: open.filter((other) => !isSameCommit(other, own)).slice(0, maxOther) };
 }
 
 /** More are never needed: each is one branch, or one set of edits, that was applied and not merged. */
@@ -117,80 +148,6 @@ function isFollowed(order: CommitOrder | undefined): boolean {
 
 function isSameCommit(one: AppliedCommit, other: AppliedCommit): boolean {
   return one.id === other.id && one.uncommitted === other.uncommitted;
-}
-
-/** How many applies are searched for those that no commit of ours has. */
-const searched = 200;
-
-/**
- * What was applied since the last apply from a commit of ours: all of it may be missing in ours if the last commit is nowhere to be
- * found. Applies that changed nothing are not in the history.
- * @param isOurs whether a commit is ours, or an ancestor of it
- * @returns undefined when the history cannot tell
- */
-export function fieldsSetSince(
-  history: Pick<HistoryStore, 'readEntries'>,
-  isOurs: (commit: string) => Promise<boolean>,
-): Promise<AppliedFields | undefined> {
-  return fieldsSet(history, async (newest) => {
-    const others: HistoryEntry[] = [];
-    for (const entry of newest) {
-      const { commit, commitKept, uncommitted, ignored } = entry;
-      const isClean = commit !== undefined && (uncommitted === undefined || ignored === true);
-      const isKnown = isClean && (await isOurs(commit));
-      if (isKnown && !commitKept) break;
-      if (!isKnown) others.push(entry);
-      // What older applies set is not known any more.
-      if (entry.pruned !== undefined) return undefined;
-    }
-    return others;
-  });
-}
-
-/** The same of the applies with changes of the stack's files that were not committed, since the last one without. */
-function fieldsSetUncommitted(
-  history: Pick<HistoryStore, 'readEntries'>,
-): Promise<AppliedFields | undefined> {
-  return fieldsSet(history, async (newest) => {
-    // One that kept the commits of earlier applies, or was made without git, does not end the search for them.
-    const counted = newest.filter(
-      ({ commit, commitKept, uncommitted }) =>
-        uncommitted !== undefined || (commit !== undefined && !commitKept),
-    );
-    const other = counted.findIndex(({ uncommitted }) => uncommitted === undefined);
-    if (other === -1 && newest.some(({ pruned }) => pruned !== undefined)) return undefined;
-    return other === -1 ? counted : counted.slice(0, other);
-  });
-}
-
-async function fieldsSet(
-  history: Pick<HistoryStore, 'readEntries'>,
-  choose: (newest: readonly HistoryEntry[]) => Promise<readonly HistoryEntry[] | undefined>,
-): Promise<AppliedFields | undefined> {
-  const entries = await ownEntries(history, searched).catch(() => []);
-  const found = entries.flatMap((entry) => (entry instanceof Error ? [] : [entry]));
-  if (found.length === 0 || found.length < entries.length) return undefined;
-  const chosen = await choose(found);
-  if (chosen === undefined) return undefined;
-  const changes = chosen.flatMap((entry) => entry.changes).filter(mayHaveSent);
-  const byAddress = Map.groupBy(changes, ({ address }) => address);
-  return new Map(
-    [...byAddress].map(([address, some]) => [
-      address,
-      some.flatMap(({ fields }) => fields.map(({ path }) => path)),
-    ]),
-  );
-}
-
-/** Also a change of an apply that was killed, and one that failed after its first call. */
-function mayHaveSent({ outcome, done = [], inDoubt }: HistoryChange): boolean {
-  return (
-    outcome === undefined ||
-    outcome === 'applied' ||
-    outcome === 'unknown' ||
-    inDoubt === true ||
-    done.length > 0
-  );
 }
 
 // Compares the repository of this run with the one that the ledger was written from.

@@ -9,8 +9,10 @@ import { standardInput } from '../manifest/files/find-stack.ts';
 import type { FileDrafts } from '../manifest/load-documents.ts';
 import { type Manifests, readManifests } from '../manifest/read-manifests.ts';
 import { hasErrors } from '../model/diagnostic.ts';
+import type { Plan } from '../model/plan.ts';
 import type { Stack } from '../model/stack.ts';
 import type { LoosenedSetting } from '../model/guard.ts';
+import { selectArguments } from '../report/view/plan-summary.ts';
 import { shellWord } from '../report/view/printable.ts';
 import { CommandStop } from './command-stop.ts';
 import type { CliHost } from './host.ts';
@@ -153,10 +155,29 @@ function keepVariables(names: ReadonlySet<string>, { env, secrets }: CliHost): v
 
 // The stack's argument in the commands that trueup suggests: the same as the user typed.
 
-/** @param path as typed. @returns `stacks/pay`, `-` or `- --complete`; undefined for the stack of the current directory */
-export function stackArgument(path: string | undefined, complete = false): string | undefined {
-  if (path === standardInput && complete) return `${path} --complete`;
-  return path === undefined ? undefined : shellWord(path);
+/**
+ * @param path as typed
+ * @returns `stacks/pay`, `- --complete` or `--select tag:env=prod`; undefined for the whole stack of the current directory
+ */
+export function stackArgument(
+  path: string | undefined,
+  {
+    complete = false,
+    select = [],
+  }: { readonly complete?: boolean; readonly select?: readonly string[] } = {},
+): string | undefined {
+  const words = [
+    path === undefined ? '' : shellWord(path),
+    path === standardInput && complete ? '--complete' : '',
+    selectArguments([...new Set(select)].sort()),
+  ].filter(Boolean);
+  return words.length === 0 ? undefined : words.join(' ');
+}
+
+/** The same for a plan that was made before: which stack it was of is not known. */
+export function argumentOf({ selection, part }: Pick<Plan, 'selection' | 'part'>): string | undefined {
+  if (part !== undefined) return selectArguments(part.selectors);
+  return selection === undefined ? undefined : standardInput;
 }
 
 /** The path for commands that need no manifests: a stack with a file needs nothing from standard input. */

@@ -3,6 +3,7 @@
  * Asks the services what the tokens may do, so that a plan predicts refusals.
  */
 import { type LiveReading, type LiveReadings, readFirst, readRest } from '../api/read-live.ts';
+import { findDialect } from '../api/dialects.ts';
 import { otherDialect, unconfirmedDialect } from '../api/spoken-dialect.ts';
 import { isHosted } from '../api/workspaces/organization.ts';
 import { type AddressText, parseAddress } from '../model/address.ts';
@@ -10,6 +11,7 @@ import type { CommitOrder } from '../model/checkout.ts';
 import { clearText, sendsInClear } from '../model/clear-text.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
 import type { Session } from '../model/kind.ts';
+import type { TakenByPart } from '../model/part.ts';
 import { quoted } from '../model/quoted.ts';
 import type { Target } from '../model/stack.ts';
 import { buildPlan, type PlanInput, type PlanResult } from '../plan/build-plan.ts';
@@ -20,7 +22,7 @@ import type { PlanContextInput } from '../plan/plan-context.ts';
 import type { Connected, ConnectedTarget } from './connect.ts';
 
 /** What a plan is made from, with the connections to read the rest. */
-export interface PlanRequest extends Omit<PlanInput, 'targets' | 'now' | 'commitOrders'> {
+export interface PlanRequest extends Omit<PlanInput, 'targets' | 'now' | 'commitOrders' | 'takenByParts'> {
   readonly connected: Connected;
   /** milliseconds since 1970 */
   readonly now: () => number;
@@ -28,10 +30,22 @@ export interface PlanRequest extends Omit<PlanInput, 'targets' | 'now' | 'commit
   readonly deleted?: ReadonlySet<AddressText>;
   /** determined while the targets are read */
   readonly commitOrders?: Promise<readonly CommitOrder[]> | undefined;
+  /** What applies of parts have deleted or released within a day; asked for only if the plan does that, too. */
+  readonly takenByParts?: () => Promise<readonly TakenByPart[]>;
 }
 
 export async function makePlan(request: PlanRequest): Promise<PlanResult> {
-  return buildPlan(await readPlanInput(request));
+  return (await planWith(request)).planning;
+}
+
+async function planWith(request: PlanRequest): Promise<ShownPlan> {
+  const input = await readPlanInput(request);
+  const planning = buildPlan(input);
+  const takes = planning.plan.changes.some(({ action }) => action === 'delete' || action === 'release');
+  const taken = takes ? await request.takenByParts?.() : undefined;
+  if (taken === undefined || taken.length === 0) return { planning, input };
+  const counting = { ...input, takenByParts: taken };
+  return { planning: buildPlan(counting), input: counting };
 }
 
 interface ShownPlan {
@@ -42,8 +56,8 @@ interface ShownPlan {
 
 /** The plan that is shown, with what the token of this run would be refused. */
 export async function makePlanToShow(request: PlanRequest): Promise<ShownPlan> {
-  const input = await readPlanInput(request);
-  return { planning: await predictRefusals(buildPlan(input), request.connected), input };
+  const { planning, input } = await planWith(request);
+  return { planning: await predictRefusals(planning, request.connected), input };
 }
 
 /**
@@ -58,9 +72,11 @@ export async function makePlanToApply(request: PlanRequest, isApproved: boolean)
 
 /** Reads everything that a plan is made from. */
 export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
-  const { connected, commitOrders, now, files, documents, deleted, ...given } = request;
+  const { connected, commitOrders, now, files, documents, deleted, takenByParts: _, ...given } = request;
   const { stack, ledger } = given;
-  const before = connected.targets.map(({ connection }) => connection.requests());
+  const before = new Map(
+    connected.targets.map(({ target, connection }) => [target.name, connection.requests()]),
+  );
   const moved = new Map(
     movedTargets(ledger, stack.targets).map((one) => [one.target.name, movedProblem(one)] as const),
   );
@@ -78,8 +94,11 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
     commitOrders: await commitOrders,
     files,
     documents,
-    targets: connected.targets.map(({ target, dialect, connection }, index) => {
-      const { name } = target;
+    targets: stack.targets.map((declared) => {
+      const { name } = declared;
+      const found = connected.targets.find(({ target }) => target.name === name);
+      if (found === undefined) return skippedTarget(declared, moved.get(name));
+      const { target, dialect, connection } = found;
       const doubt = doubts.get(name);
       const other = doubt?.severity === 'error' ? doubt : undefined;
       return {
@@ -87,10 +106,18 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
         dialect,
         ...comparable(readings.get(name), displaced.get(name) ?? moved.get(name) ?? other),
         warnings: [...(doubt === undefined || doubt === other ? [] : [doubt]), ...clearTextWarning(target)],
-        requests: connection.requests() - (before[index] ?? 0),
+        requests: connection.requests() - (before.get(name) ?? 0),
       };
     }),
   };
+}
+
+/** A target of which nothing is in the part. That its address changed is known without reading it. */
+function skippedTarget(target: Target, moved: Diagnostic | undefined): PlanInput['targets'][number] {
+  const dialect = findDialect(target.service, target.dialect);
+  if (dialect === undefined) throw new Error(`no dialect ${target.dialect} for ${target.service}`);
+  const unread = moved === undefined ? { skipped: true as const } : { unread: moved };
+  return { target, dialect, sets: new Map(), requests: 0, ...unread };
 }
 
 function clearTextWarning({ name, url }: Target): Diagnostic[] {

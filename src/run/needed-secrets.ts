@@ -178,6 +178,18 @@ export function refuseSecretNames(resources: readonly DesiredResource[], host: C
   if (found.length > 0) throw CommandStop.ofProblems(found);
 }
 
+/** Plans and histories hold the selectors. @throws CommandStop if one contains a secret of this run */
+export function refuseSecretSelectors(selectors: readonly string[], { secrets }: CliHost): void {
+  const sources = [...new Set(selectors.flatMap((text) => secrets.sourcesIn(text)))];
+  if (sources.length === 0) return;
+  const message = `a value of "--select" contains the secret of ${sources.join(' and ')}`;
+  const fix =
+    'select in another way, and revoke the secret: plans and the history show selectors as they are';
+  throw CommandStop.ofProblems([
+    { code: 'secret-in-name', severity: 'error', class: 'invalid', message, fix },
+  ]);
+}
+
 function toSource({ env, file }: { readonly env?: string; readonly file?: string }): SecretSource[] {
   return [...(env === undefined ? [] : [{ env }]), ...(file === undefined ? [] : [{ file }])];
 }

@@ -14,6 +14,7 @@ import { messageOf } from '../model/error-message.ts';
 import type { FieldChange } from '../model/field.ts';
 import type { Guard, Risk } from '../model/guard.ts';
 import { isJsonObject, type Json, type Path, sameJson } from '../model/json.ts';
+import type { NeededResource } from '../model/part.ts';
 import { type Plan, planVersion } from '../model/plan.ts';
 import { quoted } from '../model/quoted.ts';
 import { digestOf, digestVersion, formerDigestOf } from '../plan/digest.ts';
@@ -198,12 +199,14 @@ function planOf({
   mentions,
   problems,
   selection,
+  part,
   ...rest
 }: PlanJson): Plan {
   return {
     digestVersion: firstDigestVersion,
     ...rest,
     ...(selection === undefined ? {} : { selection: selection.map(readAddress) }),
+    ...(part === undefined ? {} : { part: { ...part, along: part.along.map(neededOf) } }),
     unchanged: summary.unchanged,
     guards: guards.map(guardOf),
     changes: changes.map(changeOf),
@@ -213,6 +216,10 @@ function planOf({
     })),
     problems: problems.map(diagnosticOf),
   };
+}
+
+function neededOf({ address, neededBy }: NonNullable<PlanJson['part']>['along'][number]): NeededResource {
+  return { address: readAddress(address), neededBy: neededBy.map(readAddress) };
 }
 
 function guardOf({ concerns, ...rest }: PlanJson['guards'][number]): Guard {

@@ -6,14 +6,17 @@ import type { ReaderConnection } from '../api/open-target.ts';
 import type { NoCommit, RepositoryCommit } from '../ledger/git/checkout.ts';
 import { standardInput } from '../manifest/files/find-stack.ts';
 import type { Manifests } from '../manifest/read-manifests.ts';
+import { formatAddress } from '../model/address.ts';
 import type { CommitOrder } from '../model/checkout.ts';
 import type { AppliedRepository, Ledger, StackStore } from '../model/ledger.ts';
+import type { ChosenPart } from '../model/part.ts';
 import type { PlanOrigin } from '../model/plan.ts';
 import type { Stack } from '../model/stack.ts';
 import { quoted } from '../model/quoted.ts';
 import { withPresentNames } from '../plan/moved-targets.ts';
 import { takeOver } from '../plan/take-over-stack.ts';
-import { begunChanges } from './apply-history.ts';
+import { begunChanges } from './open-entries.ts';
+import { takenByParts } from './taken-by-parts.ts';
 import { askGit, ordersOf } from './ask-git.ts';
 import { repositoryProblem } from './ledger-head.ts';
 import { type Connected, connectToRead } from './connect.ts';
@@ -33,7 +36,7 @@ import type { HeldLock, Locking } from './lock.ts';
 import { type LoadedManifests, type LoadOptions, loadStack } from './load-manifests.ts';
 import { storedSecrets } from './ledger-redaction.ts';
 import { type CommandContext, printWarnings } from './terminal.ts';
-import { learnSources, refuseSecretNames } from './needed-secrets.ts';
+import { learnSources, refuseSecretNames, refuseSecretSelectors } from './needed-secrets.ts';
 import type { PlanRequest } from './make-plan.ts';
 import { planOrigin } from './origin.ts';
 import type { CliHost } from './host.ts';
@@ -69,8 +72,20 @@ interface Preparation<C extends ReaderConnection> extends LoadOptions {
   readonly stops: RunSignals & Pick<StopSignals, 'endWith' | 'abandonWaits'>;
   /** for runs that write */
   readonly lock?: Locking | undefined;
+  /** for a run on a part of the stack */
+  readonly choosePart?: ChoosePart | undefined;
   /** the settings that the run works with instead of those of the stack file; it has the lock by then */
   settle?(stack: Stack, about: SettleInput): Promise<SettledStack>;
+}
+
+/** Chooses the part of the stack that the run is about. @throws CommandStop */
+export type ChoosePart = (input: PartInput) => Promise<ChosenPart>;
+
+export interface PartInput extends Pick<LoadedManifests, 'resources' | 'isSelection'> {
+  readonly stack: Stack;
+  readonly host: CliHost;
+  /** aborted when the run ends */
+  readonly signal: AbortSignal;
 }
 
 export type SettleInput = Pick<
@@ -85,7 +100,7 @@ export type SettledStack = Required<Pick<PlanRequest, 'stack' | 'loosened'>>;
 export async function runToRead(
   path: string | undefined,
   context: CommandContext,
-  limits: LoadOptions & Pick<Preparation<ReaderConnection>, 'settle'>,
+  limits: LoadOptions & Pick<Preparation<ReaderConnection>, 'settle' | 'choosePart'>,
   act: (prepared: PreparedRun<ReaderConnection>, stop: AbortSignal) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const stops = listenForEnd(context.host);
@@ -105,7 +120,7 @@ export async function runToRead(
 export async function prepareRun<C extends ReaderConnection>(
   path: string | undefined,
   { host, terminal }: CommandContext,
-  { connect, stops, lock, settle, ...options }: Preparation<C>,
+  { connect, stops, lock, settle, choosePart, ...options }: Preparation<C>,
 ): Promise<PreparedRun<C>> {
   const now = host.now();
   const manifests = await loadStack(path, host, { ...options, runEnded: stops.runEnded });
@@ -113,6 +128,7 @@ export async function prepareRun<C extends ReaderConnection>(
   const time = beginRun({ stack, began }, stops, host);
   await learnSources(stack, manifests.resources, host, { files: 'of the stack' });
   printWarnings(terminal, diagnostics);
+  const part = await choosePart?.({ ...manifests, host, signal: time.runEnded });
   const store = await openLedger(stack, host, time);
   const opened: Opened<C> = { store, time, closing: new AbortController() };
   const close = () => closeAll(opened);
@@ -125,15 +141,15 @@ export async function prepareRun<C extends ReaderConnection>(
     const seen = await store.read();
     refuseClosed(seen, stack);
     await refuseElsewhere(seen, { stack, host, time });
-    const { resources } = manifests;
-    const moves = await openMoves({ stack, store, resources, own: seen }, { host, time, lock });
+    const about = withinPart(manifests, part);
+    const moves = await openMoves({ stack, store, ...about, own: seen }, { host, time, lock });
     opened.moves = moves.sources;
     opened.held = moves.held;
     // Under the lock it is read again, because another run may have written it meanwhile.
     const own = opened.held === undefined ? seen : await store.read();
     refuseClosed(own, stack);
     const context = { stack, host, time, lock };
-    const { taking, ...evidence } = await readEvidence(own, opened, manifests, context);
+    const { taking, ...evidence } = await readEvidence(own, opened, about, context);
     const { ledger } = evidence;
     printWarnings(terminal, storedSecrets(ledger, store, stack, host.secrets));
     const signal = AbortSignal.any([opened.closing.signal, time.runEnded]);
@@ -142,22 +158,20 @@ export async function prepareRun<C extends ReaderConnection>(
     opened.commitOrders.catch(() => {});
     const repository = place?.applied;
     const settled = await settle?.(stack, { ledger, from, manifests, repository, time });
-    const connected = await connect(settled?.stack ?? stack, host, time);
+    const connected = await connect(readTargetsOf(settled?.stack ?? stack, part), host, time);
     opened.connected = connected;
     refuseSecretNames(manifests.resources, host);
+    refuseSecretSelectors(part?.selectors ?? [], host);
     const request = {
       stack,
       loosened: manifests.loosened,
       ...settled,
       kinds: host.kinds,
-      desired: manifests.resources,
-      files: manifests.files,
-      documents: manifests.documents,
-      manifestsComplete: manifests.complete,
-      missingFiles: manifests.missing,
+      ...declaredIn(manifests),
       ...evidence,
       repositoryProblem: await repositoryProblem(ledger.repository, place),
-      isSelection: manifests.isSelection,
+      part,
+      takenByParts: () => takenByParts(store, { stack, now: host.now() }),
       connected,
       secretsIn: (text: string) => host.secrets.sourcesIn(text),
       now: host.now,
@@ -182,6 +196,31 @@ export async function prepareRun<C extends ReaderConnection>(
     await close();
     throw error;
   }
+}
+
+function declaredIn({ resources, files, documents, complete, missing, isSelection }: LoadedManifests) {
+  return {
+    desired: resources,
+    ...{ files, documents, isSelection },
+    manifestsComplete: complete,
+    missingFiles: missing,
+  };
+}
+
+/** What may be taken over from other stacks: nothing that is not in the part. */
+function withinPart(
+  { resources, isSelection }: Pick<Manifests, 'resources' | 'isSelection'>,
+  part: ChosenPart | undefined,
+): Pick<Manifests, 'resources' | 'isSelection'> {
+  if (part === undefined) return { resources, isSelection };
+  const selected = resources.filter(({ address }) => part.selected.has(formatAddress(address)));
+  return { resources: selected, isSelection: true };
+}
+
+/** The stack with those of its targets that the run needs. */
+function readTargetsOf(stack: Stack, part: ChosenPart | undefined): Stack {
+  if (part === undefined) return stack;
+  return { ...stack, targets: stack.targets.filter(({ name }) => part.targets.has(name)) };
 }
 
 interface Evidence

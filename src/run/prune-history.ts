@@ -1,6 +1,8 @@
 /** Chooses which entries of a history may be dropped, so that everything that reads the history still works without them. */
 import type { HistoryEntry } from '../model/ledger.ts';
-import { endedApprovalsOf, entriesOfCommits, splitOpenEntries } from './apply-history.ts';
+import { endedApprovalsOf, entriesOfCommits } from './apply-history.ts';
+import { splitOpenEntries } from './open-entries.ts';
+import { countedTime } from './taken-by-parts.ts';
 
 export interface PrunedEntries {
   /** newest first */
@@ -13,19 +15,21 @@ export interface PrunedEntries {
 
 /**
  * Of this stack's own applies only the oldest part of the list is dropped, so that the order of the rest means the same. Always kept:
- * the last apply, applies that have begun and not ended with the one before them, and those whose commits a rebuilt ledger needs.
+ * the last apply, applies that have begun and not ended with the one before them, those whose commits a rebuilt ledger needs, and those
+ * of parts whose deletes still count.
  * Entries that were copied from another stack say nothing about these, so they are dropped by age alone.
  * @param entries all, newest first
- * @param before milliseconds since 1970
+ * @param about.before milliseconds since 1970; `now` as well
  */
 export function pruneEntries(
   entries: readonly HistoryEntry[],
-  { stack, before }: { readonly stack: string; readonly before: number },
+  { stack, before, now }: { readonly stack: string; readonly before: number; readonly now: number },
 ): PrunedEntries {
   const isOld = (entry: HistoryEntry) => timeOf(entry) < before;
   const own = entries.filter(({ moved }) => moved !== true);
   const { open, last } = splitOpenEntries(own, stack);
-  const needed = new Set([...own.slice(0, 1), ...open, ...last, ...entriesOfCommits(own)]);
+  const counting = own.filter((entry) => entry.part !== undefined && timeOf(entry) > now - countedTime);
+  const needed = new Set([...own.slice(0, 1), ...open, ...last, ...entriesOfCommits(own), ...counting]);
   const end = own.findLastIndex((entry) => needed.has(entry) || !isOld(entry)) + 1;
   const ended = own.slice(end);
   const isDropped = (entry: HistoryEntry) => (entry.moved ? isOld(entry) : ended.includes(entry));

@@ -102,6 +102,7 @@ const entry: Required<HistoryEntry> = {
   commitKept: true,
   moved: true,
   digest: planted,
+  part: { selected: 1, of: 2 },
   targets: { [planted]: place },
   clocks: { [planted]: 1 },
   settled: planted,

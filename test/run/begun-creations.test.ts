@@ -1,7 +1,7 @@
 /** What the history proves of applies that never ended. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { begunChanges } from '../../src/run/apply-history.ts';
+import { begunChanges } from '../../src/run/open-entries.ts';
 import { localLedger } from '../../src/ledger/local-ledger.ts';
 import type { HistoryChange, HistoryEntry, Ledger } from '../../src/model/ledger.ts';
 import { formatIdentity, identityOf } from '../../src/model/stack.ts';

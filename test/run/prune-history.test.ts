@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { HistoryEntry } from '../../src/model/ledger.ts';
-import { endedApprovalsOf, entriesOfCommits, splitOpenEntries } from '../../src/run/apply-history.ts';
+import { endedApprovalsOf, entriesOfCommits } from '../../src/run/apply-history.ts';
+import { splitOpenEntries } from '../../src/run/open-entries.ts';
 import { pruneEntries } from '../../src/run/prune-history.ts';
 import { entry } from '../support/ledger/kept-things.ts';
 
@@ -19,6 +20,7 @@ const about = fc.record(
     digest: fc.constantFrom('d1', 'd2', 'd3'),
     endedApprovals: fc.dictionary(fc.constantFrom('d1', 'd2', 'd3'), fc.constantFrom(at(1), at(2))),
     isCopied: fc.boolean(),
+    part: fc.constantFrom({ selected: 1 }, { selected: 1, of: 2 }),
   },
   { requiredKeys: ['isEnded', 'digest'] },
 );
@@ -45,8 +47,8 @@ const ids = (entries: readonly HistoryEntry[]) => entries.map(({ id }) => id);
 it('a pruned history gives the same begun applies, commits and ended approvals, also when it is pruned twice', () => {
   fc.assert(
     fc.property(histories, fc.nat(10), fc.nat(10), (entries, first, second) => {
-      const once = pruneEntries(entries, { stack: 'payments', before: first * day });
-      const twice = pruneEntries(once.kept, { stack: 'payments', before: second * day });
+      const once = pruneEntries(entries, { stack: 'payments', before: first * day, now: 8 * day });
+      const twice = pruneEntries(once.kept, { stack: 'payments', before: second * day, now: 8 * day });
       for (const { kept } of [once, twice]) {
         const [left, all] = [own(kept), own(entries)];
         expect(ids(splitOpenEntries(left, 'payments').open)).toEqual(

@@ -218,7 +218,8 @@ function guardRemovals(
     const remaining = declared.filter(
       ({ address }) => owned.has(formatAddress(address)) && !gone.has(formatAddress(address)),
     ).length;
-    return [{ kind, target, owned: owned.size, taken, remaining, unrecorded: 0, updated: [], created: 0 }];
+    const none = { takenBefore: 0, unrecorded: 0, updated: [], created: 0 };
+    return [{ kind, target, owned: owned.size, taken, remaining, ...none }];
   });
   const blocks = ({ id }: Pick<Guard, 'id'>) =>
     limits.raise?.includes(id) || (guardDefaults[id] === 'blocks' && !limits.allow?.includes(id));

@@ -14,6 +14,7 @@ import {
   formatOption,
   parseTimeout,
   pathHelp,
+  selectOption,
   timeoutOption,
   traceOption,
 } from '../../run/command-options.ts';
@@ -27,6 +28,7 @@ import { findLimitedTokens, learnSecrets } from '../../run/needed-secrets.ts';
 import { identifyRun, withOrigin } from '../../run/origin.ts';
 import { prepareRun } from '../../run/prepare-run.ts';
 import { secretContext } from '../../run/read-secret.ts';
+import { choosePart } from '../../run/selection/choose-part.ts';
 import { listenForSignals, raceStop, stoppedRun } from '../../run/stop-signals.ts';
 import type { CommandContext } from '../../run/terminal.ts';
 import { type ApplyRequest, readApproval } from './read-approval.ts';
@@ -40,6 +42,11 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     )
     .addOption(formatOption('jsonl'))
     .addOption(completeOption())
+    .addOption(
+      selectOption(
+        'only this part of the stack, chosen as by "trueup plan"; may be repeated. A plan file says it by itself',
+      ),
+    )
     .option('--calls', 'show the exact requests in the plan')
     .option(
       '--show-plan',
@@ -116,6 +123,7 @@ async function applyUnderLock(
     ...options,
     stops: context,
     connect: (stack, on, time) => connectToWrite(stack, on, { ...time, runEnded: context.abortRequests }),
+    choosePart: choosePart(options.select, approval?.given?.plan),
     lock: lockingFor({ ...context, stop, path, timeout: options.lockTimeout ?? 0 }),
   });
   const planAndApply = async () => {
@@ -129,7 +137,8 @@ async function applyUnderLock(
     const secrets = secretContext(request.stack, host);
     await learnSecrets(planning.plan, secrets, host.secrets);
     terminal.events?.write(planEvent(planning.plan));
-    const stack = stackArgument(path, options.complete);
+    const select = request.part?.selectors ?? [];
+    const stack = stackArgument(path, { ...options, select });
     const approved = await authorize(
       planning,
       { approval, options, ledger, stack, secrets, limited },

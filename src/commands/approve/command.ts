@@ -219,7 +219,7 @@ async function readGiven({ plan: typed, stack, terminal }: Approving): Promise<G
   if (plan.stack !== stack.name)
     throw refuse(`is of the stack ${quoted(plan.stack)}, and this is ${quoted(stack.name)}`);
   if (plan.selection !== undefined)
-    throw refuse('is of a selection, and "trueup ci apply" applies the whole stack: plan all of it');
+    throw refuse('is of a part of the stack, and "trueup ci apply" applies the whole stack: plan all of it');
   if (plan.problems.some(({ severity }) => severity === 'error'))
     throw new CommandStop(
       'plan-problems',

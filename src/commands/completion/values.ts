@@ -6,6 +6,7 @@ import { formatAddress } from '../../model/address.ts';
 import { guardIds } from '../../model/guard.ts';
 import type { Candidate } from '../../run/command-options.ts';
 import type { CliHost } from '../../run/host.ts';
+import { selectorPrefixes } from '../../run/selection/selectors.ts';
 
 /** What the shell completes by itself, where there is no other value. */
 type Files = 'files' | 'directories';
@@ -58,6 +59,12 @@ const byName: Readonly<Record<string, Source>> = {
     files: 'files',
   }),
   target: async ({ given }, host) => ({ candidates: (await readStack(given, host)).targets }),
+  selector: async ({ current, given }, host) => {
+    const mark = current.startsWith('!') ? '!' : '';
+    const { addresses } = await readStack(given, host);
+    const prefixes = selectorPrefixes.map((value) => ({ value }));
+    return { candidates: [...addresses, ...prefixes].map(({ value }) => ({ value: mark + value })) };
+  },
   kind: (_, { kinds }) => ({
     candidates: [...kinds.values()].map(({ name, summary }) => ({ value: name, about: summary })),
   }),

@@ -14,6 +14,7 @@ import {
   completeOption,
   formatOption,
   pathHelp,
+  selectOption,
   timeoutOption,
   traceOption,
   timeParser,
@@ -24,6 +25,7 @@ import type { CliHost } from '../../run/host.ts';
 import { askTrails } from '../../run/last-modified.ts';
 import { stackArgument } from '../../run/load-manifests.ts';
 import { readPlanInput } from '../../run/make-plan.ts';
+import { choosePart } from '../../run/selection/choose-part.ts';
 import { runToRead } from '../../run/prepare-run.ts';
 import { raceStop } from '../../run/stop-signals.ts';
 import { renderDriftMarkdown } from './render-markdown.ts';
@@ -34,6 +36,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .argument('[path]', pathHelp)
     .addOption(formatOption('markdown', 'html'))
     .addOption(completeOption())
+    .addOption(selectOption('only this part of the stack, chosen as by "trueup plan"; may be repeated'))
     .addOption(timeoutOption())
     .addOption(traceOption())
     .option(
@@ -71,7 +74,8 @@ async function drift(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { since, unmanaged } = options;
-  return runToRead(path, context, options, async (prepared, stop) => {
+  const limits = { ...options, choosePart: choosePart(options.select) };
+  return runToRead(path, context, limits, async (prepared, stop) => {
     const { stack } = prepared.request;
     const input = await raceStop(readPlanInput(prepared.request), stop);
     const { plan } = buildPlan(input);
@@ -85,7 +89,7 @@ async function drift(
       coverage: plan.coverage,
     });
     const found = driftWithAuthors(drift, await raceStop(asked, stop));
-    printDrift(context.terminal, found, stackArgument(path, options.complete));
+    printDrift(context.terminal, found, stackArgument(path, options));
     return driftExitCode(found);
   });
 }

@@ -9,7 +9,7 @@ import { fieldLines, limitViews, noticeView, targetFacts } from '../../report/ht
 import type { ActionView, ChangeView, PlanView, Statement } from '../../report/html/report-view.ts';
 import { fieldViews } from '../../report/view/field.ts';
 import { lastModifiedLines } from '../../report/view/last-modified.ts';
-import { coverageRows, selectionText } from '../../report/view/plan-summary.ts';
+import { coverageRows, partDetails, selectionText } from '../../report/view/plan-summary.ts';
 import { printable } from '../../report/view/printable.ts';
 import { driftReasons, driftSummary, nextStepOf, pendingWords } from './render.ts';
 
@@ -39,11 +39,13 @@ function timeText(now: number): string {
   return `${new Date(now).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-function statementsOf({ selection, unmanaged }: Drift): Statement[] {
+function statementsOf(drift: Drift): Statement[] {
+  const { unmanaged } = drift;
+  const about = [selectionText(drift) ?? [], partDetails(drift)].flat();
   const unseen = unmanaged?.unseen ?? 0;
   const unseenText = `of ${counted(unseen, 'resource')} the ledger has no values of fields that are in no manifest: the next apply records them`;
   return [
-    ...(selection === undefined ? [] : [{ tone: 'plain' as const, text: selectionText(selection) }]),
+    ...about.map((text) => ({ tone: 'plain' as const, text })),
     ...(unseen === 0 ? [] : [{ tone: 'plain' as const, text: unseenText }]),
   ];
 }

@@ -28,6 +28,7 @@ import {
 } from '../../report/markdown/escape.ts';
 import { formatPlace } from '../../report/text/change.ts';
 import { lastModifiedLines } from '../../report/view/last-modified.ts';
+import { partCounts, partDetails } from '../../report/view/plan-summary.ts';
 import { driftReasons, driftSummary, nextStepOf } from './render.ts';
 
 interface DriftMarkdownOptions {
@@ -85,11 +86,12 @@ export function renderDriftMarkdown(
 }
 
 function headParts(drift: Drift): string[] {
-  const { stack, selection, unmanaged } = drift;
+  const { stack, selection, part, unmanaged } = drift;
   const unseen = unmanaged?.unseen ?? 0;
   const lines = [
     `**${sentence(driftSummary(drift))}**`,
-    ...(selection === undefined
+    ...partDetails(drift).map((text) => sentence(text)),
+    ...(selection === undefined || part !== undefined
       ? []
       : [`a selection of ${counted(selection.length, 'resource')}: the rest of the stack was not read`]),
     ...(unseen === 0
@@ -98,7 +100,8 @@ function headParts(drift: Drift): string[] {
           `of ${counted(unseen, 'resource')} the ledger has no values of fields that are in no manifest: the next apply records them`,
         ]),
   ];
-  return [`## Drift of ${code(stack)}`, lines.join('\\\n')];
+  const heading = part === undefined ? code(stack) : `a part of ${code(stack)}: ${partCounts(drift)}`;
+  return [`## Drift of ${heading}`, lines.join('\\\n')];
 }
 
 function driftedSection(drifted: readonly DriftedResource[], now: number): Section {

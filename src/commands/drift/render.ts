@@ -11,6 +11,7 @@ import {
   fieldJson,
   lastModifiedJson,
   noticeJson,
+  partMember,
   safeField,
   targetsJson,
 } from '../../report/json/plan.ts';
@@ -28,12 +29,13 @@ import {
   coverageLines,
   limitSections,
   noticeLines,
+  partLines,
   problemLines,
   selectionLines,
   targetHeading,
 } from '../../report/text/plan.ts';
 import { fieldViews } from '../../report/view/field.ts';
-import { incompleteReasons } from '../../report/view/plan-summary.ts';
+import { incompleteReasons, withoutSelection } from '../../report/view/plan-summary.ts';
 import { printable } from '../../report/view/printable.ts';
 import type { DriftJson } from './schema.ts';
 
@@ -50,6 +52,7 @@ export function renderDrift(drift: Drift, options: DriftTextOptions): string {
   const { paint, now, width = 100 } = options;
   const layout = { paint, now, calls: false, width: Math.max(40, width) };
   const sections = [
+    partLines(drift, layout),
     ...limitSections(drift, layout),
     ...driftedSections(drift, layout),
     ...unmanagedSections(drift, layout),
@@ -224,13 +227,14 @@ export function driftSummary({ drifted, pending, unmanaged, unchanged, complete 
  * What to do now, in a sentence.
  * @param stack the stack's argument on the command line; absent for the one in the working directory
  */
-export function nextStepOf({ drifted, pending, problems, complete }: Drift, stack?: string): string {
-  const command = (name: string) =>
-    quoted(['trueup', name, ...(stack === undefined ? [] : [stack])].join(' '));
+export function nextStepOf({ drifted, pending, problems, complete, part }: Drift, stack?: string): string {
+  const line = (name: string, argument: string | undefined) =>
+    quoted(['trueup', name, ...(argument === undefined ? [] : [argument])].join(' '));
+  const command = (name: string) => line(name, stack);
   if (hasErrors(problems) || !complete)
     return `The report is incomplete. Fix the read errors and run ${command('drift')} again.`;
   if (drifted.length > 0)
-    return `${command('plan')} shows how to take it back, ${command('accept')} writes what is live into the manifests.`;
+    return `${command('plan')} shows how to take it back, ${line('accept', withoutSelection(stack, part))} writes what is live into the manifests.`;
   return pending.length > 0 ? `${command('plan')} shows what is pending.` : 'There is nothing to do.';
 }
 
@@ -258,6 +262,7 @@ function membersOf(drift: Drift): DriftJson {
     complete: drift.complete,
     targets: targetsJson(drift.targets),
     ...(drift.selection === undefined ? {} : { selection: [...drift.selection] }),
+    ...partMember(drift),
     summary: {
       drifted: drift.drifted.length,
       pending: drift.pending.length,

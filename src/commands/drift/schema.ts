@@ -8,6 +8,7 @@ import {
   diagnosticSchema,
   fieldSchema,
   placeSchema,
+  partSchema,
   targetsSchema,
   lastModifiedSchema,
 } from '../../report/json/plan-schema.ts';
@@ -98,6 +99,7 @@ export const driftSchema = Type.Object(
     }),
     targets: targetsSchema,
     selection: Type.Optional(texts('the declared resources, where they are a part of the stack')),
+    part: Type.Optional(partSchema),
     summary: Type.Object(
       { drifted: count, pending: count, unchanged: count, unrecorded: count, untold: count },
       closed,

@@ -217,13 +217,18 @@ function renderHistory(entries: readonly HistoryEntry[], { paint, resource }: Hi
 }
 
 /** `9 applied, 1 failed`, or that a killed apply did not end. */
-function entrySummary({ ended, changes }: HistoryEntry): string {
-  if (ended === undefined) return `did not end (${counted(changes.length, 'change')} begun)`;
+function entrySummary({ ended, changes, part }: HistoryEntry): string {
+  if (ended === undefined) return `did not end (${counted(changes.length, 'change')} begun)${partText(part)}`;
   if (changes.length === 0) return 'nothing to do, recorded as found';
   const known = changes.flatMap(({ outcome }) => (outcome === undefined ? [] : [{ kind: outcome }]));
   const open = changes.length - known.length;
   const counts = known.length === 0 ? [] : [outcomeSummary(known)];
-  return [...counts, ...(open === 0 ? [] : [`${open} not reached`])].join(', ');
+  return [...counts, ...(open === 0 ? [] : [`${open} not reached`])].join(', ') + partText(part);
+}
+
+function partText(part: HistoryEntry['part']): string {
+  if (part === undefined) return '';
+  return `, a part: ${part.selected}${part.of === undefined ? '' : ` of ${part.of}`} resources`;
 }
 
 /** `update applied: autoApply, tags` */

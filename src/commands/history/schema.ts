@@ -63,6 +63,20 @@ const entry = Type.Object({
     }),
   ),
   digest: Type.String(),
+  part: Type.Optional(
+    Type.Object(
+      {
+        selected: Type.Integer({ minimum: 0, description: 'how many resources were selected' }),
+        of: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            description: 'of how many that the stack declared; missing for a selection on standard input',
+          }),
+        ),
+      },
+      { description: 'missing for an apply of the whole stack' },
+    ),
+  ),
   targets: Type.Optional(Type.Record(Type.String(), Type.String())),
   clocks: Type.Optional(
     Type.Record(Type.String(), Type.Integer(), {

@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import { type Ledger, LedgerError } from '../../model/ledger.ts';
-import { unrecordedCreations } from '../../run/apply-history.ts';
+import { unrecordedCreations } from '../../run/open-entries.ts';
 import {
   addExamples,
   command,

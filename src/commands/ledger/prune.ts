@@ -100,7 +100,8 @@ async function choose({ store, stack, host, options }: PruneRun): Promise<Pruned
       'ledger-lost',
       `nothing was dropped: stack ${quoted(stack.name)} has a history and no ledger, which "trueup recover" rebuilds with it`,
     );
-  return pruneEntries(entries, { stack: stack.name, before: host.now() - options.olderThan * 1000 });
+  const now = host.now();
+  return pruneEntries(entries, { stack: stack.name, before: now - options.olderThan * 1000, now });
 }
 
 async function dropUnderLock(run: PruneRun): Promise<ExitCode> {

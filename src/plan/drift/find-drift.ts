@@ -40,7 +40,13 @@ interface DriftInput extends PlanContextInput {
 /** @param plan that was made from the same input */
 export function findDrift(
   input: DriftInput,
-  { stack, targets, selection, coverage }: Pick<Plan, 'stack' | 'targets' | 'selection' | 'coverage'>,
+  {
+    stack,
+    targets,
+    selection,
+    part,
+    coverage,
+  }: Pick<Plan, 'stack' | 'targets' | 'selection' | 'part' | 'coverage'>,
 ): Drift {
   const declared = makePlanContext(input);
   const recorded = recordedContext(input);
@@ -70,6 +76,8 @@ export function findDrift(
     stack,
     targets,
     ...(selection === undefined ? {} : { selection }),
+    // Nothing comes along, because nothing is changed.
+    ...(part === undefined ? {} : { part: { ...part, along: [], leftOut: 0 } }),
     ...markBoth(declared, drifted, pending),
     ...(input.unmanaged ? { unmanaged: findUnmanaged(recorded, checked, drifted) } : {}),
     unrecorded: unrecorded.map(({ notice }) => notice),
@@ -87,9 +95,16 @@ export function findDrift(
 
 /** The records that a selection is about; undefined for the whole stack. */
 function selectedRecords(declared: PlanContext): ReadonlySet<AddressText> | undefined {
-  if (!declared.isSelection) return undefined;
+  if (!declared.isSelection && declared.part === undefined) return undefined;
   const all = [...declared.desired.values(), ...declared.removalRequests.values()];
-  return new Set(all.flatMap((resource) => recordOf(declared, resource)?.text ?? []));
+  return new Set(
+    all.filter(isSelectedIn(declared)).flatMap((resource) => recordOf(declared, resource)?.text ?? []),
+  );
+}
+
+/** Whether a declared resource is in the part; each one is, if there is none. */
+function isSelectedIn({ part }: PlanContext): (resource: Pick<DesiredResource, 'address'>) => boolean {
+  return ({ address }) => part === undefined || part.selected.has(formatAddress(address));
 }
 
 function unreportedIn({ address }: DesiredResource, verdict: RecordedVerdict): Notice[] {
@@ -112,11 +127,14 @@ interface Unrecorded {
 
 /** Live resources that are declared, or have our ownership tag, and have no record. */
 function findUnrecorded(context: PlanContext): Unrecorded[] {
-  const { ledger, live, desired, isSelection } = context;
+  const { ledger, live, desired } = context;
+  const isSelected = isSelectedIn(context);
+  const isSelection = context.isSelection || context.part !== undefined;
   return [...live].flatMap(([text, { address, evidence }]) => {
     if (context.record(address) !== undefined) return [];
     const isOwnedByTag = context.hasOurTag(evidence) && context.kind(address.kind).ownership.by === 'claim';
     if (!desired.has(text) && (isSelection || !isOwnedByTag)) return [];
+    if (!isSelected({ address })) return [];
     if (isChildOfUnrecorded(context, address)) return [];
     const why = ledger.known ? 'the ledger has no record of it' : 'there is no ledger';
     const message = `${why}: what was last applied is unknown, so its drift cannot be determined`;
@@ -183,10 +201,14 @@ function overlaps(one: readonly string[], other: readonly string[]): boolean {
 
 /** @param context of the manifests */
 function findPending(context: PlanContext): PendingResource[] {
+  const isSelected = isSelectedIn(context);
+  const [declared, removed] = [context.desired, context.removalRequests].map((all) =>
+    [...all.values()].filter(isSelected),
+  );
   return [
-    ...[...context.desired.values()].flatMap((resource) => pendingDeclared(context, resource)),
-    ...[...context.removalRequests.values()].flatMap((resource) => pendingRemoval(context, resource)),
-    ...(context.isSelection ? [] : dropped(context)),
+    ...(declared ?? []).flatMap((resource) => pendingDeclared(context, resource)),
+    ...(removed ?? []).flatMap((resource) => pendingRemoval(context, resource)),
+    ...(context.isSelection || context.part !== undefined ? [] : dropped(context)),
   ];
 }
 

@@ -23,6 +23,7 @@ import {
   hiddenConcerns,
   incompleteReasons,
   nextSteps,
+  partDetails,
   selectionText,
   summaryLine,
   targetCounts,
@@ -72,7 +73,7 @@ interface PlanHtmlOptions {
 function planReport(plan: Plan, options: PlanHtmlOptions): ReportView {
   const { diagnostics = [] } = options;
   return {
-    title: 'Plan of',
+    title: plan.part === undefined ? 'Plan of' : 'Plan of a part of',
     name: printable(plan.stack),
     facts: factsOf(plan, options),
     summary: summaryLine(plan, diagnostics),
@@ -117,21 +118,15 @@ export function targetFacts(
 }
 
 function statementsOf(plan: Plan): Statement[] {
-  const { problems, guards, selection } = plan;
+  const { problems, guards } = plan;
+  const about = [selectionText(plan) ?? [], partDetails(plan)].flat();
   const [blocked, guarded] = [blockedLine(plan), guardSummary(plan)];
   return [
     ...(blocked === undefined || !hasErrors(problems) ? [] : [{ tone: 'danger' as const, text: blocked }]),
     ...(guarded === undefined
       ? []
       : [{ tone: guards.some(isBlocking) ? ('danger' as const) : ('warning' as const), text: guarded }]),
-    ...(selection === undefined
-      ? []
-      : [
-          {
-            tone: 'plain' as const,
-            text: selectionText(selection),
-          },
-        ]),
+    ...about.map((text) => ({ tone: 'plain' as const, text })),
   ];
 }
 

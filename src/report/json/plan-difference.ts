@@ -12,21 +12,23 @@ interface ComparedPlan {
   readonly digest: string;
 }
 
-/** `{ version: 1, same, one, other, stack?, targets, selection?, changes, diagnostics? }` */
+/** `{ version: 1, same, one, other, stack?, targets, selection?, selectors?, changes, diagnostics? }` */
 export function renderPlanDifferenceJson(
   difference: PlanDifference,
   { one, other }: { readonly one: ComparedPlan; readonly other: ComparedPlan },
   diagnostics: readonly ShownDiagnostic[] = [],
 ): string {
-  const { stack, targets, selection, changes } = difference;
+  const { stack, targets, selection, selectors, changes } = difference;
+  const isSameStack = stack === undefined && selection === undefined && selectors === undefined;
   return renderJson({
     version: 1,
-    same: stack === undefined && targets.length === 0 && selection === undefined && changes.length === 0,
+    same: isSameStack && targets.length === 0 && changes.length === 0,
     one,
     other,
     ...(stack === undefined ? {} : { stack }),
     targets,
     ...(selection === undefined ? {} : { selection }),
+    ...(selectors === undefined ? {} : { selectors }),
     changes: changes.map(changeJson),
     ...diagnosticsMember(diagnostics),
   });

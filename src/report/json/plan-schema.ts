@@ -223,6 +223,7 @@ const targetCoverage = Type.Object(
   {
     target: Type.String(),
     unread: Type.Optional(Type.Literal(true, { description: 'it could not be read' })),
+    skipped: Type.Optional(Type.Literal(true, { description: 'nothing of it is selected: it was not read' })),
     requests: count,
     read: Type.Array(Type.Object({ kind: Type.String(), count, total: Type.Optional(count) }, closed)),
     limits: texts('what the service lacks of its API'),
@@ -257,6 +258,26 @@ export const targetsSchema = Type.Array(
     },
     closed,
   ),
+);
+
+export const partSchema = Type.Object(
+  {
+    selectors: texts('what "--select" says, sorted'),
+    of: Type.Integer({ minimum: 0, description: 'how many resources the whole stack declares' }),
+    along: Type.Array(
+      Type.Object({ address: Type.String(), neededBy: texts('addresses of the part') }, closed),
+      { description: 'resources that are not selected, and that selected ones need' },
+    ),
+    leftOut: Type.Integer({
+      minimum: 0,
+      description:
+        'undeclared resources and records that a plan of the whole stack would remove, release, withdraw or forget',
+    }),
+  },
+  {
+    ...closed,
+    description: 'present for a part of the stack that "--select" chose; "selection" has its resources',
+  },
 );
 
 export const planSchema = Type.Object(
@@ -297,6 +318,7 @@ export const planSchema = Type.Object(
     selection: Type.Optional(
       texts('the declared resources, if they are a part of the stack: the rest is left as it is'),
     ),
+    part: Type.Optional(partSchema),
     summary: Type.Object(
       {
         create: count,

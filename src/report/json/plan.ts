@@ -54,6 +54,7 @@ export function planJson(
   const rest = {
     targets: targetsJson(plan.targets),
     ...(plan.selection === undefined ? {} : { selection: [...plan.selection] }),
+    ...partMember(plan),
     ...clean(aboutPlan(plan)),
     changes: plan.changes.map((change) => changeJson(plan.stack, change, clean)),
     ...clean(aboutRun(plan, diagnostics)),
@@ -85,6 +86,19 @@ function aboutRun(
     problems: problems.map(diagnosticJson),
     coverage: coverageJson(coverage),
     ...diagnosticsMember(diagnostics),
+  };
+}
+
+export function partMember({ part }: Pick<Plan, 'part'>): Pick<PlanJson, 'part'> {
+  if (part === undefined) return {};
+  const { selectors, of, along, leftOut } = part;
+  return {
+    part: {
+      selectors: [...selectors],
+      of,
+      along: along.map(({ address, neededBy }) => ({ address, neededBy: [...neededBy] })),
+      leftOut,
+    },
   };
 }
 
@@ -199,9 +213,10 @@ export function coverageJson(coverage: Coverage): PlanJson['coverage'] {
     ledger,
     ledgerNotes: [...ledgerNotes],
     targets: targets.map(
-      ({ target, unread, requests, read, limits, incomplete, invisible, notes, trail }) => ({
+      ({ target, unread, skipped, requests, read, limits, incomplete, invisible, notes, trail }) => ({
         target,
         ...(unread === undefined ? {} : { unread }),
+        ...(skipped === undefined ? {} : { skipped }),
         requests,
         read: read.map(({ kind, count, total }) => ({
           kind,

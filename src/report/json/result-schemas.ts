@@ -153,6 +153,12 @@ export const differenceSchema = Type.Object(
         description: 'the declared resources of each; an absent side is about the whole stack',
       }),
     ),
+    selectors: Type.Optional(
+      Type.Object(sides(Type.Array(Type.String())), {
+        ...closed,
+        description: 'what "--select" said of each; an absent side was planned without it',
+      }),
+    ),
     changes: Type.Array(
       Type.Object(
         {

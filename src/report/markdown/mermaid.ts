@@ -7,6 +7,7 @@ import type { Plan } from '../../model/plan.ts';
 import { counted } from '../../model/quoted.ts';
 import { clip, printable } from '../view/printable.ts';
 import { actionSymbols } from '../text/change.ts';
+import { partCounts } from '../view/plan-summary.ts';
 import { groupedGraph, type PlanGraph, planGraph } from '../view/plan-graph.ts';
 
 const maxLength = 45_000;
@@ -15,7 +16,7 @@ const maxNodes = 200;
 const maxLabel = 80;
 
 /** Without a final line end. */
-export function renderMermaid(plan: Pick<Plan, 'changes' | 'stack'>): string {
+export function renderMermaid(plan: DrawnPlan): string {
   const single = planGraph(plan);
   if (single.nodes.length <= maxNodes && single.edges.length <= maxEdges) {
     const text = diagram(single, plan);
@@ -24,8 +25,10 @@ export function renderMermaid(plan: Pick<Plan, 'changes' | 'stack'>): string {
   return cut(groupedGraph(plan), plan);
 }
 
+type DrawnPlan = Pick<Plan, 'changes' | 'stack' | 'selection' | 'part'>;
+
 /** There are few kinds, but a plan may have any number of targets. */
-function cut(graph: PlanGraph, plan: Pick<Plan, 'changes' | 'stack'>): string {
+function cut(graph: PlanGraph, plan: DrawnPlan): string {
   const nodes = graph.nodes.slice(0, maxNodes);
   const isShown = (index: number) => index < nodes.length;
   const edges = graph.edges
@@ -53,21 +56,20 @@ const colours: Readonly<Record<Action, string>> = {
 };
 
 /** @param left what was left out; empty when nothing was */
-function diagram(
-  { nodes, edges }: PlanGraph,
-  { changes, stack }: Pick<Plan, 'changes' | 'stack'>,
-  left = '',
-): string {
+function diagram({ nodes, edges }: PlanGraph, plan: DrawnPlan, left = ''): string {
+  const { changes, stack, part } = plan;
+  const of = part === undefined ? '' : `, of a part of it: ${partCounts(plan)}`;
+  const needed = new Set<string>(part?.along.map(({ address }) => address));
   const targets = [...new Set(nodes.map(({ target }) => target))];
   const shown = changes.length === nodes.length ? '' : `, grouped`;
-  const title = `${changes.length} changes of ${printable(stack)}${shown}`;
+  const title = `${changes.length} changes of ${printable(stack)}${shown}${of}`;
   const used = [...new Set(nodes.map(({ action }) => action))].sort();
   return [
     'flowchart LR',
     `  accTitle: ${title.replace(/[^\w .,-]/g, '?')}`,
     ...targets.flatMap((target, index) => [
       `  subgraph t${index}["${labelText(target)}"]`,
-      ...nodes.flatMap((node, at) => (node.target === target ? [`    ${nodeText(node, at)}`] : [])),
+      ...nodes.flatMap((node, at) => (node.target === target ? [`    ${nodeText(node, at, needed)}`] : [])),
       '  end',
     ]),
     ...(left === '' ? [] : [`  more["and ${left}"]`]),
@@ -77,8 +79,13 @@ function diagram(
 }
 
 /** Names the action too, for readers who cannot see its colour. */
-function nodeText({ action, label }: PlanGraph['nodes'][number], index: number): string {
-  return `n${index}["${labelText(actionSymbols[action])} ${action}<br>${labelText(label)}"]:::${action}Change`;
+function nodeText(
+  { action, label }: PlanGraph['nodes'][number],
+  index: number,
+  needed: ReadonlySet<string>,
+): string {
+  const along = needed.has(label) ? '<br>not selected' : '';
+  return `n${index}["${labelText(actionSymbols[action])} ${action}<br>${labelText(label)}${along}"]:::${action}Change`;
 }
 
 function labelText(text: string): string {

@@ -17,6 +17,8 @@ import {
   hiddenConcerns,
   incompleteReasons,
   nextSteps,
+  partCounts,
+  partDetails,
   selectionText,
   summaryLine,
   usableAcknowledgement,
@@ -84,16 +86,22 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}
 }
 
 function headParts(plan: Plan, diagnostics: readonly ShownDiagnostic[]): string[] {
-  const { stack, digest, selection } = plan;
+  const { stack, digest, part } = plan;
+  const selection = selectionText(plan);
   const lines = [
     `**${sentence(summaryLine(plan, diagnostics))}**`,
     ...[blockedLine(plan), guardSummary(plan)].flatMap((line) =>
       line === undefined ? [] : [sentence(line)],
     ),
-    ...(selection === undefined ? [] : [selectionText(selection)]),
+    ...(part === undefined
+      ? selection === undefined
+        ? []
+        : [selection]
+      : partDetails(plan).map((text) => sentence(text))),
     `digest ${code(digest)}`,
   ];
-  return [`## Plan of ${code(stack)}`, lines.join('\\\n')];
+  const heading = part === undefined ? code(stack) : `a part of ${code(stack)}: ${partCounts(plan)}`;
+  return [`## Plan of ${heading}`, lines.join('\\\n')];
 }
 
 function nextText(steps: readonly string[]): string {

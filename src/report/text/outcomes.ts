@@ -5,6 +5,7 @@ import { type ApplyEvent, type Outcome, type OutcomeKind, runStopped } from '../
 import type { Plan } from '../../model/plan.ts';
 import { actionSymbols, formatPlace } from './change.ts';
 import { indent, pad, type Paint } from './layout.ts';
+import { withoutSelection } from '../view/plan-summary.ts';
 import { printable } from '../view/printable.ts';
 
 const outcomeKinds: readonly OutcomeKind[] = [
@@ -143,9 +144,12 @@ export function stepAfterApply(
   outcomes: readonly Outcome[],
   proof: 'empty' | 'not-empty' | 'not-kept' | undefined,
   stack?: string,
+  part?: Plan['part'],
 ): string {
-  const command = (name: string) =>
-    quoted(['trueup', name, ...(stack === undefined ? [] : [stack])].join(' '));
+  const line = (name: string, argument: string | undefined) =>
+    quoted(['trueup', name, ...(argument === undefined ? [] : [argument])].join(' '));
+  const command = (name: string) => line(name, stack);
+  const ofWhole = (name: string) => line(name, withoutSelection(stack, part));
   const open = outcomes.filter((outcome) => !isSuccessful(outcome));
   const kinds = new Set(open.map(({ kind }) => kind));
   if (open.length > 0 && open.every(leftByStop(outcomes)))
@@ -158,8 +162,8 @@ export function stepAfterApply(
     return `Next: ${command('plan')} shows the changes that are left. Review and approve them again.`;
   if (proof === 'not-empty') return `Next: ${command('plan')} shows what is left.`;
   if (proof === 'not-kept')
-    return `Next: ${command('doctor')} checks whether the dialect of the target is that of the service, and ${command('plan')} shows what is left.`;
-  return `Next: ${command('drift')} shows later changes in the targets, and ${command('history')} lists this apply.`;
+    return `Next: ${ofWhole('doctor')} checks whether the dialect of the target is that of the service, and ${command('plan')} shows what is left.`;
+  return `Next: ${command('drift')} shows later changes in the targets, and ${ofWhole('history')} lists this apply.`;
 }
 
 /** One line about how much of an interrupted apply was done. */

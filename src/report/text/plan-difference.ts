@@ -66,7 +66,7 @@ export function renderPlanDifference(difference: PlanDifference, options: PlanDi
     .join('\n\n');
 }
 
-function placeLines({ stack, targets, selection }: PlanDifference, layout: Layout): string[] {
+function placeLines({ stack, targets, selection, selectors }: PlanDifference, layout: Layout): string[] {
   const rows = [
     ...(stack === undefined
       ? []
@@ -81,6 +81,13 @@ function placeLines({ stack, targets, selection }: PlanDifference, layout: Layou
           { one: selectionText(selection.one), other: selectionText(selection.other) },
           layout,
         )),
+    ...(selectors === undefined
+      ? []
+      : sideLines(
+          '--select',
+          { one: selectorsText(selectors.one), other: selectorsText(selectors.other) },
+          layout,
+        )),
   ];
   return rows.length === 0
     ? []
@@ -89,6 +96,10 @@ function placeLines({ stack, targets, selection }: PlanDifference, layout: Layou
 
 function selectionText(selection: readonly string[] | undefined): string {
   return selection === undefined ? 'the whole stack' : selection.map(printable).join(', ');
+}
+
+function selectorsText(selectors: readonly string[] | undefined): string {
+  return selectors === undefined ? 'not used' : selectors.map(printable).join(', ');
 }
 
 function targetSides({ one, other }: TargetDifference) {

@@ -17,6 +17,8 @@ import {
   coverageRows,
   formatCounts,
   incompleteReasons,
+  partCounts,
+  partDetails,
   selectionText,
   summaryLine,
   targetCounts,
@@ -56,6 +58,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     rootOf: apiRootIn(plan.targets),
   };
   const sections = [
+    partLines(plan, layout),
     ...limitSections(plan, layout),
     guardLines(plan, layout),
     ...targetSections(plan, layout),
@@ -69,6 +72,19 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n');
+}
+
+/** Says first that a plan is not of the whole stack; empty for other plans. */
+export function partLines(
+  plan: Pick<Plan, 'stack' | 'selection' | 'part'>,
+  { paint, width }: Pick<PlanLayout, 'paint' | 'width'>,
+): string[] {
+  if (plan.part === undefined) return [];
+  const details = partDetails(plan).flatMap((text) => wrap(text, width - 2));
+  return [
+    paint.heading(`A part of stack ${printable(plan.stack)}: ${partCounts(plan)}`),
+    ...indent(details, 2),
+  ];
 }
 
 /** What the service of a target lacks. It comes first, because it limits the whole plan. */
@@ -189,6 +205,7 @@ function targetCountLines(plan: Plan): string[] {
 }
 
 /** Says that the counts are about a selection only. */
-export function selectionLines({ selection }: Pick<Plan, 'selection'>, paint: Paint): string[] {
-  return selection === undefined ? [] : [paint.bold(selectionText(selection))];
+export function selectionLines(plan: Pick<Plan, 'selection' | 'part'>, paint: Paint): string[] {
+  const text = selectionText(plan);
+  return text === undefined ? [] : [paint.bold(text)];
 }

@@ -7,7 +7,7 @@ import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
 import { blockingIds, type Concern, type GuardId } from '../../model/guard.ts';
 import type { Coverage, Plan, TargetCoverage } from '../../model/plan.ts';
 import { counted, quoted } from '../../model/quoted.ts';
-import { firstFew, printable } from './printable.ts';
+import { firstFew, printable, shellWord } from './printable.ts';
 
 type PlannedAction = Exclude<Action, 'none'>;
 
@@ -58,7 +58,9 @@ export function targetCounts({
   coverage,
 }: Plan): { readonly target: string; readonly counts: string }[] {
   if (targets.length < 2) return [];
-  const unread = new Set(coverage.targets.flatMap(({ target, unread }) => (unread ? [target] : [])));
+  const unread = new Set(
+    coverage.targets.flatMap(({ target, unread, skipped }) => (unread || skipped ? [target] : [])),
+  );
   return targets.map(({ name }) => {
     const some = changes.filter(({ address }) => address.target === name);
     const counts = formatCounts(countActions(some));
@@ -66,9 +68,51 @@ export function targetCounts({
   });
 }
 
-/** Says that a plan is about a part of the stack only. */
-export function selectionText(selection: NonNullable<Plan['selection']>): string {
-  return `a selection of ${counted(selection.length, 'resource')}: the rest of the stack is left as it is`;
+/** Says that a plan is about some resources only; undefined for one of the whole stack. */
+export function selectionText({ selection, part }: Selected): string | undefined {
+  if (selection === undefined) return undefined;
+  if (part === undefined)
+    return `a selection of ${counted(selection.length, 'resource')}: the rest of the stack is left as it is`;
+  return `a part of the stack: ${partCounts({ selection, part })}; the rest is left as it is`;
+}
+
+type Selected = Pick<Plan, 'selection' | 'part'>;
+
+/** `3 of 120 resources, and 1 that these need` */
+export function partCounts({ selection = [], part }: Selected): string {
+  const { of = 0, along = [] } = part ?? {};
+  const needed =
+    along.length === 0
+      ? ''
+      : `, and ${along.length} that ${selection.length === 1 ? 'it needs' : 'these need'}`;
+  return `${selection.length} of ${counted(of, 'resource')}${needed}`;
+}
+
+/** What was selected, and what the plan leaves out; empty for a plan that is not of a part. */
+export function partDetails({ selection = [], part }: Selected): string[] {
+  if (part === undefined) return [];
+  const others = part.of - selection.length - part.along.length;
+  const undeclared =
+    part.leftOut === 0
+      ? ''
+      : `, and ${part.leftOut} that ${part.leftOut === 1 ? 'is' : 'are'} no longer declared`;
+  return [
+    `selected with ${part.selectors.map((selector) => quoted(printable(selector))).join(', ')}`,
+    `left as they are: ${counted(others, 'other declared resource')}${undeclared}`,
+  ];
+}
+
+/** What the command line says for this part: `--select tag:env=prod`. Empty for a plan that is not of a part. */
+export function selectArguments(selectors: readonly string[] = []): string {
+  return selectors.map((selector) => `--select ${shellWord(selector)}`).join(' ');
+}
+
+/** The stack's argument for commands that take no `--select`. @param argument the same with what `selectArguments` gives for the part */
+export function withoutSelection(argument: string | undefined, part: Plan['part']): string | undefined {
+  const selection = selectArguments(part?.selectors);
+  if (argument === undefined || selection === '' || !argument.endsWith(selection)) return argument;
+  const rest = argument.slice(0, -selection.length).trimEnd();
+  return rest === '' ? undefined : rest;
 }
 
 /** `2 problems forbid applying`; undefined when none does. */
@@ -98,7 +142,7 @@ export function incompleteReasons({ coverage, problems }: Pick<Plan, 'coverage' 
 
 // What a reviewer can do with a plan: one or two sentences, with commands in quotes.
 
-export function nextSteps({ digest, problems, guards, changes, coverage }: Plan): string {
+export function nextSteps({ digest, problems, guards, changes, coverage, part }: Plan): string {
   if (hasErrors(problems))
     return 'Nothing can be applied until the problems are solved. Solve them, then plan again.';
   if (blockingIds(guards).length > 0)
@@ -107,7 +151,7 @@ export function nextSteps({ digest, problems, guards, changes, coverage }: Plan)
     return coverage.complete
       ? 'There is nothing to apply.'
       : 'The plan is incomplete. Fix the read errors and plan again.';
-  return `Review this plan. After the merge, apply it with "trueup apply" and the plan file, or with ${quoted(`trueup apply --approve ${digest}`)}. Any other plan is refused.`;
+  return `Review this plan. After the merge, apply it with "trueup apply" and the plan file, or with ${quoted(['trueup apply', selectArguments(part?.selectors), `--approve ${digest}`].filter(Boolean).join(' '))}. Any other plan is refused.`;
 }
 
 // What reports of a plan say about its guards besides their messages.
@@ -180,7 +224,9 @@ export function coverageRows(coverage: Coverage): CoverageRow[] {
 }
 
 function targetRow(coverage: TargetCoverage): CoverageRow {
-  const { target, unread, requests, read, incomplete, invisible, notes, trail } = coverage;
+  const { target, unread, skipped, requests, read, incomplete, invisible, notes, trail } = coverage;
+  if (skipped)
+    return { label: printable(target), details: ['not read: nothing of it is selected'], incomplete: [] };
   if (unread) {
     const after = requests === 0 ? '' : `, after ${counted(requests, 'request')}`;
     return { label: printable(target), details: [`not read${after}`], incomplete: [] };

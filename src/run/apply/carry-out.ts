@@ -182,8 +182,10 @@ async function prove(
   if (stop.aborted) throw stopped();
   if (plan.changes.length === 0)
     return plan.coverage.complete ? { outcomes, ledger } : { outcomes, proof: plan, ledger };
-  const { former, moves: _, begunCreations = [], ...request } = prepared.request;
+  const { former, moves: _, begunCreations = [], part, ...request } = prepared.request;
   const written = {
+    // What came along is proved, too, although it exists by now.
+    part: part && { ...part, begun: new Set([...(part.begun ?? []), ...neededBy(plan)]) },
     ledger,
     // Creations of this apply whose outcome is unknown are treated like those of an apply that was cut short: not as foreign.
     begunCreations: new Set([...begunCreations, ...creationsInDoubt(outcomes)]),
@@ -197,6 +199,10 @@ async function prove(
   const again = await raceStop(makePlan({ ...request, ...written }), stop, stopped);
   const saved = await saveFound(again, prepared.request.kinds, { ledger, store: prepared.store });
   return { outcomes: withFoundTrue(outcomes, plan.changes, again), proof: again.plan, ledger: saved };
+}
+
+function neededBy({ part }: Plan): AddressText[] {
+  return (part?.along ?? []).map(({ address }) => address);
 }
 
 /**
@@ -260,14 +266,15 @@ function endingBlocks(
     `${writtenText(outcomes, proof)} in ${timeText(seconds)}, with ${counted(requests, 'request')}`,
   );
   const nextStep = (found: Parameters<typeof stepAfterApply>[1]) =>
-    [effort, ...wrap(stepAfterApply(outcomes, found, stack), width ?? 1000)].join('\n');
+    [effort, ...wrap(stepAfterApply(outcomes, found, stack, proof?.part), width ?? 1000)].join('\n');
   if (proof === undefined) return [...blocks, nextStep(undefined)];
   const left = withoutReported(proof, outcomes);
   const residue = renderUnconverged(left, { paint, ...(width === undefined ? {} : { width }) });
   if (residue !== '') return [...blocks, residue, nextStep(mayBeDialect(left) ? 'not-kept' : 'not-empty')];
   const nothingLeft = proof.changes.length === 0 && proof.problems.length === 0;
   if (!nothingLeft) return [...blocks, nextStep('not-empty')];
-  return [...blocks, 'Planned again: nothing is left to do', nextStep('empty')];
+  const where = proof.part === undefined ? '' : ' in this part of the stack';
+  return [...blocks, `Planned again: nothing is left to do${where}`, nextStep('empty')];
 }
 
 /** A service drops members of another dialect without a word. */

@@ -7,9 +7,10 @@ import type { Ledger } from '../../model/ledger.ts';
 import type { Plan, PlanDifference } from '../../model/plan.ts';
 import { quoted } from '../../model/quoted.ts';
 import { checkApprovedChanges } from '../../plan/approval-coverage.ts';
-import { type PlanResult, planTarget, selectionOf } from '../../plan/build-plan.ts';
+import { type PlanResult, planTarget } from '../../plan/build-plan.ts';
 import { comparePlans, findOtherText, isSamePlan } from '../../plan/compare-plans.ts';
 import { digestItemsOf, digestVersion, readDigestItems } from '../../plan/digest.ts';
+import { partOf, selectionOf } from '../../plan/restrict-to-part.ts';
 import { renderPlanDifferenceJson } from '../../report/json/plan-difference.ts';
 import { renderPlanJson } from '../../report/json/plan.ts';
 import { renderPlanDifference } from '../../report/text/plan-difference.ts';
@@ -36,12 +37,12 @@ function notApproved(code: DiagnosticCode, why: string): CommandStop {
 /** Called before anything is read. @throws CommandStop for a plan of another stack, target or selection */
 export function refuseOtherStack(
   { given }: Approval,
-  { stack, ...declared }: Pick<PlanRequest, 'stack' | 'desired' | 'isSelection'>,
+  { stack, ...declared }: Pick<PlanRequest, 'stack' | 'desired' | 'isSelection' | 'part'>,
   terminal: Terminal,
 ): void {
   if (given === undefined) return;
   const { changes, ...approved } = given.plan;
-  const selection = selectionOf(declared);
+  const selection = { ...selectionOf(declared), ...partOf(declared) };
   const here = { stack: stack.name, targets: stack.targets.map(planTarget), ...selection, changes };
   const difference = comparePlans({ ...approved, changes }, here);
   if (isSamePlan(difference)) return;
@@ -56,9 +57,11 @@ export function refuseOtherStack(
 }
 
 /** The first difference of stack, targets and selection, where possible with the command that fits. */
-function otherContext({ stack, targets, selection }: PlanDifference, file: string): string {
+function otherContext({ stack, targets, selection, selectors }: PlanDifference, file: string): string {
   if (stack !== undefined) return 'another stack';
-  if (targets.length > 0 || selection === undefined) return 'other targets than this stack has';
+  if (targets.length > 0 || (selection === undefined && selectors === undefined))
+    return 'other targets than this stack has';
+  if (selection === undefined || selectors !== undefined) return 'another selection of this stack';
   if (selection.one === undefined)
     return 'the whole stack, and standard input brings a selection of it, unless "--complete" says otherwise';
   if (selection.other !== undefined) return 'another selection of this stack';

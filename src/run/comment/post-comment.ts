@@ -2,13 +2,13 @@
 import type { CodeHost } from '../../api/code-host.ts';
 import { githubReview, gitlabReview, Review } from '../../api/code-host/comments.ts';
 import { guardKeys, type ShownPlan } from '../../approvals/hidden-lines.ts';
-import { standardInput } from '../../manifest/files/find-stack.ts';
 import { blockingIds } from '../../model/guard.ts';
 import type { Plan } from '../../model/plan.ts';
 import { quoted } from '../../model/quoted.ts';
 import { renderPlanMarkdown } from '../../report/markdown/plan.ts';
 import { blockedLine, summaryLine } from '../../report/view/plan-summary.ts';
 import type { CliHost } from '../host.ts';
+import { argumentOf } from '../load-manifests.ts';
 import { planWithoutSecrets } from '../print-plan.ts';
 import type { ReviewPlace } from '../pull-request.ts';
 import type { Draft, Posted } from './sticky-comment.ts';
@@ -28,7 +28,7 @@ export type CommentOrigin = Pick<ShownPlan, 'commit' | 'dirty' | 'made'>;
 /** The comment of a plan. @param origin as the plan says it. @param next how to go on, in the place of what the plan says by itself */
 export function draftOf(plan: Plan, host: CliHost, origin: CommentOrigin, next?: readonly string[]): Draft {
   const clean = planWithoutSecrets(plan, host);
-  const stack = plan.selection === undefined ? undefined : standardInput;
+  const stack = argumentOf(plan);
   const blocked = blockedLine(plan);
   const guards = guardKeys(plan.guards);
   return {

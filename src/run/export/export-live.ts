@@ -19,6 +19,7 @@ import type { CliHost } from '../host.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { dialectProblem } from '../make-plan.ts';
 import { type StackLedger, withStackLedger } from '../open-ledger.ts';
+import { type LiveSelection, selectLive } from '../selection/select-live.ts';
 import { listenForEnd, raceStop } from '../stop-signals.ts';
 import { type CommandContext, printDiagnostics } from '../terminal.ts';
 import { type Checked, checkManifests, type DraftedManifest, draftManifests } from './draft.ts';
@@ -98,12 +99,15 @@ export function withLiveExport(
       });
     }
     if (hasErrors(diagnostics)) throw CommandStop.ofProblems(diagnostics);
-    const job = makeJob(run, options, context);
+    const selection = options.select === undefined ? undefined : selectLive(options.select, host.kinds);
+    const job = makeJob(run, { ...options, selection }, context);
     const connected = await connectToRead({ ...job.stack, targets: job.targets }, host, run.time);
     const { stop } = run;
     const progress = openReadProgress(terminal);
     try {
-      const readings = await raceStop(readTargets(job, options, { run, connected, progress, host }), stop);
+      const about = { run, connected, progress, host, selection };
+      const readings = await raceStop(readTargets(job, options, about), stop);
+      selection?.refuseUnmatched();
       const differing = connected.targets.flatMap((target) => dialectProblem(target) ?? []);
       if (hasErrors(differing)) throw CommandStop.ofProblems(differing);
       const write = async () => {
@@ -156,7 +160,7 @@ function preventsExport({ code }: Manifests['diagnostics'][number]): boolean {
 /** The job that the flags describe. @throws CommandStop when one names something that does not exist */
 function makeJob(
   { stack, resources }: StackLedger,
-  options: ExportOptions,
+  options: ExportOptions & Pick<Reading, 'selection'>,
   { host }: CommandContext,
 ): ExportJob {
   const unknown = options.target.find((name) => !stack.targets.some((target) => target.name === name));
@@ -169,7 +173,11 @@ function makeJob(
     stack,
     file: join(stack.directory, basename(stack.file)),
     declared: new Set(resources.map(({ address }) => formatAddress(address))),
-    targets: stack.targets.filter(({ name }) => options.target.length === 0 || options.target.includes(name)),
+    targets: stack.targets.filter(
+      (target) =>
+        (options.target.length === 0 || options.target.includes(target.name)) &&
+        options.selection?.mayBeIn(target) !== false,
+    ),
     wanted,
   };
 }
@@ -192,12 +200,13 @@ interface Reading {
   readonly run: StackLedger;
   readonly connected: Connected;
   readonly progress: ReadProgress;
+  readonly selection: LiveSelection | undefined;
 }
 
 async function readTargets(
   { stack, wanted, declared }: ExportJob,
   options: ExportOptions,
-  { host, run: { store }, connected, progress }: Reading,
+  { host, run: { store }, connected, progress, selection }: Reading,
 ): Promise<ExportReading[]> {
   const { name: names, tag: tags, project, all = false } = options;
   const ledger = await store.read();
@@ -206,6 +215,7 @@ async function readTargets(
       kinds: host.kinds,
       wanted,
       filters: { names, tags, all, ...(project === undefined ? {} : { project }) },
+      selection,
       owners: { stack, declared, ledger },
       progress,
     };

@@ -2,9 +2,9 @@
  * Reads the resources of an export with GET and LIST: first the parents, in bulk, then the children of the selected ones, with
  * progress on stderr. Selected is what matches the filters and has no owner yet.
  */
-import { type AddressText, formatAddress } from '../../model/address.ts';
+import { type Address, type AddressText, formatAddress } from '../../model/address.ts';
 import type { Reader } from '../../model/http.ts';
-import { isJsonObject, ownMember, valueAt } from '../../model/json.ts';
+import { valueAt } from '../../model/json.ts';
 import type { Kind, LiveSet, ReadRequest, Registry, Session } from '../../model/kind.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import { matchesPattern, ownsName } from '../../model/name-pattern.ts';
@@ -14,6 +14,7 @@ import type { LiveResource } from '../../model/resource.ts';
 import type { Stack, Target } from '../../model/stack.ts';
 import { printable } from '../../report/view/printable.ts';
 import type { ConnectedTarget } from '../connect.ts';
+import { hasTag, type LiveSelection } from '../selection/select-live.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The parents of one target, and which of them are to be written. */
@@ -39,6 +40,8 @@ interface ExportRequest {
   /** names of kinds to write */
   readonly wanted: ReadonlySet<string>;
   readonly filters: Filters;
+  /** in addition to the filters; absent for all */
+  readonly selection?: LiveSelection | undefined;
   readonly owners: Owners;
   readonly progress: ReadProgress;
 }
@@ -63,7 +66,8 @@ export async function readExport(connected: ConnectedTarget, request: ExportRequ
 export async function readRest(reading: ExportReading): Promise<ExportedTarget> {
   const { connected, request, sets, parents, leftOut } = reading;
   const chosen = new Set<AddressText>();
-  for (const [text, { address }] of parents) if (request.wanted.has(address.kind)) chosen.add(text);
+  for (const [text, live] of parents)
+    if (request.wanted.has(live.address.kind) && request.selection?.has(live) !== false) chosen.add(text);
   const kinds = kindsOf(reading);
   for (const kind of kinds) {
     if (!isWantedChild(kind, kinds, request.wanted)) continue;
@@ -126,18 +130,33 @@ function parentKind({ name, ownership }: Kind): string | undefined {
 
 async function readParents(reading: ExportReading, kind: Kind): Promise<void> {
   const { session, request } = reading;
-  const { filters, owners, progress } = request;
+  const { filters, selection, owners, progress } = request;
+  const { name: target } = session.target;
   const isInScope = (name: string) =>
-    matchesName(filters, name) && isExcluded(kind, session.target, name) === undefined;
+    matchesName(filters, name) &&
+    isExcluded(kind, session.target, name) === undefined &&
+    selection?.mayHave({ kind: kind.name, target, name }) !== false;
   progress.begin(session.target.name, `reading ${kind.name}`);
   const set = withUnread(await kind.read(session, readRequestFor(isInScope)));
   reading.sets.set(kind.name, set);
   for (const live of set.resources) {
+    selection?.note(live);
     if (!isInScope(live.address.name) || !matchesContent(filters, live)) continue;
+    if (selection !== undefined && !isWithin(selection, live, request.kinds)) continue;
     const owner = filters.all ? undefined : ownerOf(kind, live, owners);
     if (owner === undefined) reading.parents.set(formatAddress(live.address), live);
     else if (request.wanted.has(kind.name)) reading.leftOut.set(owner, (reading.leftOut.get(owner) ?? 0) + 1);
   }
+}
+
+/** Whether a parent or a child of it is selected. */
+function isWithin(selection: LiveSelection, live: LiveResource, kinds: Registry): boolean {
+  if (selection.has(live)) return true;
+  return [...kinds.values()].some(({ name, ownership }) => {
+    const child = { ...live.address, kind: name };
+    if (ownership.by !== 'child' || ownership.of(child).kind !== live.address.kind) return false;
+    return selection.hasChild(child, live);
+  });
 }
 
 /** Reads the children of the chosen parents. Those that are declared already are left out. */
@@ -154,7 +173,13 @@ async function readChildren(
   const set = withUnread(await kind.read(session, readRequestFor(isChosen)));
   sets.set(kind.name, set);
   const { declared } = request.owners;
+  const { selection } = request;
+  const isSelected = (child: Address) => {
+    const parent = ownership.by === 'child' ? parents.get(formatAddress(ownership.of(child))) : undefined;
+    return selection === undefined || parent === undefined || selection.hasChild(child, parent);
+  };
   return set.resources
+    .filter(({ address }) => isSelected(address))
     .map(({ address }) => formatAddress(address))
     .filter((text) => request.filters.all || !declared.has(text));
 }
@@ -192,16 +217,9 @@ function matchesName({ names }: Filters, name: string): boolean {
 }
 
 /** Filters that need the live resource itself. A resource without tags or project does not match a filter for them. */
-function matchesContent({ tags, project }: Filters, { spec, facts }: LiveResource): boolean {
-  if (project !== undefined && spec['projectId'] !== project) return false;
-  const direct = isJsonObject(facts['direct']) ? facts['direct'] : {};
-  const flat = Array.isArray(spec['tagNames']) ? spec['tagNames'].map(String) : [];
-  return tags.every((tag) => {
-    const [key = '', ...value] = tag.split('=');
-    if (value.length === 0 && flat.includes(tag)) return true;
-    const found = ownMember(direct, key);
-    return value.length === 0 ? found !== undefined : found === value.join('=');
-  });
+function matchesContent({ tags, project }: Filters, live: LiveResource): boolean {
+  if (project !== undefined && live.spec['projectId'] !== project) return false;
+  return tags.every((tag) => hasTag(live, tag));
 }
 
 /** Why a resource that matches the filters is left out, as a text that is the same for all with this reason; undefined when it is not. */

@@ -120,6 +120,16 @@ describe('the names of a stack', () => {
     expect((await answer(['recover', '--moved', 'a'], elsewhere)).values).toEqual([]);
   });
 
+  it('are selectors: addresses, what else a selector may begin with, and the same behind "!"', async () => {
+    const cwd = embeddedStack();
+    const addresses = ['Workspace/acme/app', 'TagBindings/acme/app', 'ClusterAuthRole/prod/web'];
+    const all = [...addresses, 'tag:', 'project:', 'file:', 'changed-since:'];
+    for (const command of ['plan', 'apply', 'drift', 'export'])
+      expect((await answer([command, '--select', ''], cwd)).values.sort()).toEqual(all.sort());
+    expect((await answer(['plan', '--select', '!Wo'], cwd)).values).toEqual(['!Workspace/acme/app']);
+    expect((await answer(['plan', '--select=t'], cwd)).values).toEqual(['--select=tag:']);
+  });
+
   it('are kinds, guards, codes, fields and schemas', async () => {
     const cwd = temporaryFolder();
     expect((await answer(['export', '--kind', ''], cwd)).values).toEqual([...kinds.keys()]);

@@ -14,6 +14,7 @@ import type { FieldChange, Shape } from '../../../src/model/field.ts';
 import { digestVersion } from '../../../src/plan/digest.ts';
 import { type Guard, guardDefaults, type Risk } from '../../../src/model/guard.ts';
 import type { Json } from '../../../src/model/json.ts';
+import type { PlanPart } from '../../../src/model/part.ts';
 import { type Coverage, type Plan, planVersion } from '../../../src/model/plan.ts';
 
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
@@ -256,6 +257,17 @@ const wholePlan: fc.Arbitrary<Plan> = fc.record({
   digest: fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 }),
 });
 
+const addresses = fc.array(hostileText.map(hostileAddress), { maxLength: 3 });
+
+const anyPart: fc.Arbitrary<PlanPart> = fc.record({
+  selectors: fc.array(hostileText, { maxLength: 3 }),
+  of: fc.nat(500),
+  along: fc.array(fc.record({ address: hostileText.map(hostileAddress), neededBy: addresses }), {
+    maxLength: 2,
+  }),
+  leftOut: fc.nat(500),
+});
+
 export const anyPlan: fc.Arbitrary<Plan> = fc
-  .tuple(wholePlan, partial({ selection: fc.array(hostileText.map(hostileAddress), { maxLength: 3 }) }))
+  .tuple(wholePlan, partial({ selection: addresses, part: anyPart }))
   .map(([must, may]) => ({ ...must, ...may }));

@@ -1,0 +1,180 @@
+/**
+ * Restricts a plan to a part of the stack: to the selected resources, and what they need. Everything is drafted first, as for the
+ * whole stack, so that a change of a part is the same as in the plan of the whole.
+ */
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { ChosenPart, NeededResource, PlanPart } from '../model/part.ts';
+import type { Plan } from '../model/plan.ts';
+import { quoted, quoteSome } from '../model/quoted.ts';
+import type { DesiredResource } from '../model/resource.ts';
+import { digestVersion, readDigestItems } from './digest.ts';
+import type { Draft } from './draft-declared.ts';
+import { recordsAbout } from './match-live.ts';
+import type { PlanContext, PlanContextInput } from './plan-context.ts';
+import type { Removal } from './removal.ts';
+
+/** What the planner found about each resource. */
+export interface Drafts {
+  readonly drafts: ReadonlyMap<AddressText, Draft>;
+  /** of declared resources, by the resource that has them */
+  readonly problemsOf: ReadonlyMap<AddressText, readonly Diagnostic[]>;
+}
+
+interface Restricted {
+  readonly drafts: ReadonlyMap<AddressText, Draft>;
+  readonly problems: readonly Diagnostic[];
+  readonly along: readonly NeededResource[];
+}
+
+export function restrictToPart(context: PlanContext, all: Drafts): Restricted {
+  const { part } = context;
+  if (part === undefined)
+    return { drafts: all.drafts, problems: [...all.problemsOf.values()].flat(), along: [] };
+  const { neededBy, problems } = findNeeds(context, part, all);
+  const drafts = new Map<AddressText, Draft>();
+  for (const [text, draft] of all.drafts) {
+    const needing = neededBy.get(text);
+    if (part.selected.has(text)) drafts.set(text, draft);
+    else if (needing !== undefined) drafts.set(text, withNote(draft, needing));
+  }
+  const ofPart = [...all.problemsOf].filter(([text]) => part.selected.has(text) || neededBy.has(text));
+  const along = [...neededBy].map(([address, needing]) => ({ address, neededBy: needing.toSorted() }));
+  return {
+    drafts,
+    problems: [...ofPart.flatMap(([, found]) => found), ...problems],
+    along: along.toSorted((a, b) => (a.address < b.address ? -1 : 1)),
+  };
+}
+
+/** The words with which a change says that it was not selected. */
+function withNote(draft: Draft, neededBy: readonly AddressText[]): Draft {
+  const { change } = draft;
+  const needing = `${quoteSome(neededBy.toSorted())} ${neededBy.length === 1 ? 'needs' : 'need'} it`;
+  return {
+    ...draft,
+    change: { ...change, notes: [`not selected: it comes along, because ${needing}`, ...change.notes] },
+  };
+}
+
+interface Needs {
+  /** the resources that are not selected and come along */
+  readonly neededBy: ReadonlyMap<AddressText, AddressText[]>;
+  readonly problems: readonly Diagnostic[];
+}
+
+/** Follows the needs of selected resources that change, and of those that come along. */
+function findNeeds(context: PlanContext, part: ChosenPart, all: Drafts): Needs {
+  const neededBy = new Map<AddressText, AddressText[]>();
+  const problems: Diagnostic[] = [];
+  const begun = new Set([...(part.begun ?? []), ...begunAddresses(context)]);
+  const open = [...part.selected];
+  const note = (resource: DesiredResource, needed: AddressText) => {
+    const text = formatAddress(resource.address);
+    const known = neededBy.get(needed);
+    if (known !== undefined) known.push(text);
+    else if (part.excluded.has(needed)) problems.push(neededIsExcluded(resource, needed));
+    else {
+      neededBy.set(needed, [text]);
+      open.push(needed);
+    }
+  };
+  for (const text of open) {
+    const resource = context.desired.get(text);
+    if (resource === undefined || !isPending(context, all, text)) continue;
+    for (const needed of needsOf(context, resource, { all, begun }))
+      if (!part.selected.has(needed)) note(resource, needed);
+  }
+  return { neededBy, problems };
+}
+
+/** What an apply of an approved plan that has not ended began with. */
+function begunAddresses({ ledger: { approved } }: PlanContext): AddressText[] {
+  if (approved?.version !== digestVersion) return [];
+  return readDigestItems(approved.atoms).map(({ address }) => formatAddress(address));
+}
+
+/** Whether something is to be done for it, or cannot be: a resource that is as declared needs nothing. */
+function isPending(context: PlanContext, { drafts }: Drafts, text: AddressText): boolean {
+  const draft = drafts.get(text);
+  return draft === undefined
+    ? context.unseen(parseAddress(text)) === undefined
+    : draft.change.action !== 'none';
+}
+
+/** A parent with changes, and declared resources that do not exist yet and that the resource refers to. */
+function needsOf(
+  context: PlanContext,
+  resource: DesiredResource,
+  { all, begun }: { readonly all: Drafts; readonly begun: ReadonlySet<AddressText> },
+): AddressText[] {
+  const { ownership, references } = context.kind(resource.address.kind);
+  const parent = ownership.by === 'child' ? formatAddress(ownership.of(resource.address)) : undefined;
+  const named = (references?.(resource) ?? []).map(({ to }) => formatAddress(to));
+  const isNeeded = (text: AddressText) => text === parent || !context.live.has(text) || begun.has(text);
+  return [...new Set([...(parent === undefined ? [] : [parent]), ...named])].filter(
+    (text) => context.desired.has(text) && isNeeded(text) && isPending(context, all, text),
+  );
+}
+
+function neededIsExcluded({ address, place }: DesiredResource, needed: AddressText): Diagnostic {
+  return {
+    code: 'selection-needs-excluded',
+    severity: 'error',
+    class: 'invalid',
+    message: `${quoted(formatAddress(address))} is selected and needs ${quoted(needed)}, which changes, too, and which the selection excludes`,
+    place,
+    fix: `exclude ${quoted(formatAddress(address))} as well, or do not exclude ${quoted(needed)}`,
+  };
+}
+
+/**
+ * Whether a plan of the part decides about a resource that is not declared: only a removal request does that, and the record of a
+ * selected resource under a former name is dropped.
+ */
+export function decidesAbout(context: PlanContext): (text: AddressText, removal: Removal) => boolean {
+  const { part } = context;
+  if (part === undefined) return () => true;
+  const live = [...part.selected].flatMap((text) => context.live.get(text) ?? []);
+  const former = new Set(recordsAbout(live, context.unmatched, context.ledger));
+  return (text, { is }) => part.selected.has(text) || (is === 'forget' && former.has(text));
+}
+
+/** Whether a plan of the whole stack would do something because of it. */
+export function isRemoval({ is }: Removal): boolean {
+  return is !== 'notice' && is !== 'problem';
+}
+
+/** Whether a plan of the part is about a resource. */
+export function isInPart(
+  { part }: PlanContext,
+  along: readonly NeededResource[],
+): (address: Address) => boolean {
+  if (part === undefined) return () => true;
+  const needed = new Set(along.map(({ address }) => address));
+  return (address) => {
+    const text = formatAddress(address);
+    return part.selected.has(text) || needed.has(text);
+  };
+}
+
+/** The declared resources, removal requests included, if they are only a selection of the stack. */
+export function selectionOf({
+  isSelection,
+  part,
+  desired,
+}: Pick<PlanContextInput, 'isSelection' | 'part' | 'desired'>): Pick<Plan, 'selection'> {
+  if (!isSelection && part === undefined) return {};
+  const all = desired.map(({ address }) => formatAddress(address));
+  return { selection: (part === undefined ? all : all.filter((text) => part.selected.has(text))).sort() };
+}
+
+/** @param found of the plan */
+export function partOf(
+  { part, desired }: Pick<PlanContextInput, 'part' | 'desired'>,
+  found: Pick<PlanPart, 'along' | 'leftOut'> = { along: [], leftOut: 0 },
+): Pick<Plan, 'part'> {
+  if (part === undefined) return {};
+  const { along, leftOut } = found;
+  return { part: { selectors: part.selectors, of: desired.length, along, leftOut } };
+}

@@ -1,0 +1,168 @@
+/**
+ * Finds creations and other changes in the history whose result is not recorded in the ledger. Read from the newest entry back, these
+ * are:
+ * all creations of applies that never ended; those that were made by applies that could not write the ledger at their end; and of
+ * the last apply before those, the creations without an answer. A later apply closes the entries; one of a part closes only what it
+ * changed. An entry counts only for targets that are still the same place.
+ */
+import { ownEntries } from '../ledger/ledger-store.ts';
+import { completeEntries } from '../ledger/ledger-text.ts';
+import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { Registry } from '../model/kind.ts';
+import type { HistoryChange, HistoryEntry, HistoryStore, Ledger } from '../model/ledger.ts';
+import type { DesiredResource } from '../model/resource.ts';
+import type { Stack } from '../model/stack.ts';
+import { identitiesOf } from '../plan/moved-targets.ts';
+import type { LeaseGuard } from './lock-guard.ts';
+
+interface BegunCreationsInput {
+  readonly stack: Stack;
+  readonly kinds: Registry;
+  readonly resources: readonly DesiredResource[];
+  readonly ledger: Ledger;
+}
+
+/** How many entries are read: more than the usual repetitions of an apply, and than the parts of a stack. */
+const maxRecentEntries = 50;
+
+interface BegunChanges {
+  readonly creations: ReadonlySet<AddressText>;
+  /** creations, adoptions and updates */
+  readonly changes: ReadonlySet<AddressText>;
+}
+
+/** Reads the history only when a declared resource without a parent has no record. @throws LedgerError */
+export async function begunChanges(
+  store: Pick<HistoryStore, 'readEntries'>,
+  { stack, kinds, resources, ledger }: BegunCreationsInput,
+): Promise<BegunChanges> {
+  const isInQuestion = ({ address }: DesiredResource) =>
+    kinds.get(address.kind)?.ownership.by !== 'child' && !ledger.records.has(formatAddress(address));
+  if (!ledger.known || !resources.some(isInQuestion)) return { creations: new Set(), changes: new Set() };
+  const { open, last, isClosed } = await readEntries(store, stack.name);
+  const openIn = (entries: readonly HistoryEntry[], isOpen: OpenIn) =>
+    entries.flatMap((entry) =>
+      openChanges(entry, stack, isOpen).filter((address) => !isClosed(entry, address)),
+    );
+  return {
+    creations: new Set(openIn(open, isOpenCreation)),
+    changes: new Set(openIn([...open, ...last], isOpenChange)),
+  };
+}
+
+/** The creations of earlier applies that may have been carried out and are not recorded. @throws LedgerError */
+export async function unrecordedCreations(
+  store: Pick<HistoryStore, 'readEntries'>,
+  { stack, ledger }: Pick<BegunCreationsInput, 'stack' | 'ledger'>,
+): Promise<readonly AddressText[]> {
+  const { open, isClosed } = await readEntries(store, stack.name);
+  const begun = new Set(
+    open.flatMap((entry) =>
+      openChanges(entry, stack, isOpenCreation).filter((address) => !isClosed(entry, address)),
+    ),
+  );
+  return [...begun].filter((address) => !ledger.records.has(address)).sort();
+}
+
+/**
+ * Closes open entries at the end of a later apply, also one with nothing to do: by then all that they created is recorded.
+ * @param lockGuard checked after the entries were read, so that entries of a run that took the lock away are not closed
+ * @returns whether the last apply did not prove that nothing is left to do
+ * @throws LedgerError
+ */
+export async function resolveEntries(store: HistoryStore, about: Settling): Promise<boolean> {
+  const { stack, settled, lockGuard } = about;
+  const { open, last } = await readEntries(store, stack);
+  if (open.length === 0) return last.some(({ proved }) => proved !== true);
+  await lockGuard?.check();
+  await store.keepEntries(open.map((entry) => ({ ...entry, settled })));
+  return true;
+}
+
+interface Settling {
+  readonly stack: string;
+  /** RFC 3339 */
+  readonly settled: string;
+  readonly lockGuard?: Pick<LeaseGuard, 'check'> | undefined;
+}
+
+interface ReadEntries {
+  readonly open: readonly HistoryEntry[];
+  /** the last apply that ended, and later ones of parts, if they are none of the open ones: a change may have stopped halfway */
+  readonly last: readonly HistoryEntry[];
+  /** Whether a later apply of a part has changed the resource, so that the ledger has its result. */
+  isClosed(entry: HistoryEntry, address: AddressText): boolean;
+}
+
+async function readEntries(store: Pick<HistoryStore, 'readEntries'>, stack: string): Promise<ReadEntries> {
+  return splitOpenEntries(completeEntries(await ownEntries(store, maxRecentEntries)), stack);
+}
+
+/** @param all newest first; copies of another stack's entries do not count */
+export function splitOpenEntries(all: readonly HistoryEntry[], stack: string): ReadEntries {
+  const own = all.filter(({ moved }) => moved !== true);
+  const end = own.findIndex((entry) => endsSearch(entry, stack));
+  const found = end === -1 ? own : own.slice(0, end + 1);
+  const ofStack = found.filter((entry) => entry.stack === stack);
+  const closed = new Set<AddressText>();
+  const closedAfter = new Map<HistoryEntry, ReadonlySet<AddressText>>();
+  for (const entry of ofStack) {
+    closedAfter.set(entry, new Set(closed));
+    if (hasEnded(entry))
+      for (const change of entry.changes) if (!isInDoubt(change)) closed.add(change.address);
+  }
+  return {
+    open: ofStack.filter(isOpenEntry),
+    last: ofStack.filter((entry) => !isOpenEntry(entry)),
+    isClosed: (entry, address) => closedAfter.get(entry)?.has(address) ?? false,
+  };
+}
+
+function hasEnded({ ended, unrecorded, settled }: HistoryEntry): boolean {
+  return (ended !== undefined && !unrecorded) || settled !== undefined;
+}
+
+/** Whether it says nothing more about older ones. An apply of a part says nothing about what it did not change. */
+function endsSearch(entry: HistoryEntry, stack: string): boolean {
+  if (entry.stack !== stack) return true;
+  return hasEnded(entry) && (entry.part === undefined || entry.settled !== undefined);
+}
+
+function isOpenEntry(entry: HistoryEntry): boolean {
+  return !hasEnded(entry) || (entry.settled === undefined && entry.changes.some(isInDoubt));
+}
+
+function isInDoubt({ action, outcome, inDoubt }: HistoryChange): boolean {
+  return action === 'create' && (outcome === 'unknown' || inDoubt === true);
+}
+
+/** Whether the outcome says that the resource was created. */
+function wasMade(change: HistoryChange): boolean {
+  const { action, outcome, foundTrue, done = [] } = change;
+  return action === 'create' && (outcome === 'applied' || foundTrue === true || done.length > 0);
+}
+
+type OpenIn = (change: HistoryChange, entry: HistoryEntry) => boolean;
+
+const isOpenCreation: OpenIn = (change, { ended, unrecorded }) =>
+  ended === undefined
+    ? change.action === 'create'
+    : isInDoubt(change) || (unrecorded === true && wasMade(change));
+
+const isOpenChange: OpenIn = (change, entry) => {
+  const { action, outcome, inDoubt, done = [] } = change;
+  if (isOpenCreation(change, entry)) return true;
+  if (action !== 'create' && action !== 'adopt' && action !== 'update') return false;
+  const isCut = entry.ended === undefined || entry.unrecorded === true;
+  return isCut || outcome === 'unknown' || inDoubt === true || done.length > 0;
+};
+
+function openChanges(entry: HistoryEntry, stack: Stack, isOpen: OpenIn): AddressText[] {
+  const { changes, targets = {} } = entry;
+  const today = identitiesOf(stack.targets);
+  return changes.flatMap((change) => {
+    const { target } = parseAddress(change.address);
+    const isSamePlace = today.has(target) && today.get(target) === targets[target];
+    return isSamePlace && isOpen(change, entry) ? [change.address] : [];
+  });
+}

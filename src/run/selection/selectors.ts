@@ -1,0 +1,78 @@
+/** Reads the values of `--select`: what each selects by, and whether it excludes. */
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { nearestWord } from '../../model/nearest-word.ts';
+import { quoted } from '../../model/quoted.ts';
+import { CommandStop } from '../command-stop.ts';
+
+export interface Selector {
+  /** as given */
+  readonly text: string;
+  /** it began with `!` */
+  readonly excludes: boolean;
+  /** `address`: an address, or a pattern of addresses */
+  readonly by: SelectorSort;
+  /** what follows the sort, such as `env=prod` */
+  readonly value: string;
+}
+
+type SelectorSort = 'address' | (typeof sorts)[number];
+
+const sorts = ['tag', 'project', 'file', 'changed-since'] as const;
+
+/** What every selector may begin with, besides the kind of an address. */
+export const selectorPrefixes: readonly string[] = sorts.map((sort) => `${sort}:`);
+
+/** @throws CommandStop with each selector that cannot be read */
+export function readSelectors(texts: readonly string[]): readonly Selector[] {
+  const read = texts.map(readSelector);
+  const problems = read.flatMap((one) => ('problem' in one ? [one.problem] : []));
+  if (problems.length > 0) throw CommandStop.ofProblems(problems);
+  return read.flatMap((one) => ('selector' in one ? [one.selector] : []));
+}
+
+function readSelector(text: string): { readonly selector: Selector } | { readonly problem: Diagnostic } {
+  const excludes = text.startsWith('!');
+  const rest = excludes ? text.slice(1) : text;
+  // A kind has no colon, and an address has a slash before any.
+  const [, prefix, value = ''] = /^([^/:*]*):(.*)$/s.exec(rest) ?? [];
+  if (rest === '' || (prefix !== undefined && value === ''))
+    return { problem: invalidSelector(text, 'is incomplete', howToSelect) };
+  if (prefix === undefined) return { selector: { text, excludes, by: 'address', value: rest } };
+  const by = sorts.find((sort) => sort === prefix);
+  if (by !== undefined) return { selector: { text, excludes, by, value } };
+  const near = nearestWord(prefix, sorts);
+  const fix = near === undefined ? howToSelect : `did you mean ${quoted(`${near}:${value}`)}?`;
+  return {
+    problem: invalidSelector(text, `begins with ${quoted(`${prefix}:`)}, which selects nothing`, fix),
+  };
+}
+
+const howToSelect =
+  'write an address such as "Workspace/acme/net-*", "tag:env=prod", "project:payments", "file:teams/a/**" or "changed-since:main", with "!" in front to exclude';
+
+/** Whether an address, or a pattern, says which kind it is about. */
+export function namesOneKind({ by, value }: Selector): boolean {
+  return by === 'address' && /^[^*/]+\//.test(value);
+}
+
+/** @param why a clause about the selector */
+export function invalidSelector(text: string, why: string, fix: string): Diagnostic {
+  return {
+    code: 'selector-invalid',
+    severity: 'error',
+    class: 'invalid',
+    message: `the selector ${quoted(text)} ${why}`,
+    fix,
+  };
+}
+
+/** @param what clauses about what it would have to match */
+export function matchesNothing(text: string, what: string, near: readonly string[]): Diagnostic {
+  return {
+    code: 'selector-matches-nothing',
+    severity: 'error',
+    class: 'invalid',
+    message: `the selector ${quoted(text)} matches nothing: ${what}`,
+    fix: near.length === 0 ? 'correct it, or leave it out' : `did you mean ${near.map(quoted).join(' or ')}?`,
+  };
+}
