@@ -1,0 +1,114 @@
+/** Guards count what a part does against all that the stack owns, and what parts delete within a day adds up. */
+import { describe, expect, it } from 'vitest';
+import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { removalRequest, workspace } from '../../support/cli/documents.ts';
+import { trueup } from '../../support/captured-host.ts';
+import { selecting } from '../../support/selection/parts.ts';
+
+const names = Array.from({ length: 12 }, (_, index) => `w${String(index + 1).padStart(2, '0')}`);
+const hour = 3_600_000;
+
+interface Clocked {
+  readonly bench: Bench;
+  readonly stack: Checkout;
+  /** Runs a command so many hours later. */
+  at(hours: number, args: readonly string[], code: number): Promise<string>;
+}
+
+/** Twelve workspaces, applied; all but the last two are to be removed on request. */
+async function removing(spec: object): Promise<Clocked> {
+  const bench = await openBench();
+  const stack = await bench.checkout({ spec });
+  await stack.begin(...names.map((name) => workspace(name)));
+  await stack.declare(
+    ...names.slice(0, 10).map((name) => removalRequest('Workspace', name, 'safe')),
+    ...names.slice(10).map((name) => workspace(name)),
+  );
+  const begin = Date.now();
+  const at = async (hours: number, args: readonly string[], code: number) => {
+    const now = () => begin + hours * hour;
+    const ran = await trueup(args, { cwd: stack.directory, env: secrets, now });
+    expect(ran, ran.out + ran.err).toMatchObject({ code });
+    // Without the line ends that fit it to a screen.
+    return `${ran.out}${ran.err}`.replace(/\s+/g, ' ');
+  };
+  return { bench, stack, at };
+}
+
+const part = (...numbers: number[]) =>
+  selecting(...numbers.map((number) => `Workspace/acme/${names[number - 1]}`));
+
+describe('deletes of parts', () => {
+  it('add up within 24 hours, for the next part and for the whole stack', async () => {
+    const { bench, at } = await removing({ guards: { maxDeletes: 3, maxDeletePercent: 100 } });
+    await at(0, ['apply', ...part(1, 2), '--yes'], 0);
+    await at(1, ['apply', ...part(3), '--yes'], 0);
+    const said = await at(2, ['apply', ...part(4), '--yes'], 5);
+    expect(said).toContain(
+      '4 of 12 Workspace in "acme" would be deleted or released, 3 of them by applies of parts of the stack within the last 24 hours, more than 3',
+    );
+    expect(await at(2, ['plan', '--format', 'json', ...part(4)], 0)).toContain('"deletes"');
+    await at(2, ['apply', '--yes'], 5);
+    expect(await bench.idsOf('w04')).toHaveLength(1);
+    // A part that deletes nothing is not concerned.
+    await at(2, ['apply', ...selecting('Workspace/acme/w11'), '--yes'], 0);
+    await at(25.5, ['apply', ...part(4), '--yes'], 0);
+  });
+
+  it('add up against percentages of all that the stack owns, too', async () => {
+    const { at } = await removing({ guards: { maxDeletes: 100, maxDeletePercent: 25 } });
+    await at(0, ['apply', ...part(1, 2, 3), '--yes'], 0);
+    const said = await at(1, ['apply', ...part(4), '--yes'], 5);
+    expect(said).toContain('4 of 12 Workspace in "acme" would be deleted or released');
+    expect(said).toContain('33.3 %, more than 25 %');
+  });
+
+  it('count each once if an apply that failed is repeated', async () => {
+    const { bench, at } = await removing({ guards: { maxDeletes: 3, maxDeletePercent: 100 } });
+    bench.wire.add({ path: /actions\/safe-delete/, fault: { answer: 500 }, times: 99 });
+    await at(0, ['apply', ...part(1, 2, 3), '--yes'], 1);
+    bench.wire.reset();
+    await at(1, ['apply', ...part(1, 2, 3), '--yes'], 0);
+    await at(2, ['apply', ...part(4), '--yes'], 5);
+  });
+
+  it('stay counted after the history was pruned', async () => {
+    const { at } = await removing({ guards: { maxDeletes: 3, maxDeletePercent: 100 } });
+    await at(0, ['apply', ...part(1, 2, 3), '--yes'], 0);
+    await at(0.5, ['apply', ...selecting('Workspace/acme/w11'), '--yes'], 0);
+    await at(1, ['ledger', 'prune', '--older-than', '30m', '--yes'], 0);
+    await at(2, ['apply', ...part(4), '--yes'], 5);
+  });
+
+  it('do not add up for whole applies, as before', async () => {
+    const { stack, at } = await removing({ guards: { maxDeletes: 3, maxDeletePercent: 100 } });
+    const declare = (removed: number) =>
+      stack.declare(
+        ...names.slice(0, removed).map((name) => removalRequest('Workspace', name, 'safe')),
+        ...names.slice(removed).map((name) => workspace(name)),
+      );
+    await declare(3);
+    await at(0, ['apply', '--yes'], 0);
+    await declare(6);
+    await at(1, ['apply', '--yes'], 0);
+  });
+});
+
+describe('a guard of a part', () => {
+  it('counts against all that the stack owns, and not against the part', async () => {
+    const { stack, at } = await removing({ guards: { maxDeletes: 100, maxDeletePercent: 20 } });
+    const plan = JSON.parse(await at(0, ['plan', '--format', 'json', ...part(1, 2)], 0));
+    expect(plan.guards).toEqual([]);
+    const three = JSON.parse(await at(0, ['plan', '--format', 'json', ...part(1, 2, 3)], 0));
+    expect(three.guards).toMatchObject([{ id: 'delete-percent', counted: 3, of: 12 }]);
+    void stack;
+  });
+
+  it('fires for the last declared one of a kind, whatever else is left out', async () => {
+    const { stack, at } = await removing({});
+    await stack.declare(...names.slice(0, 1).map((name) => removalRequest('Workspace', name, 'safe')));
+    const plan = JSON.parse(await at(0, ['plan', '--format', 'json', ...part(1)], 0));
+    expect(plan.part.leftOut).toBe(11);
+    expect(plan.acknowledge).toContain('zero');
+  });
+});
