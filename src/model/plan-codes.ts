@@ -13,6 +13,16 @@ export const planCodes = {
     warning: true,
     fix: 'use another name, and revoke the secret: names and keys are stored and shown as they are',
   },
+  'selector-invalid': {
+    title: 'A selector of "--select" cannot be used',
+    class: 'invalid',
+    fix: 'correct it as the message says',
+  },
+  'selector-matches-nothing': {
+    title: 'A selector of "--select" matches no resource, or the exclusions leave none',
+    class: 'invalid',
+    fix: 'correct it; the message shows what is nearest',
+  },
   'selection-needs-excluded': {
     title: 'A selected resource needs one that the selection excludes',
     class: 'invalid',

@@ -58,16 +58,6 @@ export const runCodes = {
     class: 'failure',
     fix: 'give the path of the stack instead of "-"',
   },
-  'selector-invalid': {
-    title: 'A selector of "--select" cannot be used',
-    class: 'invalid',
-    fix: 'correct it as the message says',
-  },
-  'selector-matches-nothing': {
-    title: 'A selector of "--select" matches no resource, or the exclusions leave none',
-    class: 'invalid',
-    fix: 'correct it; the message shows what is nearest',
-  },
   'whole-stack-needed': {
     title: 'The command needs the whole stack, but was given a selection of it',
     class: 'failure',

@@ -15,7 +15,7 @@ import type { PlanContext, PlanContextInput } from './plan-context.ts';
 import type { Removal } from './removal.ts';
 
 /** What the planner found about each resource. */
-export interface Drafts {
+interface Drafts {
   readonly drafts: ReadonlyMap<AddressText, Draft>;
   /** of declared resources, by the resource that has them */
   readonly problemsOf: ReadonlyMap<AddressText, readonly Diagnostic[]>;

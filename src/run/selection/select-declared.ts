@@ -16,7 +16,7 @@ import { CommandStop } from '../command-stop.ts';
 import { nearAddresses, nearTexts } from './near-matches.ts';
 import { matchesNothing, namesOneKind, type Selector } from './selectors.ts';
 
-export interface Declared {
+interface Declared {
   readonly resources: readonly DesiredResource[];
   readonly kinds: Registry;
   /** absolute; what `file:` is relative to */
@@ -82,8 +82,8 @@ interface Entry {
   readonly text: AddressText;
   /** only a declared one */
   readonly parent: AddressText | undefined;
-  /** relative to the stack; undefined for standard input */
-  readonly file: string | undefined;
+  /** relative to the stack: of its document, and of the list that a template gets it from; none for standard input */
+  readonly files: readonly string[];
   /** `key=value` of each tag and each flat tag, of a parent those of its children, too */
   readonly tags: ReadonlySet<string>;
   readonly projects: ReadonlySet<string>;
@@ -97,14 +97,17 @@ function entriesOf({ resources, kinds, directory, cwd }: Declared): Entry[] {
     return parent !== undefined && declared.has(parent) ? parent : undefined;
   };
   const groups = Map.groupBy(resources, ({ address }) => parentOf(address) ?? formatAddress(address));
-  return resources.map(({ address, place: { file } }) => {
+  const fromStack = (file: string) => slashes(relative(directory, resolve(cwd, file)));
+  return resources.map(({ address, place }) => {
     const text = formatAddress(address);
     const specs = (groups.get(text) ?? []).map(({ spec }) => spec);
     return {
       address,
       text,
       parent: parentOf(address),
-      file: file === '-' ? undefined : slashes(relative(directory, resolve(cwd, file))),
+      files: [place, place.list].flatMap((at) =>
+        at === undefined || at.file === '-' ? [] : fromStack(at.file),
+      ),
       tags: new Set(specs.flatMap(tagsIn)),
       projects: new Set(specs.flatMap(projectsIn)),
     };
@@ -142,7 +145,7 @@ function matcherOf(
       return ({ projects }) => projects.has(value);
     case 'file': {
       const { isFile } = matchFiles([value], directory);
-      return ({ file }) => file !== undefined && isFile(file);
+      return ({ files }) => files.some(isFile);
     }
     case 'changed-since': {
       const { addresses = new Set() } = changedSince.get(value) ?? {};
@@ -190,7 +193,7 @@ function nothingMatched(
         'no resource is declared in such a file; paths are relative to the stack file',
         nearTexts(
           value,
-          entries.flatMap(({ file = [] }) => file),
+          entries.flatMap(({ files }) => files),
         ).map((file) => `file:${file}`),
       );
     case 'changed-since': {
