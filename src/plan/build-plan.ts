@@ -94,16 +94,7 @@ export function buildPlan(input: PlanInput): PlanResult {
   const context = makePlanContext(input);
   const unread = input.targets.flatMap(({ unread: why = [], warnings = [] }) => [why, warnings].flat());
   const unfit = [context.former?.problems ?? [], moveProblems(context), input.repositoryProblem ?? []];
-  const planDraft: PlanDraft = {
-    drafts: new Map(),
-    problems: [...unread, ...unfit.flat()],
-    problemsOf: new Map(),
-    notices: [],
-    forget: [],
-    leftOut: 0,
-  };
-  draftAllDeclared(context, planDraft);
-  draftAllUndeclared(context, planDraft);
+  const planDraft = draftAll(context, [...unread, ...unfit.flat()]);
   const { forget, leftOut } = planDraft;
   const { drafts, along, problems: found } = restrictToPart(context, planDraft);
   const problems = [...planDraft.problems, ...found];
@@ -203,6 +194,14 @@ interface PlanDraft {
   readonly forget: AddressText[];
   /** how many removals a plan of a part leaves out */
   leftOut: number;
+}
+
+function draftAll(context: PlanContext, problems: Diagnostic[]): PlanDraft {
+  const about = { problems, problemsOf: new Map(), notices: [], forget: [], leftOut: 0 };
+  const planDraft: PlanDraft = { drafts: new Map(), ...about };
+  draftAllDeclared(context, planDraft);
+  draftAllUndeclared(context, planDraft);
+  return planDraft;
 }
 
 function draftAllDeclared(context: PlanContext, planDraft: PlanDraft): void {

@@ -4,7 +4,6 @@
  */
 import { contentAfter } from '../compare/comparisons.ts';
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
-import { type CommitOrder, shortCommit } from '../model/checkout.ts';
 import type { FieldChange } from '../model/field.ts';
 import {
   type Concern,
@@ -14,12 +13,12 @@ import {
   type Risk,
   sortConcerns,
 } from '../model/guard.ts';
-import type { Path } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
-import { quoted, quoteSome } from '../model/quoted.ts';
+import { quoted } from '../model/quoted.ts';
 import type { Spec } from '../model/resource.ts';
 import type { Dialect, Guards } from '../model/stack.ts';
-import { type CountedGuard, countGuards, type CountInput, countOwnership, isTaken } from './count-guards.ts';
+import { checkoutGuards } from './checkout-guards.ts';
+import { type CountedGuard, countGuards, type CountInput, countOwnership } from './count-guards.ts';
 import type { Draft } from './draft-declared.ts';
 import { findRenames, type LikelyRename } from './find-renames.ts';
 import { guardMessages, identityGuards, type UncountedGuard } from './identity-guards.ts';
@@ -47,7 +46,7 @@ export function findGuards(
     ...identityFindings(context, pending),
     ...forcedFindings(pending),
     ...renameFindings(context, drafts),
-    ...gather(changedReferences(context).map((one) => ({ ...one, id: 'reference-changed' as const }))),
+    ...referenceFindings(context, drafts),
     ...riskFindings(pending),
   ];
   return found
@@ -128,6 +127,17 @@ function forcedFindings(drafts: readonly Draft[]): CountedGuard[] {
     return messages.length === 0 ? [] : [{ id: 'forced-delete' as const, address, messages }];
   });
   return gather(hits);
+}
+
+/** Of a plan of a part only for its resources. */
+function referenceFindings(
+  context: PlanContext,
+  drafts: ReadonlyMap<AddressText, Draft>,
+): readonly CountedGuard[] {
+  const hits = changedReferences(context).filter(
+    ({ address }) => context.part === undefined || drafts.has(formatAddress(address)),
+  );
+  return gather(hits.map((one) => ({ ...one, id: 'reference-changed' as const })));
 }
 
 function renameFindings(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>): CountedGuard[] {
@@ -213,134 +223,4 @@ function reversed({ path, before, shape }: FieldChange): FieldChange {
 function withoutUnknown(content: Spec, changes: readonly FieldChange[]): Spec {
   const unknown = new Set(changes.flatMap((change) => (change.unknown === undefined ? [] : change.path[0])));
   return Object.fromEntries(Object.entries(content).filter(([name]) => !unknown.has(name)));
-}
-
-// The guards about the source of the manifests: another commit than the last apply, and files that are missing from the work
-// tree. They apply to the plan as a whole; a plan without changes reverts nothing. Pure.
-
-/** @param drafts those with something to do */
-function checkoutGuards(context: PlanContext, drafts: readonly Draft[]): CountedGuard[] {
-  if (drafts.length === 0) return [];
-  const ofCommits = context.commitOrders.flatMap((order) => {
-    if (order.is === 'unknown') return [unknownCommit(order, context, drafts)];
-    if (order.is === 'uncommitted') return uncommitted(order, context, drafts);
-    return otherCommit(order, drafts.length);
-  });
-  return [...mergeById(ofCommits), ...missingFile(context, drafts)];
-}
-
-/** One guard for each id: several earlier commits may trip the same. It blocks if one of them does. */
-function mergeById(guards: readonly CountedGuard[]): CountedGuard[] {
-  return [...Map.groupBy(guards, ({ id }) => id).values()].flatMap((same) => {
-    const strictest = same.find(({ effect }) => effect === 'blocks') ?? same[0];
-    if (strictest === undefined || same.length === 1) return same;
-    const messages = new Set([strictest, ...same].map(({ message }) => message));
-    const concerns = same.flatMap((guard) => guard.concerns);
-    return [
-      { ...strictest, message: [...messages].join('; '), concerns: sortConcerns(mergedConcerns(concerns)) },
-    ];
-  });
-}
-
-function mergedConcerns(concerns: readonly Concern[]): Concern[] {
-  return [...Map.groupBy(concerns, ({ address }) => formatAddress(address)).values()].flatMap((same) =>
-    same.slice(0, 1).map(({ address }) => ({
-      address,
-      messages: [...new Set(same.flatMap(({ messages }) => messages))],
-    })),
-  );
-}
-
-function otherCommit(order: CommitOrder, counted: number): CountedGuard[] {
-  if ((order.is !== 'behind' && order.is !== 'diverged') || !order.differs) return [];
-  const [applied, ours] = [shortCommit(order.applied), shortCommit(order.ours)];
-  if (order.is === 'behind') {
-    const message = `commit ${applied}, which is later than ${ours}, was already applied: this plan would revert it`;
-    return [{ id: 'older-commit', counted, message, concerns: [] }];
-  }
-  const message = `commit ${applied}, which was applied last, is not an ancestor of ${ours}, and the files of the stack differ: this plan would revert what only ${applied} has; merge it, and plan again`;
-  return [{ id: 'diverged-commit', counted, message, concerns: [] }];
-}
-
-/** Blocks if the applied commit is lost, so that it cannot be merged, and the plan changes what was applied from it. */
-function unknownCommit(
-  { applied, why, nowhere, set }: Extract<CommitOrder, { is: 'unknown' }>,
-  context: PlanContext,
-  drafts: readonly Draft[],
-): CountedGuard {
-  const message = `it is unknown whether commit ${shortCommit(applied)}, which was applied last, is later than these manifests: ${why}`;
-  const concerns =
-    nowhere === true ? drafts.flatMap((draft) => revertedBy(draft, set ?? recorded(draft, context))) : [];
-  if (concerns.length === 0) return { id: 'commit-unknown', counted: drafts.length, message, concerns };
-  return {
-    id: 'commit-unknown',
-    effect: 'blocks',
-    counted: concerns.length,
-    message: `${message}. This plan changes what was applied from it; push that commit and merge it, or check that the changes are wanted`,
-    concerns: sortConcerns(concerns),
-  };
-}
-
-/** Blocks if the plan changes what was applied. While somebody is editing, changed fields only warn: every edit changes them again. */
-function uncommitted(
-  { applied, isEdited, set }: Extract<CommitOrder, { is: 'uncommitted' }>,
-  context: PlanContext,
-  drafts: readonly Draft[],
-): CountedGuard[] {
-  const reverted = drafts.map((draft) => ({
-    draft,
-    concerns: revertedBy(draft, set ?? recorded(draft, context)),
-  }));
-  const concerns = reverted.flatMap((found) => found.concerns);
-  if (concerns.length === 0) return [];
-  const guard = {
-    id: 'commit-unknown',
-    counted: concerns.length,
-    message: `with or after commit ${shortCommit(applied)}, changes were applied for which the ledger has no commit, and this plan changes what was applied from them; commit those changes and plan again, or check that this is wanted`,
-    concerns: sortConcerns(concerns),
-  } as const;
-  const removes = reverted.some((found) => found.concerns.length > 0 && isTaken(found.draft));
-  return [isEdited && !removes ? guard : { ...guard, effect: 'blocks' }];
-}
-
-type FieldsOf = ReadonlyMap<string, readonly Path[]>;
-
-/** Without a history, whatever the ledger has recorded may come from the last apply. */
-function recorded({ change: { address } }: Draft, context: PlanContext): FieldsOf {
-  const record = context.record(address);
-  if (record === undefined) return new Map();
-  return new Map([[formatAddress(address), Object.keys(record.fields).map((field) => [field])]]);
-}
-
-/** What a change reverts of the fields that were set: single fields, or all of them with the resource. */
-function revertedBy({ change: { address, action, fields } }: Draft, set: FieldsOf): Concern[] {
-  const paths = set.get(formatAddress(address));
-  if (paths === undefined) return [];
-  if (action !== 'update') return [{ address, messages: [] }];
-  const changed = fields.filter(({ path }) => paths.some((other) => overlap(path, other)));
-  return changed.length === 0
-    ? []
-    : [{ address, messages: [...new Set(changed.map(({ path }) => path.join('.')))] }];
-}
-
-/** Whether one path is the same as the other, or inside of it. */
-function overlap(one: Path, other: Path): boolean {
-  return one.slice(0, other.length).every((step, index) => step === other[index]);
-}
-
-/**
- * A document that is missing from the work tree looks like a deleted one. It was certainly deleted only if the index, or a commit,
- * says so. A removal by a removal request does not come from a missing file.
- */
-function missingFile({ missingFiles }: PlanContext, drafts: readonly Draft[]): CountedGuard[] {
-  const removals = drafts.filter((draft) => isTaken(draft) && draft.remove === undefined);
-  if (missingFiles === undefined || removals.length === 0) return [];
-  const { deleted, unknown } = missingFiles;
-  if (deleted.length === 0 && unknown === undefined) return [];
-  const message =
-    deleted.length > 0
-      ? `${quoteSome(deleted)} ${deleted.length === 1 ? 'is' : 'are'} missing from the work tree, and deleted neither in the index nor by a commit: check that the resources declared there should be removed`
-      : `it is unknown whether tracked manifests are missing from the work tree: ${unknown ?? ''}`;
-  const concerns = removals.map(({ change: { address } }) => ({ address, messages: [] }));
-  return [{ id: 'missing-file', counted: removals.length, message, concerns: sortConcerns(concerns) }];
 }

@@ -158,6 +158,12 @@ export function isInPart(
   };
 }
 
+/** The part for a plan after an apply: what came along stays in it, although it exists by now. */
+export function withBegun(part: ChosenPart, { part: made }: Plan): ChosenPart {
+  const along = made?.along.map(({ address }) => address) ?? [];
+  return { ...part, begun: new Set([...(part.begun ?? []), ...along]) };
+}
+
 /** The declared resources, removal requests included, if they are only a selection of the stack. */
 export function selectionOf({
   isSelection,

@@ -8,10 +8,10 @@ import {
   diagnosticSchema,
   fieldSchema,
   placeSchema,
-  partSchema,
   targetsSchema,
   lastModifiedSchema,
 } from '../../report/json/plan-schema.ts';
+import { partSchema } from '../../report/json/part-schema.ts';
 
 const texts = (description: string) => Type.Array(Type.String(), { description });
 

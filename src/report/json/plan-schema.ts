@@ -5,6 +5,7 @@
 import { type Static, Type } from 'typebox';
 import { type GuardId, guardIds, type RiskGuard } from '../../model/guard.ts';
 import type { Json } from '../../model/json.ts';
+import { partSchema } from './part-schema.ts';
 import { planVersion } from '../../model/plan.ts';
 
 /** Objects without other members. */
@@ -258,26 +259,6 @@ export const targetsSchema = Type.Array(
     },
     closed,
   ),
-);
-
-export const partSchema = Type.Object(
-  {
-    selectors: texts('what "--select" says, sorted'),
-    of: Type.Integer({ minimum: 0, description: 'how many resources the whole stack declares' }),
-    along: Type.Array(
-      Type.Object({ address: Type.String(), neededBy: texts('addresses of the part') }, closed),
-      { description: 'resources that are not selected, and that selected ones need' },
-    ),
-    leftOut: Type.Integer({
-      minimum: 0,
-      description:
-        'undeclared resources and records that a plan of the whole stack would remove, release, withdraw or forget',
-    }),
-  },
-  {
-    ...closed,
-    description: 'present for a part of the stack that "--select" chose; "selection" has its resources',
-  },
 );
 
 export const planSchema = Type.Object(

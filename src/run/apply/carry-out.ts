@@ -10,6 +10,7 @@ import type { HistoryEntry, Ledger, RunIdentity } from '../../model/ledger.ts';
 import type { Plan } from '../../model/plan.ts';
 import { counted } from '../../model/quoted.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
+import { withBegun } from '../../plan/restrict-to-part.ts';
 import { progressEvent, renderOutcomesJson } from '../../report/json/apply-events.ts';
 import { formatPlace } from '../../report/text/change.ts';
 import { fieldLines } from '../../report/text/field.ts';
@@ -184,8 +185,7 @@ async function prove(
     return plan.coverage.complete ? { outcomes, ledger } : { outcomes, proof: plan, ledger };
   const { former, moves: _, begunCreations = [], part, ...request } = prepared.request;
   const written = {
-    // What came along is proved, too, although it exists by now.
-    part: part && { ...part, begun: new Set([...(part.begun ?? []), ...neededBy(plan)]) },
+    part: part && withBegun(part, plan),
     ledger,
     // Creations of this apply whose outcome is unknown are treated like those of an apply that was cut short: not as foreign.
     begunCreations: new Set([...begunCreations, ...creationsInDoubt(outcomes)]),
@@ -199,10 +199,6 @@ async function prove(
   const again = await raceStop(makePlan({ ...request, ...written }), stop, stopped);
   const saved = await saveFound(again, prepared.request.kinds, { ledger, store: prepared.store });
   return { outcomes: withFoundTrue(outcomes, plan.changes, again), proof: again.plan, ledger: saved };
-}
-
-function neededBy({ part }: Plan): AddressText[] {
-  return (part?.along ?? []).map(({ address }) => address);
 }
 
 /**
