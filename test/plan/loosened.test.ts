@@ -151,7 +151,10 @@ function looserTargets(one: Stack, other: Stack): Answers {
       ['exclusive', target.exclusive === true && was.exclusive !== true] as const,
       ['ownership', target.ownership === 'ledger' && was.ownership !== 'ledger'] as const,
       ['deletes', target.deletes === 'plain' && was.deletes !== 'plain'] as const,
-      ['readBeforeWrite', target.readBeforeWrite !== 'resource' && was.readBeforeWrite === 'resource'] as const,
+      [
+        'readBeforeWrite',
+        target.readBeforeWrite !== 'resource' && was.readBeforeWrite === 'resource',
+      ] as const,
     ];
   });
 }
