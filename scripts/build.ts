@@ -68,6 +68,7 @@ await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });
 const chunks = await bundle();
 await copyFile(join(root, 'scripts', 'launch.js'), join(dist, 'main.js'));
+await copyFile(join(root, 'scripts', 'keep-compiled-code.js'), join(dist, 'keep-compiled-code.js'));
 await writeFile(join(dist, 'version.js'), `console.log('${about.version}');\n`);
 // npm makes the commands of a package executable; an unpacked tarball has the mode that is packed.
 await chmod(join(dist, 'main.js'), 0o755);

@@ -15,34 +15,12 @@ if (major < 22 || (major === 22 && minor < 18)) {
   void import('node:v8').then(({ setFlagsFromString }) => {
     setFlagsFromString('--semi-space-growth-factor=8');
     setFlagsFromString('--heap-growing-percent=40');
-    return keepCompiledCode()
+    return import('./keep-compiled-code.js')
       .then(() => import('./start.js'))
       .then(() => {
         setFlagsFromString('--semi-space-growth-factor=1');
         return import('./trueup.js');
       });
-  });
-}
-
-/**
- * Lets Node keep the compiled code for the next start, which then takes a third less. Not in a temporary folder, which is Node's default:
- * what others put there would be run. So both folders must belong to this user, and nobody else may write to them.
- */
-function keepCompiledCode() {
-  const names = ['node:fs', 'node:module', 'node:os', 'node:path'];
-  return Promise.all(names.map((name) => import(name))).then(([fs, { enableCompileCache }, os, path]) => {
-    const isOwn = (folder) => {
-      const { uid, mode } = fs.statSync(folder);
-      return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
-    };
-    try {
-      const caches = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
-      const own = path.join(caches, 'trueup');
-      fs.mkdirSync(own, { recursive: true, mode: 0o700 });
-      if (isOwn(caches) && isOwn(own)) enableCompileCache(own);
-    } catch {
-      // Without a home, or on a read-only disk, it starts as before.
-    }
   });
 }
 

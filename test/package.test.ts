@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -158,32 +159,44 @@ describe.each(nodes)('on %s', (_, node) => {
 });
 
 describe('the compiled code of a start', () => {
-  const startIn = (home: string) =>
-    execFileSync(process.execPath, [program, 'schema', 'Stack'], {
-      env: { ...process.env, HOME: home, XDG_CACHE_HOME: '' },
-    });
+  const kept = join(installed, 'dist', 'compiled');
+  const begin = () => {
+    rmSync(kept, { recursive: true, force: true });
+    onTestFinished(() => rmSync(kept, { recursive: true, force: true }));
+  };
+  const startOnce = () => execFileSync(process.execPath, [program, 'schema', 'Stack'], { encoding: 'utf8' });
 
-  it('is kept in a folder of the user for the next start', () => {
-    const home = makeFolder();
-    onTestFinished(() => removeFolder(home));
-    startIn(home);
-    expect(readdirSync(join(home, '.cache', 'trueup'))).not.toEqual([]);
-    expect(statSync(join(home, '.cache', 'trueup')).mode & 0o777).toBe(0o700);
+  it('is kept beside the program for the next start, and only its user can write it', () => {
+    begin();
+    startOnce();
+    expect(readdirSync(kept)).not.toEqual([]);
+    expect(statSync(kept).mode & 0o777).toBe(0o700);
   });
 
-  it.each(['.cache', '.cache/trueup'])('is not kept if other users may write to %s', (folder) => {
-    const home = makeFolder();
-    onTestFinished(() => removeFolder(home));
-    mkdirSync(join(home, '.cache', 'trueup'), { recursive: true });
-    chmodSync(join(home, folder), 0o777);
-    startIn(home);
-    expect(readdirSync(join(home, '.cache', 'trueup'))).toEqual([]);
+  it('is not kept if other users may write to its folder', () => {
+    begin();
+    mkdirSync(kept);
+    chmodSync(kept, 0o777);
+    expect(JSON.parse(startOnce())).toMatchObject({ title: 'Stack' });
+    expect(readdirSync(kept)).toEqual([]);
   });
 
-  it('is not kept, and nothing fails, where the home cannot be written to', () => {
-    const home = makeFolder({ '.cache': 'a file' });
-    onTestFinished(() => removeFolder(home));
-    expect(JSON.parse(String(startIn(home)))).toMatchObject({ title: 'Stack' });
+  it('is not kept if other users may write to the program', () => {
+    begin();
+    chmodSync(join(installed, 'dist'), 0o777);
+    onTestFinished(() => chmodSync(join(installed, 'dist'), 0o755));
+    startOnce();
+    expect(existsSync(kept)).toBe(false);
+  });
+
+  it('is not kept, and nothing fails, where its folder cannot be made', () => {
+    begin();
+    writeFileSync(kept, 'a file');
+    expect(JSON.parse(startOnce())).toMatchObject({ title: 'Stack' });
+  });
+
+  it('is no part of the package', () => {
+    expect(packed.filter((path) => path.includes('compiled/'))).toEqual([]);
   });
 });
 

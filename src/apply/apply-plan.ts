@@ -151,6 +151,7 @@ class Work {
       openSession: target.openSession ?? (() => target.session),
       parents: this.#parents.of(change.address.target),
       pages: this.#pagesOf(change.address),
+      recorded: input.ledger.records.get(formatAddress(change.address))?.fields,
       readBudget: this.#readBudgets.of(change.address.target),
       kinds: input.kinds,
       verifier: this.#verifiers.of(change.address.target),

@@ -8,6 +8,7 @@ import type { Call, CallId } from '../model/call.ts';
 import type { Change, Outcome } from '../model/change.ts';
 import type { Registry, Session } from '../model/kind.ts';
 import type { Origin } from '../model/ledger.ts';
+import type { Spec } from '../model/resource.ts';
 import type { SecretSource } from '../model/stack.ts';
 import { type Answer, untilAborted } from '../model/http.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
@@ -32,6 +33,8 @@ interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
   readonly planning: PlanResult;
   /** ids of resources that this apply created */
   readonly ids: Map<AddressText, string>;
+  /** the fields that the ledger records of the resource */
+  readonly recorded?: Spec | undefined;
   /** when it created them, in milliseconds */
   readonly createdAt: Map<AddressText, number>;
   /** checked before each attempt of each call */

@@ -22,6 +22,8 @@ interface RecheckTools {
   readonly planning: PlanResult;
   readonly kind: Kind;
   readonly session: Session;
+  /** the fields that the ledger records of the resource */
+  readonly recorded?: Spec | undefined;
   /** ids of resources that this apply created */
   readonly ids: ReadonlyMap<AddressText, string>;
   /** when this apply created them, in milliseconds */
@@ -253,7 +255,7 @@ export class LastRead {
 
 /** What is needed to find the resource of a change on a page; undefined if it has to be read alone. */
 function listedFrom(change: Change, tools: RecheckTools): Listed | undefined {
-  const { kind, planning, session, openSession, now } = tools;
+  const { kind, planning, session, openSession, now, recorded = {} } = tools;
   const { address, id, action, calls, risks = [] } = change;
   const { listedAt } = planning.live(address) ?? {};
   if (kind.pages === undefined || listedAt === undefined || id === undefined) return undefined;
@@ -263,5 +265,5 @@ function listedFrom(change: Change, tools: RecheckTools): Listed | undefined {
     calls.every(({ sharesRead }) => sharesRead) &&
     risks.every(({ effect }) => effect === 'narrows');
   if (!isHarmless) return undefined;
-  return { change, id, listedAt, kind, pages: kind.pages, session, openSession, now };
+  return { change, id, recorded, listedAt, kind, pages: kind.pages, session, openSession, now };
 }

@@ -37,6 +37,8 @@ export interface Known {
 export interface Listed {
   readonly change: Change;
   readonly id: string;
+  /** the fields that the ledger records */
+  readonly recorded: Spec;
   /** index in the list */
   readonly listedAt: number;
   readonly kind: Kind;
@@ -62,7 +64,9 @@ interface Witness {
 
 interface PageRead {
   /** when its request was sent, in milliseconds */
-  at: number;
+  sentAt: number;
+  /** how old its content may be: when what it has to show was written, in milliseconds */
+  readonly at: number;
   /** in which the page is read once */
   readonly recent: Session;
   isBelieved: Promise<boolean>;
@@ -80,8 +84,8 @@ const maxTries = 3;
 
 /**
  * The pages of the resources of one kind in one target. Lists may lag, or show less than a resource itself, and each page or field may
- * do so for itself. So a page is believed only if it shows what was written since it was read before, and an update relies on it only if
- * some page has shown a changed value of each of its fields. An update that cannot rely on a page is read alone; others may wait for it,
+ * do so for itself. So a page is believed only if it shows what was written since it was read before, and counts as old as that write.
+ * An update relies on it only if some page has shown a changed value of each of its fields. An update that cannot rely on a page is read alone; others may wait for it,
  * because the page has to show it then.
  */
 export class PageReads {
@@ -146,7 +150,7 @@ export class PageReads {
     written?: { readonly before: LiveResource; readonly answered: Spec } | undefined,
   ): void {
     if (written !== undefined && listed.change.calls.length === 1) {
-      const changed = changedBy(listed.change, written);
+      const changed = changedBy(listed, written);
       const witness = { ...written, listed, changed, at: listed.now() };
       if (changed.length > 0) this.#witnesses = [...this.#witnesses.slice(1 - listed.pages.size), witness];
     }
@@ -187,12 +191,14 @@ export class PageReads {
     const known = this.#reads.get(page);
     if (known !== undefined && !known.isRefuted && this.#isRecent(known, listed.now())) return known;
     const witness = this.#witnesses.findLast(
-      (one) => this.#pageOf(one.listed) === page && one.at > (known?.at ?? Number.NEGATIVE_INFINITY),
+      (one) => this.#pageOf(one.listed) === page && one.at > (known?.sentAt ?? Number.NEGATIVE_INFINITY),
     );
-    const isWorthIt = left >= fewest - 1 && this.#pagesLeft > 0 && this.#delay <= maxAge;
-    if (witness === undefined || this.#isLost || !isWorthIt) return undefined;
+    const isWorthIt = left >= fewest - 1 && this.#pagesLeft > 0;
+    // The page waits for its turn, too.
+    const answered = listed.now() + Math.max(this.#delay, leastDelay);
+    if (witness === undefined || !this.#isRecent(witness, answered) || !isWorthIt) return undefined;
     this.#pagesLeft -= 1;
-    const read = newPageRead(listed);
+    const read = newPageRead(listed, witness.at);
     this.#reads.set(page, read);
     read.isBelieved = this.#isBelieved(page, read.recent, witness).then((isBelieved) => {
       read.isRefuted = !isBelieved;
@@ -202,7 +208,7 @@ export class PageReads {
   }
 
   /** Whether a page will still be recent enough when a write that is checked now goes out. */
-  #isRecent({ at }: PageRead, now: number): boolean {
+  #isRecent({ at }: { readonly at: number }, now: number): boolean {
     return !this.#isLost && now - at + Math.max(this.#delay, leastDelay) <= maxAge;
   }
 
@@ -237,14 +243,15 @@ export class PageReads {
   }
 }
 
-function newPageRead({ openSession, now }: Listed): PageRead {
+function newPageRead({ openSession, now }: Listed, at: number): PageRead {
   const session = openSession();
   const begins = () => {
-    read.at = now();
+    read.sentAt = now();
   };
   const reader = { ...session.reader, get: (path: string) => session.reader.get(path, begins) };
   const read = {
-    at: now(),
+    sentAt: now(),
+    at,
     recent: { ...session, reader },
     isBelieved: Promise.resolve(false),
     isRefuted: false,
@@ -252,28 +259,39 @@ function newPageRead({ openSession, now }: Listed): PageRead {
   return read;
 }
 
-/** Names of the fields that a change wrote and that its response shows with another value than before. */
+/**
+ * Names of the fields that a change wrote and that its response shows with a new value: another one than before, and than the one that
+ * this stack wrote last, which an old list may show as well.
+ */
 function changedBy(
-  { fields }: Change,
+  { change, recorded }: Listed,
   { before, answered }: Pick<Witness, 'before' | 'answered'>,
 ): readonly string[] {
-  const names = [...new Set(fields.map(({ path: [name = ''] }) => name))];
-  return names.filter((name) => answered[name] !== undefined && !sameJson(answered[name], before.spec[name]));
+  const names = [...new Set(change.fields.map(({ path: [name = ''] }) => name))];
+  return names.filter(
+    (name) =>
+      answered[name] !== undefined &&
+      !sameJson(answered[name], before.spec[name]) &&
+      !sameJson(answered[name], recorded[name]),
+  );
 }
 
 /**
  * Whether a list shows a written resource: what the change wrote as the response does, the owner and everything else as it was before,
- * or as the response does, because a write may change more.
+ * or as the response does, because a write may change more. Facts that the write relied on are as before.
  */
-function shows(shown: LiveResource, { listed, before, answered }: Witness): boolean {
+function shows(shown: LiveResource, { listed, before, answered, changed }: Witness): boolean {
   const written = new Set(listed.change.fields.map(({ path: [name = ''] }) => name));
   const isShown = (name: string, value: Json | undefined) => {
     const isAnswered = answered[name] !== undefined && sameJson(shown.spec[name], answered[name]);
     return isAnswered || (!written.has(name) && sameJson(shown.spec[name], value));
   };
-  const { evidence } = before;
+  const { evidence, facts } = before;
+  const reliedOn = listed.change.calls.flatMap(({ reliesOn = [] }) => reliesOn);
   return (
     JSON.stringify(shown.evidence) === JSON.stringify(evidence) &&
+    changed.every((name) => sameJson(shown.spec[name], answered[name])) &&
+    reliedOn.every((name) => sameJson(shown.facts[name], facts[name])) &&
     Object.entries(before.spec).every(([name, value]) => isShown(name, value))
   );
 }

@@ -65,9 +65,8 @@ export const environmentVariables: readonly VariableGroup[] = [
   },
   {
     title: 'Start',
-    about: 'Node keeps compiled code in a folder of this user, so that the next start is faster.',
+    about: 'Node keeps compiled code beside the program, so that the next start is faster.',
     variables: {
-      XDG_CACHE_HOME: 'Folder of caches. Without it: ".cache" in the home of this user.',
       NODE_DISABLE_COMPILE_CACHE: 'Of Node: "1" keeps no compiled code.',
     },
   },

@@ -107,10 +107,10 @@ export const fileFormats: readonly FileFormat[] = [
   {
     title: 'Compiled code',
     about: 'The code of trueup as Node compiled it, so that the next start takes a third less.',
-    places: ['"trueup" in the folder of "XDG_CACHE_HOME", or in ".cache" of the home of this user'],
+    places: ['"dist/compiled" of the installed package'],
     format: 'of Node; a file of another version of Node or trueup is ignored',
     version: 'none',
     keeping:
-      'Node writes it at the end of a command. You can delete it. Nothing is written if other users may write to the folder.',
+      'Node writes it at the end of a command. You can delete it. Nothing is written if the program belongs to another user, or if others may write to its folder.',
   },
 ];

@@ -81,14 +81,15 @@ export interface CliHost extends ProcessHost {
 }
 
 /**
- * The time in milliseconds since 1970, which never goes back, because it says how old a read is. The clock of the machine may be set back,
- * and the other one stops while the machine sleeps, so the larger advance counts.
+ * The time in milliseconds since 1970, which never goes back, because it says how old a read is: a monotonic clock, and where that one
+ * stopped because the machine slept, the clock of the machine.
  */
 export function steadyClock(): () => number {
   let [last, wall, elapsed] = [Date.now(), Date.now(), performance.now()];
   return () => {
     const [wallNow, elapsedNow] = [Date.now(), performance.now()];
-    last += Math.max(wallNow - wall, elapsedNow - elapsed);
+    const [byWall, byElapsed] = [wallNow - wall, elapsedNow - elapsed];
+    last += byWall - byElapsed > 1000 ? byWall : byElapsed;
     [wall, elapsed] = [wallNow, elapsedNow];
     return Math.floor(last);
   };

@@ -201,17 +201,29 @@ export function patchCall(
   });
 }
 
+/** Attributes that, with others that an old list may hide, decide whether and when the service destroys something. */
+const mayDestroy: readonly string[] = [
+  'allow-destroy-plan',
+  'auto-destroy-at',
+  'auto-destroy-activity-duration',
+  'inherits-project-auto-destroy',
+  'execution-mode',
+  'setting-overwrites',
+];
+
 /**
- * Whether nothing is replaced as a whole, such as tags, a list of triggers or the repository, and nobody gets access, as the teams of a
- * project do. A name moves its workspace in the list.
+ * Whether nothing is replaced as a whole, such as tags, a list of triggers or the repository, nobody gets access, as the teams of a
+ * project do, and nothing can be destroyed. A name moves its workspace in the list.
  */
 function isSparse(
   { name, 'vcs-repo': repository, ...others }: JsonObject,
   relationships: JsonObject,
 ): boolean {
-  const replaced = Object.values(others).some((value) => Array.isArray(value));
+  const isAlone = Object.entries(others).some(
+    ([attribute, value]) => Array.isArray(value) || mayDestroy.includes(attribute),
+  );
   return (
-    Object.keys(relationships).length === 0 && !replaced && name === undefined && repository === undefined
+    Object.keys(relationships).length === 0 && !isAlone && name === undefined && repository === undefined
   );
 }
 

@@ -395,4 +395,70 @@ describe('A list that cannot be relied on', () => {
     await stack.run(['apply', '--yes'], 6);
     expect(await bench.tagsOf('a-3')).toMatchObject({ env: 'by-hand' });
   });
+
+  it('is not trusted because it lacks a field that was not set before', async () => {
+    const { bench, stack, descriptionOf } = await openScene();
+    const documents = (description: string, first: object) =>
+      names.map((name) => workspace(name, name === 'a-0' ? first : { description }));
+    await stack.begin(...documents('old', {}));
+    await stack.declare(...documents('new', { description: 'first' }));
+    const id = await bench.idOf('a-3');
+    const edit = onceRead(() => bench.byHand.update(id, { description: 'by hand' }));
+    // The service leaves out what is not set.
+    const withoutUnset = (answer: Answer | undefined) =>
+      answer && { ...answer, text: answer.text.replaceAll(/"description":(null|""),/g, '') };
+    let cached: Answer | undefined;
+    bench.wire.guardBy(async (request, pass) => {
+      await edit(request);
+      if (!isPage(request) || bench.written().length >= 6) return withoutUnset(await pass());
+      cached ??= withoutUnset(await pass());
+      return cached;
+    });
+    await stack.run(['apply', '--yes'], 6);
+    expect(await descriptionOf('a-3')).toBe('by hand');
+  });
+
+  it('is not trusted because it shows a value from before it drifted', async () => {
+    const { bench, stack, descriptionOf } = await openScene();
+    const documents = (description: string) =>
+      names.map((name) => workspace(name, { description: name === 'a-0' ? 'right' : description }));
+    await stack.begin(...documents('old'));
+    await stack.declare(...documents('new'));
+    let old: Answer | undefined;
+    bench.wire.guardBy(async (request, pass) => {
+      const answer = await pass();
+      if (isPage(request)) old ??= answer;
+      return answer;
+    });
+    await stack.run(['plan'], 0);
+    await bench.byHand.update(await bench.idOf('a-0'), { description: 'drift' });
+    const [id, before] = [await bench.idOf('a-3'), bench.wire.seen.length];
+    const edit = onceRead(() => bench.byHand.update(id, { description: 'by hand' }));
+    bench.wire.guardBy(async (request, pass) => {
+      await edit(request);
+      const pages = bench.wire.seen.slice(before).filter(isPage).length;
+      return isPage(request) && pages > 0 && bench.written().length < 6 ? old : pass();
+    });
+    await stack.run(['apply', '--yes'], 6);
+    expect(await descriptionOf('a-3')).toBe('by hand');
+  });
+
+  it('does not decide whether a workspace can be destroyed', async () => {
+    const { bench, stack } = await openScene();
+    const documents = (allowDestroyPlan: boolean) =>
+      names.map((name) => workspace(name, { allowDestroyPlan }));
+    await stack.begin(...documents(false));
+    await bench.byHand.update(await bench.idOf('a-3'), { 'auto-destroy-at': '2031-01-01T00:00:00.000Z' });
+    await stack.declare(...documents(true));
+    // Its documents leave out what is not set, and its lists never have the time.
+    bench.wire.guardBy(async (request, pass) => {
+      const answer = await pass();
+      if (answer === undefined) return answer;
+      const text = answer.text.replaceAll('"auto-destroy-at":null,', '');
+      return { ...answer, text: isPage(request) ? text.replaceAll(/"auto-destroy-at":"[^"]*",/g, '') : text };
+    });
+    const { out, err } = await stack.run(['apply', '--yes'], 6);
+    expect(told(out + err)).toContain('can be destroyed');
+    expect((await named(bench, 'a-3')).attributes['allow-destroy-plan']).toBe(false);
+  });
 });
