@@ -82,7 +82,7 @@ export function locateChange(
   const values = () =>
     named === undefined
       ? editsAt(accepted, where, { document, entry, kind })
-      : namedEdits(accepted, named, where);
+      : namedEdits(accepted, named, { where, field: fieldAt(kind.fields, accepted.path) });
   const edits = isWhole ? 'remove' : values();
   if (document instanceof MadeFromTemplate) return { accepted, document, where, place, edits };
   return editDocument(accepted, { document, where, place, edits, cwd });
@@ -123,8 +123,12 @@ function namedAt({ named }: Kind, spec: Spec, path: Path): NamedReference | unde
 }
 
 /** The name of the thing, if only this thing has it; else its id in place of the name. None stays none. */
-function namedEdits({ value, name }: AcceptedChange, { id }: NamedReference, where: Path): ValueEdit[] {
-  if (typeof value !== 'string') return [{ path: where, value }];
+function namedEdits(
+  { value, name }: AcceptedChange,
+  { id }: NamedReference,
+  { where, field }: { readonly where: Path; readonly field: Field | undefined },
+): ValueEdit[] {
+  if (typeof value !== 'string') return [{ path: where, value: writtenValue(field, value, undefined) }];
   if (name !== undefined) return [{ path: where, value: name }];
   return [
     { path: where, value: undefined },
@@ -236,6 +240,8 @@ function writtenValue(
 ): Json | undefined {
   if (field === undefined || live === undefined) return live;
   const { compare, members } = field;
+  // Without a default, no manifest can say that there is none.
+  if (live === null && field.default === undefined) return undefined;
   if (members !== undefined && isJsonObject(live)) return exportSpec({ fields: members, live, defaults: {} });
   if (compare.shape === 'set' && Array.isArray(live)) return writtenSet(compare, live, written);
   if (compare.shape === 'duration' && typeof live === 'number')

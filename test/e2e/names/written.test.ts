@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { byId, byName, openNames } from '../../support/cli/names-scene.ts';
+import { dialectUnderTest } from '../../support/rig/dialect-under-test.ts';
 
 const dialects = ['neutral', 'hcp-terraform'];
 const file = 'manifests/all.yaml';
@@ -81,6 +82,18 @@ describe('Accept', () => {
     });
     await stack.run(['accept', '--all', '--yes'], 0);
     expect(read()).toContain('sshKey: null # which');
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('writes another sort of connection in place of a name', async () => {
+    const { bench, stack, id, read } = await begun();
+    const name = dialectUnderTest === 'neutral' ? 'vcs-app-installation-id' : 'github-app-installation-id';
+    await bench.byHand.update(id, { 'vcs-repo': { identifier: 'acme/app', [name]: 'ghain-1' } });
+    await stack.run(['accept', 'Workspace/acme/app', '--yes'], 0);
+    expect(load(read())).toMatchObject({
+      spec: { vcsRepo: { identifier: 'acme/app', vcsAppInstallationId: 'ghain-1' } },
+    });
+    expect(read()).not.toContain('connection');
     await stack.run(['plan', '--exit-code'], 0);
   });
 
