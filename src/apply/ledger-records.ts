@@ -75,7 +75,7 @@ export function completeRecord(
     ...(id === undefined ? {} : { id }),
     origin: origins?.get(text) ?? record.origin,
     fields: recorded,
-    ...recordedNames(recorded, [known?.names, drafts]),
+    ...recordedNames(recorded, { known: known?.names, drafts, isPartial }),
     ...kept,
     ...(marks === undefined || Object.keys(marks).length === 0 ? {} : { marks }),
   };
@@ -84,10 +84,19 @@ export function completeRecord(
 /** The names whose ids the recorded fields have: of a change that stopped early, some may still be the former ones. */
 function recordedNames(
   fields: Spec,
-  sides: readonly (LedgerRecord['names'] | undefined)[],
+  {
+    known = {},
+    drafts = {},
+    isPartial,
+  }: {
+    readonly known: LedgerRecord['names'];
+    readonly drafts: LedgerRecord['names'];
+    readonly isPartial: boolean;
+  },
 ): Pick<LedgerRecord, 'names'> {
-  const found = sides.flatMap((names = {}) =>
-    Object.entries(names).filter(([key, { id }]) => valueAt(fields, key.split('.')) === id),
+  const former = Object.entries(known).filter(([key]) => isPartial || Object.hasOwn(drafts, key));
+  const found = [...former, ...Object.entries(drafts)].filter(
+    ([key, { id }]) => valueAt(fields, key.split('.')) === id,
   );
   return found.length === 0 ? {} : { names: Object.fromEntries(found) };
 }

@@ -195,12 +195,18 @@ function notFound(
     : { fix: `did you mean ${orList(near.map(quoted))}?` };
 }
 
-/** Many documents may have the same mistake, and a list thousands of names. */
+/**
+ * Many documents may have the same mistake, and a list thousands of names. If more than a few names are unknown, another thing is wrong
+ * than their spelling.
+ */
+const mostSearched = 20;
 const nearestKnown = new WeakMap<NameList, Map<string, readonly string[]>>();
 
 function nearest(list: NameList, name: string): readonly string[] {
   const known = nearestKnown.get(list) ?? new Map<string, readonly string[]>();
   nearestKnown.set(list, known);
+  const isSearched = known.has(name) || known.size < mostSearched;
+  if (!isSearched) return [];
   const found = known.get(name) ?? nearestWords(name, list.byName.keys());
   known.set(name, found);
   return found;

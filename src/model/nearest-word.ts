@@ -8,31 +8,27 @@
  * @returns the nearest candidate; undefined when none is near, or when the word itself is a candidate
  */
 export function nearestWord(word: string, candidates: Iterable<string>): string | undefined {
-  const wanted = plain(word);
-  let best: { readonly word: string; readonly distance: number } | undefined;
-  for (const candidate of candidates) {
-    if (candidate === word) return undefined;
-    const limit = Math.floor((Math.max(wanted.length, candidate.length) + 1) / 3);
-    // Of thousands of names, most differ in length alone by more than that.
-    if (Math.abs(wanted.length - plain(candidate).length) > limit) continue;
-    const distance = editDistance(wanted, plain(candidate));
-    if (distance <= limit && (best === undefined || distance < best.distance))
-      best = { word: candidate, distance };
-  }
-  return best?.word;
+  return nearestWords(word, candidates, 1)[0];
 }
 
-/** Up to three near candidates, the nearest first. @returns empty when none is near, or when the word itself is a candidate */
-export function nearestWords(word: string, candidates: Iterable<string>): string[] {
-  const left = new Set(candidates);
-  const found: string[] = [];
-  while (found.length < 3) {
-    const near = nearestWord(word, left);
-    if (near === undefined) break;
-    found.push(near);
-    left.delete(near);
+/** The nearest candidates, the nearest first. @returns empty when none is near, or when the word itself is a candidate */
+export function nearestWords(word: string, candidates: Iterable<string>, most = 3): string[] {
+  const wanted = plain(word);
+  const near: { readonly word: string; readonly distance: number }[] = [];
+  for (const candidate of candidates) {
+    if (candidate === word) return [];
+    const other = plain(candidate);
+    const limit = Math.floor((Math.max(wanted.length, candidate.length) + 1) / 3);
+    // Of thousands of names, most differ in length alone by more than that.
+    if (Math.abs(wanted.length - other.length) > limit) continue;
+    const distance = editDistance(wanted, other);
+    if (distance <= limit) near.push({ word: candidate, distance });
   }
-  return found;
+  // The order of equally near ones stays.
+  return near
+    .toSorted((one, other) => one.distance - other.distance)
+    .slice(0, most)
+    .map((one) => one.word);
 }
 
 function plain(word: string): string {

@@ -1,7 +1,7 @@
 /** The laws of names: which id a name stands for, whatever else the service has. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { resolveSpec, withNames, withUniqueNames } from '../../src/compare/named-references.ts';
+import { resolveNames, resolveSpec, withNames, withUniqueNames } from '../../src/compare/named-references.ts';
 import type { FieldChange } from '../../src/model/field.ts';
 import { nameList, type NamedReference, uniqueName } from '../../src/model/named-reference.ts';
 import { digestOf } from '../../src/plan/digest.ts';
@@ -106,4 +106,19 @@ describe('A name', () => {
       }),
     );
   });
+});
+
+it('Of many unknown names, only the first are compared with all others', () => {
+  const all = Array.from({ length: 60 }, (_, number) => ({ id: `id-${number}`, name: `team ${number}` }));
+  const lists = new Map([['owner', nameList(all)]]);
+  const place = { file: 'a.yaml', line: 1, column: 1, length: 1, text: '' };
+  const fixes = all.flatMap(({ name }) => {
+    const resource = {
+      ...{ address: { kind: 'Toy', target: 'acme', name }, spec: { owner: `${name}x` }, metadata: { name } },
+      ...{ place, placeOf: () => place, fromDefaults: [] },
+    };
+    return resolveNames(resource, { references, lists, recorded: () => [] }).problems.map(({ fix }) => fix);
+  });
+  expect(fixes).toHaveLength(60);
+  expect(fixes.filter((fix) => fix?.startsWith('did you mean'))).toHaveLength(20);
 });

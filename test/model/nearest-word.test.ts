@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { editDistance, nearestWord } from '../../src/model/nearest-word.ts';
+import { editDistance, nearestWord, nearestWords } from '../../src/model/nearest-word.ts';
 
 const fields = ['executionMode', 'engineVersion', 'autoApply', 'autoApplyRunTrigger', 'tags', 'tagNames'];
 
@@ -48,4 +48,12 @@ describe('the distance of two words', () => {
       }),
     );
   });
+});
+
+it('finds up to three near words, the nearest first', () => {
+  const names = ['payments-eu', 'payments', 'Payments-Us', 'payment', 'network', 'paymnts'];
+  expect(nearestWords('paymets', names)).toEqual(['payments', 'paymnts', 'payment']);
+  expect(nearestWords('payments', names)).toEqual([]);
+  expect(nearestWords('zzz', names)).toEqual([]);
+  expect(nearestWords('paymets', names, 1)).toEqual([nearestWord('paymets', names)]);
 });

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openScene } from '../../support/cli/destroy-scene.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { byId, byName, openNames } from '../../support/cli/names-scene.ts';
 
@@ -284,6 +285,20 @@ describe('A name', () => {
     expect(out).not.toContain('\u202e');
   });
 
+  it('of a project counts for what its workspaces inherit, with one list for both', async () => {
+    const { stack, bench, guardsOf } = await openScene({ begin: { project: 'plain' } });
+    await stack.declare(workspace('app', { project: 'sandbox' }));
+    bench.wire.reset();
+    const { changes } = await stack.plan();
+    expect(changes[0]?.fields.map(({ path }) => path)).toEqual([
+      '/projectId',
+      '/inherited/executionMode',
+      '/inherited/autoDestroyActivityDuration',
+    ]);
+    expect(bench.wire.seen.filter(({ path }) => path.includes('/projects'))).toHaveLength(1);
+    expect((await guardsOf()).map(([id]) => id)).toEqual(['scheduled-destroy']);
+  });
+
   it('that nobody gives is not asked for, and its list may be missing', async () => {
     const { bench, stack } = await openNames();
     await stack.begin(workspace('app', { project: 'payments', sshKeyId: 'sshkey-modules' }));
@@ -307,6 +322,9 @@ describe('A name', () => {
     expect(await readFile(join(stack.directory, '.trueup', 'payments.ledger.json'), 'utf8')).toMatch(
       /"version": 3,/,
     );
+    await stack.declare(workspace('app', byId));
+    await stack.run(['apply', '--yes'], 0);
+    expect((await stack.ledger()).records['Workspace/acme/app']).not.toHaveProperty('names');
   });
 });
 
