@@ -79,14 +79,16 @@ export async function readRest(reading: ExportReading): Promise<ExportedTarget> 
 /** One list for each sort of thing that a resource to write, or a default of the stack, refers to. */
 async function readNames(reading: ExportReading, chosen: ReadonlySet<AddressText>): Promise<NameLists> {
   const { session, sets, request } = reading;
-  const wanted = kindsOf(reading).flatMap(({ name, named }) => {
+  const wanted = kindsOf(reading).flatMap(({ name, named, toManifest }) => {
     const resources = (sets.get(name)?.resources ?? []).filter(({ address }) =>
       chosen.has(formatAddress(address)),
     );
+    const specs =
+      named === undefined ? [] : resources.map((live) => toManifest?.(live, {}).spec ?? live.spec);
     const defaults = request.owners.stack.defaults.flatMap(({ kinds }) => kinds[name] ?? []);
     const used = named?.references.filter(
       ({ id, name: at }) =>
-        resources.some(({ spec }) => typeof valueAt(spec, id) === 'string') ||
+        specs.some((spec) => typeof valueAt(spec, id) === 'string') ||
         (resources.length > 0 && defaults.some((one) => typeof valueAt(one, at) === 'string')),
     );
     return named === undefined ? [] : (used ?? []).map(({ what }) => ({ what, named }));

@@ -90,7 +90,7 @@ describe('On a service that calls every execution mode inherited', () => {
       await bench.byHand.create({ name: 'app', 'execution-mode': 'agent', 'agent-pool-id': 'apool-private' });
       const { out } = await stack.run(['export', '--out', '-'], 0);
       expect(out).toContain('executionMode: agent');
-      expect(out).toContain('agentPoolId: apool-private');
+      expect(out).toContain('agentPool: private');
       await stack.write('manifests/all.yaml', out);
       await stack.insist();
       await stack.run(['plan', '--exit-code'], 0);
@@ -105,7 +105,7 @@ describe('On a service that calls every execution mode inherited', () => {
     await bench.byHand.create({ name: 'app', 'execution-mode': 'agent', 'agent-pool-id': 'apool-private' });
     await bench.byHand.create({ name: 'web' });
     const { out } = await stack.run(['export', '--out', '-'], 0);
-    expect(out.match(/agentPoolId: .*/g)).toEqual(['agentPoolId: apool-private']);
+    expect(out.match(/agentPool: .*/g)).toEqual(['agentPool: private']);
   });
 
   it('the defaults of several projects, pools included, are read in one list', async () => {
@@ -128,12 +128,12 @@ describe('On a service that calls every execution mode inherited', () => {
     const { out } = await stack.run(['export', '--out', '-'], 0);
     const own = out.split('---').flatMap((text) => {
       const [, name = ''] = /name: (\S+)/.exec(text) ?? [];
-      const found = text.match(/(?:executionMode|agentPoolId): .*/g);
+      const found = text.match(/(?:executionMode|agentPool): .*/g);
       return found === null ? [] : [[name, ...found]];
     });
     expect(own).toEqual([
       ['own-mode', 'executionMode: local'],
-      ['own-pool', 'executionMode: agent', 'agentPoolId: apool-private'],
+      ['own-pool', 'executionMode: agent', 'agentPool: private'],
     ]);
     const asked = bench.wire.seen.map(({ path }) => path.replace(/\?.*/, ''));
     expect(asked.filter((path) => path.includes('/projects'))).toEqual([
