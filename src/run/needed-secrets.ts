@@ -185,9 +185,9 @@ export function refuseSecretSelectors(selectors: readonly string[], { secrets }:
   const message = `a value of "--select" contains the secret of ${sources.join(' and ')}`;
   const fix =
     'select in another way, and revoke the secret: plans and the history show selectors as they are';
-  throw CommandStop.ofProblems([
-    { code: 'secret-in-name', severity: 'error', class: 'invalid', message, fix },
-  ]);
+  // A name in the service is only warned of.
+  const code = 'secret-in-name';
+  throw CommandStop.ofProblems([{ code, severity: 'error', class: 'invalid', message, fix }]);
 }
 
 function toSource({ env, file }: { readonly env?: string; readonly file?: string }): SecretSource[] {
