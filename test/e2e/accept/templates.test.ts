@@ -134,6 +134,17 @@ describe('Drift of resources of a template', () => {
     expect((await stack.plan()).changes).toEqual([]);
   });
 
+  it('is written into the template as a text without expressions', async () => {
+    const { bench, stack, text } = await applied({
+      'manifests/all.yaml':
+        'apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: "${each.key}", each: [a, b] }\nspec: { description: first }\n',
+    });
+    await change(bench, ['a', 'b'], { description: '${each.key}' });
+    await stack.run(['accept', '--all', '--yes'], 0);
+    expect(text('manifests/all.yaml')).toContain('$${each.key}');
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
   it('of a text with an expression in it is left to people', async () => {
     const { bench, stack } = await applied();
     await change(bench, ['pay-dev-eu'], { 'working-directory': 'elsewhere' });

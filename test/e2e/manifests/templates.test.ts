@@ -1,6 +1,7 @@
 /** One document that stands for many resources: what it makes, what it refuses, and where it points. */
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { openCiScene } from '../../support/cli/ci-scene.ts';
@@ -377,6 +378,23 @@ spec: { clusterHost: "https://10.0.0.1", tokenReviewerJwt: "\${each.value.jwt}" 
   });
 });
 
+describe('A secret that is written in a list', () => {
+  it('is refused, and shown neither in the message nor in the excerpt of the list', async () => {
+    const stack = await stackWith({
+      [all]: `apiVersion: trueup.dev/v1
+kind: ClusterAuthConfig
+metadata: { name: config, each: { file: ../l.yaml } }
+spec: { clusterHost: "https://10.0.0.1", tokenReviewerJwt: "\${each.value.about}" }
+`,
+      'l.yaml': 'config: { about: written-by-mistake-5512 }\n',
+    });
+    const { out, err } = await stack.run(['validate'], 7);
+    expect(out + err).toContain('literal-secret');
+    expect(out + err).toContain('l.yaml:1');
+    expect(out + err).not.toContain('written-by-mistake');
+  });
+});
+
 describe('The file of a list counts as a manifest', () => {
   const files = {
     'stacks/pay/manifests/list.yaml': template('{ file: ../../../lists/pay.csv }'),
@@ -416,4 +434,59 @@ it('30 services in 3 environments are less than 60 lines', async () => {
   const texts = names.map((name) => readFileSync(join(example, name), 'utf8'));
   expect(texts.join('').split('\n').length - 1).toBeLessThan(60);
   expect((await trueup(['validate'], { cwd: example })).out).toContain('180 resources');
+});
+
+describe('A template for people who edit it', () => {
+  it('is formatted like other manifests, and its list keeps its order', async () => {
+    const text =
+      'kind:   Workspace\napiVersion: trueup.dev/v1\nmetadata:\n    each: {matrix: {zone: [b,   a], env: {file: "envs.yaml"}}}\n    name: "${each.key}"\nspec: {autoApply:   "${each.env.auto}", description: "$${x} ${each.zone}"}\n';
+    const list = '- {auto: true,   key: z}\n- key: a\n  auto: false\n';
+    const stack = await stackWith({ [all]: text, 'manifests/envs.yaml': list });
+    const before = await stack.run(['render'], 0);
+    await stack.run(['fmt'], 0);
+    const formatted = readFileSync(join(stack.directory, all), 'utf8');
+    expect(formatted).toBe(`apiVersion: trueup.dev/v1
+kind: Workspace
+metadata:
+  name: \${each.key}
+  each: { matrix: { zone: [b, a], env: { file: envs.yaml } } }
+spec: { description: '$\${x} \${each.zone}', autoApply: '\${each.env.auto}' }
+`);
+    expect((await stack.run(['render'], 0)).out).toBe(before.out);
+    await stack.run(['fmt', '--check'], 0);
+  });
+
+  it('is valid in editors, and expressions are so only in templates', async () => {
+    const { default: schema } = await import('../../../schemas/workspace.schema.json', {
+      with: { type: 'json' },
+    });
+    const isValid = new Ajv2020({ strict: false, logger: false, validateFormats: false }).compile(schema);
+    const document = {
+      apiVersion: 'trueup.dev/v1',
+      kind: 'Workspace',
+      metadata: { name: '${each.key}', protect: '${each.value.on}', each: { file: 'l.csv' } },
+      spec: {
+        autoApply: '${each.value.auto}',
+        executionMode: '${each.value.mode}',
+        tags: '${each.value.tags}',
+        vcsRepo: '${each.value.vcs}',
+      },
+    };
+    expect(isValid(document), JSON.stringify(isValid.errors)).toBe(true);
+    expect(isValid({ ...document, spec: { ...document.spec, autoApply: 'yes' } })).toBe(false);
+    expect(isValid({ ...document, spec: { autoApplay: '${each.key}' } })).toBe(false);
+    const { each: _, ...plain } = document.metadata;
+    expect(isValid({ ...document, metadata: { ...plain, name: 'app', protect: true } })).toBe(false);
+    expect(isValid({ ...document, metadata: { name: 'app' }, spec: { autoApply: true } })).toBe(true);
+  });
+
+  it('is named with the line of its list by a problem that only a plan finds', async () => {
+    const bench = await openBench();
+    await bench.byHand.created({ name: 'b' });
+    const stack = await bench.checkout();
+    await stack.write(all, template('{ file: ../l.yaml }'));
+    await stack.write('l.yaml', '- a\n- b\n');
+    const { out, err } = await stack.tryRun(['plan']);
+    expect(out + err).toContain('see: with this item of the list, l.yaml:2:3');
+  });
 });
