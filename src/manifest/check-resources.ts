@@ -62,7 +62,9 @@ export function checkResources(entries: readonly Entry[], context: ResourcesCont
       ...[
         ...(kind.check?.(resource, others) ?? []),
         ...namesWithIds(kind, resource.spec),
-        ...(stack === undefined ? [] : checkSources(kind, resource, stack)),
+        ...(stack === undefined || isFreeToName(declaration, stack)
+          ? []
+          : checkSources(kind, resource, stack)),
       ].map((finding) => diagnoseFinding(finding, resource, { declaration, secrets })),
       ...moves,
       ...checkOwns(kind, resource, target),
@@ -73,6 +75,11 @@ export function checkResources(entries: readonly Entry[], context: ResourcesCont
     ];
   });
   return [...each, ...checkRenamedTwice(entries, kinds)];
+}
+
+/** Without limits, only documents of templates are checked: of other ones there may be thousands. */
+function isFreeToName({ document }: Entry['declaration'], { secrets }: Stack): boolean {
+  return secrets === undefined && document.made === undefined;
 }
 
 function diagnoseFinding(

@@ -23,7 +23,7 @@ spec:
 const files = {
   'manifests/all.yaml': template,
   'services.yaml': 'pay: # of Ann\n  team: red\nnet: { team: blue }\n',
-  'envs.csv': 'key,auto,note\ndev,true,"a, b"\n"prod",false,\n',
+  'envs.csv': 'key,auto,note\ndev,true,"a, b"\n"prod","false",\n',
 };
 
 interface Scene {
@@ -77,7 +77,7 @@ describe('Drift of resources of a template', () => {
     const { bench, stack, text } = await applied();
     await change(bench, named(/-prod-/), { 'auto-apply': true });
     await stack.run(['accept', '--all', '--yes'], 0);
-    expect(text('envs.csv')).toBe('key,auto,note\ndev,true,"a, b"\n"prod",true,\n');
+    expect(text('envs.csv')).toBe('key,auto,note\ndev,true,"a, b"\n"prod","true",\n');
     expect((await stack.plan()).changes).toEqual([]);
   });
 
@@ -110,6 +110,8 @@ describe('Drift of resources of a template', () => {
     await change(bench, named(/^pay-dev/), { description: 'green' });
     await change(bench, named(/^pay-prod/), { description: 'black' });
     expect(await refused(stack, ['accept', '--all'])).toEqual(['value-from-list']);
+    const { err } = await stack.tryRun(['accept', '--all', '--yes']);
+    expect(err).toContain('a list, which "Workspace/acme/pay-prod-eu" also uses');
     expect(text('services.yaml')).toBe(files['services.yaml']);
   });
 
@@ -162,14 +164,14 @@ describe('Drift of resources of a template', () => {
     await change(bench, named(/-prod-/), { 'auto-apply': true });
     await change(bench, ['pay-dev-eu'], { 'queue-all-runs': false });
     await stack.run(['accept', '--all', '--yes'], 6);
-    expect(text('envs.csv')).toContain('"prod",true,');
+    expect(text('envs.csv')).toContain('"prod","true",');
   });
 });
 
 describe('An apply of resources of a template', () => {
   it('is reverted in the list', async () => {
     const { stack, text } = await applied();
-    await stack.write('envs.csv', files['envs.csv'].replace('"prod",false', '"prod",true'));
+    await stack.write('envs.csv', files['envs.csv'].replace('"prod","false"', '"prod","true"'));
     await stack.run(['apply', '--yes'], 0);
     const { out } = await stack.run(['history', '--format', 'json'], 0);
     const { entries } = JSON.parse(out) as { entries: { id: string }[] };
