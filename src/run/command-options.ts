@@ -188,7 +188,7 @@ export interface Candidate {
 }
 
 /** @param current what is typed of the value */
-type Offer = (current: string) => readonly Candidate[];
+type Offer = (current: string) => readonly Candidate[] | undefined;
 
 const offers = new WeakMap<Argument, Offer>();
 

@@ -90,6 +90,7 @@ const bySpecial: Readonly<Record<string, Source>> = {
   'init --namespace': none,
   'role check name': async ({ given }, host) => ({ candidates: (await readStack(given, host)).roles }),
   'history show id': names(['latest']),
+  'explain name': async ({ given }, host) => ({ candidates: (await readStack(given, host)).addresses }),
 };
 
 export async function valuesFor(wanted: Wanted, host: Host): Promise<Values> {

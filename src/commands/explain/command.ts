@@ -51,8 +51,9 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
   );
 }
 
-/** The fields of kinds only behind a dot: they are many. */
-function namesFor(current: string, kinds: CliHost['kinds']): Candidate[] {
+/** The fields of kinds only behind a dot: they are many. None for an address, which the stack has. */
+function namesFor(current: string, kinds: CliHost['kinds']): Candidate[] | undefined {
+  if (current.includes('/')) return undefined;
   const terms = allTerms(kinds);
   if (!current.includes('.')) return terms.map(({ name, title }) => ({ value: name, about: title }));
   const fields = terms.flatMap((term) => (term.about === 'kind' ? term.fields : []));

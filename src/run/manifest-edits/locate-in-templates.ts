@@ -40,10 +40,18 @@ interface Written {
   readonly item?: { readonly item: Item; readonly path: Path };
 }
 
+interface Decision {
+  /** addresses that would change as well */
+  readonly others: readonly string[];
+  /** one that is to get another value than the first */
+  readonly differing: TemplateChange | undefined;
+}
+
 class TemplatePlacer {
   readonly #context: PlacingContext;
   readonly #groups: ReadonlyMap<string, readonly TemplateChange[]>;
   readonly #numbers = new Map<object, number>();
+  readonly #decisions = new Map<string, Decision>();
   readonly #uses: UseIndex;
 
   constructor(changes: readonly TemplateChange[], context: PlacingContext) {
@@ -58,13 +66,10 @@ class TemplatePlacer {
     const [edit, ...more] = edits === 'remove' ? [] : edits;
     if (edit === undefined) return refuseRemoval(change);
     if (origin.is === 'text') return refuseText(change);
-    const { key, item } = this.#written(change);
-    const group = this.#groups.get(key) ?? [change];
-    const others =
-      item === undefined ? this.#uses.othersOf(document, group) : this.#uses.othersWith(item, group);
+    const { item } = this.#written(change);
+    const { others, differing } = this.#decide(change);
     if (others.length > 0)
       return item === undefined ? refuseTemplate(change, others) : refuseList(change, item.item, others);
-    const differing = group.find((one) => !sameEdit(one, change));
     if (differing !== undefined)
       return refuseList(change, item?.item, [formatAddress(differing.accepted.address)]);
     if (item !== undefined && more.length === 0) return this.#inList(change, item, edit.value);
@@ -77,6 +82,22 @@ class TemplatePlacer {
       edits: values,
       cwd: this.#context.cwd,
     });
+  }
+
+  /** Once for all changes that replace the same value: there may be thousands. */
+  #decide(change: TemplateChange): Decision {
+    const { key, item } = this.#written(change);
+    const known = this.#decisions.get(key);
+    if (known !== undefined) return known;
+    const group = this.#groups.get(key) ?? [change];
+    const [first = change, ...more] = group;
+    const decision = {
+      others:
+        item === undefined ? this.#uses.othersOf(first.document, group) : this.#uses.othersWith(item, group),
+      differing: more.find((one) => !sameEdit(one, first)),
+    };
+    this.#decisions.set(key, decision);
+    return decision;
   }
 
   #inList(
@@ -149,11 +170,11 @@ class UseIndex {
 
   /** The addresses of documents that use the value, or a part of it, in another field than those of the changes. */
   othersWith({ item, path }: NonNullable<Written['item']>, changes: readonly TemplateChange[]): string[] {
-    const covered = changes.map((change) => ({ address: addressOfDocument(change), where: change.where }));
+    const covered = Map.groupBy(changes, addressOfDocument);
     const others = (this.#byItem.get(item) ?? []).filter(
       (use) =>
         (isPrefix(use.path, path) || isPrefix(path, use.path)) &&
-        !covered.some(({ address, where }) => address === use.address && isPrefix(use.at, where)),
+        covered.get(use.address)?.some(({ where }) => isPrefix(use.at, where)) !== true,
     );
     return [...new Set(others.map(({ address }) => address))];
   }

@@ -113,6 +113,7 @@ describe('the names of a stack', () => {
     const elsewhere = temporaryFolder();
     const addresses = ['Workspace/acme/app', 'TagBindings/acme/app', 'ClusterAuthRole/prod/web'];
     expect((await answer(['accept', ''], cwd)).values.sort()).toEqual(addresses.sort());
+    expect((await answer(['explain', 'Workspace/'], cwd)).values).toEqual(['Workspace/acme/app']);
     expect((await answer(['history', '--resource', 'Cl'], cwd)).values).toEqual(['ClusterAuthRole/prod/web']);
     expect((await answer(['export', '--target', ''], cwd)).values).toEqual(['acme', 'prod']);
     expect((await answer(['role', 'check', ''], cwd)).values).toEqual(['web']);
