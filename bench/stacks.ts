@@ -91,6 +91,32 @@ export function writeStack(
   writeFiles(folder, Object.fromEntries(texts));
 }
 
+/** Writes a stack as a template with a product of lists: so many services, of which the list is a file, in 3 environments and 10 regions. */
+export function writeTemplate(scene: Pick<Scene, 'folder' | 'service'>, services: number): void {
+  writeStack(scene, []);
+  const regions = Array.from({ length: 10 }, (_, index) => `r${index}`);
+  const rows = names('s', services).map((name) => `${name},team-${name}`);
+  const template = {
+    apiVersion: 'trueup.dev/v1',
+    kind: 'Workspace',
+    metadata: {
+      name: '${each.key}',
+      each: {
+        matrix: { service: { file: '../services.csv' }, env: ['dev', 'test', 'prod'], region: regions },
+      },
+    },
+    spec: {
+      description: '${each.service.key} in ${each.region}',
+      autoApply: false,
+      tags: { env: '${each.env}', region: '${each.region}', team: '${each.service.team}' },
+    },
+  };
+  writeFiles(scene.folder, {
+    'services.csv': ['key,team', ...rows].join('\n'),
+    'manifests/all.yaml': JSON.stringify(template),
+  });
+}
+
 /** Changes one setting of each of the workspaces without the stack. */
 export async function changeLive(service: EmbeddedService, count: number): Promise<void> {
   const body = JSON.stringify({ data: { type: 'workspaces', attributes: { 'auto-apply': true } } });

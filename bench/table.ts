@@ -3,11 +3,31 @@
  * peak memory of the process. Builds `dist` first. `node bench/table.ts [--rounds 5] [--large] [--only plan]`, or `--growth` for
  * `growth.ts`; bench/README.md says how to read both.
  */
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { printGrowth } from './growth.ts';
-import { baseline, build, inTurns, type Measured, measure, repeat, spreadOf, trueup } from './processes.ts';
-import { changeLive, declaredWorkspaces, liveWorkspaces, seedOf, withScene, writeStack } from './stacks.ts';
+import {
+  baseline,
+  build,
+  env,
+  inTurns,
+  type Measured,
+  measure,
+  repeat,
+  spreadOf,
+  trueup,
+} from './processes.ts';
+import { writeFiles } from '../test/support/rig/temporary-folder.ts';
+import {
+  changeLive,
+  declaredWorkspaces,
+  liveWorkspaces,
+  seedOf,
+  withScene,
+  writeStack,
+  writeTemplate,
+} from './stacks.ts';
 
 const options = parseArgs({
   options: {
@@ -78,6 +98,33 @@ async function validates(count: number): Promise<void> {
   });
 }
 
+/** A template against the same resources written out: both are runs of trueup. */
+async function expands(command: string, services: number): Promise<void> {
+  await withScene(seedOf(), async (templates) => {
+    writeTemplate(templates, services);
+    const rendered = execFileSync(process.execPath, [trueup, 'render'], {
+      cwd: templates.folder,
+      env,
+      maxBuffer: 1e9,
+    });
+    await withScene(seedOf(), async (written) => {
+      writeStack(written, []);
+      writeFiles(written.folder, { 'manifests/all.yaml': rendered.toString() });
+      const [out, ours] = await inTurns(
+        rounds,
+        () => written.run(command),
+        () => templates.run(command),
+      );
+      printRow(
+        `${command} of a template, ${services * 30} workspaces, against them written out`,
+        '1.3 times',
+        ours,
+        out,
+      );
+    });
+  });
+}
+
 async function plans(count: number, wanted: string): Promise<void> {
   await withScene(seedOf(liveWorkspaces(count)), async (scene) => {
     writeStack(scene, declaredWorkspaces(count));
@@ -145,6 +192,8 @@ async function printTable(): Promise<void> {
   const rows: readonly (readonly [string, () => Promise<void>])[] = [
     ['version', version],
     ['validate', () => validates(10_000)],
+    ['template', () => expands('validate', 100)],
+    ['template', () => expands('plan', 100)],
     ['plan', () => plans(1000, '2 times')],
     ['plan', () => plans(10_000, '2 times, 250 MB')],
     ['changes', () => changes(10_000)],

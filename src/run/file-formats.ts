@@ -37,7 +37,8 @@ export const fileFormats: readonly FileFormat[] = [
     title: 'Manifests',
     about: 'The resources that the stack manages. A file can have several documents and kinds.',
     places: ['the files that "spec.manifests" of the stack matches', 'standard input, with "-"'],
-    format: 'YAML, any number of documents',
+    format:
+      'YAML, any number of documents; the lists that "metadata.each" of a manifest names are YAML, JSON or CSV',
     version: '"apiVersion: trueup.dev/v1"',
     schema: 'Manifest',
     keeping: 'You write them; "export" and "accept" write them too. Commit them.',
