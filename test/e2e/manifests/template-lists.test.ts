@@ -1,0 +1,143 @@
+/** Lists of templates: their files are manifests, with the same rules, and nothing secret in them is shown. */
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openCiScene } from '../../support/cli/ci-scene.ts';
+import { all, declared, problems, stackWith, template } from '../../support/cli/template-stack.ts';
+import { git } from '../../support/ledger/git-remote.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+describe('The list of a template', () => {
+  it('may be empty if it says so, and then the template stands for nothing', async () => {
+    const stack = await stackWith({
+      [all]: template('{ file: ../l.yaml, optional: true }'),
+      'l.yaml': '[]\n',
+    });
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it('is no manifest, even where a pattern matches its file', async () => {
+    const stack = await stackWith({
+      [all]: template('{ file: services.yaml }'),
+      'manifests/services.yaml': '- a\n',
+    });
+    expect(Object.keys(await declared(stack))).toEqual(['a']);
+  });
+
+  it('is refused outside of the repository, behind a link as well', async () => {
+    const outside = temporaryFolder({ 'l.yaml': '- a\n' });
+    const stack = await stackWith({ [all]: template('{ file: ../l.yaml }') });
+    symlinkSync(join(outside, 'l.yaml'), join(stack.directory, 'l.yaml'));
+    expect((await problems(stack)).map(({ code }) => code)).toEqual(['outside-repository']);
+  });
+
+  it('must be UTF-8', async () => {
+    const stack = await stackWith({ [all]: template('{ file: ../l.yaml }') });
+    writeFileSync(join(stack.directory, 'l.yaml'), Buffer.from([0x2d, 0x20, 0xff, 0x0a]));
+    expect((await problems(stack)).map(({ code }) => code)).toEqual(['not-utf-8']);
+  });
+
+  it('that cannot be read makes the run incomplete, so that nothing is removed', async () => {
+    const stack = await stackWith({ [all]: template('{ file: ../l.yaml }'), 'l.yaml': '- a\n' });
+    await stack.run(['apply', '--yes'], 0);
+    rmSync(join(stack.directory, 'l.yaml'));
+    const { err, out } = await stack.tryRun(['plan']);
+    expect(out + err).toContain('"l.yaml" cannot be read');
+    expect(out).not.toContain('delete');
+  });
+
+  it('is refused before it is multiplied, if it makes too many resources', async () => {
+    const rows = Array.from({ length: 1000 }, (_, index) => `k${index}`);
+    const lists = ['a', 'b', 'c'].map((name) => `${name}: { file: ../l.csv }`).join(', ');
+    const stack = await stackWith({
+      [all]: template(`{ matrix: { ${lists} } }`),
+      'l.csv': `key\n${rows.join('\n')}\n`,
+    });
+    const [problem, ...more] = await problems(stack);
+    expect(more).toEqual([]);
+    expect(problem).toMatchObject({ code: 'too-many-resources', place: { line: 5 } });
+    expect(problem?.message).toContain('1000000000 documents; at most 100000 are allowed');
+  });
+
+  it('cannot choose the source of a secret, unless the stack says which ones it may choose', async () => {
+    const config = `apiVersion: trueup.dev/v1
+kind: ClusterAuthConfig
+metadata: { name: config, each: { config: { jwt: { env: API_TOKEN } } } }
+spec: { clusterHost: "https://10.0.0.1", tokenReviewerJwt: "\${each.value.jwt}" }
+`;
+    const stack = await stackWith({ [all]: config });
+    const [problem] = (await problems(stack)).filter(({ code }) => code === 'source-not-admitted');
+    expect(problem?.message).toBe(
+      'the source of a secret comes from a list, and the stack does not limit the sources of secrets',
+    );
+    const limited = await stack.become({ spec: { secrets: { env: ['REVIEWER_*'] } } });
+    expect((await problems(limited)).map(({ code }) => code)).toContain('source-not-admitted');
+    await stack.write(all, config.replace('API_TOKEN', 'REVIEWER_JWT'));
+    const { out } = await limited.tryRun(['validate', '--format', 'json']);
+    expect(out).not.toContain('source-not-admitted');
+  });
+
+  it('never shows a secret in it, not in an excerpt either', async () => {
+    const stack = await stackWith({
+      [all]: template(
+        '{ file: ../l.csv }',
+        '{ autoApply: "${each.value.auto}", description: "${each.value.token}" }',
+      ),
+      'l.csv': 'key,auto,token\na,maybe,planted-in-a-list-3310\n',
+    });
+    const { out, err } = await stack.run(['validate'], 7);
+    expect(out + err).toContain('wrong-type');
+    expect(out + err).toContain('l.csv:2');
+    expect(out + err).not.toContain('planted-in-a-list');
+  });
+});
+
+describe('A secret that is written in a list', () => {
+  it('is refused, and shown neither in the message nor in the excerpt of the list', async () => {
+    const stack = await stackWith({
+      [all]: `apiVersion: trueup.dev/v1
+kind: ClusterAuthConfig
+metadata: { name: config, each: { file: ../l.yaml } }
+spec: { clusterHost: "https://10.0.0.1", tokenReviewerJwt: "\${each.value.about}" }
+`,
+      'l.yaml': 'config: { about: written-by-mistake-5512 }\n',
+    });
+    const { out, err } = await stack.run(['validate'], 7);
+    expect(out + err).toContain('literal-secret');
+    expect(out + err).toContain('l.yaml:1');
+    expect(out + err).not.toContain('written-by-mistake');
+  });
+});
+
+describe('The file of a list counts as a manifest', () => {
+  const files = {
+    'stacks/pay/manifests/list.yaml': template('{ file: ../../../lists/pay.csv }'),
+    'lists/pay.csv': 'key\npay-one\n',
+  };
+
+  it('for the job of a pull request, which plans the stack when only the list changes', async () => {
+    const { propose, job, push } = await openCiScene();
+    push(files);
+    propose({ 'lists/pay.csv': 'key\npay-one\npay-two\n' });
+    const ran = await job({ args: ['--list'] });
+    expect(ran.out).toBe('stacks/pay\n');
+    expect((await job()).out).toContain('Workspace/acme/pay-two');
+  });
+
+  it('for the guard that stops an older commit', async () => {
+    const stack = await stackWith({ [all]: template('{ file: ../l.csv }'), 'l.csv': 'key\na\n' });
+    const commit = () => {
+      git(stack.directory, 'add', '-A');
+      git(stack.directory, 'commit', '-qm', 'change');
+    };
+    git(stack.directory, 'init', '-q', '-b', 'main');
+    commit();
+    await stack.run(['apply', '--yes'], 0);
+    await stack.write('l.csv', 'key\na\nb\n');
+    commit();
+    await stack.run(['apply', '--yes'], 0);
+    git(stack.directory, 'checkout', '-q', 'HEAD~1');
+    const { out } = await stack.tryRun(['plan']);
+    expect(out).toContain('older-commit');
+  });
+});
