@@ -4,6 +4,7 @@
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Ledger } from '../model/ledger.ts';
 import type { ChosenPart, NeededResource, PlanPart } from '../model/part.ts';
 import type { Plan } from '../model/plan.ts';
 import { quoted, quoteSome } from '../model/quoted.ts';
@@ -67,7 +68,6 @@ interface Needs {
 function findNeeds(context: PlanContext, part: ChosenPart, all: Drafts): Needs {
   const neededBy = new Map<AddressText, AddressText[]>();
   const problems: Diagnostic[] = [];
-  const begun = new Set([...(part.begun ?? []), ...begunAddresses(context)]);
   const open = [...part.selected];
   const note = (resource: DesiredResource, needed: AddressText) => {
     const text = formatAddress(resource.address);
@@ -81,17 +81,11 @@ function findNeeds(context: PlanContext, part: ChosenPart, all: Drafts): Needs {
   };
   for (const text of open) {
     const resource = context.desired.get(text);
-    if (resource === undefined || !isPending(context, all, text)) continue;
-    for (const needed of needsOf(context, resource, { all, begun }))
+    if (resource === undefined) continue;
+    for (const needed of needsOf(context, resource, all))
       if (!part.selected.has(needed)) note(resource, needed);
   }
   return { neededBy, problems };
-}
-
-/** What an apply of an approved plan that has not ended began with. */
-function begunAddresses({ ledger: { approved } }: PlanContext): AddressText[] {
-  if (approved?.version !== digestVersion) return [];
-  return readDigestItems(approved.atoms).map(({ address }) => formatAddress(address));
 }
 
 /** Whether something is to be done for it, or cannot be: a resource that is as declared needs nothing. */
@@ -102,16 +96,18 @@ function isPending(context: PlanContext, { drafts }: Drafts, text: AddressText):
     : draft.change.action !== 'none';
 }
 
-/** A parent with changes, and declared resources that do not exist yet and that the resource refers to. */
-function needsOf(
-  context: PlanContext,
-  resource: DesiredResource,
-  { all, begun }: { readonly all: Drafts; readonly begun: ReadonlySet<AddressText> },
-): AddressText[] {
+/**
+ * A parent with changes, and declared resources that do not exist yet and that the resource refers to. What came along before is
+ * needed until it is done, also if the resource itself is by now.
+ */
+function needsOf(context: PlanContext, resource: DesiredResource, all: Drafts): AddressText[] {
+  const { begun = new Set() } = context.part ?? {};
   const { ownership, references } = context.kind(resource.address.kind);
   const parent = ownership.by === 'child' ? formatAddress(ownership.of(resource.address)) : undefined;
   const named = (references?.(resource) ?? []).map(({ to }) => formatAddress(to));
-  const isNeeded = (text: AddressText) => text === parent || !context.live.has(text) || begun.has(text);
+  const isOpen = isPending(context, all, formatAddress(resource.address));
+  const isNeeded = (text: AddressText) =>
+    begun.has(text) || (isOpen && (text === parent || !context.live.has(text)));
   return [...new Set([...(parent === undefined ? [] : [parent]), ...named])].filter(
     (text) => context.desired.has(text) && isNeeded(text) && isPending(context, all, text),
   );
@@ -162,6 +158,13 @@ export function isInPart(
 export function withBegun(part: ChosenPart, { part: made }: Plan): ChosenPart {
   const along = made?.along.map(({ address }) => address) ?? [];
   return { ...part, begun: new Set([...(part.begun ?? []), ...along]) };
+}
+
+/** The same for an apply that continues with an approved plan: what it began with stays in the part. */
+export function withBegunOf(part: ChosenPart, { approved }: Ledger, digest: string | undefined): ChosenPart {
+  if (approved === undefined || approved.digest !== digest || approved.version !== digestVersion) return part;
+  const addresses = readDigestItems(approved.atoms).map(({ address }) => formatAddress(address));
+  return { ...part, begun: new Set([...(part.begun ?? []), ...addresses]) };
 }
 
 /** The declared resources, removal requests included, if they are only a selection of the stack. */

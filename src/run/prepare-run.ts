@@ -14,6 +14,7 @@ import type { PlanOrigin } from '../model/plan.ts';
 import type { Stack } from '../model/stack.ts';
 import { quoted } from '../model/quoted.ts';
 import { withPresentNames } from '../plan/moved-targets.ts';
+import { withBegunOf } from '../plan/restrict-to-part.ts';
 import { takeOver } from '../plan/take-over-stack.ts';
 import { begunChanges } from './open-entries.ts';
 import { takenByParts } from './taken-by-parts.ts';
@@ -74,6 +75,8 @@ interface Preparation<C extends ReaderConnection> extends LoadOptions {
   readonly lock?: Locking | undefined;
   /** for a run on a part of the stack */
   readonly choosePart?: ChoosePart | undefined;
+  /** the digest of the plan that was approved for the run */
+  readonly approved?: string | undefined;
   /** the settings that the run works with instead of those of the stack file; it has the lock by then */
   settle?(stack: Stack, about: SettleInput): Promise<SettledStack>;
 }
@@ -120,7 +123,7 @@ export async function runToRead(
 export async function prepareRun<C extends ReaderConnection>(
   path: string | undefined,
   { host, terminal }: CommandContext,
-  { connect, stops, lock, settle, choosePart, ...options }: Preparation<C>,
+  { connect, stops, lock, settle, choosePart, approved, ...options }: Preparation<C>,
 ): Promise<PreparedRun<C>> {
   const now = host.now();
   const manifests = await loadStack(path, host, { ...options, runEnded: stops.runEnded });
@@ -170,7 +173,7 @@ export async function prepareRun<C extends ReaderConnection>(
       ...declaredIn(manifests),
       ...evidence,
       repositoryProblem: await repositoryProblem(ledger.repository, place),
-      part,
+      part: part && withBegunOf(part, ledger, approved),
       takenByParts: () => takenByParts(store, { stack, now: host.now() }),
       connected,
       secretsIn: (text: string) => host.secrets.sourcesIn(text),

@@ -166,7 +166,12 @@ describe('A plan of a part', () => {
   });
 
   it('has another digest for another part and for other selectors', () => {
-    const world: World = { desired: names.map((name) => desired(at('Parent', name), {})) };
+    // Only the first one changes.
+    const world: World = {
+      desired: names.map((name) => desired(at('Parent', name), {})),
+      live: names.slice(1).map((name) => live(at('Parent', name), { ownershipTag: 'mine' })),
+      records: Object.fromEntries(names.map((name) => [`Parent/acme/${name}`, record({ id: `id-${name}` })])),
+    };
     const digestOf = (some: readonly string[], selectors = ['x']) =>
       planOfPart(world, new Set(some.map((name) => formatAddress(at('Parent', name)))), { selectors }).plan
         .digest;

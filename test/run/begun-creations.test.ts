@@ -56,6 +56,28 @@ describe('a creation counts as begun', () => {
     ['when the last apply never ended', [entry('1')], {}, ['Role/acme/job']],
     ['when none of the last ones did', [entry('1'), entry('2', { changes: [] })], {}, ['Role/acme/job']],
     ['not when an apply has ended since', [entry('1'), entry('2', { changes: [], ended: 'now' })], {}, []],
+    [
+      'when only a part without it was applied since',
+      [entry('1'), entry('2', { changes: [], ended: 'now', part: { selected: 1, of: 2 } })],
+      {},
+      ['Role/acme/job'],
+    ],
+    [
+      'not when a part with it was applied since',
+      [entry('1'), entry('2', { ...ended({ outcome: 'applied' }), part: { selected: 1, of: 2 } })],
+      {},
+      [],
+    ],
+    [
+      'not when a part, and then the whole, was applied since',
+      [
+        entry('1'),
+        entry('2', { changes: [], ended: 'now', part: { selected: 1, of: 2 } }),
+        entry('3', { changes: [], ended: 'now' }),
+      ],
+      {},
+      [],
+    ],
     ['not when it has an end itself', [entry('1', { ended: 'now' })], {}, []],
     ['when the last one that ended was told nothing of it', [entry('1', lost)], {}, ['Role/acme/job']],
     ['when its answer was no refusal', [entry('1', doubted)], {}, ['Role/acme/job']],

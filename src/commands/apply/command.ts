@@ -124,6 +124,7 @@ async function applyUnderLock(
     stops: context,
     connect: (stack, on, time) => connectToWrite(stack, on, { ...time, runEnded: context.abortRequests }),
     choosePart: choosePart(options.select, approval?.given?.plan),
+    approved: approval?.digest,
     lock: lockingFor({ ...context, stop, path, timeout: options.lockTimeout ?? 0 }),
   });
   const planAndApply = async () => {

@@ -180,6 +180,24 @@ describe('a plan file of a part', () => {
     ]);
   });
 
+  it.each(['plan.json', 'digest'])(
+    'continues with what came along and was created in part (%s)',
+    async (by) => {
+      const { bench, stack } = await applied();
+      const reader = workspace('reader', { lock: { reason: 'not yet' } });
+      await stack.declare(...changed(), workspace('new', { remoteStateConsumers: ['reader'] }), reader);
+      const select = selecting('Workspace/acme/new');
+      await stack.run(['plan', ...select, '--out', 'plan.json'], 0);
+      const { digest } = await partOf(stack, 'Workspace/acme/new');
+      const args = by === 'digest' ? [...select, '--approve', digest] : ['plan.json'];
+      bench.wire.add({ method: 'POST', path: /actions\/lock/, fault: { answer: 500 }, times: 99 });
+      await stack.run(['apply', ...args], 6);
+      bench.wire.reset();
+      await stack.run(['apply', ...args], 0);
+      expect(await bench.byHand.attributes(await bench.idOf('reader'))).toMatchObject({ locked: true });
+    },
+  );
+
   it('compares with another one by what was selected', async () => {
     const { stack } = await pending();
     await saved(stack);

@@ -73,11 +73,18 @@ describe('deletes of parts', () => {
   });
 
   it('stay counted after the history was pruned', async () => {
-    const { at } = await removing({ guards: { maxDeletes: 3, maxDeletePercent: 100 } });
+    const { stack, at } = await removing({ guards: { maxDeletes: 3, maxDeletePercent: 100 } });
     await at(0, ['apply', ...part(1, 2, 3), '--yes'], 0);
-    await at(0.5, ['apply', ...selecting('Workspace/acme/w11'), '--yes'], 0);
-    await at(1, ['ledger', 'prune', '--older-than', '30m', '--yes'], 0);
-    await at(2, ['apply', ...part(4), '--yes'], 5);
+    await stack.declare(...names.slice(3).map((name) => workspace(name, { description: 'kept' })));
+    await at(1, ['apply', '--yes'], 0);
+    await stack.declare(
+      removalRequest('Workspace', 'w04', 'safe'),
+      ...names.slice(4).map((name) => workspace(name, { description: 'kept' })),
+    );
+    await at(2, ['ledger', 'prune', '--older-than', '30m', '--yes'], 0);
+    await at(3, ['apply', ...part(4), '--yes'], 5);
+    await at(25, ['ledger', 'prune', '--older-than', '30m', '--yes'], 0);
+    await at(25, ['apply', ...part(4), '--yes'], 0);
   });
 
   it('do not add up for whole applies, as before', async () => {

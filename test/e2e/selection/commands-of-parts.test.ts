@@ -1,0 +1,168 @@
+/** Which commands take `--select`, and what a part means for drift, export, several stacks and several organizations. */
+import { describe, expect, it } from 'vitest';
+import { trueup } from '../../support/captured-host.ts';
+import { openBench, secrets } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, workspace } from '../../support/cli/documents.ts';
+import { setByHand } from '../../support/cli/two-clones.ts';
+import { workspacesTarget } from '../../support/rig/stack-folder.ts';
+import { actionsOf, app, applied, net, partOf, selecting } from '../../support/selection/parts.ts';
+
+describe('drift of a part', () => {
+  it('is that of its resources, in every format, and exits with 3 only for them', async () => {
+    const { bench, stack } = await applied();
+    await setByHand(bench, 'app', { 'auto-apply': false });
+    await stack.run(['drift', ...selecting('Workspace/acme/net')], 0);
+    const { out } = await stack.run(['drift', ...selecting('Workspace/acme/app')], 3);
+    expect(out.split('\n')[0]).toBe('A part of stack payments: 2 of 6 resources');
+    expect(out).toContain('Workspace/acme/app');
+    const json = JSON.parse(
+      (await stack.run(['drift', '--format', 'json', ...selecting('Workspace/acme/app')], 3)).out,
+    );
+    expect(json).toMatchObject({
+      part: { selectors: ['Workspace/acme/app'], of: 6 },
+      selection: ['TagBindings/acme/app', 'Workspace/acme/app'],
+      summary: { drifted: 1, pending: 0, unchanged: 1 },
+    });
+    const printed = async (format: string) =>
+      (await stack.run(['drift', '--format', format, ...selecting('Workspace/acme/app')], 3)).out;
+    expect(await printed('markdown')).toMatch(/^## Drift of a part of `payments`: 2 of 6 resources\n/);
+    expect(await printed('html')).toContain('a part of the stack: 2 of 6 resources');
+    expect(out).not.toContain('accept --select');
+  });
+
+  it('has what is pending of its resources alone, and nothing that left the manifests', async () => {
+    const { stack } = await applied();
+    await stack.declare(clusterAuthConfig(), net({ queueAllRuns: true }), app({ queueAllRuns: true }));
+    const { out } = await stack.run(['drift', '--format', 'json', ...selecting('Workspace/acme/net')], 0);
+    expect(JSON.parse(out).pending).toMatchObject([{ address: 'Workspace/acme/net' }]);
+  });
+
+  it('of a selector that matches nothing is an error', async () => {
+    const { stack } = await applied();
+    await stack.run(['drift', ...selecting('Workspace/acme/ap')], 7);
+  });
+});
+
+describe('an export of a part', () => {
+  /** Four workspaces and two roles that no stack owns. */
+  async function foreign() {
+    const bench = await openBench({ mounts: ['cluster'] });
+    const maker = await bench.checkout({ name: 'maker' });
+    await maker.begin(
+      workspace('net-1', { tags: { env: 'prod' } }),
+      workspace('net-2', { tags: { env: 'dev' } }),
+      workspace('app', { tags: { env: 'prod' } }),
+    );
+    const stack = await bench.checkout();
+    await stack.declare(workspace('own'));
+    const names = async (code: number, ...args: string[]) => {
+      const { out, err } = await stack.run(['export', '--all', ...args], code);
+      return { names: [...out.matchAll(/name: (\S+)/g)].map(([, name]) => name), out, err };
+    };
+    return { bench, stack, names };
+  }
+
+  it('has what is selected, without what is excluded, and reads only targets that may have it', async () => {
+    const { bench, names } = await foreign();
+    bench.wire.reset();
+    expect((await names(0, ...selecting('Workspace/acme/net-*'))).names).toEqual(['net-1', 'net-2']);
+    expect(bench.wire.seen.filter(({ path }) => path.startsWith('/v1/'))).toEqual([]);
+    const without = await names(0, ...selecting('Workspace/acme/*', '!tag:env=dev'));
+    expect(without.names).toEqual(['app', 'net-1']);
+    expect((await names(0, ...selecting('tag:env=prod'), '--name', 'net-*')).names).toEqual(['net-1']);
+    const { out } = await names(0, ...selecting('Workspace/acme/net-1', '!TagBindings/acme/net-1'));
+    expect(out).not.toContain('env: prod');
+    expect((await names(0, ...selecting('TagBindings/acme/net-1'))).out).toContain('kind: TagBindings');
+  });
+
+  it('ends with an error for a selector that matches nothing, or that is about manifests', async () => {
+    const { names } = await foreign();
+    expect((await names(7, ...selecting('Workspace/acme/nett-1'))).err).toContain('"Workspace/acme/net-1"');
+    expect((await names(7, ...selecting('file:a/**'))).err).toContain('is about manifests');
+    expect((await names(7, ...selecting('Workspace/acme/net-1', '!Workspace/acme/x'))).err).toContain(
+      'the selector "!Workspace/acme/x" matches nothing',
+    );
+  });
+});
+
+describe('other commands', () => {
+  it('take no "--select": accept, recover, validate, destroy and those of a CI job', async () => {
+    const { bench, stack } = await applied();
+    const select = selecting('Workspace/acme/net');
+    const commands = [['accept'], ['recover'], ['validate'], ['ci', 'plan'], ['ci', 'apply']];
+    for (const command of commands) {
+      const { err } = await stack.run([...command, ...select], 1);
+      expect(err, command.join(' ')).toContain("unknown option '--select'");
+    }
+    const { err } = await stack.run(['destroy', ...select], 1);
+    expect(err).toContain('there is no command "destroy"');
+    await stack.run(['apply', '--destroy', ...select, '--yes'], 1);
+    expect(bench.written()).toEqual([]);
+  });
+
+  it('combine with standard input only where that is the whole stack', async () => {
+    const { stack } = await applied();
+    const stdin = [net({ queueAllRuns: true }), app({ autoApply: false })]
+      .map((document) => JSON.stringify(document))
+      .join('\n---\n');
+    const at = { cwd: stack.directory, env: secrets, stdin };
+    const select = selecting('Workspace/acme/net');
+    const piped = await trueup(['plan', '-', ...select], at);
+    expect(piped.code).toBe(1);
+    expect(piped.err).toContain('a selection already');
+    const whole = await trueup(['plan', '-', '--complete', '--format', 'json', ...select], at);
+    expect(actionsOf(JSON.parse(whole.out))).toEqual(['update Workspace/acme/net']);
+  });
+});
+
+describe('a stack', () => {
+  it('with two organizations is planned in one of them alone', async () => {
+    const bench = await openBench({ others: ['second'] });
+    const stack = await bench.checkout();
+    const text = {
+      apiVersion: 'trueup.dev/v1',
+      kind: 'Stack',
+      metadata: { name: 'payments' },
+      spec: {
+        manifests: ['manifests/*.yaml'],
+        targets: [
+          workspacesTarget(bench.wire.url),
+          workspacesTarget(bench.wire.url, { name: 'second', organization: 'second' }),
+        ],
+      },
+    };
+    await stack.write('trueup.yaml', JSON.stringify(text));
+    await stack.declare(workspace('app', {}, { targets: ['acme', 'second'] }));
+    const plan = await partOf(stack, 'Workspace/second/*');
+    expect(actionsOf(plan)).toEqual(['create Workspace/second/app']);
+    bench.wire.reset();
+    await stack.run(['apply', ...selecting('Workspace/second/app'), '--yes'], 0);
+    expect(bench.wire.seen.filter(({ path }) => path.includes('/organizations/acme/'))).toEqual([]);
+    expect(actionsOf(await stack.plan())).toEqual(['create Workspace/acme/app']);
+  });
+
+  it('does not get what another stack owns by selecting it, and the rest of it is not touched', async () => {
+    const { bench, stack } = await applied();
+    const other = await bench.checkout({ name: 'other' });
+    await other.declare(net({ queueAllRuns: true }), workspace('mine'));
+    const { out } = await other.run(['plan', ...selecting('Workspace/acme/net')], 9);
+    expect(out).toContain('belongs to stack "payments"');
+    await other.run(['apply', ...selecting('Workspace/acme/mine'), '--yes'], 0);
+    expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('whose target changed its address is refused, also in a part that does not touch the target', async () => {
+    const { stack } = await applied({ clusterAuth: {} });
+    const moved = await stack.become({ clusterAuth: { mount: 'another' } });
+    const { out } = await moved.run(['plan', ...selecting('Workspace/acme/net')], 9);
+    expect(out).toContain('target-moved');
+  });
+
+  it('that was renamed, and continues another ledger, is applied as a whole first', async () => {
+    const { stack } = await applied();
+    const renamed = await stack.become({ name: 'billing', renamedFrom: 'payments' });
+    const { err } = await renamed.run(['plan', ...selecting('Workspace/acme/net')], 1);
+    expect(err).toContain('plan and apply the whole stack before a selection of it');
+  });
+});
