@@ -9,6 +9,7 @@ import type { Plan } from '../../model/plan.ts';
 import { countOutcomes } from '../text/outcomes.ts';
 import { countActions } from '../view/plan-summary.ts';
 import { printableJson } from '../view/printable.ts';
+import { partMember } from './plan.ts';
 import { addressMembers, diagnosticJson, diagnosticsMember, placeMember, renderJson } from './render-json.ts';
 import type { ApplyEventJson, OutcomeJson } from './result-schemas.ts';
 
@@ -28,11 +29,12 @@ export function renderEventJson(
   return printableJson(JSON.stringify({ version: 1, seq: about.seq, time, ...members }));
 }
 
-export function planEvent({ stack, digest, changes, unchanged, guards }: Plan): EventMembers {
+export function planEvent({ stack, digest, changes, unchanged, guards, part }: Plan): EventMembers {
   return {
     type: 'planned',
     stack,
     digest,
+    ...partMember({ part }),
     summary: { ...countActions(changes), unchanged },
     acknowledge: blockingIds(guards),
   };

@@ -10,6 +10,7 @@ import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { type FieldChange, jsonPointer, toJsonPatch } from '../../model/field.ts';
 import { blockingIds, type Guard, isBlocking, type Risk } from '../../model/guard.ts';
 import { canonicalText, type Json } from '../../model/json.ts';
+import type { PlanPart } from '../../model/part.ts';
 import type { Coverage, Plan } from '../../model/plan.ts';
 import { secretPlaceholder } from '../../redaction/known-secrets.ts';
 import { summarizeSecret } from '../../redaction/mask-text.ts';
@@ -89,7 +90,7 @@ function aboutRun(
   };
 }
 
-export function partMember({ part }: Pick<Plan, 'part'>): Pick<PlanJson, 'part'> {
+export function partMember({ part }: { readonly part?: PlanPart | undefined }): Pick<PlanJson, 'part'> {
   if (part === undefined) return {};
   const { selectors, of, along, leftOut } = part;
   return {

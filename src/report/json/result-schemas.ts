@@ -12,6 +12,7 @@ import {
   placeSchema,
   targetsSchema,
 } from './plan-schema.ts';
+import { partSchema } from './part-schema.ts';
 
 const text = (description: string) => Type.String({ description });
 
@@ -52,6 +53,7 @@ export const applyEventSchema = Type.Union(
     event('planned', 'the plan that this apply has made', {
       stack: Type.String(),
       digest: Type.String(),
+      part: Type.Optional(partSchema),
       summary: Type.Object(
         { create: count, adopt: count, update: count, release: count, delete: count, unchanged: count },
         closed,

@@ -189,7 +189,10 @@ describe('what a selected resource needs', () => {
     expect(await printed('markdown')).toContain('not selected: it comes along');
     expect(await printed('html')).toContain('a part of the stack: 3 of 6 resources, and 1 that these need');
     expect(await printed('html')).toContain('not selected: it comes along');
+    const apply = ['apply', ...selecting('Workspace/acme/net'), '--yes', '--format', 'jsonl'];
     await stack.run(['plan', ...selecting('Workspace/acme/net'), '--out', 'plan.json'], 0);
+    const { out: events } = await stack.run(apply, 0);
+    expect(JSON.parse(events.split('\n')[1] ?? '')).toMatchObject({ type: 'planned', part: plan.part });
     const { out: graph } = await stack.run(['graph', 'plan.json'], 0);
     expect(graph).toContain('of a part of it? 3 of 6 resources');
     expect(graph).toContain('Workspace/acme/app<br>not selected');
