@@ -66,9 +66,16 @@ describe('a selector', () => {
     await stack.run(['plan', ...selecting('tag:env=pro')], 7);
   });
 
-  it('is the project as the manifest has it', async () => {
+  it('is the project as the manifest has it, by its id or its name', async () => {
     const stack = await declared();
     expect(await selectedBy(stack, 'project:prj-payments')).toEqual(ofApp);
+    const bench = await openBench();
+    await bench.byHand.post('/organizations/acme/projects', {
+      data: { type: 'projects', attributes: { name: 'payments' } },
+    });
+    const named = await bench.checkout();
+    await named.declare(workspace('one', { project: 'payments' }), workspace('two'));
+    expect(await selectedBy(named, 'project:payments')).toEqual(['Workspace/one']);
   });
 
   it('is a file, a folder or a pattern of files, relative to the stack file', async () => {
