@@ -61,7 +61,7 @@ describe('Sharing the read before an update with other workspaces', () => {
   it.each<[string, Spec]>([
     ['a text', { description: 'new' }],
     ['a flag', { autoApply: true }],
-    ['the mode', { executionMode: 'local' }],
+    ['a version', { engineVersion: '1.9.0' }],
   ])('is allowed to a change of %s', (_, spec) => {
     expect(isShared(spec)).toBe(true);
   });
@@ -74,6 +74,9 @@ describe('Sharing the read before an update with other workspaces', () => {
     ['flat tags', { tagNames: ['one'] }, {}],
     ['an SSH key', { sshKeyId: 'sshkey-1' }, {}],
     ['a lock', { lock: { reason: 'frozen' } }, {}],
+    ['the mode', { executionMode: 'local' }, {}],
+    ['destroy plans', { allowDestroyPlan: false }, {}],
+    ['auto-destroy', { autoDestroyAt: '2031-01-01T00:00:00.000Z' }, {}],
   ])('is not allowed to a change of %s', (_, spec, attributes) => {
     expect(isShared(spec, { attributes })).toBe(false);
   });

@@ -53,7 +53,7 @@ export const rules: readonly Slip[] = [
   slip(
     'an agent has no pool',
     payments,
-    ['  agentPoolId: apool-build\n', ''],
+    ['  agentPool: build\n', ''],
     [
       'agent-pool-missing 54:18',
       'add "agentPool", or inherit the pool with "settingOverwrites: { agentPool: false }"',
