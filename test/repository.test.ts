@@ -15,7 +15,7 @@ const locks = [
   ['site/package-lock.json', JSON.parse(read('site/package-lock.json'))],
 ] as const;
 
-const notOurs = new Set(['node_modules', 'dist', 'dist-binary', 'coverage', '.git', '.trueup']);
+const notOurs = new Set(['node_modules', 'dist', 'dist-binary', 'compiled', 'coverage', '.git', '.trueup']);
 
 /** Every file of the repository, below its root. */
 function ourFiles(folder = ''): string[] {
