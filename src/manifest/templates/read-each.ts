@@ -18,6 +18,9 @@ import { wrongList } from './csv-file.ts';
 
 export const eachPath: Path = ['metadata', 'each'];
 
+/** More axes than anybody can read. */
+const maxLists = 10;
+
 /** What one document is made for: an item of the list, or one item of each list of a product. */
 export interface Combination {
   /** `each.key` */
@@ -63,6 +66,10 @@ class EachReader {
     this.#checkOptions(options, eachPath, 'matrix');
     if (!isJsonObject(matrix) || Object.keys(matrix).length === 0) {
       this.#refuse(path, '"matrix" is not a map of lists', 'write the name of each list, and the list');
+      return [];
+    }
+    if (Object.keys(matrix).length > maxLists) {
+      this.#refuse(path, `"matrix" has more than ${maxLists} lists`, 'make one list of several');
       return [];
     }
     for (const name of Object.keys(matrix))

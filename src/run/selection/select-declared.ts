@@ -53,11 +53,14 @@ export function selectDeclared(
   const unionOf = (some: typeof matches = []) => new Set(some.flatMap(({ matched }) => [...matched]));
   const [taken, left] = [unionOf(including), unionOf(excluding)];
   const named = unionOf(including?.filter(({ selector }) => namesOneKind(selector)));
+  // A tag or a project excludes the workspace with all that belongs to it, an address of one kind only that kind.
+  const leftWhole = unionOf(excluding?.filter(({ selector }) => !namesOneKind(selector)));
   const isAll = including?.length === 0;
   const excluded = new Set<AddressText>();
   const selected = new Set<AddressText>();
   for (const { text, parent } of entries) {
-    const isLeftWithParent = parent !== undefined && left.has(parent) && !named.has(text);
+    const isLeftWithParent =
+      parent !== undefined && (leftWhole.has(parent) || (left.has(parent) && !named.has(text)));
     if (left.has(text) || isLeftWithParent) excluded.add(text);
     else if (isAll || taken.has(text) || (parent !== undefined && taken.has(parent))) selected.add(text);
   }

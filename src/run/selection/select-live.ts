@@ -81,7 +81,9 @@ export function selectLive(texts: readonly string[], kinds: Registry): LiveSelec
     has: (live) => isIncluded(live) && !isExcluded(live),
     hasChild: (child, parent) => {
       if (excluding.some((selector) => matchesAddress(selector, child))) return false;
-      if (isNamed(child)) return true;
+      // A tag or a project excludes the parent with all that belongs to it, an address of one kind only that kind.
+      const isLeftWhole = excluding.some((selector) => !namesOneKind(selector) && matches(selector, parent));
+      if (isNamed(child)) return !isLeftWhole;
       return (
         !isExcluded(parent) &&
         (isIncluded(parent) || including.some((selector) => matchesAddress(selector, child)))

@@ -221,6 +221,15 @@ describe('A mistake in a template', () => {
       [`invalid-list ${all}:5`],
     ],
     [
+      'too many lists in a product',
+      {
+        [all]: template(
+          `{ matrix: { ${Array.from({ length: 5000 }, (_, at) => `a${at}: [x]`).join(', ')} } }`,
+        ),
+      },
+      [`invalid-list ${all}:5`],
+    ],
+    [
       'the file of a manifest',
       { [all]: template('{ file: all.yaml }') },
       ['invalid-list manifests/all.yaml:1'],

@@ -73,6 +73,9 @@ describe('an export of a part', () => {
     const { out } = await names(0, ...selecting('Workspace/acme/net-1', '!TagBindings/acme/net-1'));
     expect(out).not.toContain('env: prod');
     expect((await names(0, ...selecting('TagBindings/acme/net-1'))).out).toContain('kind: TagBindings');
+    const children = await names(0, ...selecting('TagBindings/acme/*', '!tag:env=dev'));
+    expect(children.out).toContain('name: net-1');
+    expect(children.out).not.toContain('name: net-2');
   });
 
   it('ends with an error for a selector that matches nothing, or that is about manifests', async () => {

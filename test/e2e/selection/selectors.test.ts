@@ -42,6 +42,15 @@ const ofApp = ['TagBindings/app', 'Workspace/app'];
 const ofMount = ['ClusterAuthConfig/config', 'ClusterAuthRole/web', 'ClusterAuthRole/web.jobs'];
 
 describe('a selector', () => {
+  it('of a kind of children does not select those of a workspace that a tag or a pattern excludes', async () => {
+    const stack = await declared();
+    expect(await selectedBy(stack, 'TagBindings/acme/*', '!tag:env=prod')).toEqual(['TagBindings/net-dev']);
+    expect(await selectedBy(stack, 'TagBindings/acme/*', '!*/acme/net-prod')).toEqual([
+      'TagBindings/app',
+      'TagBindings/net-dev',
+    ]);
+  });
+
   it('is an address, and a workspace comes with its tags and consumers', async () => {
     const stack = await declared();
     expect(await selectedBy(stack, 'Workspace/acme/net-prod')).toEqual(netProd);
