@@ -66,7 +66,8 @@ export class LedgerKeeper {
    * whole ledger. After a failure the changes stay unwritten, and `save` tries again.
    */
   saveSoon(): void {
-    const enough = Math.max(1, this.#records.size / maxWrites);
+    const { size } = this.#records;
+    const enough = size <= smallLedger ? 1 : size / maxWrites;
     if (this.#writing !== undefined || this.#unwritten < enough) return;
     this.#writing = this.#write();
     this.#writing.then(
@@ -99,7 +100,10 @@ function withoutReturned(ledger: Ledger, records: Ledger['records']): Ledger {
   return { ...ledger, movedAway: new Map([...movedAway].filter(([address]) => !records.has(address))) };
 }
 
-/** The maximum number of writes while each record changes once. */
+/** A ledger of so many records is written after each change. */
+const smallLedger = 200;
+
+/** The maximum number of writes of a larger one while each record changes once. */
 const maxWrites = 50;
 
 function headJson({ targets, commit, otherCommits = [], stackId, repository }: LedgerHead) {

@@ -27,9 +27,9 @@ afterEach(async () => {
   vi.clearAllMocks();
 });
 
-/** The texts that were read as YAML, by length. */
+/** The texts of manifests that were read as YAML, by length; the stack file is small. */
 function parsedLengths(): number[] {
-  return vi.mocked(parseEvents).mock.calls.map(([text]) => text.length);
+  return vi.mocked(parseEvents).mock.calls.flatMap(([{ length }]) => (length > 10_000 ? [length] : []));
 }
 
 describe('Ten thousand documents in one file', () => {
@@ -47,10 +47,8 @@ describe('Ten thousand documents in one file', () => {
 
     expect(code).toBe(0);
     expect(out).toContain('1 file, 10000 documents, 17000 resources');
-    const texts = ['trueup.yaml', 'manifests.yaml', 'manifests.yaml'].map((file) =>
-      readFile(join(stack.directory, file), 'utf8'),
-    );
-    expect(parsedLengths()).toEqual((await Promise.all(texts)).map((text) => text.length));
+    const { length } = await readFile(join(stack.directory, 'manifests.yaml'), 'utf8');
+    expect(parsedLengths()).toEqual([length, length]);
     expect(constructFromEvents).toHaveBeenCalledTimes(2);
   });
 
@@ -65,7 +63,7 @@ describe('Ten thousand documents in one file', () => {
     expect(err).toMatch(/manifests\.yaml:20000:\d+/);
     expect(err).toContain('did you mean "autoApply"?');
     expect(err).toContain('1 error');
-    expect(parsedLengths()).toHaveLength(3);
+    expect(parsedLengths()).toHaveLength(2);
   });
 });
 
