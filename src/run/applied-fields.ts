@@ -67,7 +67,7 @@ async function fieldsSet(
 }
 
 /** Also a change of an apply that was killed, and one that failed after its first call. */
-function mayHaveSent({ outcome, done = [], inDoubt }: HistoryChange): boolean {
+export function mayHaveSent({ outcome, done = [], inDoubt }: HistoryChange): boolean {
   return (
     outcome === undefined ||
     outcome === 'applied' ||

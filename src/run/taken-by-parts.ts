@@ -8,6 +8,7 @@ import { type AddressText, formatAddress, parseAddress } from '../model/address.
 import type { HistoryChange, HistoryEntry, HistoryStore } from '../model/ledger.ts';
 import type { TakenByPart } from '../model/part.ts';
 import { formatIdentity, identityOf, type IdentityText, type Stack } from '../model/stack.ts';
+import { mayHaveSent } from './applied-fields.ts';
 
 /** For how long the deletes of a part count, in milliseconds. */
 export const countedTime = 24 * 60 * 60 * 1000;
@@ -47,16 +48,8 @@ async function recentEntries(
   }
 }
 
-/** Also of an apply that was killed. */
-function mayHaveTaken({ action, outcome, done = [], inDoubt }: HistoryChange): boolean {
-  if (action !== 'delete' && action !== 'release') return false;
-  return (
-    outcome === undefined ||
-    outcome === 'applied' ||
-    outcome === 'unknown' ||
-    inDoubt === true ||
-    done.length > 0
-  );
+function mayHaveTaken(change: HistoryChange): boolean {
+  return (change.action === 'delete' || change.action === 'release') && mayHaveSent(change);
 }
 
 /** The address with the present name of the target; none for a target that the stack no longer has. */
