@@ -88,14 +88,14 @@ export const guardTexts: Readonly<Record<GuardId, GuardText>> = {
     check: 'for a rename, write the old name into "metadata.renamedFrom"',
   },
   'reference-changed': {
-    title: 'A name in a manifest stands for another thing than when it was applied',
+    title: 'A name in a manifest refers to another object than when it was applied',
     trips:
       'A project, an agent pool, an SSH key or a VCS connection is given by its name, and the ledger has another id for this name. Somebody renamed things in the service, swapped their names, or created another one under the same name.',
     more: [
       'The id in the record of the resource counts. For a resource that did not have the name before, the ids in the records of all others in the target count.',
       'It also fires if nothing else of the resource changes. The apply that acknowledges it records the new id.',
     ],
-    check: 'make sure that the name stands for the right thing now; otherwise write another name, or the id',
+    check: 'make sure that the name refers to the right object now; otherwise write another name, or the id',
   },
   'no-record': {
     title: 'The plan deletes a resource that the ledger does not know',

@@ -1,6 +1,6 @@
 /**
  * The things that manifests give by name, in a plan: their ids from the lists that were read, their names beside ids that are shown,
- * and the guard for a name that stands for another thing than when it was applied.
+ * and the guard for a name that refers to another object than when it was applied.
  */
 import { resolveNames, withNames } from '../compare/named-references.ts';
 import {

@@ -212,8 +212,8 @@ const mayDestroy: readonly string[] = [
 ];
 
 /**
- * Whether nothing is replaced as a whole, such as tags, a list of triggers or the repository, nobody gets access, as the teams of a
- * project do, and nothing can be destroyed. A name moves its workspace in the list.
+ * Whether the call may rely on a page: it replaces no whole, such as tags, a list of triggers or the repository, opens no access, as a
+ * move to another project does, and destroys nothing. A new name is excluded because it moves the workspace in the list.
  */
 function isSparse(
   { name, 'vcs-repo': repository, ...others }: JsonObject,

@@ -68,7 +68,7 @@ interface ManifestText {
   readonly lines: readonly number[];
 }
 
-/** @param schema path or URL of the JSON Schema for editors, if the text shall name one */
+/** @param schema path or URL of the JSON Schema for editors, if the text is to name one */
 export function writeManifests(manifests: readonly ManifestDraft[], schema?: string): ManifestText {
   const lines: number[] = [];
   let text = schema === undefined ? '' : `# yaml-language-server: $schema=${schema}\n`;
