@@ -8,6 +8,8 @@ import type { Manifests } from '../../manifest/read-manifests.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { KnownSecrets } from '../../redaction/known-secrets.ts';
 import { type Address, formatAddress } from '../../model/address.ts';
+import { sameJson } from '../../model/json.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { Spec } from '../../model/resource.ts';
 import { findDialect } from '../../api/dialects.ts';
 import { wideningBetween } from '../../plan/find-guards.ts';
@@ -124,7 +126,10 @@ async function takeAll(first: Trial, context: RoundContext): Promise<Round> {
     const drafted = draftFiles(fits, { drafts, kinds, secrets });
     const unplaced = [...places.flatMap((one) => ('why' in one ? [one] : [])), ...drafted.refusals];
     if (unplaced.length > 0) return { drafts, placed, trial, refusals, failed: unplaced };
-    if (fits.length === 0) return { drafts, placed, trial, refusals };
+    if (fits.length === 0) {
+      const besides = changedBesides(placed, [first, trial], kinds);
+      return { drafts, placed, trial, refusals, ...(besides.length === 0 ? {} : { failed: besides }) };
+    }
     drafts = drafted.drafts;
     placed.push(...fits);
     trial = await context.attempt(drafts);
@@ -133,6 +138,42 @@ async function takeAll(first: Trial, context: RoundContext): Promise<Round> {
     refusals.push(...trial.refusals.filter(isNew));
   }
   return { drafts, placed, trial, refusals, failed: placed.map(({ accepted }) => stillDiffers(accepted)) };
+}
+
+/** Refuses values with which others change: a default may match a document only with the new value. */
+function changedBesides(
+  placed: readonly LocatedChange[],
+  [first, trial]: readonly [Trial, Trial],
+  kinds: Registry,
+): Refusal[] {
+  if (placed.length === 0) return [];
+  const [before, after] = [first, trial].map(({ manifests }) => entriesByAddress(manifests.entries));
+  const placedAt = Map.groupBy(placed, ({ accepted }) => formatAddress(accepted.address));
+  const inDocument = Map.groupBy(
+    placed,
+    ({ accepted }) => after?.get(formatAddress(accepted.address))?.declaration.document,
+  );
+  return [...(after ?? [])].flatMap(([text, { address, resource, declaration }]) => {
+    const references = kinds.get(address.kind)?.named?.references ?? [];
+    const asked = new Set(
+      (placedAt.get(formatAddress(address)) ?? []).flatMap(({ accepted: { path } }) => [
+        path[0],
+        ...references.filter(({ id }) => id[0] === path[0]).map(({ name }) => name[0]),
+      ]),
+    );
+    const [was, is] = [before?.get(text)?.resource?.spec ?? {}, resource?.spec ?? {}];
+    const field = Object.keys({ ...was, ...is }).find(
+      (name) => !asked.has(name) && !sameJson(was[name], is[name]),
+    );
+    if (field === undefined) return [];
+    return (inDocument.get(declaration.document) ?? placed).map(({ accepted, place }) =>
+      refuse(accepted, 'value-still-differs', {
+        message: `with the live value of ${nameOfAcceptedChange(accepted)} in its manifest, ${quoted(field)} of ${quoted(text)} would change as well, because a default or another field depends on it`,
+        place,
+        fix: `write ${quoted(field)} into the document first, or change the manifest by hand`,
+      }),
+    );
+  });
 }
 
 /** An accepted value no longer differs, and a dropped resource is no longer declared: these are no refusals. */

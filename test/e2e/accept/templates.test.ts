@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
 
 const template = `apiVersion: trueup.dev/v1
 kind: Workspace
@@ -189,5 +190,32 @@ describe('An apply of resources of a template', () => {
       'value-from-template',
     ]);
     expect(text('manifests/all.yaml')).toBe(files['manifests/all.yaml']);
+  });
+});
+
+describe('a value that a default matches on', () => {
+  const bound = { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] };
+  const byTag = { defaults: [{ match: { tags: { env: 'prod' } }, Workspace: { autoApply: true } }] };
+
+  it('is not accepted where the default would then change another value, which is named', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: byTag });
+    await stack.begin(workspace('a', { tags: { env: 'dev' } }), workspace('b', { description: 'old' }));
+    await bench.byHand.patch(`/workspaces/${await bench.idOf('a')}/tag-bindings`, bound);
+    await bench.byHand.update(await bench.idOf('b'), { description: 'new' });
+    const { err } = await stack.run(['accept', '--all', '--yes'], 6);
+    expect(err).toContain('"autoApply" of "Workspace/acme/a" would change as well');
+    expect(await refused(stack, ['accept', '--all', '--yes'])).toEqual(['value-still-differs']);
+    const plan = await stack.plan();
+    expect(plan.changes.map(({ address }) => address)).toEqual(['TagBindings/acme/a']);
+  });
+
+  it('is accepted where the document sets the other value itself', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: byTag });
+    await stack.begin(workspace('a', { tags: { env: 'dev' }, autoApply: false }));
+    await bench.byHand.patch(`/workspaces/${await bench.idOf('a')}/tag-bindings`, bound);
+    await stack.run(['accept', '--all', '--yes'], 0);
+    expect((await stack.plan()).changes).toEqual([]);
   });
 });
