@@ -8,13 +8,14 @@ import { slashes } from '../../manifest/files/find-stack.ts';
 import { type Address, type AddressText, formatAddress } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject } from '../../model/json.ts';
+import { quoteSome } from '../../model/quoted.ts';
 import type { Registry } from '../../model/kind.ts';
 import { matchesPattern } from '../../model/name-pattern.ts';
 import type { ChosenPart } from '../../model/part.ts';
 import type { DesiredResource, Spec } from '../../model/resource.ts';
 import { CommandStop } from '../command-stop.ts';
 import { nearAddresses, nearTexts } from './near-matches.ts';
-import { matchesNothing, namesOneKind, type Selector } from './selectors.ts';
+import { invalidSelector, matchesNothing, namesOneKind, type Selector } from './selectors.ts';
 
 interface Declared {
   readonly resources: readonly DesiredResource[];
@@ -64,6 +65,8 @@ export function selectDeclared(
     if (left.has(text) || isLeftWithParent) excluded.add(text);
     else if (isAll || taken.has(text) || (parent !== undefined && taken.has(parent))) selected.add(text);
   }
+  const unclear = selectors.flatMap((selector) => unclearProjects(selector, entries, selected));
+  if (unclear.length > 0) throw CommandStop.ofProblems(unclear);
   if (selected.size > 0) return { selected, excluded };
   const message = `the exclusions ${selectors
     .filter(({ excludes }) => excludes)
@@ -89,7 +92,7 @@ interface Entry {
   readonly files: readonly string[];
   /** `key=value` of each tag and each flat tag, of a parent those of its children, too */
   readonly tags: ReadonlySet<string>;
-  readonly projects: ReadonlySet<string>;
+  readonly projects: { readonly names: ReadonlySet<string>; readonly ids: ReadonlySet<string> };
 }
 
 function entriesOf({ resources, kinds, directory, cwd }: Declared): Entry[] {
@@ -112,7 +115,7 @@ function entriesOf({ resources, kinds, directory, cwd }: Declared): Entry[] {
         at === undefined || at.file === '-' ? [] : fromStack(at.file),
       ),
       tags: new Set(specs.flatMap(tagsIn)),
-      projects: new Set(specs.flatMap(projectsIn)),
+      projects: projectsIn(specs),
     };
   });
 }
@@ -124,9 +127,40 @@ function tagsIn({ tags, tagNames }: Spec): string[] {
   return [...pairs.map(([key, value]) => `${key}=${value === null ? '' : String(value)}`), ...flat];
 }
 
-/** The project as the manifest has it: its id or its name. */
-function projectsIn({ project, projectId }: Spec): string[] {
-  return [project, projectId].filter((value) => typeof value === 'string');
+/** Projects as manifests give them. */
+function projectsIn(specs: readonly Spec[]): Entry['projects'] {
+  const textsAt = (field: string) =>
+    new Set(specs.map((spec) => spec[field]).filter((value) => typeof value === 'string'));
+  return { names: textsAt('project'), ids: textsAt('projectId') };
+}
+
+/** A name and an id may be of the same project, which manifests do not tell: what remains in the part must not be what was excluded. */
+function unclearProjects(
+  { text, by, value, excludes }: Selector,
+  entries: readonly Entry[],
+  selected: ReadonlySet<AddressText>,
+): Diagnostic[] {
+  if (by !== 'project' || !excludes) return [];
+  const [isName, isId] = [
+    entries.some(({ projects }) => projects.names.has(value)),
+    entries.some(({ projects }) => projects.ids.has(value)),
+  ];
+  const roots = new Set(
+    entries.flatMap((entry) => (selected.has(entry.text) ? [entry.parent ?? entry.text] : [])),
+  );
+  const others = entries.filter(
+    ({ text: root, projects: { names, ids } }) =>
+      roots.has(root) && ((isName && ids.size > 0) || (isId && names.size > 0)),
+  );
+  if (others.length === 0) return [];
+  const [form, other] = isName ? ['name', 'id'] : ['id', 'name'];
+  return [
+    invalidSelector(
+      text,
+      `excludes a project by its ${form}, and ${quoteSome(others.map((one) => one.text))} ${others.length === 1 ? 'gives its' : 'give their'} project by its ${other}`,
+      'give the project in the same way in all manifests, or exclude these resources by their addresses',
+    ),
+  ];
 }
 
 function matchedBy(selector: Selector, entries: readonly Entry[], declared: Declared): Set<AddressText> {
@@ -145,7 +179,7 @@ function matcherOf(
       return ({ tags }) =>
         tags.has(value) || (!value.includes('=') && [...tags].some((tag) => tag.startsWith(`${value}=`)));
     case 'project':
-      return ({ projects }) => projects.has(value);
+      return ({ projects: { names, ids } }) => names.has(value) || ids.has(value);
     case 'file': {
       const { isFile } = matchFiles([value], directory);
       return ({ files }) => files.some(isFile);
@@ -187,7 +221,7 @@ function nothingMatched(
         'no manifest of the stack has this project',
         nearTexts(
           value,
-          entries.flatMap(({ projects }) => [...projects]),
+          entries.flatMap(({ projects: { names, ids } }) => [...names, ...ids]),
         ).map((name) => `project:${name}`),
       );
     case 'file':

@@ -87,6 +87,23 @@ describe('a selector', () => {
     expect(await selectedBy(named, 'project:payments')).toEqual(['Workspace/one']);
   });
 
+  it('that excludes a project by its name is refused where what is left gives its project by id', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(
+      workspace('one', { project: 'payments' }),
+      workspace('two', { projectId: 'prj-payments' }),
+      workspace('three'),
+    );
+    const { err: said } = await stack.run(['plan', ...selecting('!project:payments')], 7);
+    expect(said).toContain(
+      'the selector "!project:payments" excludes a project by its name, and "Workspace/acme/two" gives its project by its id',
+    );
+    await stack.run(['plan', ...selecting('!project:prj-payments')], 7);
+    const left = selecting('!project:payments', '!Workspace/acme/two');
+    await stack.run(['plan', ...left], 0);
+  });
+
   it('is a file, a folder or a pattern of files, relative to the stack file', async () => {
     const stack = await declared();
     expect(await selectedBy(stack, 'file:manifests/teams/a/**')).toEqual([...netProd, ...netDev].sort());
