@@ -26,23 +26,23 @@ export function printPlan(terminal: Terminal, made: Plan, about: PrintedPlan = {
   const { host, width, pending } = terminal;
   const { calls = false, stack, isAcknowledged = false, next } = about;
   const options = { calls, now: host.now(), diagnostics: terminal.reported, ...(stack && { stack }) };
-  const shown = planWithoutSecrets(made, host);
   const output = textOutput(terminal);
   const paint = output === host.stdout ? terminal.paint : terminal.errorPaint;
   output?.write(
     `${renderPlan(planWithWholeValues(made, host), { ...options, isAcknowledged, next, paint, ...(width === undefined ? {} : { width }) })}\n`,
   );
+  const shown = () => planWithoutSecrets(made, host);
   printDocument(terminal, {
     json: (diagnostics) => renderPlanJson(made, { diagnostics, clean: host.clean }),
-    markdown: (diagnostics) => renderPlanMarkdown(shown, { ...options, diagnostics, next: pending.next }),
+    markdown: (diagnostics) => renderPlanMarkdown(shown(), { ...options, diagnostics, next: pending.next }),
     html: async (diagnostics) => {
       const { renderPlanHtml } = await import('../report/html/plan.ts');
       const review = reviewLink(host.env, await readEvent(host));
-      return renderPlanHtml(shown, { ...options, diagnostics, review, clean: host.clean });
+      return renderPlanHtml(shown(), { ...options, diagnostics, review, clean: host.clean });
     },
-    mermaid: () => renderMermaid(shown),
+    mermaid: () => renderMermaid(shown()),
   });
-  if (terminal.format === 'mermaid') printWhatGraphLacks(terminal, shown);
+  if (terminal.format === 'mermaid') printWhatGraphLacks(terminal, shown());
   pending.found = made.problems;
   pending.outputs = planOutputs(made);
 }

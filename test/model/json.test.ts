@@ -30,6 +30,11 @@ describe('the text of a value', () => {
     );
   });
 
+  it('has keys in the order of their characters, also those that objects order by themselves', () => {
+    const value = JSON.parse('{"a":[{"9":1,"10":2,"1a":3}],"__proto__":{"b":1,"a":2},"B":null}') as Json;
+    expect(canonicalText(value)).toBe('{"B":null,"__proto__":{"a":2,"b":1},"a":[{"10":2,"1a":3,"9":1}]}');
+  });
+
   it.each<[Json | undefined, Json | undefined]>([
     [null, undefined],
     [{}, []],

@@ -60,7 +60,9 @@ export function planJson(
     changes: plan.changes.map((change) => changeJson(plan.stack, change, clean)),
     ...clean(aboutRun(plan, diagnostics)),
   };
-  return { ...head, checksum: checksumOf({ ...head, ...rest }), ...rest };
+  // Through JSON, because the file will lack values that JSON cannot hold.
+  const written = JSON.parse(JSON.stringify({ ...head, ...rest })) as Record<string, Json>;
+  return { ...head, checksum: checksumOf(written), ...rest };
 }
 
 function aboutPlan(plan: Plan): Pick<PlanJson, 'summary' | 'guards' | 'acknowledge'> {
@@ -291,8 +293,6 @@ function modificationJson({
 // digest covers only what the plan means, but a reviewer reads the rest, too.
 
 /** Over all members but `checksum`, independent of member order and white space. @returns 64 hexadecimal characters */
-export function checksumOf(plan: object): string {
-  // Through JSON, because the file will lack values that JSON cannot hold.
-  const { checksum: _, ...rest } = JSON.parse(JSON.stringify(plan)) as Record<string, Json>;
+export function checksumOf({ checksum: _, ...rest }: Readonly<Record<string, Json>>): string {
   return createHash('sha256').update(canonicalText(rest)).digest('hex');
 }

@@ -14,9 +14,12 @@ export function printable(text: string): string {
   return text.replace(unprintable, escaped);
 }
 
+/** A pattern without line ends, because indented JSON is full of them. */
+const unprintableInLine = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]--\n]/gv;
+
 /** The same for rendered JSON, whose line ends are kept: escapes inside its strings mean the same to a parser. */
 export function printableJson(json: string): string {
-  return json.replace(unprintable, (character) => (character === '\n' ? '\n' : escaped(character)));
+  return json.replace(unprintableInLine, escaped);
 }
 
 /** JSON has no `\u{…}`: a character outside the basic plane is written as a surrogate pair. */
