@@ -2,6 +2,7 @@
  * Reads what a plan needs of every target, in parallel and in two steps, over one session for each target. A target that cannot be
  * read is reported once, does not stop the others, and is left out of the plan: a resource that was not read is not absent.
  */
+import { declaredThings } from '../compare/declared-things.ts';
 import { namedIn, resolveNames } from '../compare/named-references.ts';
 import {
   type Address,
@@ -67,7 +68,8 @@ export type LiveReadings = ReadonlyMap<string, LiveReading>;
 /** The first step: all kinds without `losses`. The deletions are not known yet. */
 export function readFirst(input: ReadInput): Promise<LiveReadings> {
   const known = knownByPlace(input);
-  return readTargets(input, async (session) => {
+  return readTargets(input, async (opened) => {
+    const session = withKnown(opened, known);
     const names = await readNames(session, input, known);
     const kinds = kindsOf(session, input, { withLosses: false });
     const sets = await readKinds(session, kinds, (kind) =>
@@ -100,7 +102,8 @@ export async function readRest(
 ): Promise<LiveReadings> {
   const sessions = input.sessions.filter(({ target }) => first.get(target.name)?.unread === undefined);
   const known = knownByPlace(input);
-  const rest = await readTargets({ ...input, sessions }, async (session) => {
+  const rest = await readTargets({ ...input, sessions }, async (opened) => {
+    const session = withKnown(opened, known);
     const planned = deletions.get(session.target.name) ?? new Set();
     const isPlannedDeletion = (parent: Address) => planned.has(formatAddress(parent));
     const { names = new Map() } = first.get(session.target.name) ?? {};
@@ -209,6 +212,14 @@ function withinTotals(sets: Sets): Sets {
 /** What is declared and recorded of each kind in each target. */
 type Known = ReadonlyMap<string, Pick<ReadRequest, 'declared' | 'records'>>;
 
+function withKnown(session: Session, known: Known): Session {
+  const { name: target } = session.target;
+  return {
+    ...session,
+    known: (kind) => known.get(kindAndTarget({ kind, target })) ?? { declared: [], records: new Map() },
+  };
+}
+
 function knownByPlace({ desired, ledger }: Pick<ReadInput, 'desired' | 'ledger'>): Known {
   const declared = Map.groupBy(desired, ({ address }) => kindAndTarget(address));
   const records = Map.groupBy(ledger.records, ([text]) => kindAndTargetIn(text));
@@ -230,8 +241,9 @@ function requestFor(
   const place = kindAndTarget({ kind: kind.name, target: target.name });
   const { declared, records } = known.get(place) ?? { declared: [], records: new Map() };
   const { references } = kind.named ?? {};
+  const things = declaredThings(lists, (of) => known.get(kindAndTarget({ kind: of, target: target.name })));
   // The plan has the errors about names that were not found.
-  const look = references === undefined ? undefined : { references, lists, recorded: () => [] };
+  const look = references === undefined ? undefined : { references, lists, things, recorded: () => [] };
   return {
     declared: look === undefined ? declared : declared.map((one) => resolveNames(one, look).resource),
     records,
@@ -242,6 +254,7 @@ function requestFor(
 
 /** Kinds that can hold undeclared resources of ours are always read. */
 function mustBeRead({ ownership }: Kind, { declared, records, isPlannedDeletion }: ReadRequest): boolean {
-  const mayHoldOurs = ownership.by === 'claim' || (ownership.by === 'ledger' && ownership.named);
+  const mayHoldOurs =
+    (ownership.by === 'claim' && !ownership.unsearched) || (ownership.by === 'ledger' && ownership.named);
   return mayHoldOurs || declared.length > 0 || records.size > 0 || isPlannedDeletion !== undefined;
 }

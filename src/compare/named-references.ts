@@ -7,6 +7,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { FieldChange, ShownName } from '../model/field.ts';
 import { type Json, type Path, valueAt, withValueAt } from '../model/json.ts';
 import {
+  createdThing,
   type NamedId,
   type NameList,
   type NameLists,
@@ -17,15 +18,20 @@ import {
 import { nearestWords } from '../model/nearest-word.ts';
 import { orList, quoted, quoteSome } from '../model/quoted.ts';
 import type { DesiredResource, Spec } from '../model/resource.ts';
+import type { DeclaredThings } from './declared-things.ts';
 
 interface LookUp {
   readonly references: readonly NamedReference[];
   readonly lists: NameLists;
+  /** those that the stack itself manages */
+  readonly things?: DeclaredThings;
 }
 
 interface UnknownName {
   readonly reference: NamedReference;
   readonly name: string;
+  /** the plan gives the thing this other name */
+  readonly becomes?: string;
 }
 
 interface ResolvedSpec {
@@ -40,7 +46,7 @@ export function namedIn(spec: Spec, references: readonly NamedReference[]): read
   return references.filter(({ name }) => typeof valueAt(spec, name) === 'string');
 }
 
-export function resolveSpec(spec: Spec, { references, lists }: LookUp): ResolvedSpec {
+export function resolveSpec(spec: Spec, { references, lists, things }: LookUp): ResolvedSpec {
   const names: Record<string, NamedId> = {};
   const unknown: UnknownName[] = [];
   let resolved = spec;
@@ -49,14 +55,28 @@ export function resolveSpec(spec: Spec, { references, lists }: LookUp): Resolved
     if (name === undefined) continue;
     resolved = withValueAt(resolved, reference.name, undefined);
     // Null means none, as with an id.
-    const id = typeof name === 'string' ? idOf(lists.get(reference.what), name) : name;
+    const found = typeof name === 'string' ? findThing(name, reference, { lists, things }) : undefined;
+    const id = typeof name === 'string' ? found?.id : name;
     if (typeof name === 'string') {
-      if (typeof id === 'string') names[nameKey(reference.id)] = { name, id };
-      else unknown.push({ reference, name });
+      if (found?.id === undefined) unknown.push({ reference, name, ...found });
+      else names[nameKey(reference.id)] = { ...found, name, id: found.id };
     }
     if (id !== undefined) resolved = withValueAt(resolved, reference.id, id);
   }
   return { spec: resolved, names, unknown };
+}
+
+function findThing(
+  name: string,
+  reference: NamedReference,
+  { lists, things }: Pick<LookUp, 'lists'> & { readonly things: DeclaredThings | undefined },
+): Partial<Pick<NamedId, 'id' | 'declaredAs'>> & Pick<UnknownName, 'becomes'> {
+  const declared = things?.find(reference, name);
+  if (declared !== undefined) return { id: declared.id ?? declared.address, declaredAs: declared.address };
+  const id = idOf(lists.get(reference.what), name);
+  const becomes = id === undefined ? undefined : things?.nameAfter(reference, id);
+  if (becomes !== undefined) return { becomes };
+  return id === undefined ? {} : { id };
 }
 
 function idOf(list: NameList | undefined, name: string): string | undefined {
@@ -133,7 +153,7 @@ class ResolvedResource implements DesiredResource {
 
 function unknownName(
   { address, placeOf }: DesiredResource,
-  { reference, name }: UnknownName,
+  { reference, name, becomes }: UnknownName,
   { lists, recorded }: LookUpIn,
 ): Diagnostic {
   const { what } = reference;
@@ -149,6 +169,14 @@ function unknownName(
       class: 'incomplete',
       message: `${refers}, and the ${what}s of target ${quoted(address.target)} could not be read: ${list?.problem ?? 'they were not asked for'}`,
       fix: `let the token read the ${what}s, if the service has them, or ${byId}`,
+    };
+  if (becomes !== undefined)
+    return {
+      ...about,
+      code: 'unknown-reference',
+      class: 'invalid',
+      message: `${refers}, which this plan renames to ${quoted(becomes)}`,
+      fix: `write ${quoted(`${nameKey(reference.name)}: ${becomes}`)}`,
     };
   const same = list.byName.get(name) ?? [];
   if (same.length > 1)
@@ -243,7 +271,9 @@ function shownName(
   const at = id.slice(path.length);
   const nameOf = (value: Json | undefined) => {
     const found = value === undefined ? undefined : valueAt(value, at);
-    return typeof found === 'string' ? lists.get(what)?.byId.get(found) : undefined;
+    return typeof found === 'string'
+      ? (lists.get(what)?.byId.get(found) ?? createdThing(found)?.name)
+      : undefined;
   };
   const [was, becomes] = [nameOf(before), nameOf(after)];
   if (was === undefined && becomes === undefined) return undefined;

@@ -142,6 +142,13 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
    * `live` is the current child, if it was read.
    */
   readonly remainingAccess?: (record: LedgerRecord<Named<D>>, live?: L) => readonly string[];
+  /** Why this resource must never be deleted, whatever a manifest asks for, as a clause; undefined for all others. */
+  readonly permanent?: (live: L) => string | undefined;
+  /**
+   * The resources that are in this one, as far as they were read: it is not deleted unless the same plan deletes them or moves them
+   * to another one. A forced deletion overrides nothing of that, nor other blockers.
+   */
+  readonly contents?: (live: L) => readonly Content[];
   /**
    * Why the service will refuse this action on this resource in its current state; empty when it will not. `record` is its
    * ledger record: our own lock does not block.
@@ -163,6 +170,12 @@ export interface Overridden {
   readonly message: string;
 }
 
+/** A resource in another one, such as a workspace in its project. */
+export interface Content {
+  readonly address: Address;
+  readonly id: string;
+}
+
 export interface Description {
   readonly spec: Spec;
   /** sentences for readers of the manifest, about what a manifest cannot or should not hold; no secrets */
@@ -179,8 +192,11 @@ export interface NameRule {
 
 /** What proves that a resource is ours. */
 type Ownership =
-  /** an ownership tag in the target, with a creator mark */
-  | { readonly by: 'claim' }
+  /**
+   * an ownership tag in the target, with a creator mark. `unsearched`: undeclared resources of ours are found by the ledger alone, so
+   * that a stack that neither declares nor recorded any sends no request for them
+   */
+  | { readonly by: 'claim'; readonly unsearched?: true }
   /** the ledger; `named`: only names that the target's `owns` admits */
   | { readonly by: 'ledger'; readonly named: boolean; readonly undeclared: 'delete' | 'release' }
   /** the owner of its parent */
@@ -248,6 +264,8 @@ export interface Session {
   readonly dialect: Dialect;
   readonly stack: string;
   readonly reader: Reader;
+  /** What is declared and recorded of a kind in this target; only in reads for a plan. */
+  known?(kind: string): Pick<ReadRequest, 'declared' | 'records'>;
   /** what the service was found to lack; known to all sessions of the target in this run, so that it is not asked again */
   readonly lacks: Set<ServiceLack>;
   /** Runs `read` once per session and key: for reads that several kinds need. */

@@ -1,14 +1,15 @@
 /**
- * The things of an organization that workspaces refer to: projects, agent pools, SSH keys, and connections to hosts of
+ * The things of an organization that workspaces and projects refer to: projects, agent pools, SSH keys, and connections to hosts of
  * repositories. Each sort is one list, which is read once per session, and only if a manifest gives one of its things by name.
  */
 import { type JsonObject, memberOf, valueAt } from '../../model/json.ts';
 import type { NamedThings, Session } from '../../model/kind.ts';
 import { type NamedId, type NameList, nameList } from '../../model/named-reference.ts';
 import { listOf } from './organization.ts';
+import { projectKind, projectNames } from './projects.ts';
 
 const references: NamedThings['references'] = [
-  { name: ['project'], id: ['projectId'], what: 'project' },
+  { name: ['project'], id: ['projectId'], what: 'project', kind: projectKind },
   { name: ['agentPool'], id: ['agentPoolId'], what: 'agent pool' },
   { name: ['sshKey'], id: ['sshKeyId'], what: 'SSH key' },
   {
@@ -27,7 +28,6 @@ interface Listed {
 }
 
 const lists: ReadonlyMap<string, Listed> = new Map<string, Listed>([
-  ['project', { path: 'projects' }],
   ['agent pool', { path: 'agent-pools' }],
   ['SSH key', { path: 'ssh-keys' }],
   ['VCS connection', { path: 'oauth-clients', ids: tokensOf }],
@@ -44,6 +44,7 @@ function tokensOf({ relationships = null }: JsonObject): readonly string[] {
 
 /** Of a client without a token nothing is listed: nothing can be connected through it. */
 async function list(session: Session, what: string): Promise<NameList> {
+  if (what === 'project') return projectNames(session);
   const listed = lists.get(what);
   if (listed === undefined) throw new Error(`there is no list of ${what}`);
   const { items, problem } = await listOf(session, listed.path);
@@ -56,3 +57,9 @@ async function list(session: Session, what: string): Promise<NameList> {
 }
 
 export const namedThings: NamedThings = { references, list };
+
+/** Those that projects refer to. */
+export const namedByProjects: NamedThings = {
+  references: [{ name: ['defaultAgentPool'], id: ['defaultAgentPoolId'], what: 'agent pool' }],
+  list,
+};

@@ -18,9 +18,9 @@ export const limits = {
     'the service derives "fileTriggersEnabled" from the lists of triggers: it is true if one of them has entries, and cannot be set',
 } as const;
 
-/** A declared field that no workspace has in answers. */
-export function lackingField(name: string): string {
-  return `the service does not have, or does not show, ${quoted(name)} of a workspace`;
+/** A declared field that no workspace, or no project, has in answers. */
+export function lackingField(name: string, of: 'workspace' | 'project' = 'workspace'): string {
+  return `the service does not have, or does not show, ${quoted(name)} of a ${of}`;
 }
 
 const maxNames = 5;

@@ -1,6 +1,6 @@
 /**
- * The key-value tags of one workspace: its direct bindings, the ownership tag, which is kept apart so that no caller can lose
- * it, and the service's limits. A write repeats the whole set, so a set with a binding of unexpected form is refused as a whole.
+ * The key-value tags of one workspace or project: its direct bindings, the ownership tag, which is kept apart so that no caller can
+ * lose it, and the service's limits. A write repeats the whole set, so a set with a binding of unexpected form is refused as a whole.
  */
 import { describeAnswer } from '../../model/http.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -11,8 +11,24 @@ import type { WorkspaceItem } from './workspace.ts';
 
 export type Tags = Readonly<Record<string, string>>;
 
+/** What tags are bound to: the beginning of its path, the word for it, and the key of its ownership tag. */
+interface TagOwner {
+  readonly path: 'workspaces' | 'projects';
+  readonly word: string;
+  readonly key: string;
+}
+
+/**
+ * The key of the ownership tag of a project. Workspaces inherit the tags of their project, so the key of their own tag would look
+ * like the claim of another stack there.
+ */
+export const projectTagKey = 'trueup-project';
+
+const ofWorkspaces: TagOwner = { path: 'workspaces', word: 'workspace', key: ownershipTagKey };
+export const ofProjects: TagOwner = { path: 'projects', word: 'project', key: projectTagKey };
+
 export interface BoundTags {
-  /** bound to the workspace itself, without the ownership tag */
+  /** bound to the workspace or project itself, without its ownership tag */
   readonly direct: Tags;
   /** the ownership tag in the target; one that is `inherited` from the project is not evidence */
   readonly ownershipTag?: { readonly text: string; readonly inherited: boolean };
@@ -54,19 +70,19 @@ interface Binding {
  * From the items of `tag-bindings` or `effective-tag-bindings`; a direct ownership tag takes precedence over an inherited one.
  * `problem` is a clause about the first binding of unexpected form.
  */
-export function boundTags(items: readonly Json[]): TagsAnswer {
+export function boundTags(items: readonly Json[], { key }: Pick<TagOwner, 'key'> = ofWorkspaces): TagsAnswer {
   const bindings: Binding[] = [];
   for (const item of items) {
     const binding = asBinding(item);
     if (typeof binding === 'string') return { problem: binding };
     bindings.push(binding);
   }
-  return { tags: withoutOwnershipTag(bindings) };
+  return { tags: withoutOwnershipTag(bindings, key) };
 }
 
-function withoutOwnershipTag(bindings: readonly Binding[]): BoundTags {
-  const own = bindings.filter(({ key, inherited }) => !inherited && key !== ownershipTagKey);
-  const ownershipTags = bindings.filter(({ key }) => key === ownershipTagKey);
+function withoutOwnershipTag(bindings: readonly Binding[], ownershipKey: string): BoundTags {
+  const own = bindings.filter(({ key, inherited }) => !inherited && key !== ownershipKey);
+  const ownershipTags = bindings.filter(({ key }) => key === ownershipKey);
   const ownershipTag = ownershipTags.find(({ inherited }) => !inherited) ?? ownershipTags[0];
   return {
     direct: Object.fromEntries(own.map(({ key, value }) => [key, value])),
@@ -86,9 +102,9 @@ function asBinding(item: Json): Binding | string {
   return { key, value: value ?? '', inherited: isInherited(item) };
 }
 
-function ofWorkspace(name: string, answer: TagsAnswer): TagsAnswer {
+function named({ word }: TagOwner, name: string, answer: TagsAnswer): TagsAnswer {
   return answer.tags === undefined
-    ? { problem: `the tag bindings of workspace ${quoted(name)} could not be parsed: ${answer.problem}` }
+    ? { problem: `the tag bindings of ${word} ${quoted(name)} could not be parsed: ${answer.problem}` }
     : answer;
 }
 
@@ -106,6 +122,7 @@ function isInherited(item: JsonObject): boolean {
 export function includedTags(
   item: WorkspaceItem,
   included: ReadonlyMap<string, Json>,
+  owner: TagOwner = ofWorkspaces,
 ): TagsAnswer | undefined {
   const relationship = item.relationships['effective-tag-bindings'];
   const data = isJsonObject(relationship) ? relationship['data'] : undefined;
@@ -113,7 +130,9 @@ export function includedTags(
   const items = (data as readonly Json[]).map((entry) =>
     isJsonObject(entry) && typeof entry['id'] === 'string' ? included.get(entry['id']) : undefined,
   );
-  return items.every((found) => found !== undefined) ? ofWorkspace(item.name, boundTags(items)) : undefined;
+  return items.every((found) => found !== undefined)
+    ? named(owner, item.name, boundTags(items, owner))
+    : undefined;
 }
 
 /** Included tag bindings by id, for `includedTags`. */
@@ -135,9 +154,9 @@ export async function readBoundTags(
   item: Pick<WorkspaceItem, 'id' | 'name'>,
   mayInherit: boolean,
 ): Promise<TagsAnswer> {
-  const direct = await readBindings(session, item, 'tag-bindings');
+  const direct = await readBindings(session, item);
   if (direct.tags === undefined || !mayInherit || direct.tags.ownershipTag !== undefined) return direct;
-  const effective = await readBindings(session, item, 'effective-tag-bindings');
+  const effective = await readBindings(session, item, { list: 'effective-tag-bindings' });
   if (effective.tags === undefined) return effective;
   const { ownershipTag } = effective.tags;
   return ownershipTag === undefined
@@ -145,15 +164,19 @@ export async function readBoundTags(
     : { tags: { ...direct.tags, ownershipTag: { ...ownershipTag, inherited: true } } };
 }
 
-async function readBindings(
-  { reader }: Session,
+/** The bindings in one list of a workspace or project. */
+export async function readBindings(
+  { reader }: Pick<Session, 'reader'>,
   { id, name }: Pick<WorkspaceItem, 'id' | 'name'>,
-  list: 'tag-bindings' | 'effective-tag-bindings',
+  {
+    owner = ofWorkspaces,
+    list = 'tag-bindings',
+  }: { readonly owner?: TagOwner; readonly list?: 'tag-bindings' | 'effective-tag-bindings' } = {},
 ): Promise<TagsAnswer> {
-  const answer = await reader.get(`/workspaces/${encodeURIComponent(id)}/${list}`);
+  const answer = await reader.get(`/${owner.path}/${encodeURIComponent(id)}/${list}`);
   const data = isJsonObject(answer.body) ? answer.body['data'] : undefined;
-  if (answer.status === 200 && Array.isArray(data)) return ofWorkspace(name, boundTags(data));
-  const problem = `the tag bindings of workspace ${quoted(name)} were not read: ${describeAnswer(answer)}`;
+  if (answer.status === 200 && Array.isArray(data)) return named(owner, name, boundTags(data, owner));
+  const problem = `the tag bindings of ${owner.word} ${quoted(name)} were not read: ${describeAnswer(answer)}`;
   return { problem, ...(answer.status === 404 ? { missing: true } : {}) };
 }
 
@@ -170,6 +193,11 @@ export const tagCharactersText = 'letters, digits and _ . = + - @ :';
 /** Prefixes of keys that only the service may write; they are never part of a set of tags. */
 export const reservedPrefixes: readonly string[] = ['hc:', 'hcp:'];
 
+/** The keys of ownership tags, also of those of the other sort: no manifest has them. */
+export function isOwnershipKey(key: string): boolean {
+  return key === ownershipTagKey || key === projectTagKey;
+}
+
 export function isReserved(key: string): boolean {
-  return key === ownershipTagKey || reservedPrefixes.some((prefix) => key.startsWith(prefix));
+  return isOwnershipKey(key) || reservedPrefixes.some((prefix) => key.startsWith(prefix));
 }

@@ -3,19 +3,21 @@
  * with the workspace's id or a reference to it.
  */
 import { type Address, formatAddress } from '../../model/address.ts';
-import type { Call, CallId } from '../../model/call.ts';
+import type { Call, CallId, CallObject } from '../../model/call.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { CallContext } from '../../model/kind-calls.ts';
+import { createdThing } from '../../model/named-reference.ts';
 import { ownershipTagKey } from '../../model/resource.ts';
 import type { Dialect } from '../../model/stack.ts';
 import type { Tags } from './tag-bindings.ts';
 import { type Right, workspaceOf } from './workspace.ts';
 
 /**
- * The order of calls in one target, lowest first: workspaces before their tags, both before consumers, which may be any
- * workspace; then locks; then deletes, with the unlocks that they need just before them.
+ * The order of calls in one target, lowest first: projects before workspaces, workspaces before their tags, both before consumers,
+ * which may be any workspace; then locks; then deletes, with the unlocks that they need just before them, those of projects last.
  */
 export const callOrder = {
+  project: -10,
   /** calls that the service would refuse after the workspace itself was changed */
   beforeWorkspace: -5,
   unlockToRelease: -5,
@@ -25,6 +27,7 @@ export const callOrder = {
   lock: 20,
   unlockToDelete: 25,
   remove: 30,
+  removeProject: 40,
 };
 
 /** `Workspace/acme/app#create`. Other kinds use these ids in `needs` and `sharedCall`. */
@@ -79,23 +82,35 @@ export function workspaceCall(
 }
 
 /** The body of a create or an update. Empty parts are left out. */
-export function workspaceBody(attributes: JsonObject, relationships: JsonObject = {}): JsonObject {
+export function workspaceBody(attributes: JsonObject, relationships: CallObject = {}): CallObject {
+  return documentBody('workspaces', attributes, relationships);
+}
+
+/** The same for any type of document. */
+export function documentBody(type: string, attributes: JsonObject, relationships: CallObject): CallObject {
   return {
     data: {
-      type: 'workspaces',
+      type,
       ...(Object.keys(attributes).length === 0 ? {} : { attributes }),
       ...(Object.keys(relationships).length === 0 ? {} : { relationships }),
     },
   };
 }
 
-/** The value of `relationships.tag-bindings`, and the body of a call that adds bindings; sorted by key, the ownership tag last. */
-export function tagBindingList(tags: Tags, ownershipTag?: string): JsonObject {
+/**
+ * The value of `relationships.tag-bindings`, and the body of a call that adds bindings; sorted by key, the ownership tag last.
+ * @param ownershipKey of a workspace, unless another one is given
+ */
+export function tagBindingList(
+  tags: Tags,
+  ownershipTag?: string,
+  ownershipKey: string = ownershipTagKey,
+): JsonObject {
   const bindings = Object.keys(tags)
     .sort()
     .map((key) => tagBinding(key, tags[key] ?? ''));
   return {
-    data: ownershipTag === undefined ? bindings : [...bindings, tagBinding(ownershipTagKey, ownershipTag)],
+    data: ownershipTag === undefined ? bindings : [...bindings, tagBinding(ownershipKey, ownershipTag)],
   };
 }
 
@@ -132,7 +147,16 @@ export function keptAssessments(
   return live === true && typeof mode === 'string' && refusesAssessments(mode, dialect) ? undefined : live;
 }
 
-/** Puts a workspace into a project; empty without one, because the service then uses its default project. */
-export function projectRelationship(project: Json | undefined): JsonObject {
-  return typeof project === 'string' ? { project: { data: { type: 'projects', id: project } } } : {};
+/**
+ * Puts a workspace into a project; empty without one, because the service then uses its default project.
+ * @param project its id, or the address of one that the same plan creates
+ */
+export function projectRelationship(
+  project: Json | undefined,
+  { idOf }: Pick<CallContext, 'idOf'>,
+): CallObject {
+  if (typeof project !== 'string') return {};
+  const created = createdThing(project);
+  const id = (created && idOf(created)) ?? project;
+  return { project: { data: { type: 'projects', id } } };
 }

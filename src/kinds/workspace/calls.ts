@@ -64,7 +64,7 @@ function createCalls({ address, fields }: Change, context: WorkspaceContext): Ca
       ? undefined
       : ownershipTagValue(formatOwnershipTag(ownershipTag), context.stackId);
   const relationships = {
-    ...projectRelationship(desired.projectId),
+    ...projectRelationship(desired.projectId, context),
     'tag-bindings': tagBindingList(declaredTags(address, context), tagText),
     ...flatTags(context),
   };

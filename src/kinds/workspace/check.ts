@@ -2,6 +2,7 @@
  * The rules about one workspace that a schema cannot express (wire/workspaces 5.4, 2.1). Offline. Where runs execute is checked
  * in `check-execution.ts`.
  */
+import { durationPattern } from '../../api/workspaces/projects.ts';
 import { parseMoment } from '../../compare/comparisons.ts';
 import { isJsonObject, type Json, type Path } from '../../model/json.ts';
 import type { CheckContext, ResourceProblem } from '../../model/kind.ts';
@@ -48,12 +49,10 @@ function checkConnection(repository: WorkspaceSpec['vcsRepo']): ResourceProblem[
   ];
 }
 
-const DURATION = /^[1-9]\d{0,3}[dh]$/;
-
 function checkAutoDestroy(spec: WorkspaceSpec, now: number | undefined): ResourceProblem[] {
   const findings: ResourceProblem[] = [];
   const duration = spec.autoDestroyActivityDuration;
-  if (typeof duration === 'string' && !DURATION.test(duration)) {
+  if (typeof duration === 'string' && !durationPattern.test(duration)) {
     findings.push({
       code: 'bad-duration',
       severity: 'error',

@@ -2,7 +2,7 @@
  * Services that lack something: that do not return some fields, never report whether an execution mode is a
  * workspace's own, or keep no ownership tags. The ledger records what a write has shown.
  */
-import { type Inherited, reportsInheritance } from '../../api/workspaces/organization.ts';
+import { type Inherited, reportsInheritance } from '../../api/workspaces/projects.ts';
 import { asWorkspaceItem, poolOf, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';

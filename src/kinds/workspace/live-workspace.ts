@@ -2,7 +2,7 @@
  * Converts a workspace document, of a read or of the response to a write, to a live workspace in the shape of a manifest. A field
  * that the service does not return is left out, never guessed; an inherited setting is `null`, whatever its effective value.
  */
-import type { Inherited } from '../../api/workspaces/organization.ts';
+import type { Inherited } from '../../api/workspaces/projects.ts';
 import { type BoundTags, ownershipFromTag } from '../../api/workspaces/tag-bindings.ts';
 import {
   asWorkspaceItem,

@@ -7,8 +7,8 @@ import {
   enforcesAssessments,
   isHosted,
   organizationMode,
-  readProject,
 } from '../../api/workspaces/organization.ts';
+import { readProject } from '../../api/workspaces/projects.ts';
 import { refusesAssessments } from '../../api/workspaces/workspace-call.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
 import { isJsonObject, sameJson } from '../../model/json.ts';

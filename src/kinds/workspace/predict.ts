@@ -2,13 +2,8 @@
  * Predicts what a workspace will have after the plan besides its own settings: what it inherits from its project, and health
  * assessments that its organization enforces. Requests are sent only if a manifest may change the outcome.
  */
-import {
-  enforcesAssessments,
-  organizationMode,
-  projectMode,
-  readProject,
-  readProjectAgain,
-} from '../../api/workspaces/organization.ts';
+import { enforcesAssessments, organizationMode } from '../../api/workspaces/organization.ts';
+import { projectMode, readProject, readProjectAgain } from '../../api/workspaces/projects.ts';
 import { keptAssessments } from '../../api/workspaces/workspace-call.ts';
 import type { WorkspaceItem } from '../../api/workspaces/workspace.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
@@ -247,8 +242,10 @@ async function inheritableFrom(
   // For a new workspace, the mode of the whole organization is not shown as inherited.
   const mode = project.mode ?? (isNew ? undefined : await organizationMode(session));
   return {
-    from: `project ${quoted(project.name)} (${project.id})`,
-    id: project.id,
+    // One that the plan creates has nothing to read again.
+    ...(project.isNew
+      ? { from: `project ${quoted(project.name)}` }
+      : { from: `project ${quoted(project.name)} (${project.id})`, id: project.id }),
     values: {
       autoDestroyActivityDuration: project.duration,
       ...(mode === undefined ? {} : { executionMode: mode }),

@@ -20,7 +20,7 @@ import {
   unread,
   workspacesOnPage,
 } from '../../api/workspaces/read-workspace.ts';
-import { type Inherited, inheritedExecution, reportsInheritance } from '../../api/workspaces/organization.ts';
+import { type Inherited, inheritedExecution, reportsInheritance } from '../../api/workspaces/projects.ts';
 import { lackingField, limits, unknownModes } from '../../api/workspaces/service-limits.ts';
 import { relatedId, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
 import { predictAssessments, predictCreations, predictInherited, type WorkspaceReading } from './predict.ts';
@@ -91,7 +91,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
     ],
     invisible: invisibleFields(request, resources),
     notes: [],
-    limits: [...list.limits, ...limitsOf(readings, request), ...lacking.map(lackingField)],
+    limits: [...list.limits, ...limitsOf(readings, request), ...lacking.map((name) => lackingField(name))],
     lacking,
     ...(isKept ? {} : { unverified: true }),
   };

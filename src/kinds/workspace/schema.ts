@@ -166,6 +166,8 @@ const neighbourFields = {
   projectId: Type.Optional(
     Type.String({
       minLength: 1,
+      // A text with slashes is the address of a project that the same plan creates.
+      pattern: '^[^/]+$',
       description:
         'Id of the project that the workspace is in; a change moves it. Left out when it is created: the default project.',
       examples: ['prj-1'],

@@ -4,7 +4,7 @@
  */
 import type { Address } from '../../model/address.ts';
 import { ownershipTagValue } from '../../model/resource.ts';
-import { type Call, isCallObject } from '../../model/call.ts';
+import { type Call, type CallObject, isCallObject } from '../../model/call.ts';
 import type { Change } from '../../model/change.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { PlannedCalls } from '../../model/kind-calls.ts';
@@ -34,7 +34,7 @@ export function updateCalls({ address, fields }: Change, context: WorkspaceConte
   const changed = changedFields(fields);
   const ownershipTag = writtenOwnershipTag(changed, context);
   const relationships = {
-    ...projectRelationship(changed.get('projectId')?.after),
+    ...projectRelationship(changed.get('projectId')?.after, context),
     ...(ownershipTag.replaces ? { 'tag-bindings': withOwnershipTag(context, ownershipTag.text) } : {}),
   };
   const update = patchCall(address, context, {
@@ -171,7 +171,7 @@ export function withOwnershipTag({ live }: WorkspaceContext, ownershipTag?: stri
 
 interface PatchDraft extends Pick<Call, 'reliesOn'> {
   readonly attributes: JsonObject;
-  readonly relationships: JsonObject;
+  readonly relationships: CallObject;
 }
 
 /** undefined when nothing in the document itself changes. */
@@ -217,7 +217,7 @@ const mayDestroy: readonly string[] = [
  */
 function isSparse(
   { name, 'vcs-repo': repository, ...others }: JsonObject,
-  relationships: JsonObject,
+  relationships: CallObject,
 ): boolean {
   const isAlone = Object.entries(others).some(
     ([attribute, value]) => Array.isArray(value) || mayDestroy.includes(attribute),

@@ -1,0 +1,272 @@
+/**
+ * Reads the projects of an organization in one list, once per session, and only when a plan depends on them (wire/workspaces 6): for
+ * their names, for what their workspaces inherit, and for the projects that a stack manages, with their tags.
+ */
+import { idsOfDeclared } from '../../compare/declared-things.ts';
+import { formatAddress } from '../../model/address.ts';
+import { describeAnswer, WireError } from '../../model/http.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
+import type { Session } from '../../model/kind.ts';
+import { type NamedId, type NameList, nameList } from '../../model/named-reference.ts';
+import type { DesiredResource } from '../../model/resource.ts';
+import { includedTagsQuery, isIncludeRefused } from './list-workspaces.ts';
+import {
+  defaultPoolIn,
+  defaultProjectIn,
+  organizationMode,
+  type OrganizationList,
+  readList,
+  readOrganization,
+} from './organization.ts';
+import { bindingsById, includedTags, ofProjects, readBindings, type TagsAnswer } from './tag-bindings.ts';
+import { asWorkspaceItem, relatedId, type WorkspaceItem } from './workspace.ts';
+
+/** The durations of auto-destroy that the service accepts, of projects and of workspaces. */
+export const durationPattern = /^[1-9]\d{0,3}[dh]$/;
+
+/** The kind of the documents of projects. */
+export const projectKind = 'Project';
+
+/** Documents of projects have the same form as those of workspaces. */
+export type ProjectItem = Omit<WorkspaceItem, 'listedAt'>;
+
+export interface ProjectList extends Pick<OrganizationList, 'problem' | 'isMissing' | 'total'> {
+  readonly items: readonly ProjectItem[];
+  readonly byId: ReadonlyMap<string, ProjectItem>;
+  /** the list included the tags of every project */
+  readonly hasTags: boolean;
+  /** The tags of one project. Sends a request, once per session, only if the list did not include them. */
+  tagsOf(item: ProjectItem): Promise<TagsAnswer>;
+}
+
+/** @param withTags as the first call of a session has it: if the stack manages projects, unless it is said */
+export function listProjects(session: Session, withTags = isManaged(session)): Promise<ProjectList> {
+  return session.once('projects', async () => {
+    const tags = new Map<string, TagsAnswer | undefined>();
+    const { items: documents, ...list } = await readProjects(session, withTags ? tags : undefined);
+    const items = documents.flatMap((document) => asProjectItem(document) ?? []);
+    const { problem, isMissing, total } = list;
+    return {
+      ...(problem === undefined ? {} : { problem }),
+      ...(isMissing === undefined ? {} : { isMissing }),
+      ...(total === undefined ? {} : { total }),
+      items,
+      byId: new Map(items.map((item) => [item.id, item])),
+      hasTags: withTags && items.every(({ id }) => tags.get(id) !== undefined),
+      tagsOf: async (item) => tags.get(item.id) ?? readProjectTags(session, item),
+    };
+  });
+}
+
+/** Whether the stack declares projects, or its ledger has some. */
+function isManaged({ known }: Session): boolean {
+  const { declared = [], records } = known?.(projectKind) ?? {};
+  return declared.length > 0 || (records?.size ?? 0) > 0;
+}
+
+/** @param tags where the tags that the list includes are put, by id; absent if none are asked for */
+async function readProjects(
+  session: Session,
+  tags: Map<string, TagsAnswer | undefined> | undefined,
+): Promise<OrganizationList> {
+  if (tags === undefined) return readList(session, 'projects');
+  const reduce = (documents: readonly JsonObject[], included: readonly JsonObject[]) => {
+    const bindings = bindingsById(included);
+    for (const document of documents) {
+      const item = asProjectItem(document);
+      if (item !== undefined) tags.set(item.id, includedTags(item, bindings, ofProjects));
+    }
+    return documents;
+  };
+  const list = await readList(session, `projects?${includedTagsQuery}`, { reduce });
+  return isIncludeRefused(list.refusal) ? readList(session, 'projects') : list;
+}
+
+function readProjectTags(session: Session, item: ProjectItem): Promise<TagsAnswer> {
+  return session.once(`tag-bindings of ${item.id}`, () => readBindings(session, item, { owner: ofProjects }));
+}
+
+/** A project without a name has its id in place of it. */
+export function asProjectItem(document: Json | undefined): ProjectItem | undefined {
+  const item = asWorkspaceItem(document);
+  if (item !== undefined || !isJsonObject(document)) return item;
+  const { id, attributes = null, relationships = null } = document;
+  if (typeof id !== 'string') return undefined;
+  return {
+    id,
+    name: id,
+    attributes: isJsonObject(attributes) ? attributes : {},
+    relationships: isJsonObject(relationships) ? relationships : {},
+  };
+}
+
+/** The names of the projects. */
+export async function projectNames(session: Session): Promise<NameList> {
+  const { items, problem } = await listProjects(session);
+  const named = items.filter(({ attributes, name }) => attributes['name'] === name && name !== '');
+  return nameList(
+    named.map(({ id, name }): NamedId => ({ id, name })),
+    problem,
+  );
+}
+
+/** The id of the project of workspaces that name none; undefined if it is not known. */
+export async function defaultProject(session: Session): Promise<string | undefined> {
+  const organization = await readOrganization(session);
+  return organization && defaultProjectIn(organization);
+}
+
+// What the workspaces of a project inherit from it.
+
+interface Project {
+  readonly id: string;
+  readonly name: string;
+  /** the plan creates it: it has no id yet */
+  readonly isNew?: true;
+  /** the time without activity after which their resources are destroyed; null: none */
+  readonly duration: string | null;
+  /** their execution mode; absent if the project has none, so that it is the organization's */
+  readonly mode?: string;
+  /** the id of the agent pool for this mode */
+  readonly pool?: string;
+}
+
+/** A project, or why it could not be read; `none`: the service has no projects. */
+type ProjectReading = Project | { readonly unread: string } | 'none';
+
+/**
+ * The project with this id, with what the plan makes of it if the stack manages it.
+ * @param id or the address of a project that the plan creates; undefined: the project that the service puts a workspace into if a
+ * create names none
+ */
+export async function readProject(session: Session, id: string | undefined): Promise<ProjectReading> {
+  const list = await listProjects(session);
+  const wanted = id ?? (await defaultOf(session, list));
+  if (wanted === undefined) return withoutDefault(list);
+  const project = list.byId.get(wanted);
+  const declared = (await declaredProjects(session)).get(wanted);
+  if (project !== undefined) return asPlanned(projectFrom(project), session, declared);
+  if (declared !== undefined)
+    return asPlanned(
+      { id: wanted, name: declared.address.name, isNew: true, duration: null },
+      session,
+      declared,
+    );
+  if (list.isMissing) return 'none';
+  return { unread: list.problem ?? 'the list of projects that this token can see does not include it' };
+}
+
+/** The same project, read again before a plan that relies on it is applied. */
+export function readProjectAgain(
+  session: Session,
+  id: string,
+): Promise<Project | { readonly unread: string }> {
+  return session.once(`project ${id}`, async () => {
+    try {
+      const answer = await session.reader.get(`/projects/${encodeURIComponent(id)}`);
+      const item = answer.status === 200 ? asProjectItem(memberOf(answer.body, 'data')) : undefined;
+      return item === undefined ? { unread: describeAnswer(answer) } : projectFrom({ ...item, id });
+    } catch (error) {
+      if (error instanceof WireError) return { unread: error.message };
+      throw error;
+    }
+  });
+}
+
+function projectFrom({ id, name, attributes, relationships }: ProjectItem): Project {
+  const duration = attributes['auto-destroy-activity-duration'];
+  const mode = attributes['default-execution-mode'];
+  const pool = defaultPoolIn(relationships);
+  const isOwn = memberOf(attributes['setting-overwrites'], 'default-execution-mode') !== false;
+  return {
+    id,
+    name,
+    duration: typeof duration === 'string' && duration !== '' ? duration : null,
+    ...(typeof mode === 'string' && isOwn ? { mode, ...(typeof pool === 'string' ? { pool } : {}) } : {}),
+  };
+}
+
+/** The declared projects by their ids; by address those that the plan creates. */
+function declaredProjects(session: Session): Promise<ReadonlyMap<string, DesiredResource>> {
+  return session.once('declared projects', async () => {
+    const known = session.known?.(projectKind);
+    if (known === undefined || known.declared.length === 0) return new Map();
+    const ids = idsOfDeclared(await projectNames(session), known);
+    return new Map(
+      known.declared.flatMap((one) => {
+        const text = formatAddress(one.address);
+        return ids.has(text) ? [[ids.get(text) ?? text, one] as const] : [];
+      }),
+    );
+  });
+}
+
+/** With the duration and the mode that its manifest sets, or no longer sets: projects are written before workspaces. */
+function asPlanned(project: Project, { known }: Session, declared: DesiredResource | undefined): Project {
+  if (declared === undefined) return project;
+  const recorded = known?.(projectKind).records.get(formatAddress(declared.address))?.fields ?? {};
+  // A field that is no longer declared is reset.
+  const planned = (field: string): Json | undefined =>
+    declared.spec[field] === undefined && recorded[field] !== undefined ? null : declared.spec[field];
+  const [duration, mode] = [planned('autoDestroyActivityDuration'), planned('defaultExecutionMode')];
+  const { mode: _, pool: __, ...withoutMode } = project;
+  const becomes: Project = mode === undefined ? project : withoutMode;
+  return {
+    ...becomes,
+    ...(typeof mode === 'string' ? { mode } : {}),
+    ...(duration === undefined ? {} : { duration: typeof duration === 'string' ? duration : null }),
+  };
+}
+
+/** The organization names the default project: a list with one project may be incomplete for this token. */
+async function defaultOf(session: Session, { byId, problem }: ProjectList): Promise<string | undefined> {
+  if (problem !== undefined) return undefined;
+  const organization = await readOrganization(session);
+  if (organization === undefined) return undefined;
+  return defaultProjectIn(organization) ?? (byId.size === 1 ? [...byId.keys()][0] : undefined);
+}
+
+/** The default project is unknown, which does not matter if the service has no projects. */
+function withoutDefault({ isMissing, problem }: ProjectList): ProjectReading {
+  if (isMissing) return 'none';
+  return { unread: problem ?? 'the organization has no default project' };
+}
+
+/** The execution mode that the workspaces of a project inherit, from it or from the organization; undefined if it could not be read. */
+export async function projectMode(session: Session, id: string): Promise<string | undefined> {
+  const project = await readProject(session, id);
+  if (project === 'none' || 'unread' in project) return undefined;
+  return project.mode ?? organizationMode(session);
+}
+
+// The execution mode and the agent pool that a workspace inherits: its project's, else its organization's (wire/workspaces 1.5.1).
+// They also reveal a service that reports every mode as inherited.
+
+export type Inherited = { readonly mode: string; readonly pool: string | null } | 'unknown';
+
+/** For a service without defaults: the initial default of the API. */
+const withoutDefaults = { mode: 'remote', pool: null };
+
+/** Whether the service reports that this workspace inherits its mode. */
+export function reportsInheritance({ attributes }: WorkspaceItem): boolean {
+  return memberOf(attributes['setting-overwrites'], 'execution-mode') === false;
+}
+
+/**
+ * What this workspace inherits now. Sends at most one request for the organization, and one for the list of its projects, in a
+ * session.
+ */
+export async function inheritedExecution(session: Session, item: WorkspaceItem): Promise<Inherited> {
+  const id = relatedId(item, 'project');
+  const list = id === null ? undefined : await listProjects(session);
+  const found = id === null ? undefined : list?.byId.get(id);
+  if (list !== undefined && found === undefined) return 'unknown';
+  const project = found && projectFrom(found);
+  if (project?.mode !== undefined) return { mode: project.mode, pool: project.pool ?? null };
+  const organization = await readOrganization(session);
+  if (organization === undefined) return 'unknown';
+  const mode = memberOf(organization['attributes'], 'default-execution-mode');
+  const pool = defaultPoolIn(organization['relationships']);
+  if (typeof mode !== 'string') return withoutDefaults;
+  return { mode, pool: typeof pool === 'string' ? pool : null };
+}

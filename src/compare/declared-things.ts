@@ -1,0 +1,122 @@
+/**
+ * Things that manifests give by name and that the stack manages itself, such as projects: a name means the declared one, also if it
+ * does not exist yet. Then a value has its address in place of an id, until an apply has created it. Pure.
+ */
+import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import { valueAt, withValueAt } from '../model/json.ts';
+import type { ReadRequest } from '../model/kind.ts';
+import {
+  createdThing,
+  type NameList,
+  type NameLists,
+  type NamedReference,
+} from '../model/named-reference.ts';
+import { isDeclaration, type Spec } from '../model/resource.ts';
+
+type Known = Pick<ReadRequest, 'declared' | 'records'>;
+
+interface DeclaredThing {
+  readonly address: AddressText;
+  /** undefined: the plan creates it */
+  readonly id: string | undefined;
+}
+
+export interface DeclaredThings {
+  /** The declared thing of this name. */
+  find(reference: NamedReference, name: string): DeclaredThing | undefined;
+  /** The name that the thing with this id has after the plan; undefined if it is not declared. */
+  nameAfter(reference: NamedReference, id: string): string | undefined;
+}
+
+/** @param knownOf what is declared and recorded of a kind in the target of the lists */
+export function declaredThings(
+  lists: NameLists,
+  knownOf: (kind: string) => Known | undefined,
+): DeclaredThings {
+  const made = new Map<string, ReturnType<typeof indexed>>();
+  const indexOf = ({ kind, what }: NamedReference) => {
+    if (kind === undefined) return undefined;
+    const index = made.get(kind) ?? indexed(lists.get(what), knownOf(kind));
+    made.set(kind, index);
+    return index;
+  };
+  return {
+    find: (reference, name) => indexOf(reference)?.byName.get(name),
+    nameAfter: (reference, id) => indexOf(reference)?.names.get(id),
+  };
+}
+
+function indexed(list: NameList | undefined, known: Known | undefined) {
+  const byName = new Map<string, DeclaredThing>();
+  const names = new Map<string, string>();
+  if (list === undefined || known === undefined) return { byName, names };
+  for (const [address, id] of idsOfDeclared(list, known)) {
+    const { name } = parseAddress(address);
+    byName.set(name, { address, id });
+    if (id !== undefined) names.set(id, name);
+  }
+  return { byName, names };
+}
+
+/**
+ * The ids of the declared resources in a list of all of their sort, by the rules by which a plan finds renamed resources; undefined
+ * for one that does not exist. Empty if the list may lack one.
+ */
+export function idsOfDeclared(
+  list: NameList,
+  { declared, records }: Known,
+): ReadonlyMap<AddressText, string | undefined> {
+  if (list.problem !== undefined) return new Map();
+  const resources = declared.filter(isDeclaration);
+  const taken = new Set(resources.map(({ address: { name } }) => name));
+  const free = (id: string | undefined) =>
+    id !== undefined && list.byId.has(id) && !taken.has(list.byId.get(id) ?? '') ? id : undefined;
+  return new Map(
+    resources.map(({ address, metadata: { renamedFrom } }) => {
+      const text = formatAddress(address);
+      const former = renamedFrom === undefined ? undefined : list.byName.get(renamedFrom)?.[0];
+      const id = list.byName.get(address.name)?.[0] ?? free(records.get(text)?.id) ?? free(former);
+      return [text, id] as const;
+    }),
+  );
+}
+
+// After the thing was created: addresses and ids in place of each other.
+
+/**
+ * A spec that was read, with the addresses that the planned one has in place of ids that were not known when it was made.
+ * @param created ids of resources that the apply has created
+ */
+export function withAddresses(
+  spec: Spec,
+  planned: Spec,
+  {
+    references,
+    created,
+  }: {
+    readonly references: readonly NamedReference[];
+    readonly created: ReadonlyMap<AddressText, string>;
+  },
+): Spec {
+  if (created.size === 0) return spec;
+  return references.reduce((into, { id: path }) => {
+    const address = createdThing(valueAt(planned, path));
+    const id = address && created.get(formatAddress(address));
+    return address === undefined || id === undefined || valueAt(into, path) !== id
+      ? into
+      : withValueAt(into, path, formatAddress(address));
+  }, spec);
+}
+
+/** A spec with ids in place of the addresses of things that exist by now. */
+export function withIdsOf(
+  spec: Spec,
+  references: readonly NamedReference[],
+  idOf: (address: AddressText) => string | undefined,
+): Spec {
+  return references.reduce((into, { id: path, kind }) => {
+    const address = createdThing(valueAt(into, path));
+    const id = address !== undefined && address.kind === kind ? idOf(formatAddress(address)) : undefined;
+    return id === undefined ? into : withValueAt(into, path, id);
+  }, spec);
+}
