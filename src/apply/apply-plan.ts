@@ -184,7 +184,7 @@ class Work {
     const { planning, tell } = this.#input;
     const outcome =
       result.kind === 'applied'
-        ? withAnswers(result, planning.checkResponses(change, done.answers), done)
+        ? withAnswers(result, planning.checkResponses(change, done.answers, this.#ids), done)
         : result;
     this.#finished += 1;
     tell({ type: 'end', outcome, finished: this.#finished, changes: planning.plan.changes.length });

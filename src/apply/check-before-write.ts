@@ -111,8 +111,8 @@ export class LastRead {
   }
 
   #compare(live: LiveResource | undefined, { later, parent: inheritable }: Given): Recheck {
-    const { planning, now } = this.#tools;
-    return planning.recheck(this.#change, live, { now: now(), later, inheritable });
+    const { planning, now, ids: created } = this.#tools;
+    return planning.recheck(this.#change, live, { now: now(), later, inheritable, created });
   }
 
   /** Milliseconds since the last read; 0 if none is needed. */

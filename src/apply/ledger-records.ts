@@ -3,7 +3,8 @@
  * only partly carried out it contains the former values and those that its calls wrote, and nothing else.
  */
 import { canonicalValue } from '../compare/comparisons.ts';
-import { type AddressText, formatAddress } from '../model/address.ts';
+import { withIdsOf } from '../compare/declared-things.ts';
+import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Call, CallId } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import type { FieldTable } from '../model/field.ts';
@@ -11,6 +12,7 @@ import type { Answer } from '../model/http.ts';
 import { type Json, valueAt } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Ledger, LedgerRecord, Origin } from '../model/ledger.ts';
+import { createdThing } from '../model/named-reference.ts';
 import type { Spec } from '../model/resource.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
 import type { RecordDraft } from '../plan/planned-records.ts';
@@ -67,18 +69,32 @@ export function completeRecord(
     lostTag: carriedOut?.lostTag,
     idOf: (address) => ids?.get(formatAddress(address)) ?? planning.live(address)?.id,
   });
-  const { content: _, inherited: __, names: drafts, ...drafted } = record;
-  const recorded =
-    carriedOut === undefined ? fields : verifiedFields(planning, carriedOut, { fields, known });
+  const { content: _, inherited: __, names: drafts = {}, ...drafted } = record;
+  const verified =
+    carriedOut === undefined ? fields : verifiedFields(planning, carriedOut, { fields, known, ids });
+  // What the same plan creates has an id by now.
+  const idNow = (address: AddressText) => ids?.get(address) ?? planning.live(parseAddress(address))?.id;
+  const recorded = withIdsOf(verified, kind?.named?.references ?? [], idNow);
   return {
     ...drafted,
     ...(id === undefined ? {} : { id }),
     origin: origins?.get(text) ?? record.origin,
     fields: recorded,
-    ...recordedNames(recorded, { known: known?.names, drafts, isPartial }),
+    ...recordedNames(recorded, { known: known?.names, drafts: namesNow(drafts, idNow), isPartial }),
     ...kept,
     ...(marks === undefined || Object.keys(marks).length === 0 ? {} : { marks }),
   };
+}
+
+function namesNow(
+  names: NonNullable<LedgerRecord['names']>,
+  idNow: (address: AddressText) => string | undefined,
+): LedgerRecord['names'] {
+  const entries = Object.entries(names).map(([key, { name, id }]) => {
+    const created = createdThing(id);
+    return [key, { name, id: (created && idNow(formatAddress(created))) ?? id }] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 /** The names whose ids the recorded fields have: of a change that stopped early, some may still be the former ones. */
@@ -171,11 +187,23 @@ function mergeSets(
 function verifiedFields(
   planning: PlanResult,
   { change, calls, answers }: CarriedOut,
-  { fields, known }: { readonly fields: Spec; readonly known: LedgerRecord | undefined },
+  {
+    fields,
+    known,
+    ids,
+  }: {
+    readonly fields: Spec;
+    readonly known: LedgerRecord | undefined;
+    readonly ids: RecordContext['ids'] | undefined;
+  },
 ): LedgerRecord['fields'] {
   // A call that was not carried out has no response to check.
   const carriedOut = { ...change, calls: change.calls.filter(({ id }) => calls.has(id)) };
-  return withValuesAt(fields, known?.fields ?? {}, planning.checkResponses(carriedOut, answers).unverified);
+  return withValuesAt(
+    fields,
+    known?.fields ?? {},
+    planning.checkResponses(carriedOut, answers, ids).unverified,
+  );
 }
 
 // Records resources that a plan found as declared.

@@ -265,13 +265,21 @@ export async function findByName(
  */
 export function isThisCreate(
   live: LiveResource,
-  { session, planning, declaredMark }: Pick<SendContext, 'session' | 'planning' | 'declaredMark'>,
+  {
+    kind,
+    session,
+    planning,
+    declaredMark,
+  }: Pick<SendContext, 'kind' | 'session' | 'declaredMark' | 'planning'>,
   mayHaveActed: boolean,
 ): boolean {
   const { spec, evidence } = live;
   if (evidence.ownershipTag === undefined && !mayHaveActed) return false;
   if (planning.isOwnedByAnother(live)) return false;
   if (evidence.creatorStack === session.stack) return true;
+  // A kind without a creator mark has no copies, either.
+  if (!Object.values(kind.fields).some(({ isCreatorMark }) => isCreatorMark))
+    return mayHaveActed && ownOwnershipTag(evidence)?.stack === session.stack;
   const declared = Object.entries(declaredMark);
   return declared.length > 0 && declared.every(([name, value]) => sameJson(spec[name], value));
 }

@@ -79,6 +79,8 @@ interface VerifyContext {
   readonly session: Session;
   readonly planning: PlanResult;
   readonly kinds: Registry;
+  /** ids of resources that this apply created */
+  readonly ids: ReadonlyMap<AddressText, string>;
   readonly stop?: AbortSignal;
 }
 
@@ -115,7 +117,7 @@ async function verifyOwnershipTag(
 
 /** A child that the same call wrote must be as it was sent; for one that is not written yet, a successful read is enough. */
 async function readChildBack(
-  { kinds, session, planning, stop }: VerifyContext,
+  { kinds, session, planning, ids, stop }: VerifyContext,
   { address, calls }: Change,
   { name, id }: { readonly name: string; readonly id: string | undefined },
 ): Promise<KeptFound> {
@@ -132,7 +134,8 @@ async function readChildBack(
       stop,
     );
     const fields = new Set(written?.fields.map(({ path: [field = ''] }) => field));
-    if (written === undefined || planning.isCarriedOut(written, fields, live)) return { is: 'kept' };
+    if (written === undefined || planning.isCarriedOut(written, { written: fields, created: ids }, live))
+      return { is: 'kept' };
     return { is: 'lost', why: `the service did not keep its ${name}: ${fix}` };
   } catch (error) {
     return { is: 'unread', why: `its ${name} cannot be read back (${messageOf(error)}): ${fix}` };
@@ -167,6 +170,8 @@ interface ReadContext {
   readonly kind: Kind;
   readonly session: Session;
   readonly readBudget: ReadBudget;
+  /** ids of resources that this apply created */
+  readonly ids: ReadonlyMap<AddressText, string>;
   /** the resource's id, once it has one */
   readonly id: string | undefined;
   readonly declaredMark: Spec;
@@ -207,7 +212,8 @@ function verify(
   const isCreate = call.createsId !== undefined;
   if (isCreate && (live === undefined || !isThisCreate(live, context, false))) return { is: 'untrue' };
   const written = new Set([...writtenBy({ change, calls: new Set([call.id]) }), ...(call.takesFrom ?? [])]);
-  if (context.planning.isCarriedOut(change, written, live)) return { is: 'true', ...(live && { live }) };
+  if (context.planning.isCarriedOut(change, { written, created: context.ids }, live))
+    return { is: 'true', ...(live && { live }) };
   if (isCreate) return { is: 'there' };
   return { is: writesAlone(call, change) ? 'untrue' : 'open' };
 }
@@ -229,7 +235,7 @@ export function withFoundTrue(
   changes: readonly Change[],
   again: PlanResult,
 ): readonly Outcome[] {
-  const applied = new Map(changes.map((change) => [formatAddress(change.address), change]));
+  const applied = new Map(again.asOfNow(changes).map((change) => [formatAddress(change.address), change]));
   const open = new Set(again.plan.changes.map(({ address }) => formatAddress(address)));
   return outcomes.map((outcome) => {
     const text = formatAddress(outcome.address);

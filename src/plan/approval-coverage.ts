@@ -28,22 +28,22 @@ export type ApprovalVerdict =
   /** approved for another stack or selection, or for a target with another identity */
   | { readonly is: 'elsewhere' };
 
-export type FreshPlan = Pick<PlanResult, 'plan' | 'remainingWork'>;
+export type FreshPlan = Pick<PlanResult, 'plan' | 'remainingWork' | 'asOfNow'>;
 
-export function checkApprovedChanges(
-  { plan, remainingWork }: FreshPlan,
-  approved: Approved,
-): ApprovalVerdict {
+export function checkApprovedChanges(fresh: FreshPlan, approved: Approved): ApprovalVerdict {
+  const { plan } = fresh;
   if (digestOf({ ...plan, changes: approved.changes }) !== approved.digest) return { is: 'elsewhere' };
   if (plan.digest === approved.digest) return { is: 'equal' };
-  return checkChanges({ plan, remainingWork }, approved.changes);
+  return checkChanges(fresh, approved.changes);
 }
 
 /** Every approved change must be done, or planned as it was approved, and nothing else may be planned. */
 export function checkChanges(
-  { plan, remainingWork }: FreshPlan,
-  approved: readonly DigestedChange[],
+  { plan, remainingWork, asOfNow }: FreshPlan,
+  given: readonly DigestedChange[],
 ): ApprovalVerdict {
+  // The id of what the approved plan has created counts as the address that it had then.
+  const approved = asOfNow(given);
   const byAddress = (changes: readonly DigestedChange[]) =>
     new Map(changes.map((change) => [formatAddress(change.address), change]));
   const [was, is] = [byAddress(approved), byAddress(plan.changes)];

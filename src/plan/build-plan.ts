@@ -7,7 +7,7 @@ import type { CallId } from '../model/call.ts';
 import type { Change, DigestedChange, Notice } from '../model/change.ts';
 import { type Diagnostic, sortDiagnostics, withListPlaces } from '../model/diagnostic.ts';
 import type { Inheritable } from '../model/kind-specs.ts';
-import { type Coverage, type Plan, type PlanTarget, planVersion } from '../model/plan.ts';
+import { type Plan, type PlanTarget, planVersion } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
 import type { TakenByPart } from '../model/part.ts';
 import { identityOf, type Target } from '../model/stack.ts';
@@ -23,11 +23,11 @@ import {
   waitingForOwnershipTags,
   withCalls,
 } from './plan-calls.ts';
+import { coverageOf } from './coverage.ts';
 import { contentOf, findGuards, withRisks } from './find-guards.ts';
-import { type ResponseCheck, checkResponses } from './verify-responses.ts';
+import type { ResponseCheck } from './verify-responses.ts';
 import { liveSecretNames } from './secret-names.ts';
 import { joinForeignIds } from './our-tags.ts';
-import { ledgerNotes } from './take-over-stack.ts';
 import { type RemainingWork, remainingWork } from './remaining-work.ts';
 import {
   decidesAbout,
@@ -39,16 +39,11 @@ import {
 } from './restrict-to-part.ts';
 import { removalOfUndeclared } from './no-longer-declared.ts';
 import { isCarriedOut, mayExpire, type Recheck, recheckAt, type RecheckMoment } from './recheck.ts';
-import {
-  predictedRefusals,
-  readOnlyNote,
-  readOnlyTargets,
-  withPredictedRefusals,
-} from './permission-check.ts';
+import { predictedRefusals, withPredictedRefusals } from './permission-check.ts';
 import { type PlanContext, type PlanContextInput, makePlanContext } from './plan-context.ts';
 import { doneMoves, moveProblems } from './moved-ownership.ts';
-import { namedFields } from './names.ts';
-import { isDeclared, recordAfter, type RecordDraft, recordsOf } from './planned-records.ts';
+import { namedFields, withIdsOfCreated } from './names.ts';
+import { type RecordDraft, recordsOf, responseCheck } from './planned-records.ts';
 
 export interface PlanInput extends PlanContextInput {
   readonly files: number;
@@ -75,7 +70,11 @@ export interface PlanResult {
   /** when the targets were read, at the earliest; milliseconds since 1970 */
   readonly readAt: number | undefined;
   /** Whether live, read again, is as a call that writes these fields should make it. */
-  isCarriedOut(change: Change, written: ReadonlySet<string>, live: LiveResource | undefined): boolean;
+  isCarriedOut(
+    change: Change,
+    about: Pick<RecheckMoment, 'created'> & { readonly written: ReadonlySet<string> },
+    live: LiveResource | undefined,
+  ): boolean;
   /** Whether a resource as it was read has an ownership tag of another stack, or of a stack with the same name and another id. */
   isOwnedByAnother(live: LiveResource): boolean;
   /** Whether the resource is read before the first call: not if the plan itself creates it, and the service refuses a second one. */
@@ -85,9 +84,15 @@ export interface PlanResult {
   /** what the service will refuse to the token of this plan; these are errors only when this run applies it */
   readonly refusals: readonly Diagnostic[];
   /** What the responses to the writes of a change prove. */
-  checkResponses(change: Change, answers: ReadonlyMap<CallId, Answer>): ResponseCheck;
+  checkResponses(
+    change: Change,
+    answers: ReadonlyMap<CallId, Answer>,
+    created?: RecheckMoment['created'],
+  ): ResponseCheck;
   /** What is left to do of an approved change, whatever the manifests say now. */
   remainingWork(approved: DigestedChange): RemainingWork;
+  /** Approved changes with ids in place of the addresses of what they create, if this stack has created it by now. */
+  asOfNow<C extends DigestedChange>(approved: readonly C[]): readonly C[];
 }
 
 export function buildPlan(input: PlanInput): PlanResult {
@@ -148,17 +153,14 @@ export function buildPlan(input: PlanInput): PlanResult {
     },
     unverifiedBy: findUnverifiedWrites(context, changes),
     refusals: predictedRefusals(context, changes, drafts),
-    checkResponses: (change, answers) => {
-      const draft = drafts.get(formatAddress(change.address));
-      return checkResponses({
-        kind: context.kind(change.address.kind),
-        change,
-        answers,
-        record: context.record(change.address),
-        drafted: draft && isDeclared(draft) ? recordAfter(context, draft) : undefined,
-      });
-    },
+    checkResponses: responseCheck(context, drafts),
     remainingWork: (approved) => remainingWork(context, approved),
+    asOfNow: (approved) =>
+      withIdsOfCreated(context, approved, (change) =>
+        remainingWork(context, change).isOurs
+          ? context.live.get(formatAddress(change.address))?.id
+          : undefined,
+      ),
   };
 }
 
@@ -287,8 +289,7 @@ function rechecks(
   };
   return {
     recheck: (change, live, moment) => recheckAt(context, draftOf(change), { change, ...moment }, live),
-    isCarriedOut: (change, written, live) =>
-      isCarriedOut(context, draftOf(change), { change, written }, live),
+    isCarriedOut: (change, about, live) => isCarriedOut(context, draftOf(change), { change, ...about }, live),
     needsRecheck: (change) => {
       if (change.calls.length === 0) return false;
       const { ownership } = context.kind(change.address.kind);
@@ -300,41 +301,6 @@ function rechecks(
 
 export function planTarget(target: Target): PlanTarget {
   return { name: target.name, ...identityOf(target), dialect: target.dialect };
-}
-
-function coverageOf(input: PlanInput, context: PlanContext, changes: readonly Change[]): Coverage {
-  const changed = new Set(changes.map(({ address }) => address.target));
-  const targets = input.targets.map(({ target, sets, requests, unread, skipped }) => {
-    const all = [...sets];
-    return {
-      target: target.name,
-      ...(unread === undefined ? {} : { unread: true as const }),
-      ...(skipped && { skipped }),
-      requests,
-      read: all.map(([kind, { resources, total }]) => ({
-        kind,
-        count: resources.length,
-        ...(total === undefined ? {} : { total }),
-      })),
-      limits: [...new Set(all.flatMap(([, set]) => set.limits ?? []))],
-      incomplete: [...new Set(all.flatMap(([, set]) => set.incomplete))],
-      invisible: [...new Set(all.flatMap(([kind, set]) => set.invisible.map((field) => `${kind}.${field}`)))],
-      notes: [
-        ...new Set(all.flatMap(([, set]) => set.notes)),
-        ...(changed.has(target.name) && readOnlyTargets(context).has(target.name) ? [readOnlyNote] : []),
-      ],
-    };
-  });
-  return {
-    complete:
-      input.manifestsComplete &&
-      targets.every(({ unread, incomplete }) => unread === undefined && incomplete.length === 0),
-    files: input.files,
-    documents: input.documents,
-    ledger: input.ledger.known ? 'found' : 'none',
-    ledgerNotes: ledgerNotes(context),
-    targets,
-  };
 }
 
 function cycleProblem(cycle: readonly string[]): Diagnostic {

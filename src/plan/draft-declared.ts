@@ -24,6 +24,7 @@ import {
   type OwnershipTagChange,
 } from './ownership.ts';
 import { missingReference } from './missing-reference.ts';
+import { namedResources } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
 import { flagChanges, ownerChanges, sourceChanges } from './recorded-flags.ts';
 import { movingFrom } from './moved-ownership.ts';
@@ -264,7 +265,8 @@ export function findDanglingReferences(
   for (const [text, resource] of context.desired) {
     const draft = drafts.get(text);
     if (draft === undefined) continue;
-    for (const { to, path } of context.kind(resource.address.kind).references?.(resource) ?? []) {
+    const references = context.kind(resource.address.kind).references?.(resource) ?? [];
+    for (const { to, path } of [...references, ...namedResources(context, resource)]) {
       const problem = dangling(context, drafts.get(formatAddress(to)), { from: draft.change, to });
       if (problem === undefined) continue;
       const place = resource.placeOf(path);

@@ -2,6 +2,7 @@
  * The things that manifests give by name, in a plan: their ids from the lists that were read, their names beside ids that are shown,
  * and the guard for a name that refers to another object than when it was applied.
  */
+import { declaredThings, withAddresses } from '../compare/declared-things.ts';
 import { resolveNames, withNames } from '../compare/named-references.ts';
 import {
   type Address,
@@ -9,20 +10,24 @@ import {
   formatAddress,
   kindAndTarget,
   kindAndTargetIn,
+  parseAddress,
 } from '../model/address.ts';
+import type { DigestedChange } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { FieldChange } from '../model/field.ts';
 import type { Kind, Registry } from '../model/kind.ts';
+import type { Path } from '../model/json.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
-import { type NamedId, type NameLists, nameKey } from '../model/named-reference.ts';
+import { createdThing, type NamedId, type NameLists, nameKey } from '../model/named-reference.ts';
 import { quoteSome, quoted } from '../model/quoted.ts';
-import type { DesiredResource } from '../model/resource.ts';
+import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
 import type { Target } from '../model/stack.ts';
 
 interface NamesInput {
   readonly kinds: Registry;
   readonly targets: readonly { readonly target: Target; readonly names?: NameLists }[];
   readonly ledger: Pick<Ledger, 'records'>;
+  readonly desired: readonly DesiredResource[];
 }
 
 interface WithIds {
@@ -33,11 +38,23 @@ interface WithIds {
 
 /** The declared resources with ids in place of names. */
 export function withIds(
-  { kinds, targets, ledger }: NamesInput,
+  { kinds, targets, ledger, desired }: NamesInput,
   written: readonly DesiredResource[],
 ): WithIds {
   const unknownNames = new Map<AddressText, readonly Diagnostic[]>();
-  const lists = new Map(targets.map(({ target, names }) => [target.name, names ?? new Map()] as const));
+  const recordsOf = (kind: string, target: string) => {
+    const place = kindAndTarget({ kind, target });
+    return new Map([...ledger.records].filter(([text]) => kindAndTargetIn(text) === place));
+  };
+  const known = new Map(
+    targets.map(({ target: { name: target }, names: lists = new Map() }) => {
+      const things = declaredThings(lists, (kind) => ({
+        declared: desired.filter(({ address }) => address.kind === kind && address.target === target),
+        records: recordsOf(kind, target),
+      }));
+      return [target, { lists, things }] as const;
+    }),
+  );
   const recorded = recordedIds(ledger);
   const declared = written.map((one) => {
     const { address } = one;
@@ -45,7 +62,7 @@ export function withIds(
     if (references === undefined) return one;
     const { resource, problems } = resolveNames(one, {
       references,
-      lists: lists.get(address.target) ?? new Map(),
+      ...(known.get(address.target) ?? { lists: new Map() }),
       recorded: (what, name) => recorded(address, keysOf(references, what), name),
     });
     if (problems.length > 0) unknownNames.set(formatAddress(address), problems);
@@ -91,6 +108,73 @@ export function namedFields<F extends FieldChange>(
   const { references } = context.kind(kind).named ?? {};
   const { names: lists } = context.target(target);
   return references === undefined || lists === undefined ? fields : withNames(fields, { references, lists });
+}
+
+/** The things that a resource gives by name and that the stack declares: by their addresses, with the fields of their ids. */
+export function namedResources(
+  context: { kind(name: string): Kind },
+  { address, names = {} }: DesiredResource,
+): readonly { readonly to: Address; readonly path: Path; readonly id: Path }[] {
+  const { references = [] } = context.kind(address.kind).named ?? {};
+  return references.flatMap(({ id, name }) => {
+    const { declaredAs } = names[nameKey(id)] ?? {};
+    return declaredAs === undefined ? [] : [{ to: parseAddress(declaredAs), path: name, id }];
+  });
+}
+
+/**
+ * A resource as it was read, with the addresses that the plan has in place of ids that it could not know.
+ * @param about.created ids of resources that the apply has created
+ */
+export function withPlannedAddresses(
+  context: { kind(name: string): Kind },
+  { change, desired }: { readonly change: { readonly address: Address }; readonly desired: Spec },
+  about: {
+    readonly found: LiveResource | undefined;
+    readonly created?: ReadonlyMap<AddressText, string> | undefined;
+  },
+): LiveResource | undefined {
+  const { references } = context.kind(change.address.kind).named ?? {};
+  const { found, created } = about;
+  if (found === undefined || created === undefined || references === undefined) return found;
+  const spec = withAddresses(found.spec, desired, { references, created });
+  return spec === found.spec ? found : { ...found, spec };
+}
+
+/**
+ * Approved changes with ids in place of the addresses of what they create themselves, if it exists by now.
+ * @param idOf the id of such a resource, if this stack has provably created it
+ */
+export function withIdsOfCreated<C extends DigestedChange>(
+  context: { kind(name: string): Kind },
+  changes: readonly C[],
+  idOf: (created: C) => string | undefined,
+): readonly C[] {
+  const creates = new Map(
+    changes.flatMap((change) =>
+      change.action === 'create' ? [[formatAddress(change.address), change] as const] : [],
+    ),
+  );
+  const idAt = (address: AddressText) => {
+    const created = creates.get(address);
+    return created && idOf(created);
+  };
+  return changes.map((change) => {
+    const { references = [] } = context.kind(change.address.kind).named ?? {};
+    const fields = change.fields.map((field) => withIdIn(field, references, idAt));
+    return fields.every((field, index) => field === change.fields[index]) ? change : { ...change, fields };
+  });
+}
+
+function withIdIn(
+  field: FieldChange,
+  references: References,
+  idAt: (address: AddressText) => string | undefined,
+): FieldChange {
+  const reference = references.find(({ id }) => nameKey(id) === nameKey(field.path));
+  const address = reference && createdThing(field.after);
+  const id = address?.kind === reference?.kind && address ? idAt(formatAddress(address)) : undefined;
+  return id === undefined ? field : { ...field, after: id };
 }
 
 interface DeclaredNames {

@@ -7,6 +7,7 @@ import type { LedgerRecord } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import { formatIdentity, identityOf } from '../model/stack.ts';
 import { type LiveResource, ownOwnershipTag } from '../model/resource.ts';
+import { withoutFilled } from './contents.ts';
 import { isAsLastWritten, keptAsChanged } from './last-written.ts';
 import type { PlanContext } from './plan-context.ts';
 import {
@@ -48,7 +49,7 @@ export function removalOfUndeclared(context: PlanContext): ReadonlyMap<AddressTe
     const verdict = unlessMoving(context, address, checkRemovalRequest(context, removalRequest));
     verdicts.set(formatAddress(address), verdict);
   }
-  return verdicts;
+  return withoutFilled(context, verdicts);
 }
 
 function isDeclared(context: PlanContext, text: AddressText): boolean {

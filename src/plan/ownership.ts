@@ -109,7 +109,7 @@ function ownershipByTag(context: PlanContext, resource: DesiredResource, live: L
   const record = context.record(resource.address);
   const wanted = desiredOwnershipTag(context, resource);
   const isCreatedHere = context.isOurs(creatorStack) && provesByMark(context, resource, ownershipTag);
-  const origin: Origin = record?.origin ?? (isCreatedHere ? 'created' : 'adopted');
+  const origin = record?.origin ?? originWithoutRecord(context, resource, { isCreatedHere, ownershipTag });
   const own = { is: 'ours', origin, ownershipTag: wanted } as const;
   const [before, after] = [ownershipTag && formatOwnershipTag(ownershipTag), formatOwnershipTag(wanted)];
   if (ownershipTag?.stack !== context.stack.name && isTakenOver(context, resource.address, live))
@@ -139,6 +139,16 @@ function ownershipOfUnowned(
   return resource.metadata.adopt || (hasOurMark && context.isLedgerOwned(resource.address))
     ? { ...own, action: 'adopt', reason: 'exists without an ownership tag, and the manifest adopts it' }
     : refuse(resource, unownedProblem(context, resource));
+}
+
+/** Not every kind has a creator mark: an entry that its creation was begun proves the same of one with our tag. */
+function originWithoutRecord(
+  context: PlanContext,
+  { address }: DesiredResource,
+  known: { readonly isCreatedHere: boolean; readonly ownershipTag: OwnershipTag | undefined },
+): Origin {
+  const isBegun = known.ownershipTag !== undefined && context.hasBegunToCreate(address);
+  return known.isCreatedHere || isBegun ? 'created' : 'adopted';
 }
 
 /**

@@ -1,15 +1,21 @@
 /** The records of declared resources once the plan is carried out. Only apply needs them, so each is made when it is first asked for. */
 import { contentAfter } from '../compare/comparisons.ts';
-import type { AddressText } from '../model/address.ts';
+import { type AddressText, formatAddress } from '../model/address.ts';
+import type { CallId } from '../model/call.ts';
+import type { Change } from '../model/change.ts';
+import type { Answer } from '../model/http.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
+import type { DesiredResource } from '../model/resource.ts';
 import { seenValues, writtenContent } from './compare-resource.ts';
 import type { Draft } from './draft-declared.ts';
 import { withoutStaleContent } from './last-written.ts';
 import type { PlanContext } from './plan-context.ts';
+import type { RecheckMoment } from './recheck.ts';
+import { checkResponses, type ResponseCheck } from './verify-responses.ts';
 
 type DeclaredDraft = Draft & Required<Pick<Draft, 'recording'>>;
 
-export function isDeclared(draft: Draft): draft is DeclaredDraft {
+function isDeclared(draft: Draft): draft is DeclaredDraft {
   return draft.recording !== undefined;
 }
 
@@ -65,8 +71,31 @@ class LazyRecord implements RecordDraft {
   }
 }
 
+/** What the responses to the writes of a change of the plan prove. */
+export function responseCheck(
+  context: PlanContext,
+  drafts: ReadonlyMap<AddressText, Draft>,
+): (
+  change: Change,
+  answers: ReadonlyMap<CallId, Answer>,
+  created?: RecheckMoment['created'],
+) => ResponseCheck {
+  return (change, answers, created = new Map()) => {
+    const draft = drafts.get(formatAddress(change.address));
+    return checkResponses({
+      kind: context.kind(change.address.kind),
+      change,
+      answers,
+      planned: draft?.desired ?? {},
+      created,
+      record: context.record(change.address),
+      drafted: draft && isDeclared(draft) ? recordAfter(context, draft) : undefined,
+    });
+  };
+}
+
 /** Without ids and marks of its calls. */
-export function recordAfter(context: PlanContext, draft: DeclaredDraft): LedgerRecord {
+function recordAfter(context: PlanContext, draft: DeclaredDraft): LedgerRecord {
   const { desired, live, recording } = draft;
   const { resource, origin, inherited, fields: changes, isSent } = recording;
   const kind = context.kind(resource.address.kind);
@@ -81,9 +110,7 @@ export function recordAfter(context: PlanContext, draft: DeclaredDraft): LedgerR
     ...(onRemove === undefined ? {} : { onRemove }),
     ...(protect === undefined ? {} : { protect }),
     fields: Object.fromEntries(managed),
-    ...(resource.names === undefined || Object.keys(resource.names).length === 0
-      ? {}
-      : { names: resource.names }),
+    ...recordedNames(resource),
     ...(Object.keys(inherited).length === 0 ? {} : { inherited }),
     ...(ownership.by === 'ledger' ? { content: contentAfter(fields, live?.spec, changes) } : {}),
     ...(ownership.by === 'claim' && live !== undefined
@@ -93,4 +120,13 @@ export function recordAfter(context: PlanContext, draft: DeclaredDraft): LedgerR
       ? { content: context.record(live.address)?.content ?? writtenContent(kind, live) }
       : {}),
   };
+}
+
+/** Where the names are declared is no part of a record. */
+function recordedNames({ names = {} }: DesiredResource): Pick<LedgerRecord, 'names'> {
+  const entries = Object.entries(names);
+  if (entries.length === 0) return {};
+  return entries.every(([, { declaredAs }]) => declaredAs === undefined)
+    ? { names }
+    : { names: Object.fromEntries(entries.map(([key, { name, id }]) => [key, { name, id }])) };
 }

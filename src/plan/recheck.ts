@@ -2,7 +2,7 @@
  * The last check before a write: compares the fields that the plan relied on again. Already as desired:
  * nothing to do. As before: send. Anything else changed since the plan: stale, and nothing is sent.
  */
-import { formatAddress } from '../model/address.ts';
+import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
 import { formatOwnershipTag, type LiveResource, type OwnershipTag } from '../model/resource.ts';
 import type { FieldChange } from '../model/field.ts';
@@ -14,6 +14,7 @@ import type { Draft } from './draft-declared.ts';
 import type { PlanContext } from './plan-context.ts';
 import { isAsLastWritten, overriddenChange, overriddenIn } from './last-written.ts';
 import { hasOurMark } from './moved-ownership.ts';
+import { withPlannedAddresses } from './names.ts';
 
 export type Recheck =
   | { readonly is: 'send' }
@@ -31,6 +32,8 @@ export interface LaterCall {
 export interface RecheckMoment {
   /** milliseconds since 1970 */
   readonly now: number;
+  /** ids of resources that the apply has created, which the plan has by their addresses */
+  readonly created?: ReadonlyMap<AddressText, string> | undefined;
   /** the current defaults of a parent; absent if the call does not rely on them */
   readonly inheritable?: Inheritable | undefined;
   /** absent while only this call of the change was sent */
@@ -46,7 +49,8 @@ export function recheckAt(
 ): Recheck {
   const expired = whyExpired(context, draft, about.now);
   if (expired !== undefined) return stale(expired);
-  const verdict = recheckDraft(context, draft, about, found);
+  const now = withPlannedAddresses(context, draft, { found, ...about });
+  const verdict = recheckDraft(context, draft, about, now);
   const moved = verdict.is === 'send' ? movedParent(context, draft, about) : undefined;
   return moved === undefined ? verdict : stale(moved);
 }
@@ -137,7 +141,7 @@ function recheckDelete(context: PlanContext, draft: Draft, now: LiveResource): R
   if (context.isLedgerOwned(address) && !hasOurMark(context, now))
     return stale('its creator mark was removed');
   const obstacles =
-    draft.remove === 'force'
+    draft.remove === 'force' && kind.contents === undefined
       ? unapproved(draft, overriddenIn(context, now))
       : [...(kind.blockers?.(now, 'delete', record) ?? []), ...changedSince(context, now)];
   if (obstacles.length > 0) return stale(obstacles.join('; '));
@@ -190,9 +194,11 @@ function recheckFields(
 export function isCarriedOut(
   context: PlanContext,
   draft: Draft,
-  { change, written }: { readonly change: Change; readonly written: ReadonlySet<string> },
-  found: LiveResource | undefined,
+  about: Pick<RecheckMoment, 'created'> & { readonly change: Change; readonly written: ReadonlySet<string> },
+  live: LiveResource | undefined,
 ): boolean {
+  const { change, written } = about;
+  const found = withPlannedAddresses(context, draft, { found: live, ...about });
   const now = found && context.withRecordedTag(found);
   const { ownership, absent } = context.kind(change.address.kind);
   const isDelete = change.action === 'delete' && ownership.by !== 'child';
@@ -248,10 +254,7 @@ function isAsPlanned(planned: FieldChange | undefined, found: FieldChange): bool
   );
 }
 
-/**
- * The same after another call of the change was sent: that one may have created the resource, whose unset fields the plan could not
- * know, or have added or removed some elements of a set.
- */
+/** The same after another call of the change: it may have created the resource, or have added or removed some elements of a set. */
 function isAsPlannedInPart(planned: FieldChange | undefined, found: FieldChange): boolean {
   if (isAsPlanned(planned, found)) return true;
   if (planned === undefined || !sameJson(planned.after, found.after)) return false;

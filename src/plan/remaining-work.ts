@@ -106,8 +106,8 @@ function existsRenamed(context: PlanContext, change: DigestedChange): boolean {
 }
 
 /**
- * An interrupted creation leaves a resource with our ownership tag and creator mark, or, if a manifest sets the field of the mark,
- * with our tag and a record of the creation. An adoption leaves our tag. Without tags, an adoption leaves a record, and a
+ * An interrupted creation leaves a resource with our ownership tag and creator mark, or, without a mark, with our tag and a record of
+ * the creation, or an entry that it was begun. An adoption leaves our tag. Without tags, an adoption leaves a record, and a
  * creation leaves an entry that it was begun, and a creator mark if the kind has one.
  */
 function isOurs(context: PlanContext, { address, action }: DigestedChange, live: LiveResource): boolean {
@@ -129,7 +129,8 @@ function isOurs(context: PlanContext, { address, action }: DigestedChange, live:
   return (
     action !== 'create' ||
     context.isOurs(evidence.creatorStack) ||
-    context.record(parent)?.origin === 'created'
+    context.record(parent)?.origin === 'created' ||
+    context.hasBegunToCreate(parent)
   );
 }
 

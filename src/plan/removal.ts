@@ -111,11 +111,8 @@ export function checkRemovalRequest(context: PlanContext, removalRequest: Desire
   if (changed !== undefined) return kept(address, changed.message, changed.fix);
   const reason = `a removal request asks for it (${remove})`;
   const removal: Removal = { is: 'delete', reason, remove, place };
-  return unlessIncomplete(
-    context,
-    address,
-    remove === 'force' ? removal : unlessBlocked(context, live, removal),
-  );
+  const isForced = remove === 'force' && context.kind(address.kind).contents === undefined;
+  return unlessIncomplete(context, address, isForced ? removal : unlessBlocked(context, live, removal));
 }
 
 type Refusal = readonly [code: Diagnostic['code'], message: string, fix: string];
@@ -128,6 +125,13 @@ function refuseRemovalRequest(context: PlanContext, address: Address): Refusal |
   const live = context.live.get(text);
   if (live === undefined) return undefined;
   if (!isOursToRemove(context, live)) return notOurs(context, live);
+  const permanent = context.kind(address.kind).permanent?.(live);
+  if (permanent !== undefined)
+    return [
+      'not-removable',
+      `${quoted(text)} cannot be removed: ${permanent}`,
+      'delete its document instead, so that the next apply releases it',
+    ];
   return removalFlags(context, live).protect
     ? [
         'protected',

@@ -11,6 +11,7 @@ import { quoted, quoteSome } from '../model/quoted.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import { digestVersion, readDigestItems } from './digest.ts';
 import type { Draft } from './draft-declared.ts';
+import { namedResources } from './names.ts';
 import { recordsAbout } from './match-live.ts';
 import type { PlanContext, PlanContextInput } from './plan-context.ts';
 import type { Removal } from './removal.ts';
@@ -97,8 +98,9 @@ function isPending(context: PlanContext, { drafts }: Drafts, text: AddressText):
 }
 
 /**
- * A parent with changes, and declared resources that do not exist yet and that the resource refers to. What came along before is
- * needed until it is done, also if the resource itself is by now.
+ * A parent with changes, and declared resources that do not exist yet and that the resource refers to. What it is put into counts
+ * like a parent, because it inherits from there. What came along before is needed until it is done, also if the resource itself is by
+ * now.
  */
 function needsOf(context: PlanContext, resource: DesiredResource, all: Drafts): AddressText[] {
   const { begun = new Set() } = context.part ?? {};
@@ -106,9 +108,16 @@ function needsOf(context: PlanContext, resource: DesiredResource, all: Drafts): 
   const parent = ownership.by === 'child' ? formatAddress(ownership.of(resource.address)) : undefined;
   const named = (references?.(resource) ?? []).map(({ to }) => formatAddress(to));
   const isOpen = isPending(context, all, formatAddress(resource.address));
+  const { fields = [] } = all.drafts.get(formatAddress(resource.address))?.change ?? {};
+  const homes = namedResources(context, resource).map(({ to, id }) => ({
+    text: formatAddress(to),
+    isNew: fields.some(({ path }) => path[0] === id[0]),
+  }));
+  const isJoined = (text: AddressText) => homes.some((home) => home.text === text && home.isNew);
   const isNeeded = (text: AddressText) =>
-    begun.has(text) || (isOpen && (text === parent || !context.live.has(text)));
-  return [...new Set([...(parent === undefined ? [] : [parent]), ...named])].filter(
+    begun.has(text) || (isOpen && (text === parent || isJoined(text) || !context.live.has(text)));
+  const needed = [...(parent === undefined ? [] : [parent]), ...named, ...homes.map(({ text }) => text)];
+  return [...new Set(needed)].filter(
     (text) => context.desired.has(text) && isNeeded(text) && isPending(context, all, text),
   );
 }

@@ -2,6 +2,7 @@
  * What the responses to the writes of a change prove. A service may answer with success and keep the old value, so
  * each value is compared with the one that was sent. A reset counts as done only after it was read. Pure.
  */
+import type { AddressText } from '../model/address.ts';
 import type { CallId } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import type { Field, FieldChange } from '../model/field.ts';
@@ -20,6 +21,7 @@ import type { LedgerRecord } from '../model/ledger.ts';
 import type { Spec } from '../model/resource.ts';
 import type { Answer } from '../model/http.ts';
 import { canonicalDefault, canonicalValue } from '../compare/comparisons.ts';
+import { withAddresses } from '../compare/declared-things.ts';
 import { notReturned } from '../compare/diff.ts';
 
 export interface ResponseCheck {
@@ -41,14 +43,19 @@ interface ReturnedChange {
   readonly change: Change;
   /** responses to the calls that were carried out */
   readonly answers: ReadonlyMap<CallId, Answer>;
+  /** the spec that the plan wants */
+  readonly planned?: Spec;
+  /** ids of resources that the apply has created, which the plan has by their addresses */
+  readonly created?: ReadonlyMap<AddressText, string>;
   /** the ledger's record when the plan was made */
   readonly record: LedgerRecord | undefined;
   /** the record after the change; absent when the resource is no longer declared */
   readonly drafted: LedgerRecord | undefined;
 }
 
-export function checkResponses({ kind, change, answers, record, drafted }: ReturnedChange): ResponseCheck {
-  const values = returnedFields(kind, change, answers);
+export function checkResponses(returned: ReturnedChange): ResponseCheck {
+  const { kind, change, record, drafted } = returned;
+  const values = returnedFields(returned);
   const own = change.fields.filter(({ path: [name = ''] }) => Object.hasOwn(kind.fields, name));
   const states = own.map((field) => [field, stateOf(kind, field, values)] as const);
   const isReset = ({ path }: FieldChange) =>
@@ -80,16 +87,20 @@ function isToBeRead({ unknown }: FieldChange, is: ResponseState['is']): boolean 
 }
 
 /** The last returned value by field; `undefined` if a response lacks a field that its call may have written. */
-function returnedFields(
-  kind: Kind,
-  { calls, sharedCall }: Change,
-  answers: ReadonlyMap<CallId, Answer>,
-): ReadonlyMap<string, Json | undefined> {
+function returnedFields({
+  kind,
+  change: { calls, sharedCall },
+  answers,
+  planned = {},
+  created = new Map(),
+}: ReturnedChange): ReadonlyMap<string, Json | undefined> {
   const values = new Map<string, Json | undefined>();
+  const { references = [] } = kind.named ?? {};
   for (const call of calls.toSorted((a, b) => a.order - b.order)) {
     const answer = call.id === sharedCall ? undefined : answers.get(call.id);
     const answered: ReturnedFields | undefined = answer && kind.fieldsFromResponse?.(call, answer);
-    for (const name of answered?.about ?? []) values.set(name, answered?.spec[name]);
+    const spec = answered && withAddresses(answered.spec, planned, { references, created });
+    for (const name of answered?.about ?? []) values.set(name, spec?.[name]);
   }
   return values;
 }
