@@ -2,11 +2,14 @@
 import type { Kind, Registry } from '../model/kind.ts';
 import { clusterAuthConfig } from './cluster-auth-config/index.ts';
 import { clusterAuthRole } from './cluster-auth-role/index.ts';
+import { project } from './project/index.ts';
 import { remoteStateConsumers } from './remote-state-consumers/index.ts';
 import { tagBindings } from './tag-bindings/index.ts';
 import { workspace } from './workspace/index.ts';
 
+// Parents come before what is in them: exports are written in this order.
 const all: readonly Kind[] = [
+  project,
   workspace,
   tagBindings,
   remoteStateConsumers,

@@ -144,6 +144,16 @@ export const kindCodes = {
     class: 'invalid',
     fix: 'set "ownership: ledger" for the target',
   },
+  'no-projects': {
+    title: 'A document is for a service that has nothing of its kind',
+    class: 'invalid',
+    fix: 'remove the document',
+  },
+  'default-project': {
+    title: 'What the organization uses by default would be renamed',
+    class: 'conflict',
+    fix: 'give the document the name that it has in the service',
+  },
   'no-tag-bindings': {
     title: 'Tags are declared for a service that has none',
     class: 'invalid',

@@ -1,0 +1,41 @@
+/**
+ * The kind Project: one project of an organization. Its settings open no access to anything, so no change of them widens access; what
+ * they destroy is found in `prepare.ts`.
+ */
+import { namedByProjects } from '../../api/workspaces/named-things.ts';
+import { projectKind } from '../../api/workspaces/projects.ts';
+import { defineKind, jsonSchema } from '../../model/define-kind.ts';
+import type { NameRule } from '../../model/kind.ts';
+import { calls } from './calls.ts';
+import { check } from './check.ts';
+import { fields, type LiveProject } from './fields.ts';
+import { blockers, contents, permanent, prepare } from './prepare.ts';
+import { fieldsFromResponse, read, readOne } from './read.ts';
+import { type ProjectSpec, projectSpec } from './schema.ts';
+
+const names: NameRule = {
+  pattern: /^[A-Za-z0-9_-](?:[A-Za-z0-9 _-]{0,88}[A-Za-z0-9_-])?$/,
+  description: 'at most 90 letters, digits, spaces, "-" and "_", without a space at its ends',
+};
+
+export const project = defineKind<ProjectSpec, LiveProject>({
+  name: projectKind,
+  service: 'workspaces',
+  summary: 'A project: what its workspaces inherit, and by what they are grouped',
+  names,
+  specSchema: jsonSchema(projectSpec),
+  fields,
+  ownership: { by: 'claim', unsearched: true },
+  absent: 'unmanaged',
+  check,
+  named: namedByProjects,
+  read,
+  readOne,
+  fieldsFromResponse,
+  prepare,
+  calls,
+  risk: () => [],
+  blockers,
+  permanent,
+  contents,
+});

@@ -1,0 +1,179 @@
+/**
+ * Prepares both sides of a comparison, and finds what a change does to the workspaces of the project, which take part of their settings
+ * from it: the plan counts and names them, whoever owns them.
+ */
+import { maxTags, asTags } from '../../api/workspaces/tag-bindings.ts';
+import { workspaceOf } from '../../api/workspaces/workspace.ts';
+import { formatAddress } from '../../model/address.ts';
+import type { Action } from '../../model/change.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Risk } from '../../model/guard.ts';
+import type { Json } from '../../model/json.ts';
+import type { PreparedSpecs } from '../../model/kind-specs.ts';
+import type { Content } from '../../model/kind.ts';
+import { counted, quoted, quotedUnlessPlain } from '../../model/quoted.ts';
+import { type LiveProject, type Member, ownTags, type ProjectComparison } from './fields.ts';
+import type { ProjectSpec } from './schema.ts';
+
+const duration = 'autoDestroyActivityDuration';
+
+export function prepare(context: ProjectComparison): PreparedSpecs<ProjectSpec> {
+  const { desired, planned } = context;
+  return {
+    desired: { ...desired, ...removedPool(desired, planned) },
+    ...(context.live === undefined ? {} : { live: context.live.spec }),
+    risks: scheduledDestroys(context),
+    notes: inheritedModes(context),
+    problems: [...renamedDefault(context), ...unreadTags(context), ...tooManyTags(context)],
+  };
+}
+
+/** Shows the agent pool that is removed with its mode as a change, too. */
+function removedPool(
+  { defaultExecutionMode: mode, defaultAgentPoolId: pool }: ProjectSpec,
+  planned: LiveProject | undefined,
+): ProjectSpec {
+  const leavesAgents = mode !== undefined && mode !== 'agent';
+  const hasPool = typeof planned?.spec.defaultAgentPoolId === 'string';
+  return leavesAgents && hasPool && pool === undefined ? { defaultAgentPoolId: null } : {};
+}
+
+// What a change does to the workspaces of the project.
+
+/** The value of a field after the plan: one that is no longer declared is reset. */
+function after(
+  { desired, live, record }: ProjectComparison,
+  field: typeof duration | 'defaultExecutionMode' | 'defaultAgentPoolId',
+): Json | undefined {
+  const declared: Json | undefined = desired[field];
+  if (declared !== undefined) return declared;
+  return record?.fields[field] === undefined ? live?.spec[field] : null;
+}
+
+/** Sooner than before: set, or shorter. */
+function scheduledDestroys(context: ProjectComparison): Risk[] {
+  const { live } = context;
+  const [was, becomes] = [live?.spec[duration] ?? null, after(context, duration) ?? null];
+  if (typeof becomes !== 'string' || live === undefined) return [];
+  if (typeof was === 'string' && hours(becomes) >= hours(was)) return [];
+  const affected = (live.facts.members ?? []).filter(({ inheritsDuration }) => inheritsDuration);
+  const of = naming(affected, live);
+  if (of === undefined) return [];
+  const instead = typeof was === 'string' ? ` instead of ${quotedUnlessPlain(was)}` : '';
+  const message = `the resources of ${of} are destroyed after ${quotedUnlessPlain(becomes)} without activity${instead}`;
+  return [{ path: [duration], effect: 'destroys', message }];
+}
+
+/** 0 for an invalid duration, so that it counts as sooner. */
+function hours(text: string): number {
+  const count = Number.parseInt(text, 10);
+  return Number.isNaN(count) ? 0 : count * (text.endsWith('d') ? 24 : 1);
+}
+
+/** All of them by name, and how many others there are; undefined if there are none. */
+function naming(members: readonly Member[], { facts }: LiveProject): string | undefined {
+  const hidden = Math.max(0, (facts.count ?? 0) - (facts.members?.length ?? 0));
+  const unseen = `${counted(hidden, 'workspace')} in it that this token does not see`;
+  if (members.length === 0) return hidden === 0 ? undefined : unseen;
+  const named = `${counted(members.length, 'workspace')} in it (${members.map(({ name }) => quoted(name)).join(', ')})`;
+  return hidden === 0 ? named : `${named} and ${unseen}`;
+}
+
+/** Where the runs of its workspaces execute afterwards. */
+function inheritedModes(context: ProjectComparison): string[] {
+  const { live } = context;
+  if (live === undefined) return [];
+  const isMoved = (['defaultExecutionMode', 'defaultAgentPoolId'] as const).some(
+    (field) => (after(context, field) ?? null) !== (live.spec[field] ?? null),
+  );
+  const affected = (live.facts.members ?? []).filter(({ inheritsMode }) => inheritsMode);
+  const of = isMoved ? naming(affected, live) : undefined;
+  if (of === undefined) return [];
+  const mode = after(context, 'defaultExecutionMode') ?? null;
+  const where =
+    mode === null ? 'as the organization sets it' : `in the mode ${quotedUnlessPlain(String(mode))}`;
+  return [`runs of ${of} execute ${where} afterwards`];
+}
+
+// What may not be done, and what is in the way of a deletion.
+
+function renamedDefault({ address, live }: ProjectComparison): Diagnostic[] {
+  const { name } = live?.spec ?? {};
+  if (live === undefined || name === undefined || name === address.name || live.facts.isDefault === false)
+    return [];
+  const text = quoted(formatAddress(address));
+  const isKnown = live.facts.isDefault === true;
+  return [
+    {
+      code: 'default-project',
+      severity: 'error',
+      class: isKnown ? 'conflict' : 'incomplete',
+      message: isKnown
+        ? `${text} is called ${quoted(name)} in the service and is the default project of the organization, which is never renamed`
+        : `${text} is called ${quoted(name)} in the service, and it is not known whether it is the default project of the organization, which is never renamed`,
+      fix: isKnown
+        ? `write ${quoted(`name: ${name}`)}, or rename it in the service`
+        : 'let the token read the organization, or rename it in the service',
+    },
+  ];
+}
+
+/** A write of one tag repeats all others: unread ones would be erased. */
+function unreadTags({ address, live }: ProjectComparison): Diagnostic[] {
+  if (live === undefined || live.facts.direct !== undefined) return [];
+  return [
+    {
+      code: 'tags-unread',
+      severity: 'error',
+      class: 'incomplete',
+      message: `the tag bindings of ${quoted(formatAddress(address))} could not be read, so no change of it can be planned`,
+      fix: 'let the token read the tag bindings of the project',
+    },
+  ];
+}
+
+function tooManyTags({ address, desired, live }: ProjectComparison): Diagnostic[] {
+  const direct = asTags(live?.facts.direct);
+  const owned = ownTags(direct);
+  const foreign = Object.keys(direct).length - Object.keys(owned).length;
+  const own = Object.keys(desired.tags === undefined ? owned : asTags(desired.tags)).length;
+  if (own + foreign + 1 <= maxTags) return [];
+  return [
+    {
+      code: 'no-room-for-claim',
+      severity: 'error',
+      class: 'conflict',
+      message: `${quoted(formatAddress(address))} would have ${own + foreign + 1} tag bindings with the ownership tag, and the service allows ${maxTags}`,
+      fix: 'declare fewer tags, or remove one in the service first',
+    },
+  ];
+}
+
+/** The default project is what the service puts a workspace into that names none. */
+export function permanent({ facts }: LiveProject): string | undefined {
+  return facts.isDefault === true ? 'it is the default project of the organization' : undefined;
+}
+
+export function contents({ address, facts }: LiveProject): readonly Content[] {
+  return (facts.members ?? []).map(({ id, name }) => ({ address: { ...workspaceOf(address), name }, id }));
+}
+
+/** Clauses about what a plan cannot change: the planner itself follows the workspaces that are read. */
+export function blockers({ facts }: LiveProject, action: Action): readonly string[] {
+  if (action !== 'delete') return [];
+  const { members, count = 0, isDefault, mustBeEmpty } = facts;
+  const hidden = count - (members?.length ?? 0);
+  return [
+    ...(isDefault === true ? ['it is the default project of the organization'] : []),
+    ...(isDefault === undefined
+      ? ['it is not known whether it is the default project, because the organization could not be read']
+      : []),
+    ...(members === undefined ? ['the workspaces in it could not be read'] : []),
+    ...(hidden > 0 ? [`${counted(hidden, 'workspace')} in it cannot be seen by this token`] : []),
+    ...(mustBeEmpty && members !== undefined && members.length > 0
+      ? [
+          `it has ${counted(members.length, 'workspace')} (${members.map(({ name }) => quoted(name)).join(', ')})`,
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,258 @@
+/**
+ * Reads projects: the list that names and inherited values come from, too, and the workspaces in each, which are listed for every plan.
+ * Just before a write, the project and the workspaces in it are read again.
+ */
+import { readPages } from '../../api/read-pages.ts';
+import { listWorkspaces, workspacesPath } from '../../api/workspaces/list-workspaces.ts';
+import { organizationPath } from '../../api/workspaces/organization.ts';
+import {
+  asProjectItem,
+  defaultProject,
+  listProjects,
+  projectKind,
+  type ProjectItem,
+  type ProjectList,
+} from '../../api/workspaces/projects.ts';
+import { ofProjects, readBindings } from '../../api/workspaces/tag-bindings.ts';
+import { lackingField } from '../../api/workspaces/service-limits.ts';
+import { asWorkspaceItem, relatedId, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
+import { type Address, type AddressText, formatAddress, knownAddress } from '../../model/address.ts';
+import { type Call, isCallObject } from '../../model/call.ts';
+import type { Action } from '../../model/change.ts';
+import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
+import { memberOf } from '../../model/json.ts';
+import type { ReturnedFields } from '../../model/kind-calls.ts';
+import { type LiveSet, noResources, type ReadRequest, type Session } from '../../model/kind.ts';
+import { quoted } from '../../model/quoted.ts';
+import { type LiveProject, liveProject, type Member, settingsOf } from './fields.ts';
+import type { ProjectSpec } from './schema.ts';
+
+type Request = ReadRequest<ProjectSpec>;
+
+const noProjects = {
+  code: 'no-projects',
+  class: 'invalid',
+  message: 'the service has no projects, or hides them from this token',
+  fix: 'remove this document, or let the token read the projects of the organization',
+} as const;
+
+/** @throws WireError when the service cannot be reached; every response it gives becomes a value of the set */
+export async function read(session: Session, request: Request): Promise<LiveSet<LiveProject>> {
+  // An export does not say what a change would do to the workspaces.
+  const [list, workspaces] = await Promise.all([
+    listProjects(session, true),
+    request.undeclared === undefined ? listWorkspaces(session) : undefined,
+  ]);
+  if (workspaces?.unread !== undefined) return { ...noResources, unread: workspaces.unread };
+  if (list.isMissing) return { ...noResources, unsupported: noProjects };
+  const found = await readUnlisted(session, list, request);
+  const isOurs = concernsStack(request);
+  const byDefault = await defaultProject(session);
+  const members = Map.groupBy(workspaces?.items ?? [], (item) => relatedId(item, 'project'));
+  const readings = await Promise.all(
+    [...list.items, ...found.items].map(async (item) => {
+      const isAsked = isOurs(item);
+      const tags = isAsked || list.hasTags ? await list.tagsOf(item) : undefined;
+      const live = liveProject(addressOf(session, item.name), {
+        item,
+        tags: tags?.tags,
+        facts: {
+          ...(isAsked && workspaces !== undefined
+            ? { members: membersFrom(item, members.get(item.id)) }
+            : {}),
+          ...(byDefault === undefined ? {} : { isDefault: item.id === byDefault }),
+        },
+      });
+      return { live, problem: tags && 'problem' in tags ? tags.problem : undefined };
+    }),
+  );
+  const resources = readings.map(({ live }) => live);
+  const lacking = lackingFields(request, resources);
+  const untagged = readings.flatMap(({ live, problem }) =>
+    problem === undefined ? [] : [[formatAddress(live.address), problem] as const],
+  );
+  const isKept = list.hasTags || resources.some(({ facts: { direct } }) => direct !== undefined);
+  return {
+    resources,
+    unseen: new Map([...unlistedOf(session, list, request), ...found.unseen, ...untagged]),
+    ...(list.total === undefined ? {} : { total: list.total }),
+    incomplete: [
+      ...(list.problem === undefined ? [] : [listProblem(session, list.problem)]),
+      ...found.unseen.map(([, why]) => why),
+      ...untagged.map(([, why]) => why),
+    ],
+    invisible: lacking,
+    lacking,
+    limits: lacking.map((name) => lackingField(name, 'project')),
+    notes: [],
+    ...(isKept ? {} : { unverified: true }),
+  };
+}
+
+function addressOf({ target }: Session, name: string): Address {
+  return knownAddress({ kind: projectKind, target: target.name, name });
+}
+
+function listProblem({ target }: Session, why: string): string {
+  return `not all projects of organization ${quoted(target.organization ?? '')} were read: ${why}`;
+}
+
+/** Whether a project concerns the stack: it is declared, a `renamedFrom` names it, it is recorded, or an export selects it. */
+function concernsStack({ declared, records, undeclared }: Request): (item: ProjectItem) => boolean {
+  const names = new Set(
+    declared.flatMap(({ address, metadata }) => [address.name, metadata.renamedFrom ?? []].flat()),
+  );
+  const ids = new Set([...records.values()].map(({ id }) => id));
+  return ({ id, name }) => names.has(name) || ids.has(id) || undeclared?.(name) === true;
+}
+
+/** Where the list is not complete, a project that it lacks may exist: it is neither created nor changed. */
+function unlistedOf(
+  session: Session,
+  { items, problem }: ProjectList,
+  { declared, records }: Request,
+): (readonly [AddressText, string])[] {
+  if (problem === undefined) return [];
+  const listed = new Set(items.map(({ name }) => formatAddress(addressOf(session, name))));
+  const wanted = [...declared.map(({ address }) => formatAddress(address)), ...records.keys()];
+  return wanted
+    .filter((text) => !listed.has(text))
+    .map((text) => [text, listProblem(session, problem)] as const);
+}
+
+/** Recorded projects that the list lacks: a list can miss one that is renamed while it is read. */
+async function readUnlisted(session: Session, list: ProjectList, { records, deleted }: Request) {
+  const missing = [...records].filter(
+    ([text, { id }]) => id !== undefined && !list.byId.has(id) && !deleted?.has(text),
+  );
+  const readings = await Promise.all(
+    missing.map(async ([text, { id = '' }]) => {
+      try {
+        return { text, item: await readById(session, id) };
+      } catch (error) {
+        if (!(error instanceof WireError)) throw error;
+        return { text, why: `a project in the ledger could not be read: ${error.message}` };
+      }
+    }),
+  );
+  return {
+    items: readings.flatMap(({ item }) => item ?? []),
+    unseen: readings.flatMap(({ text, why }) => (why === undefined ? [] : [[text, why] as const])),
+  };
+}
+
+/** Undefined if there is no such project in this organization. @throws WireError on any other answer */
+async function readById(session: Session, id: string): Promise<ProjectItem | undefined> {
+  const answer = await session.reader.get(`/projects/${encodeURIComponent(id)}`);
+  if (answer.status === 404) return undefined;
+  const item = answer.status === 200 ? asProjectItem(memberOf(answer.body, 'data')) : undefined;
+  if (item === undefined) throw new WireError(describeAnswer(answer), { ...answer, sent: false });
+  const home = relatedId(item, 'organization');
+  const isHere = home === null || home.toLowerCase() === session.target.organization?.toLowerCase();
+  return isHere ? item : undefined;
+}
+
+/**
+ * One project, its tags and the workspaces in it, without any cache.
+ * @throws WireError when the service returns neither the project nor "not found"
+ */
+export async function readOne(
+  session: Session,
+  address: Address,
+  id?: string,
+  action?: Action,
+): Promise<LiveProject | undefined> {
+  const item = id === undefined ? await readByName(session, address.name) : await readById(session, id);
+  if (item === undefined) return undefined;
+  const [tags, byDefault, members] = await Promise.all([
+    readBindings(session, item, { owner: ofProjects }),
+    defaultProject(session),
+    readMembers(session, item.id),
+  ]);
+  if (tags.tags === undefined) throw new WireError(tags.problem, { ...about(item), sent: false });
+  return liveProject(address, {
+    item,
+    tags: tags.tags,
+    facts: {
+      members: membersFrom(item, members),
+      ...(byDefault === undefined ? {} : { isDefault: item.id === byDefault }),
+      ...(action === 'delete' ? { mustBeEmpty: true } : {}),
+    },
+  });
+}
+
+function about({ id }: ProjectItem): Pick<Answer, 'method' | 'url'> {
+  return { method: 'GET', url: `/projects/${id}` };
+}
+
+async function readByName(session: Session, name: string): Promise<ProjectItem | undefined> {
+  const path = `${organizationPath(session)}/projects?filter[names]=${encodeURIComponent(name)}`;
+  const { items, problem } = await readPages(session.reader, path);
+  const item = items.flatMap((document) => asProjectItem(document) ?? []).find((one) => one.name === name);
+  if (item === undefined && problem !== undefined) throw pagesError(path, problem);
+  return item;
+}
+
+/** All workspaces in a project that this token sees; the filter may be ignored. */
+async function readMembers(session: Session, id: string): Promise<WorkspaceItem[]> {
+  const path = `${workspacesPath(session)}?sort=name&filter[project][id]=${encodeURIComponent(id)}`;
+  const { items, problem } = await readPages(session.reader, path);
+  if (problem !== undefined) throw pagesError(path, problem);
+  return items
+    .flatMap((document) => asWorkspaceItem(document) ?? [])
+    .filter((item) => relatedId(item, 'project') === id);
+}
+
+function pagesError(url: string, problem: Answer | string): WireError {
+  const why = typeof problem === 'string' ? problem : describeAnswer(problem);
+  return new WireError(why, { method: 'GET', url, sent: false });
+}
+
+/** Sorted by name. */
+function membersFrom({ attributes: project }: ProjectItem, items: readonly WorkspaceItem[] = []): Member[] {
+  const field = 'auto-destroy-activity-duration';
+  return items
+    .map(({ id, name, attributes }) => {
+      const inherits = attributes['inherits-project-auto-destroy'] ?? null;
+      const duration = attributes[field] ?? null;
+      // Not every service says whether a duration is inherited.
+      const isFree = duration === null && (attributes['auto-destroy-at'] ?? null) === null;
+      const isSame = duration !== null && duration === project[field];
+      return {
+        id,
+        name,
+        inheritsMode: memberOf(attributes['setting-overwrites'], 'execution-mode') === false,
+        inheritsDuration: inherits === true || (inherits === null && (isFree || isSame)),
+      };
+    })
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** Declared fields that no project of the answer has. */
+function lackingFields({ declared }: Request, resources: readonly LiveProject[]): string[] {
+  if (resources.length === 0) return [];
+  const wanted = new Set(declared.flatMap(({ spec }) => Object.keys(spec)));
+  return (['defaultExecutionMode', 'defaultAgentPoolId', 'autoDestroyActivityDuration'] as const).filter(
+    (name) => wanted.has(name) && resources.every(({ spec }) => spec[name] === undefined),
+  );
+}
+
+/** The settings in the response to a write, as far as the call wrote them; its tags are not in it. */
+export function fieldsFromResponse({ body }: Call, answer: Answer): ReturnedFields | undefined {
+  const item = asProjectItem(memberOf(answer.body, 'data'));
+  if (item === undefined) return undefined;
+  const spec = settingsOf(item);
+  const { data } = body ?? {};
+  const { attributes } = isCallObject(data) ? data : {};
+  const isSent = (name: string) => isCallObject(attributes) && attributes[name] !== undefined;
+  const execution =
+    isSent('default-execution-mode') || isSent('setting-overwrites')
+      ? ['defaultExecutionMode', 'defaultAgentPoolId']
+      : [];
+  const about = [
+    ...(isSent('description') ? ['description'] : []),
+    ...(isSent('auto-destroy-activity-duration') ? ['autoDestroyActivityDuration'] : []),
+    ...execution,
+  ];
+  return about.length === 0 ? undefined : { about, spec };
+}

@@ -1,0 +1,241 @@
+/** What a project does to its workspaces, also to those of others, and what keeps it from being deleted or renamed. */
+import { describe, expect, it } from 'vitest';
+import { removalRequest, workspace } from '../../support/cli/documents.ts';
+import { actionsOf, bothDialects, openProjects, project } from '../../support/cli/projects-scene.ts';
+
+const adopted = { adopt: true };
+
+describe.each(bothDialects)('In the dialect %s, the duration of a project', (dialect) => {
+  it('counts and names all its workspaces, and blocks until somebody acknowledges that', async () => {
+    const { stack, change, find } = await openProjects(dialect);
+    await stack.declare(project('theirs', { autoDestroyActivityDuration: '14d' }, adopted));
+    const { guards } = await stack.plan();
+    const says =
+      'the resources of 2 workspaces in it ("theirs-a", "theirs-b") are destroyed after "14d" without activity';
+    expect(guards).toMatchObject([
+      {
+        id: 'scheduled-destroy',
+        effect: 'blocks',
+        concerns: [{ address: 'Project/acme/theirs', says: [says.replaceAll('"14d"', '14d')] }],
+      },
+    ]);
+    await stack.run(['apply', '--yes'], 5);
+    await stack.insist();
+    expect((await find('theirs'))?.attributes['auto-destroy-activity-duration']).toBe('14d');
+    await stack.declare(project('theirs', { autoDestroyActivityDuration: '30d' }, adopted));
+    expect((await stack.plan()).guards).toEqual([]);
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(project('theirs', { autoDestroyActivityDuration: '36h' }, adopted));
+    expect((await stack.plan()).guards).toMatchObject([
+      {
+        id: 'scheduled-destroy',
+        concerns: [{ says: [expect.stringContaining('after 36h without activity instead of 30d')] }],
+      },
+    ]);
+    await change('prj-theirs', { 'auto-destroy-activity-duration': '1h' });
+    expect((await stack.plan()).guards).toEqual([]);
+  });
+
+  it('leaves out a workspace that has a duration of its own', async () => {
+    const { bench, stack } = await openProjects(dialect);
+    await bench.byHand.patch('/workspaces/ws-theirs-a', {
+      data: {
+        type: 'workspaces',
+        attributes: { 'auto-destroy-activity-duration': '90d', 'inherits-project-auto-destroy': false },
+      },
+    });
+    await stack.declare(project('theirs', { autoDestroyActivityDuration: '14d' }, adopted));
+    const { guards } = await stack.plan();
+    expect(guards[0]?.concerns[0]?.says[0]).toContain('1 workspace in it ("theirs-b")');
+  });
+
+  it('is not written if another workspace came into the project since the plan', async () => {
+    const { bench, stack, find } = await openProjects(dialect);
+    await stack.declare(project('theirs', { autoDestroyActivityDuration: '14d' }, adopted));
+    const { digest, acknowledge } = await stack.plan();
+    const relationships = { project: { data: { type: 'projects', id: 'prj-theirs' } } };
+    const attributes = { name: 'late' };
+    bench.wire.add({
+      method: 'GET',
+      path: /\/projects\/prj-theirs$/,
+      fault: {
+        first: () =>
+          bench.byHand.post('/organizations/acme/workspaces', {
+            data: { type: 'workspaces', attributes, relationships },
+          }),
+      },
+    });
+    const { out, err } = await stack.run(['apply', '--approve', digest, '--ack', acknowledge.join(',')], 4);
+    expect(`${out}${err}`).toContain('"late"');
+    expect((await find('theirs'))?.attributes['auto-destroy-activity-duration']).toBeNull();
+  });
+});
+
+describe('The default execution mode of a project', () => {
+  it('is shown with the workspaces that have no mode of their own', async () => {
+    const { bench, stack } = await openProjects();
+    await bench.byHand.patch('/workspaces/ws-theirs-b', {
+      data: { type: 'workspaces', attributes: { 'execution-mode': 'remote' } },
+    });
+    await stack.declare(
+      project('theirs', { defaultExecutionMode: 'agent', defaultAgentPool: 'windows' }, adopted),
+    );
+    const { changes } = await stack.plan();
+    expect(changes[0]?.notes).toContain(
+      'runs of 1 workspace in it ("theirs-a") execute in the mode agent afterwards',
+    );
+  });
+});
+
+describe.each(bothDialects)('In the dialect %s, a project with workspaces', (dialect) => {
+  it('is kept, and the plan names them', async () => {
+    const { stack, written, bench } = await openProjects(dialect);
+    await stack.begin(project('payments'), workspace('app', { project: 'payments' }));
+    await stack.declare(workspace('app', { project: 'payments' }));
+    const { out } = await stack.run(['plan'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'Project/acme/payments to be deleted, but kept: it is not empty: "Workspace/acme/app"',
+    );
+    bench.wire.reset();
+    await stack.declare(
+      removalRequest('Project', 'payments', 'force'),
+      workspace('app', { project: 'payments' }),
+    );
+    expect((await stack.plan()).changes).toEqual([]);
+    await stack.run(['apply', '--yes'], 0);
+    expect(written()).toEqual([]);
+  });
+
+  it('is deleted after them, if the same plan deletes them', async () => {
+    const { stack, names, written } = await openProjects(dialect);
+    await stack.begin(project('payments'), workspace('app', { project: 'payments' }), project('stays'));
+    await stack.declare(project('stays'));
+    expect(actionsOf(await stack.plan())).toEqual([
+      'delete Workspace/acme/app',
+      'delete Project/acme/payments',
+    ]);
+    await stack.insist();
+    expect(written()).toEqual(['POST /workspaces/ws-…/actions/safe-delete', 'DELETE /projects/prj-…']);
+    expect(await names()).not.toContain('payments');
+  });
+
+  it('is deleted after they were moved to another one', async () => {
+    const { stack, names, homeOf } = await openProjects(dialect);
+    await stack.begin(project('payments'), workspace('app', { project: 'payments' }), project('money'));
+    await stack.declare(workspace('app', { project: 'money' }), project('money'));
+    await stack.insist();
+    expect(await homeOf('app')).toBe('money');
+    expect(await names()).not.toContain('payments');
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it('is not deleted if one came into it since the plan', async () => {
+    const { bench, stack, names, idOfProject } = await openProjects(dialect);
+    await stack.begin(project('payments'), project('stays'));
+    await stack.declare(project('stays'));
+    const { digest, acknowledge } = await stack.plan();
+    const relationships = {
+      project: { data: { type: 'projects', id: await idOfProject('payments') } },
+    };
+    await bench.byHand.post('/organizations/acme/workspaces', {
+      data: { type: 'workspaces', attributes: { name: 'late' }, relationships },
+    });
+    bench.wire.reset();
+    const approval = ['--approve', digest, '--ack', acknowledge.join(',')];
+    await stack.tryRun(['apply', ...approval]);
+    expect(bench.written()).toEqual([]);
+    expect(await names()).toContain('payments');
+  });
+
+  it('is not deleted if a workspace that should go first could not be deleted', async () => {
+    const { bench, stack, names } = await openProjects(dialect);
+    await stack.begin(project('payments'), workspace('app', { project: 'payments' }), project('stays'));
+    await stack.declare(project('stays'));
+    bench.wire.add({ method: 'POST', path: /safe-delete$/, fault: { answer: 409 } });
+    const { digest, acknowledge } = await stack.plan();
+    const { out, err } = await stack.run(['apply', '--approve', digest, '--ack', acknowledge.join(',')], 1);
+    expect(`${out}${err}`).toContain('depends on Workspace/acme/app#delete');
+    expect(await names()).toContain('payments');
+  });
+});
+
+describe('The default project', () => {
+  it('is never renamed, and never deleted', async () => {
+    const { stack } = await openProjects();
+    await stack.declare(project('Standard', {}, { renamedFrom: 'Default Project', adopt: true }));
+    const { out } = await stack.run(['plan'], 9);
+    expect(out).toContain('is the default project of the organization, which is never renamed');
+    await stack.declare(project('Default Project', { description: 'ours' }, { adopt: true }));
+    await stack.run(['apply', '--yes'], 0);
+    for (const how of ['safe', 'force'] as const) {
+      await stack.declare(removalRequest('Project', 'Default Project', how));
+      const asked = await stack.run(['plan'], 9);
+      expect(asked.out).toContain('cannot be removed: it is the default project of the organization');
+    }
+    await stack.declare(project('other'));
+    expect(actionsOf(await stack.plan())).toContain('release Project/acme/Default Project');
+  });
+
+  it('is neither renamed nor deleted if it is not known which one it is', async () => {
+    const { bench, stack, idOfProject, change } = await openProjects();
+    await stack.begin(project('payments'), project('stays'));
+    bench.wire.add({ method: 'GET', path: /\/organizations\/acme$/, fault: { answer: 404 }, times: 100 });
+    await stack.declare(project('stays'));
+    const kept = await stack.run(['plan'], 0);
+    expect(kept.out.replace(/\s+/g, ' ')).toContain('it is not known whether it is the default project');
+    await change(await idOfProject('payments'), { name: 'by hand' });
+    await stack.declare(project('payments'), project('stays'));
+    const { out } = await stack.run(['plan'], 1);
+    expect(out).toContain('it is not known whether it is the default project');
+  });
+});
+
+describe('A service', () => {
+  it('without projects is an error for each document', async () => {
+    const { bench, stack } = await openProjects();
+    bench.wire.add({ method: 'GET', path: /\/acme\/projects\?/, fault: { answer: 404 }, times: 100 });
+    await stack.declare(project('one'), project('two'), workspace('app'));
+    const { out } = await stack.run(['plan'], 7);
+    expect(out.match(/the service has no projects, or hides them from this token/g)).toHaveLength(2);
+  });
+
+  it('that does not let the token read its projects leaves them alone', async () => {
+    const { bench, stack } = await openProjects();
+    await stack.begin(project('one'));
+    bench.wire.add({ method: 'GET', path: /\/acme\/projects\?/, fault: { answer: 403 }, times: 100 });
+    await stack.declare(project('one', { description: 'x' }), project('two'));
+    const { changes, coverage } = await stack.plan(1);
+    expect([changes, coverage.complete]).toEqual([[], false]);
+  });
+
+  it('that includes no tags in its list is read project by project, for those of the stack alone', async () => {
+    const { bench, stack } = await openProjects();
+    await stack.begin(project('one', { tags: { team: 'one' } }));
+    bench.wire.add({
+      method: 'GET',
+      path: /\/acme\/projects\?include/,
+      fault: { answer: 400, body: { errors: [{ status: '400', title: 'Invalid include parameter' }] } },
+      times: 100,
+    });
+    await stack.declare(project('one', { tags: { team: 'two' } }));
+    const { changes } = await stack.plan();
+    expect(changes[0]?.fields).toEqual([
+      expect.objectContaining({ path: '/tags/team', before: 'one', after: 'two' }),
+    ]);
+    const asked = bench.wire.seen.filter(({ path }) => path.endsWith('/tag-bindings'));
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is asked for its projects only by stacks that declare some, have some in the ledger, or name one', async () => {
+    const { bench, stack, listed } = await openProjects();
+    await stack.begin(workspace('app', { autoApply: true }));
+    await stack.plan();
+    expect(listed()).toBe(0);
+    await stack.begin(workspace('app', { autoApply: true }), project('one'));
+    await stack.plan();
+    expect(listed()).toBe(1);
+    bench.wire.reset();
+    await stack.declare(workspace('app', { autoApply: true }));
+    expect(actionsOf(await stack.plan())).toEqual(['delete Project/acme/one']);
+  });
+});

@@ -1,0 +1,161 @@
+/** A project that a stack manages: created, changed, renamed, adopted, released and removed, in both dialects. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { removalRequest, workspace } from '../../support/cli/documents.ts';
+import { actionsOf, bothDialects, openProjects, project } from '../../support/cli/projects-scene.ts';
+
+const whole = {
+  description: 'Everything of payments',
+  defaultExecutionMode: 'agent',
+  defaultAgentPool: 'linux',
+  autoDestroyActivityDuration: '14d',
+  tags: { team: 'payments', tier: '1' },
+};
+
+describe.each(bothDialects)('In the dialect %s, a project', (dialect) => {
+  it('is created with its tags and its ownership tag in one request, and the next plan is empty', async () => {
+    const { stack, find, tagsOfProject, written } = await openProjects(dialect);
+    await stack.declare(project('payments', whole));
+    const { changes } = await stack.plan();
+    expect(changes[0]?.fields).toContainEqual(
+      expect.objectContaining({
+        path: '/defaultAgentPoolId',
+        after: 'apool-linux',
+        names: [{ at: '', after: 'linux' }],
+      }),
+    );
+    await stack.run(['apply', '--yes'], 0);
+    expect(written()).toEqual(['POST /organizations/acme/projects']);
+    expect(await tagsOfProject('payments')).toEqual({
+      team: 'payments',
+      tier: '1',
+      'trueup-project': 'payments',
+    });
+    expect((await find('payments'))?.attributes).toMatchObject({
+      description: 'Everything of payments',
+      'default-execution-mode': 'agent',
+      'auto-destroy-activity-duration': '14d',
+    });
+    expect((await stack.plan()).changes).toEqual([]);
+    expect((await stack.ledger()).records['Project/acme/payments']).toMatchObject({
+      origin: 'created',
+      fields: { defaultAgentPoolId: 'apool-linux', tags: { team: 'payments', tier: '1' } },
+      names: { defaultAgentPoolId: { name: 'linux', id: 'apool-linux' } },
+    });
+  });
+
+  it('is changed field by field, and keeps tags that nobody declares', async () => {
+    const { bench, stack, find, tagsOfProject, written } = await openProjects(dialect);
+    await stack.begin(project('payments', whole));
+    const { tags: _, ...rest } = whole;
+    await stack.declare(
+      project('payments', {
+        ...rest,
+        description: null,
+        defaultExecutionMode: 'remote',
+        defaultAgentPool: null,
+        autoDestroyActivityDuration: null,
+        tags: { team: 'payments', area: 'money' },
+      }),
+    );
+    await stack.run(['apply', '--yes'], 0);
+    expect(written()).toEqual(['PATCH /projects/prj-…']);
+    expect(await tagsOfProject('payments')).toEqual({
+      team: 'payments',
+      area: 'money',
+      'trueup-project': 'payments',
+    });
+    expect((await find('payments'))?.attributes).toMatchObject({
+      'default-execution-mode': 'remote',
+      'auto-destroy-activity-duration': null,
+    });
+    expect((await stack.plan()).changes).toEqual([]);
+    bench.wire.reset();
+    await stack.declare(project('payments', { defaultExecutionMode: null, tags: { team: 'payments' } }));
+    await stack.run(['apply', '--yes'], 0);
+    expect((await find('payments'))?.attributes['setting-overwrites']).toEqual({
+      'default-execution-mode': false,
+      'default-agent-pool': false,
+    });
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it('that has no owner is refused, adopted with every difference shown, and released when its document goes', async () => {
+    const { stack, tagsOfProject, names } = await openProjects(dialect);
+    await stack.declare(project('network', { description: 'by trueup', tags: { team: 'network' } }));
+    const { out } = await stack.run(['plan'], 9);
+    expect(out).toContain('"Project/acme/network" exists without an ownership tag of any stack');
+    await stack.declare(
+      project('network', { description: 'by trueup', tags: { team: 'network' } }, { adopt: true }),
+    );
+    const { changes } = await stack.plan();
+    expect(actionsOf({ changes })).toEqual(['adopt Project/acme/network']);
+    expect(changes[0]?.fields.map(({ path, before, after }) => [path, before, after])).toEqual([
+      ['/claim', undefined, 'payments'],
+      ['/description', 'by hand', 'by trueup'],
+    ]);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await tagsOfProject('network')).toEqual({ team: 'network', 'trueup-project': 'payments' });
+    await stack.declare(workspace('other'));
+    expect(actionsOf(await stack.plan())).toContain('release Project/acme/network');
+    await stack.insist();
+    expect(await tagsOfProject('network')).toEqual({ team: 'network' });
+    expect(await names()).toContain('network');
+  });
+
+  it('that another stack owns is a conflict, and is not written', async () => {
+    const { stack, checkout, written, bench } = await openProjects(dialect);
+    await stack.begin(project('payments'));
+    const other = await checkout({ name: 'other' });
+    await other.declare(project('payments', { description: 'mine' }, { adopt: true }));
+    const { out } = await other.run(['plan'], 9);
+    expect(out).toContain('"Project/acme/payments" belongs to stack "payments"');
+    bench.wire.reset();
+    await other.run(['apply', '--yes'], 9);
+    expect(written()).toEqual([]);
+  });
+
+  it('is renamed in place by "renamedFrom", and keeps its workspaces', async () => {
+    const { stack, names, homeOf, idOfProject } = await openProjects(dialect);
+    await stack.begin(project('payments'), workspace('app', { project: 'payments' }));
+    const id = await idOfProject('payments');
+    await stack.declare(
+      project('money', {}, { renamedFrom: 'payments' }),
+      workspace('app', { project: 'money' }),
+    );
+    const { changes, guards } = await stack.plan();
+    expect(actionsOf({ changes })).toEqual(['update Project/acme/money']);
+    expect(guards).toEqual([]);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await idOfProject('money')).toBe(id);
+    expect(await names()).not.toContain('payments');
+    expect(await homeOf('app')).toBe('money');
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it('that the stack created is deleted when its document goes, and by a removal request', async () => {
+    const { stack, names, written } = await openProjects(dialect);
+    await stack.begin(project('one'), project('two'));
+    await stack.declare(project('one'));
+    expect(actionsOf(await stack.plan())).toEqual(['delete Project/acme/two']);
+    await stack.insist();
+    expect(await names()).not.toContain('two');
+    await stack.declare(removalRequest('Project', 'one', 'safe'));
+    await stack.insist();
+    expect(await names()).not.toContain('one');
+    expect(written()).toEqual(['DELETE /projects/prj-…', 'DELETE /projects/prj-…']);
+  });
+
+  it('shows what somebody changed by hand as drift, and takes it over with accept', async () => {
+    const { stack, change, idOfProject } = await openProjects(dialect);
+    await stack.begin(project('payments', { description: 'one', tags: { team: 'payments' } }));
+    await change(await idOfProject('payments'), { description: 'by hand' });
+    const { out } = await stack.run(['drift'], 3);
+    expect(out).toContain('Project/acme/payments');
+    expect(out).toContain('by hand');
+    await stack.run(['accept', 'Project/acme/payments', '--yes'], 0);
+    expect((await stack.plan()).changes).toEqual([]);
+    expect(await readFile(join(stack.directory, 'manifests', 'all.yaml'), 'utf8')).toContain('by hand');
+  });
+});
