@@ -121,8 +121,8 @@ export async function defaultProject(session: Session): Promise<string | undefin
 interface Project {
   readonly id: string;
   readonly name: string;
-  /** the plan creates it: it has no id yet */
-  readonly isNew?: true;
+  /** the stack manages it; `new`: the plan creates it, so it has no id yet */
+  readonly declared?: 'new' | 'live';
   /** the time without activity after which their resources are destroyed; null: none */
   readonly duration: string | null;
   /** their execution mode; absent if the project has none, so that it is the organization's */
@@ -146,12 +146,10 @@ export async function readProject(session: Session, id: string | undefined): Pro
   const project = list.byId.get(wanted);
   const declared = (await declaredProjects(session)).get(wanted);
   if (project !== undefined) return asPlanned(projectFrom(project), session, declared);
-  if (declared !== undefined)
-    return asPlanned(
-      { id: wanted, name: declared.address.name, isNew: true, duration: null },
-      session,
-      declared,
-    );
+  if (declared !== undefined) {
+    const { name } = declared.address;
+    return asPlanned({ id: wanted, name, declared: 'new', duration: null }, session, declared);
+  }
   if (list.isMissing) return 'none';
   return { unread: list.problem ?? 'the list of projects that this token can see does not include it' };
 }
@@ -212,7 +210,9 @@ function asPlanned(project: Project, { known }: Session, declared: DesiredResour
   const { mode: _, pool: __, ...withoutMode } = project;
   const becomes: Project = mode === undefined ? project : withoutMode;
   return {
+    declared: 'live',
     ...becomes,
+    name: declared.address.name,
     ...(typeof mode === 'string' ? { mode } : {}),
     ...(duration === undefined ? {} : { duration: typeof duration === 'string' ? duration : null }),
   };

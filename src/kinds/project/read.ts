@@ -13,7 +13,7 @@ import {
   type ProjectItem,
   type ProjectList,
 } from '../../api/workspaces/projects.ts';
-import { ofProjects, readBindings } from '../../api/workspaces/tag-bindings.ts';
+import { ofProjects, readBindings, type TagsAnswer } from '../../api/workspaces/tag-bindings.ts';
 import { lackingField } from '../../api/workspaces/service-limits.ts';
 import { asWorkspaceItem, relatedId, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
 import { type Address, type AddressText, formatAddress, knownAddress } from '../../model/address.ts';
@@ -52,7 +52,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   const readings = await Promise.all(
     [...list.items, ...found.items].map(async (item) => {
       const isAsked = isOurs(item);
-      const tags = isAsked || list.hasTags ? await list.tagsOf(item) : undefined;
+      const tags = isAsked || list.hasTags ? orNone(session, await list.tagsOf(item)) : undefined;
       const live = liveProject(addressOf(session, item.name), {
         item,
         tags: tags?.tags,
@@ -87,6 +87,12 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
     notes: [],
     ...(isKept ? {} : { unverified: true }),
   };
+}
+
+/** Where the ledger says who owns a project, nothing depends on the tags of a service that has none. */
+function orNone({ target }: Session, answer: TagsAnswer): TagsAnswer {
+  const isNone = answer.tags === undefined && answer.missing === true && target.ownership === 'ledger';
+  return isNone ? { tags: { direct: {} } } : answer;
 }
 
 function addressOf({ target }: Session, name: string): Address {
@@ -164,11 +170,12 @@ export async function readOne(
 ): Promise<LiveProject | undefined> {
   const item = id === undefined ? await readByName(session, address.name) : await readById(session, id);
   if (item === undefined) return undefined;
-  const [tags, byDefault, members] = await Promise.all([
+  const [answer, byDefault, members] = await Promise.all([
     readBindings(session, item, { owner: ofProjects }),
     defaultProject(session),
     readMembers(session, item.id),
   ]);
+  const tags = orNone(session, answer);
   if (tags.tags === undefined) throw new WireError(tags.problem, { ...about(item), sent: false });
   return liveProject(address, {
     item,

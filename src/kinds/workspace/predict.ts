@@ -242,10 +242,10 @@ async function inheritableFrom(
   // For a new workspace, the mode of the whole organization is not shown as inherited.
   const mode = project.mode ?? (isNew ? undefined : await organizationMode(session));
   return {
-    // One that the plan creates has nothing to read again.
-    ...(project.isNew
-      ? { from: `project ${quoted(project.name)}` }
-      : { from: `project ${quoted(project.name)} (${project.id})`, id: project.id }),
+    // The text of a declared one must be the same before and after the plan has created it.
+    from: `project ${quoted(project.name)}${project.declared === undefined ? ` (${project.id})` : ''}`,
+    // One that the plan creates cannot be read again.
+    ...(project.declared === 'new' ? {} : { id: project.id }),
     values: {
       autoDestroyActivityDuration: project.duration,
       ...(mode === undefined ? {} : { executionMode: mode }),

@@ -89,6 +89,23 @@ describe.each(bothDialects)(
       expect((await stack.plan()).changes).toEqual([]);
     });
 
+    it('is created by such a rerun also by the digest alone, and if it inherits a duration', async () => {
+      const { bench, stack, homeOf } = await openProjects(dialect);
+      await stack.declare(
+        workspace('app', { project: 'payments' }),
+        project('payments', { autoDestroyActivityDuration: '14d' }),
+      );
+      await stack.run(['plan', '--out', 'plan.json'], 0);
+      const { digest } = await stack.plan();
+      const apply = ['apply', 'plan.json', '--approve', digest, '--ack', 'scheduled-destroy'];
+      bench.wire.add({ method: 'POST', path: /\/workspaces$/, fault: { answer: 422 } });
+      await stack.run(apply, 6);
+      bench.wire.reset();
+      await stack.run(apply, 0);
+      expect(await homeOf('app')).toBe('payments');
+      expect((await stack.plan()).changes).toEqual([]);
+    });
+
     it('is not created by such a rerun in a project of somebody else that got the name', async () => {
       const { bench, stack, written } = await openProjects(dialect);
       await stack.declare(workspace('app', { project: 'payments' }), project('payments'));
@@ -166,6 +183,25 @@ describe('A name of a project that the stack declares', () => {
       'create Project/acme/unneeded',
       'create Workspace/acme/other',
     ]);
+  });
+
+  it('brings a change of the project along with a selected workspace that is created in it', async () => {
+    const { stack, find } = await openProjects();
+    await stack.begin(project('payments'), workspace('one', { project: 'payments' }));
+    await stack.declare(
+      project('payments', { autoDestroyActivityDuration: '14d' }),
+      workspace('one', { project: 'payments', description: 'changes' }),
+      workspace('two', { project: 'payments' }),
+    );
+    const { changes } = JSON.parse(
+      (await stack.run(['plan', '--format', 'json', '--select', 'Workspace/acme/one'], 0)).out,
+    );
+    expect(actionsOf({ changes })).toEqual(['update Workspace/acme/one']);
+    const select = ['--select', 'Workspace/acme/two'];
+    const part = JSON.parse((await stack.run(['plan', '--format', 'json', ...select], 0)).out);
+    expect(actionsOf(part)).toEqual(['update Project/acme/payments', 'create Workspace/acme/two']);
+    await stack.run(['apply', ...select, '--approve', part.digest, '--ack', part.acknowledge.join(',')], 0);
+    expect((await find('payments'))?.attributes['auto-destroy-activity-duration']).toBe('14d');
   });
 
   it('selects the workspaces in it, with the project if it does not exist', async () => {
