@@ -24,7 +24,7 @@ const slow = [
   'test/durability/**/*.test.ts',
   'test/e2e/approval/{approve,commit-order,in-no-commit,screen,uncommitted}.test.ts',
   'test/e2e/ci/{action,apply,apply-environment,apply-loosened,apply-signed,apply-stacks,attacks,destinations}.test.ts',
-  'test/e2e/ci/{drift-issue,forged,gitlab,gitlab-attacks,gitlab-file,merge-group,own-work,simulation,untrusted}.test.ts',
+  'test/e2e/ci/{drift-issue,forged,gitlab,gitlab-attacks,gitlab-file,merge-group,simulation,untrusted}.test.ts',
   'test/e2e/failures/{dying,interruption,incomplete-reads,moved-ownership-tags,open-input,partial-failure,progress}.test.ts',
   'test/e2e/failures/{refused-answers,repeated-writes,silent-ledger,waiting}.test.ts',
   'test/e2e/init/questions.test.ts',
@@ -46,6 +46,7 @@ const slow = [
 const crash = ['test/crash/**/*.test.ts'];
 /** They replace a module for everybody who loads it, so no other test may have loaded it before. */
 const mocking = ['test/manifest/yaml/parse-documents.test.ts', 'test/manifest/read-manifests.test.ts'];
+const slowMocking = ['test/scale/many-documents.test.ts', 'test/e2e/ci/own-work.test.ts'];
 /** They need Chromium on this machine. */
 const browser = ['test/browser/**/*.test.ts'];
 /** They need programs of others on this machine. */
@@ -75,6 +76,7 @@ export default defineConfig({
             ...pure,
             ...flows,
             ...slow,
+            ...slowMocking,
             ...crash,
             ...browser,
             ...realClients,
@@ -90,12 +92,21 @@ export default defineConfig({
         test: {
           name: 'flows',
           include: flows,
-          exclude: [...configDefaults.exclude, ...slow],
+          exclude: [...configDefaults.exclude, ...slow, ...slowMocking],
           isolate: false,
         },
       },
       { extends: true, test: { name: 'mocking', include: mocking } },
-      { extends: true, test: { name: 'slow', include: slow } },
+      {
+        extends: true,
+        test: {
+          name: 'slow',
+          include: slow,
+          exclude: [...configDefaults.exclude, ...slowMocking],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'slow-mocking', include: slowMocking } },
       { extends: true, test: { name: 'crash', include: crash } },
       // A busy machine draws a frame after seconds.
       { extends: true, test: { name: 'browser', include: browser, expect: { poll: { timeout: 20_000 } } } },
