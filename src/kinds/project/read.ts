@@ -47,12 +47,13 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   if (list.isMissing) return { ...noResources, unsupported: noProjects };
   const found = await readUnlisted(session, list, request);
   const isOurs = concernsStack(request);
+  const needsTags = session.target.ownership !== 'ledger' && request.undeclared === undefined;
   const byDefault = await defaultProject(session);
   const members = Map.groupBy(workspaces?.items ?? [], (item) => relatedId(item, 'project'));
   const readings = await Promise.all(
     [...list.items, ...found.items].map(async (item) => {
       const isAsked = isOurs(item);
-      const tags = isAsked || list.hasTags ? orNone(session, await list.tagsOf(item)) : undefined;
+      const tags = isAsked || list.hasTags ? orNone(await list.tagsOf(item), needsTags) : undefined;
       const live = liveProject(addressOf(session, item.name), {
         item,
         tags: tags?.tags,
@@ -89,9 +90,9 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   };
 }
 
-/** Where the ledger says who owns a project, nothing depends on the tags of a service that has none. */
-function orNone({ target }: Session, answer: TagsAnswer): TagsAnswer {
-  const isNone = answer.tags === undefined && answer.missing === true && target.ownership === 'ledger';
+/** Where the ledger says who owns a project, and in an export, nothing depends on the tags of a service that has none. */
+function orNone(answer: TagsAnswer, needsTags: boolean): TagsAnswer {
+  const isNone = answer.tags === undefined && answer.missing === true && !needsTags;
   return isNone ? { tags: { direct: {} } } : answer;
 }
 
@@ -175,7 +176,7 @@ export async function readOne(
     defaultProject(session),
     readMembers(session, item.id),
   ]);
-  const tags = orNone(session, answer);
+  const tags = orNone(answer, session.target.ownership !== 'ledger');
   if (tags.tags === undefined) throw new WireError(tags.problem, { ...about(item), sent: false });
   return liveProject(address, {
     item,

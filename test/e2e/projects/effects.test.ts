@@ -147,6 +147,25 @@ describe.each(bothDialects)('In the dialect %s, a project with workspaces', (dia
     expect(await names()).toContain('payments');
   });
 
+  it('is not deleted if one comes into it while the apply runs', async () => {
+    const { bench, stack, names, idOfProject, written } = await openProjects(dialect);
+    await stack.begin(project('payments'), project('stays'));
+    await stack.declare(project('stays'));
+    const id = await idOfProject('payments');
+    const relationships = { project: { data: { type: 'projects', id } } };
+    const come = () =>
+      bench.byHand.post('/organizations/acme/workspaces', {
+        data: { type: 'workspaces', attributes: { name: 'late' }, relationships },
+      });
+    const { digest, acknowledge } = await stack.plan();
+    bench.wire.add({ method: 'GET', path: new RegExp(`/projects/${id}$`), fault: { first: come } });
+    const approval = ['--approve', digest, '--ack', acknowledge.join(',')];
+    const { out, err } = await stack.run(['apply', ...approval], 4);
+    expect(`${out}${err}`).toContain('it has 1 workspace ("late")');
+    expect(written()).toEqual([]);
+    expect(await names()).toContain('payments');
+  });
+
   it('is not deleted if a workspace that should go first could not be deleted', async () => {
     const { bench, stack, names } = await openProjects(dialect);
     await stack.begin(project('payments'), workspace('app', { project: 'payments' }), project('stays'));

@@ -7,7 +7,7 @@ describe.each(bothDialects)(
   'In the dialect %s, a workspace of a project that the same plan creates',
   (dialect) => {
     it('is planned with the address of the project, created after it, and recorded with its id', async () => {
-      const { stack, homeOf, idOfProject, written, listed } = await openProjects(dialect);
+      const { bench, stack, homeOf, idOfProject, written, listed } = await openProjects(dialect);
       await stack.declare(
         workspace('app', { project: 'payments', tags: { env: 'prod' } }),
         project('payments', { tags: { team: 'payments' } }),
@@ -28,7 +28,17 @@ describe.each(bothDialects)(
       );
       const { out } = await stack.run(['plan'], 0);
       expect(out).toContain('payments (Project/acme/payments)');
-      await stack.run(['apply', '--approve', plan.digest], 0);
+      let recorded: Awaited<ReturnType<typeof stack.ledger>> | undefined;
+      const look = async () => {
+        recorded = await stack.ledger().catch(() => undefined);
+      };
+      // Each list is read by the plan of the apply, and by the one that verifies it.
+      bench.wire.add({ method: 'GET', path: /\/acme\/workspaces\?/, fault: { first: look }, times: 10 });
+      const done = await stack.run(['apply', '--approve', plan.digest], 0);
+      expect(done.out).not.toContain('answered');
+      expect(recorded?.records['Workspace/acme/app']?.fields).toMatchObject({
+        projectId: await idOfProject('payments'),
+      });
       expect(written()).toEqual(['POST /organizations/acme/projects', 'POST /organizations/acme/workspaces']);
       expect(await homeOf('app')).toBe('payments');
       const id = await idOfProject('payments');
@@ -241,6 +251,20 @@ describe('The tags of a project', () => {
     const { out } = await stack.run(['export', '--all', '--kind', 'Workspace'], 0);
     expect(out).toContain('env: test');
     expect(out).not.toContain('trueup-project');
+  });
+
+  it('that somebody bound to a workspace itself with the key of an ownership tag is left alone', async () => {
+    const { bench, stack } = await openProjects();
+    await stack.begin(workspace('app', { tags: { env: 'prod' } }));
+    await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}/tag-bindings`, {
+      data: [{ type: 'tag-bindings', attributes: { key: 'trueup-project', value: 'other' } }],
+    });
+    expect((await stack.plan()).changes).toEqual([]);
+    await stack.declare(workspace('app', { tags: { team: 'red' } }));
+    const { changes } = await stack.plan();
+    expect(changes[0]?.fields.map(({ path }) => path)).toEqual(['/tags/env', '/tags/team']);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.tagsOf('app')).toMatchObject({ team: 'red', 'trueup-project': 'other' });
   });
 
   it('of a workspace may not have the key of either ownership tag', async () => {
