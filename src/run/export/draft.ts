@@ -63,9 +63,9 @@ function draft(context: DraftContext, kind: Kind, live: LiveResource): DraftedMa
   const { references = [] } = kind.named ?? {};
   const exported = exportSpec({ fields: kind.fields, live: spec, defaults });
   const own = withUniqueNames(exported, { references, lists: context.names });
-  const isChild = kind.ownership.by === 'child';
-  // A child with only default values needs no manifest.
-  if (isChild && Object.keys(own).length === 0) return undefined;
+  // With only default values, a child needs no manifest, nor does what exists in any case.
+  const isThereAnyway = kind.ownership.by === 'child' || kind.permanent?.(live) !== undefined;
+  if (isThereAnyway && Object.keys(own).length === 0) return undefined;
   const serving = context.stack.targets.filter(({ service }) => service === kind.service).length;
   return {
     address,

@@ -170,8 +170,9 @@ async function readChildren(
   const { ownership } = kind;
   const isChosen = (name: string) =>
     ownership.by === 'child' && parents.has(formatAddress(ownership.of({ kind: kind.name, target, name })));
-  if (parents.size === 0) return [];
-  request.progress.begin(target, `reading ${kind.name} of ${counted(parents.size, 'resource')}`);
+  const { length: count } = [...parents.values()].filter(({ address }) => address.kind === parentKind(kind));
+  if (count === 0) return [];
+  request.progress.begin(target, `reading ${kind.name} of ${counted(count, 'resource')}`);
   const set = withUnread(await kind.read(session, readRequestFor(isChosen)));
   sets.set(kind.name, set);
   const { declared } = request.owners;

@@ -86,9 +86,9 @@ describe('export', () => {
     await stack.run(['export', '--out', 'manifests'], 0);
     expect(bench.wire.writes()).toEqual([]);
     const plan = await stack.plan();
-    expect(plan.summary).toMatchObject({ adopt: 5, create: 0, update: 0, release: 0, delete: 0 });
+    expect(plan.summary).toMatchObject({ adopt: 6, create: 0, update: 0, release: 0, delete: 0 });
     expect(plan.changes.flatMap(({ fields }) => fields.map(({ path }) => path))).toEqual(
-      Array.from({ length: 3 }, () => '/claim'),
+      Array.from({ length: 4 }, () => '/claim'),
     );
     await stack.run(['apply', '--yes'], 0);
     expect(await bench.tagsOf('net')).toEqual({ env: 'prod', team: 'network', 'trueup-stack': 'payments' });
@@ -312,10 +312,11 @@ describe('the files of an export', () => {
     const paths = async (group: string) => {
       const stack = await bench.checkout(deep);
       await stack.run(['export', '--out', 'manifests', '--group', group], 0);
-      expect((await stack.plan()).summary).toMatchObject({ adopt: 5 });
+      expect((await stack.plan()).summary).toMatchObject({ adopt: 6 });
       return Object.keys(await filesOf(stack));
     };
     expect(await paths('per-resource')).toEqual([
+      'acme/project/platform.yaml',
       'acme/workspace/app.yaml',
       'acme/workspace/db.yaml',
       'acme/workspace/net.yaml',
@@ -323,6 +324,7 @@ describe('the files of an export', () => {
       'prod/cluster-auth-role/web.yaml',
     ]);
     expect(await paths('per-kind')).toEqual([
+      'acme/project.yaml',
       'acme/workspace.yaml',
       'prod/cluster-auth-config.yaml',
       'prod/cluster-auth-role.yaml',
