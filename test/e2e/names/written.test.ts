@@ -187,7 +187,10 @@ describe.each(dialects)('In the dialect %s, export', (dialect) => {
       vcsRepo: { identifier: 'acme/app', branch: 'main', oauthTokenId: 'ot-twin-1' },
     });
     const { changes } = await stack.plan();
-    expect(changes.map(({ fields }) => fields.map(({ path }) => path))).toEqual([['/claim'], ['/claim']]);
+    // Three projects and two workspaces.
+    expect(changes.map(({ fields }) => fields.map(({ path }) => path))).toEqual(
+      Array.from({ length: 5 }, () => ['/claim']),
+    );
     await stack.run(['apply', '--yes'], 0);
     await stack.run(['plan', '--exit-code'], 0);
   });
@@ -201,7 +204,7 @@ describe('Export', () => {
       { project: { data: { type: 'projects', id: 'prj-payments' } } },
     );
     bench.wire.add({ path: /\/acme\/projects/, times: 99, fault: { answer: 403 } });
-    const { out, err } = await stack.run(['export', '--out', '-'], 0);
+    const { out, err } = await stack.run(['export', '--kind', 'Workspace', '--out', '-'], 0);
     expect(out).toContain('projectId: prj-payments');
     expect(err).toContain('ids are written in place of the names of projects');
   });
@@ -220,7 +223,10 @@ describe('Export', () => {
     );
     await stack.run(['export', '--out', 'manifests'], 0);
     const { changes } = await stack.plan();
-    expect(changes.map(({ fields }) => fields.map(({ path }) => path))).toEqual([['/claim'], ['/claim']]);
+    // Three projects and two workspaces.
+    expect(changes.map(({ fields }) => fields.map(({ path }) => path))).toEqual(
+      Array.from({ length: 5 }, () => ['/claim']),
+    );
     const { out } = await stack.run(['export', '--all', '--out', '-'], 0);
     expect(out).toContain('project: payments');
     expect(out.match(/project:/g)).toHaveLength(1);
