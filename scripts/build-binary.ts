@@ -16,6 +16,7 @@ import {
   exampleTexts,
   leanUndici,
   plainSchemas,
+  policyWorker,
   readySchemas,
 } from './bundle-plugins.ts';
 import { collectNotices } from './collect-notices.ts';
@@ -52,6 +53,7 @@ const silentLog: Plugin = {
 
 /** Everything in one script, dependencies included. @returns the paths of its modules */
 async function bundle(script: string): Promise<readonly string[]> {
+  const worker = policyWorker();
   const build = await rolldown({
     cwd: root,
     input: 'src/main.ts',
@@ -65,6 +67,7 @@ async function bundle(script: string): Promise<readonly string[]> {
       readySchemas,
       plainSchemas,
       exampleTexts,
+      worker,
       silentLog,
       commonJsMain,
       asciiCode,
@@ -81,7 +84,8 @@ async function bundle(script: string): Promise<readonly string[]> {
     comments: { legal: true, annotation: false, jsdoc: false },
   });
   await build.close();
-  return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+  const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+  return [...modules, ...worker.modules];
 }
 
 /** Node prepares the script, and a copy of Node gets it. */

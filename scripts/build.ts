@@ -15,6 +15,7 @@ import {
   exampleTexts,
   leanUndici,
   plainSchemas,
+  policyWorker,
   readySchemas,
 } from './bundle-plugins.ts';
 import { collectNotices } from './collect-notices.ts';
@@ -33,8 +34,12 @@ const groups = [
   { name: 'server', test: /\/src\/server\// },
   { name: 'manifests', test: /\/src\/(?:run\/load-manifests|commands\/validate|commands\/schema)\.ts$/ },
   { name: 'embedded', test: /\/src\/(?:run\/embedded-service|commands\/serve\/command)\.ts$/ },
+  // Only stacks with policies need it, and the text of the worker is long.
+  { name: 'policies', test: /\/src\/policies\// },
   { name: 'wire', test: /\/src\/(?:run\/connect|commands\/plan|commands\/apply\/command)\.ts$/ },
 ].map((group, index, all) => ({ ...group, priority: all.length - index }));
+
+const worker = policyWorker();
 
 async function bundle(): Promise<readonly OutputChunk[]> {
   const build = await rolldown({
@@ -45,7 +50,7 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     tsconfig: false,
     external: Object.keys(about.dependencies),
     preserveEntrySignatures: false,
-    plugins: [buildCommit, leanUndici, readySchemas, plainSchemas, exampleTexts, asciiCode],
+    plugins: [buildCommit, leanUndici, readySchemas, plainSchemas, exampleTexts, worker, asciiCode],
     onLog: (level, log) => {
       if (level === 'warn') throw new Error(`the bundler warns: ${log.message}`);
     },
@@ -72,7 +77,7 @@ await copyFile(join(root, 'scripts', 'keep-compiled-code.js'), join(dist, 'keep-
 await writeFile(join(dist, 'version.js'), `console.log('${about.version}');\n`);
 // npm makes the commands of a package executable; an unpacked tarball has the mode that is packed.
 await chmod(join(dist, 'main.js'), 0o755);
-const modules = chunks.flatMap((chunk) => chunk.moduleIds);
+const modules = [...chunks.flatMap((chunk) => chunk.moduleIds), ...worker.modules];
 await writeFile(join(dist, 'THIRD-PARTY-NOTICES.txt'), await collectNotices(modules));
 for (const { fileName, code } of chunks)
   console.log(`${to}/${fileName}  ${Math.ceil(code.length / 1024)} kB`);

@@ -6,6 +6,7 @@ import { makeCompiler, schemaKey } from '../src/manifest/schema/compile-schema.t
 import { headerSchema, manifestSchema, partialSpecSchema } from '../src/manifest/schema/manifest-schema.ts';
 import { stackSchema } from '../src/manifest/schema/stack-schema.ts';
 import { jsonSchema } from '../src/model/define-kind.ts';
+import { policySchema } from '../src/policies/schema.ts';
 import { planSchema } from '../src/report/json/plan-schema.ts';
 import { makeCompiler as makeServerCompiler } from '../src/server/kernel/check-schema.ts';
 import { SEED_FORMATS } from '../src/server/seed/seed-formats.ts';
@@ -14,7 +15,7 @@ import { seedSchema } from '../src/server/seed/seed-schema.ts';
 /** What `compileSchema` is asked for. A schema that is forgotten here is compiled when it is needed. */
 function schemas(): readonly object[] {
   const ofKinds = [...kinds.values()].flatMap((kind) => [manifestSchema(kind), partialSpecSchema(kind)]);
-  return [...ofKinds, headerSchema(kinds), jsonSchema(stackSchema), jsonSchema(planSchema)];
+  return [...ofKinds, headerSchema(kinds), jsonSchema(stackSchema), jsonSchema(policySchema), jsonSchema(planSchema)];
 }
 
 /** The text of an ES module that exports `readyChecks`. */

@@ -1,7 +1,4 @@
-/**
- * Parses the arguments, loads and runs the command that they name, and returns the exit code. Writes only through the host and
- * never exits the process.
- */
+/** Parses the arguments, runs the command that they name, and returns the exit code. Writes only through the host, and never exits. */
 import { Command, CommanderError, Option } from 'commander';
 import {
   command,
@@ -197,6 +194,12 @@ const commands: readonly ListedCommand[] = [
     group: 'review',
     about: 'Lists the applies of a stack, newest first, and shows one of them',
     load: () => import('./commands/history/command.ts'),
+  },
+  {
+    usage: 'policy',
+    group: 'review',
+    about: 'Tests the policies of an organization, and runs them over the history',
+    load: () => import('./commands/policy/command.ts'),
   },
   {
     usage: 'audit',

@@ -105,17 +105,24 @@ describe('every file that a page tells to write', () => {
 
   it.each(files)('is valid: $text ($page)', async ({ text, documents }) => {
     const isStack = documents.some(({ kind }) => kind === 'Stack');
+    const isPolicy = documents.some(({ kind }) => kind === 'Policy');
     const manifest = 'apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: app }\nspec: {}\n';
     const cwd = temporaryFolder(
-      isStack
-        ? { 'trueup.yaml': text, 'manifests/app.yaml': manifest }
-        : {
-            'trueup.yaml': stack,
-            'manifest.yaml': text.replace(
-              /-----BEGIN CERTIFICATE-----\n +…\n +-----END CERTIFICATE-----\n/,
-              () => certificate ?? '',
-            ),
-          },
+      isPolicy
+        ? {
+            'trueup.yaml': `${stack}  policies: { files: [policies/*.yaml] }\n`,
+            'app.yaml': manifest,
+            'policies/page.yaml': text,
+          }
+        : isStack
+          ? { 'trueup.yaml': text, 'manifests/app.yaml': manifest }
+          : {
+              'trueup.yaml': stack,
+              'manifest.yaml': text.replace(
+                /-----BEGIN CERTIFICATE-----\n +…\n +-----END CERTIFICATE-----\n/,
+                () => certificate ?? '',
+              ),
+            },
     );
     const { code, out, err } = await trueup(['validate'], { cwd, env: { REVIEWER_JWT: 'x' } });
     expect({ code, err }, out).toEqual({ code: 0, err: '' });

@@ -1,5 +1,5 @@
 /** docs/reference/guards.md */
-import { guardDefaults, type GuardId, guardLimits } from '../../src/model/guard.ts';
+import { type BuiltInGuard, guardDefaults, guardLimits } from '../../src/model/guard.ts';
 import { guardTexts } from '../../src/model/guard-texts.ts';
 import { anchor, blocks, header, plain, table, withCode } from './page.ts';
 
@@ -9,6 +9,7 @@ const head = `A guard asks somebody to read a risky part of a plan before it is 
 
 - A guard that **blocks** stops \`apply\` with [exit code](exit-codes.md) 5 until it is acknowledged. Nothing is written.
 - A guard that **warns** is only shown.
+- A guard that **denies** stops \`apply\`, and cannot be acknowledged. Only a [policy](../guides/policies.md) can deny. The guard of a policy is called \`policy/\` and its name.
 
 Guards are at the top of every report, with their numbers and the resources that they are about. \`plan\` shows them and exits as it does without
 them. They are not part of the digest of the plan.`;
@@ -65,7 +66,7 @@ Values that a workspace inherits from a new project are part of its change and o
 
 export function guardsPage(): string {
   const entries = Object.entries(guardDefaults).map(
-    ([id, effect]) => ({ id, effect, ...guardTexts[id as GuardId] }) as const,
+    ([id, effect]) => ({ id, effect, ...guardTexts[id as BuiltInGuard] }) as const,
   );
   return blocks(
     header('src/model/guard-texts.ts'),

@@ -15,6 +15,7 @@ import {
 } from '../model/ledger.ts';
 import type { Outcome } from '../model/change.ts';
 import type { Plan } from '../model/plan.ts';
+import type { CheckedRecord } from '../model/policy.ts';
 import { formatIdentity } from '../model/stack.ts';
 import { summarizeSecret } from '../redaction/mask-text.ts';
 
@@ -35,9 +36,9 @@ type EntryHead = Pick<
 
 /** @param ledger as it was before the apply: its records of removed resources are kept in the entry */
 export function beginEntry(
-  { stack, digest, targets, selection, part, changes }: Plan,
+  { stack, digest, targets, selection, part, changes, policies, unchanged }: Plan,
   head: EntryHead,
-  { ledger, kinds }: { readonly ledger: Ledger; readonly kinds: Registry },
+  { ledger, kinds, checked = new Map() }: EntryContext,
 ): HistoryEntry {
   return {
     version: historyVersion,
@@ -48,13 +49,38 @@ export function beginEntry(
       ? {}
       : { part: { selected: selection.length, ...(part === undefined ? {} : { of: part.of }) } }),
     targets: Object.fromEntries(targets.map((target) => [target.name, formatIdentity(target)])),
+    ...(policies === undefined ? {} : { policies }),
+    unchanged,
     changes: changes.map(({ address, action, reason, fields }) => ({
       address: formatAddress(address),
       action,
       reason,
       fields: fields.map(withoutSecret),
       ...(action === 'delete' || action === 'release' ? { was: recordedValues(address, ledger, kinds) } : {}),
+      ...checkedMember(checked.get(formatAddress(address)), kinds.get(address.kind)),
     })),
+  };
+}
+
+interface EntryContext {
+  readonly ledger: Ledger;
+  readonly kinds: Registry;
+  /** the changes as policies see them, by address */
+  readonly checked?: ReadonlyMap<string, CheckedRecord>;
+}
+
+function checkedMember(
+  checked: CheckedRecord | undefined,
+  kind: Kind | undefined,
+): Pick<HistoryChange, 'checked'> {
+  if (checked === undefined) return {};
+  const { before, after, ...rest } = checked;
+  return {
+    checked: {
+      ...rest,
+      ...(before === undefined ? {} : { before: withoutSecrets(before, kind) }),
+      ...(after === undefined ? {} : { after: withoutSecrets(after, kind) }),
+    },
   };
 }
 
@@ -83,8 +109,15 @@ function knownValues(
   { content, fields }: LedgerRecord,
   kind: Kind | undefined,
 ): Readonly<Record<string, Json>> {
+  return withoutSecrets(content ?? fields, kind);
+}
+
+function withoutSecrets(
+  values: Readonly<Record<string, Json>>,
+  kind: Kind | undefined,
+): Readonly<Record<string, Json>> {
   const isSecret = (name: string) => kind?.fields[name]?.compare.shape === 'secret';
-  return Object.fromEntries(Object.entries(content ?? fields).filter(([name]) => !isSecret(name)));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !isSecret(name)));
 }
 
 /** @param ended RFC 3339 */

@@ -9,7 +9,7 @@ import {
   type PullRequests,
 } from '../api/code-host/pull-requests.ts';
 import type { ApprovalRules } from '../model/approval.ts';
-import { type GuardId, guardIds } from '../model/guard.ts';
+import { type GuardId, isGuardId } from '../model/guard.ts';
 import { quoted } from '../model/quoted.ts';
 import { type Makers, readMakers, whyMaker, whyNotAdmitted } from './people.ts';
 import type { PlanComment } from './plan-comment.ts';
@@ -53,8 +53,8 @@ export async function readLabelAcks(
   for (const label of new Set(now.filter((name) => name.startsWith(labelPrefix)))) {
     const guard = label.slice(labelPrefix.length);
     const set = events.findLast((event) => isSameName(event.label, label));
-    const why = isGuard(guard) ? await whyNot(label, set, source) : `there is no guard ${quoted(guard)}`;
-    if (why === undefined && isGuard(guard) && set?.by !== undefined)
+    const why = isGuardId(guard) ? await whyNot(label, set, source) : `there is no guard ${quoted(guard)}`;
+    if (why === undefined && isGuardId(guard) && set?.by !== undefined)
       acknowledged.push({ guard, by: set.by, at: set.at });
     else
       refused.push({
@@ -101,8 +101,4 @@ async function whyMadeBy(
   return directMakers !== undefined && whyMaker(by, await directMakers()) !== undefined
     ? `${quoted(by)} wrote or pushed commits without a pull request, which are applied with it`
     : undefined;
-}
-
-function isGuard(text: string): text is GuardId {
-  return guardIds.includes(text);
 }

@@ -33,7 +33,7 @@ import { refusePlanFile, writePlanFile } from '../run/write-plan-file.ts';
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
     .argument('[path]', pathHelp)
-    .addOption(formatOption('markdown', 'html', 'github'))
+    .addOption(formatOption('markdown', 'html', 'github', 'sarif'))
     .addOption(completeOption())
     .addOption(selectOption())
     .option('--calls', 'show the exact requests that apply would send')
@@ -78,6 +78,7 @@ export async function plan(
     const { request } = prepared;
     await refusePlanFile(options.out, host, request.stack);
     const { plan: made } = await raceStop(planToShow(prepared, host), stop);
+    terminal.pending.stackFile = request.stack.file;
     printPlan(terminal, made, { calls: options.calls ?? false, stack });
     if (options.out !== undefined) {
       // Another file may have been created there meanwhile.

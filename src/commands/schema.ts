@@ -9,6 +9,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { nearestWord } from '../model/nearest-word.ts';
 import { quoted } from '../model/quoted.ts';
+import { policySchema } from '../policies/schema.ts';
 import { planSchema } from '../report/json/plan-schema.ts';
 import {
   applyEventSchema,
@@ -31,6 +32,7 @@ import { historySchema, revertSchema } from './history/schema.ts';
 import { initSchema } from './init/schema.ts';
 import { ledgerMoveSchema, ledgerPruneSchema, ledgerSchema } from './ledger/schema.ts';
 import { moveSchema } from './move/schema.ts';
+import { policyReplaySchema, policyTestsSchema } from './policy/schema.ts';
 import { recoverySchema } from './recover/schema.ts';
 import { loginSchema } from './role-check/schema.ts';
 import { unlockSchema } from './unlock.ts';
@@ -76,6 +78,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
   return new Map<string, JsonObject>([
     ...named,
     ['Stack', stackDocumentSchema(kinds)],
+    ['Policy', asJson(policySchema)],
     ['Manifest', anyEditorSchema(kinds)],
     ['Plan', asJson(planSchema)],
     ['Problems', asJson(problemsSchema)],
@@ -87,6 +90,8 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Drift', asJson(driftSchema)],
     ['History', asJson(historySchema)],
     ['Revert', asJson(revertSchema)],
+    ['PolicyTests', asJson(policyTestsSchema)],
+    ['PolicyReplay', asJson(policyReplaySchema)],
     ['Login', asJson(loginSchema)],
     ['Audit', asJson(eventsSchema)],
     ['Accept', asJson(acceptSchema)],

@@ -16,6 +16,7 @@ import { type ExitCode, exitCodeOf } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
 import { loadManifests } from '../run/load-manifests.ts';
 import { learnSources, secretNames } from '../run/needed-secrets.ts';
+import { filePolicyProblems } from '../run/policies.ts';
 import { printDiagnostics, type Terminal, textOutput } from '../run/terminal.ts';
 
 export function defineCommand(command: Command, _: CliHost, { end, terminalOf }: CommandEnd): void {
@@ -42,7 +43,11 @@ async function validate(
 ): Promise<ExitCode> {
   const manifests = await loadManifests(path, terminal.host, options);
   const { resources, files, documents, stack, isSelection } = manifests;
-  const diagnostics = sortDiagnostics([...manifests.diagnostics, ...(await namesIn(manifests, terminal))]);
+  const diagnostics = sortDiagnostics([
+    ...manifests.diagnostics,
+    ...(await namesIn(manifests, terminal)),
+    ...(stack === undefined ? [] : await filePolicyProblems(stack, terminal.host)),
+  ]);
   if (stack !== undefined) terminal.pending.stackFile = stack.file;
   const counts = `${counted(files, 'file')}, ${counted(documents, 'document')}, ${counted(resources.length, 'resource')}`;
   const what = `${isSelection ? 'a selection of stack' : 'stack'} ${stack?.name ?? ''}, ${counts}`;

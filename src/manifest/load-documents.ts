@@ -3,7 +3,7 @@
  * matches no file are diagnostics of class `incomplete`.
  */
 import { realpath } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname, relative, resolve } from 'node:path';
 import { type Diagnostic, incomplete } from '../model/diagnostic.ts';
 import { quoted } from '../model/quoted.ts';
 import { isJsonObject, type Path } from '../model/json.ts';
@@ -15,6 +15,7 @@ import {
   findRepository,
   findStack,
   liesIn,
+  slashes,
   type Repository,
   stackFileName,
   standardInput,
@@ -25,6 +26,7 @@ import { listFiles, hasOnlyExclusions, type PatternProblem } from './files/list-
 import { apiVersion } from './schema/manifest-schema.ts';
 import { parseDocuments } from './yaml/parse-documents.ts';
 import { type AdjustStack, readStack, type StackReading } from './read-stack.ts';
+import { matchFiles } from './files/match-files.ts';
 import { missingProblems } from './files/missing-problems.ts';
 import { decodeText, fileOutsideRepository, maxTextBytes, readText } from './files/read-text.ts';
 import { type ReadIndex, TrackedFiles } from './files/tracked-files.ts';
@@ -181,7 +183,11 @@ async function listManifests(
 ): Promise<Pick<Loaded, 'missing'> & { readonly paths: readonly string[]; readonly problems: Diagnostic[] }> {
   const isBare = own.documents.length === 0 && own.diagnostics.length === 0;
   const isRemoved = (path: string) => drafts.has(path) && drafts.get(path) === undefined;
-  const isNone = (path: string) => isRemoved(path) || (isBare && path === own.path);
+  const policies = stack.policyFiles.length === 0 ? undefined : matchFiles(stack.policyFiles, directory);
+  const isNone = (path: string) =>
+    isRemoved(path) ||
+    (isBare && path === own.path) ||
+    policies?.isFile(slashes(relative(directory, path))) === true;
   const tracked = readIndex === undefined ? undefined : new TrackedFiles(readIndex, directory);
   const listed = await listFiles(stack.manifests, directory, { isNone, tracked });
   const missing = await tracked?.missing();

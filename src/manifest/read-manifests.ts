@@ -5,7 +5,7 @@
 import { relative } from 'node:path';
 import type { MissingFiles } from '../model/checkout.ts';
 import { type Diagnostic, hasErrors, sortDiagnostics, withListPlaces } from '../model/diagnostic.ts';
-import { isJsonObject } from '../model/json.ts';
+import { isJsonObject, memberOf } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { lintCodeNames } from '../model/lint-codes.ts';
 import { quoted } from '../model/quoted.ts';
@@ -193,7 +193,9 @@ function validateUnknownKind(
     fromDefaults: () => false,
     isSecret: () => false,
   };
-  return validateHeader(document, kinds).map((problem) => diagnose(problem, where));
+  const isPolicy = memberOf(document.value, 'kind') === 'Policy';
+  const hint = isPolicy ? { fix: 'name the files of policies in "spec.policies" of the stack' } : {};
+  return validateHeader(document, kinds).map((problem) => diagnose({ ...problem, ...hint }, where));
 }
 
 function secondStack(document: YamlDocument, stack: StackReading | undefined): Diagnostic {

@@ -4,7 +4,7 @@
  */
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { parseDuration } from '../model/duration.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf, type Path } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf, type Path, textsOf } from '../model/json.ts';
 import { jsonSchema } from '../model/define-kind.ts';
 import type { Registry } from '../model/kind.ts';
 import {
@@ -18,6 +18,7 @@ import {
   type Stack,
   type Target,
 } from '../model/stack.ts';
+import type { PolicySource } from '../model/policy-source.ts';
 import { orList, quoted } from '../model/quoted.ts';
 import { checkEmbeddedDialects, checkLevels, checkPlaces, readTarget } from './read-target.ts';
 import { compileSchema } from './schema/compile-schema.ts';
@@ -52,6 +53,8 @@ export interface StackReading {
   /** whether all targets of the document are valid */
   readonly allTargets: boolean;
   readonly manifests: readonly ManifestPattern[];
+  /** patterns of the files of policies, which hold no manifests */
+  readonly policyFiles: readonly string[];
   /** in order */
   readonly defaults: readonly DefaultsEntry[];
   readonly diagnostics: readonly Diagnostic[];
@@ -103,6 +106,7 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
     targets: validTargets,
     allTargets: validTargets.length === listed.length,
     manifests: patternsIn(spec?.['manifests'], broken),
+    policyFiles: textsOf(memberOf(spec?.['policies'], 'files')),
     defaults,
     diagnostics,
   };
@@ -150,6 +154,7 @@ function toStack(
     defaults: reading.defaults,
     guards: (spec.guards ?? {}) as Guards,
     ...(spec.approvals === undefined ? {} : { approvals: spec.approvals }),
+    ...(spec.policies === undefined ? {} : { policies: policySources(spec.policies) }),
     ...(spec.lint === undefined ? {} : { lint: spec.lint }),
     ...(spec.secrets === undefined ? {} : { secrets: { env: [], files: [], ...spec.secrets } }),
     ...(spec.ledger === undefined ? {} : { ledger: readLedgerPlace(spec.ledger) }),
@@ -157,6 +162,10 @@ function toStack(
     ...timeoutOf(spec.timeout),
     ...(spec.embedded === undefined ? {} : { embedded: spec.embedded }),
   };
+}
+
+function policySources({ files, from }: NonNullable<StackDocument['spec']['policies']>): PolicySource[] {
+  return [...(files === undefined ? [] : [{ files }]), ...(from === undefined ? [] : [{ git: from.git }])];
 }
 
 /** @param written valid against the stack's schema */

@@ -8,6 +8,7 @@ import { kindCodes } from './kind-codes.ts';
 import { ledgerCodes } from './ledger-codes.ts';
 import { lintCodes } from './lint-codes.ts';
 import { manifestCodes } from './manifest-codes.ts';
+import { policyCodes } from './policy-codes.ts';
 import { runCodes } from './run-codes.ts';
 
 export interface CodeGroup {
@@ -44,6 +45,11 @@ export const codeGroups: readonly CodeGroup[] = [
     codes: planCodes,
   },
   {
+    title: 'Policies',
+    when: 'when a plan is checked against the policies of the stack, and by "trueup policy"',
+    codes: policyCodes,
+  },
+  {
     title: 'Accepted values',
     when: 'when live values are written into manifests in place: these values are left out',
     codes: editCodes,
@@ -61,6 +67,7 @@ export const diagnosticCodes = {
   ...lintCodes,
   ...planCodes,
   ...editCodes,
+  ...policyCodes,
   ...runCodes,
   ...ledgerCodes,
 } as const satisfies CodeTable;

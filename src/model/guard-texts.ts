@@ -1,5 +1,5 @@
 /** What each guard is about, for people who meet its id: what trips it, and what to check before it is acknowledged. */
-import type { GuardId } from './guard.ts';
+import type { BuiltInGuard } from './guard.ts';
 
 interface GuardText {
   /** one line without a full stop */
@@ -14,11 +14,11 @@ interface GuardText {
   readonly check: string;
 }
 
-export const guardTexts: Readonly<Record<GuardId, GuardText>> = {
+export const guardTexts: Readonly<Record<BuiltInGuard, GuardText>> = {
   loosened: {
     title: 'The stack file loosens settings that protect the stack',
     trips:
-      'A pull request, or the commits since the last apply, make a setting of the stack looser: limits and levels of "spec.guards", levels of "spec.lint", "spec.secrets", "spec.approvals", and "owns", "exclusive", "ownership", "deletes" and "readBeforeWrite" of a target.',
+      'A pull request, or the commits since the last apply, make a setting of the stack looser: limits and levels of "spec.guards", levels of "spec.lint", "spec.secrets", "spec.approvals", "spec.policies" with the policies in its files, and "owns", "exclusive", "ownership", "deletes" and "readBeforeWrite" of a target.',
     more: [
       'Only "trueup ci" compares two commits. The plan is made with the stricter settings of both, so a looser one counts only from the next apply on.',
       'It always blocks: "spec.guards.allow" does not change that.',

@@ -5,7 +5,8 @@
 import { type Address, formatAddress } from './address.ts';
 import type { Path } from './json.ts';
 
-export type GuardId =
+/** The guards of trueup itself, whose effects a stack may change. */
+export type BuiltInGuard =
   | 'loosened'
   | 'older-commit'
   | 'diverged-commit'
@@ -31,9 +32,14 @@ export type GuardId =
   | 'new-role'
   | 'commit-unknown';
 
+/** The guard of a policy of the organization, by its name. */
+type PolicyGuard = `policy/${string}`;
+
+export type GuardId = BuiltInGuard | PolicyGuard;
+
 /** The guards that a risk can trip. */
 export type RiskGuard = Extract<
-  GuardId,
+  BuiltInGuard,
   | 'wildcard'
   | 'cleared-audience'
   | 'unlimited-lifetime'
@@ -43,11 +49,11 @@ export type RiskGuard = Extract<
   | 'new-role'
 >;
 
-/** `blocks`: apply refuses until it is acknowledged. `warns`: it is only shown. */
-type GuardEffect = 'blocks' | 'warns';
+/** `blocks`: apply refuses until it is acknowledged. `warns`: it is only shown. `denies`: nobody can acknowledge it. */
+type GuardEffect = 'blocks' | 'warns' | 'denies';
 
 /** Every guard with its default effect, in the order of reports. */
-export const guardDefaults: Readonly<Record<GuardId, GuardEffect>> = {
+export const guardDefaults: Readonly<Record<BuiltInGuard, 'blocks' | 'warns'>> = {
   loosened: 'blocks',
   'older-commit': 'blocks',
   'diverged-commit': 'blocks',
@@ -82,6 +88,22 @@ export const guardIds: readonly string[] = Object.keys(guardDefaults);
 
 /** The guards whose effect a stack may change: one about the stack's own settings is not its to switch off. */
 export const adjustableGuardIds: readonly string[] = guardIds.filter((id) => id !== 'loosened');
+
+const policyPrefix = 'policy/';
+
+export function policyGuard(name: string): PolicyGuard {
+  return `${policyPrefix}${name}`;
+}
+
+/** The name of the policy whose guard it is; undefined for the guards of trueup itself. */
+export function policyOf(id: string): string | undefined {
+  return id.startsWith(policyPrefix) ? id.slice(policyPrefix.length) : undefined;
+}
+
+/** Whether a text can be the id of a guard. Which policies there are is known only to those who plan. */
+export function isGuardId(text: string): text is GuardId {
+  return guardIds.includes(text) || /^policy\/[a-z0-9-]{1,63}$/.test(text);
+}
 
 /** A guard that fired: for one kind in one target, for a target (no `kind`), or for the plan (neither). */
 export interface Guard {
@@ -125,13 +147,30 @@ export function isAboutCheckout({ id }: Pick<Guard, 'id'>): boolean {
   return ['older-commit', 'diverged-commit', 'commit-unknown', 'missing-file'].includes(id);
 }
 
-export function isBlocking({ effect }: Guard): boolean {
-  return effect === 'blocks';
+export function isBlocking({ effect }: Pick<Guard, 'effect'>): boolean {
+  return effect !== 'warns';
 }
 
-/** The ids that must be acknowledged before a plan with these guards may be applied: each once, in the order of reports. */
+/** The ids that stop an apply of a plan with these guards, also those that nobody can acknowledge: each once, in the order of reports. */
 export function blockingIds(guards: readonly Guard[]): GuardId[] {
   return [...new Set(guards.filter(isBlocking).map(({ id }) => id))];
+}
+
+/** Those of them that nobody can acknowledge. */
+export function deniedIds(guards: readonly Guard[]): GuardId[] {
+  return [...new Set(guards.filter(({ effect }) => effect === 'denies').map(({ id }) => id))];
+}
+
+/** Those that an acknowledgement lets pass. */
+export function acknowledgeableIds(guards: readonly Guard[]): GuardId[] {
+  const denied = deniedIds(guards);
+  return blockingIds(guards).filter((id) => !denied.includes(id));
+}
+
+/** The blocking ids that are left once these were acknowledged: what is denied is always among them. */
+export function openIds(guards: readonly Guard[], acknowledged: readonly string[]): GuardId[] {
+  const denied = deniedIds(guards);
+  return blockingIds(guards).filter((id) => denied.includes(id) || !acknowledged.includes(id));
 }
 
 // What a change puts at risk: access that it opens or closes, or a destroy that it schedules.

@@ -8,6 +8,7 @@ import type { Action, OutcomeKind } from './change.ts';
 import type { FieldChange } from './field.ts';
 import type { Json } from './json.ts';
 import type { NamedIds } from './named-reference.ts';
+import type { CheckedRecord, PlanPolicies } from './policy.ts';
 import type { IdentityText, LedgerPlace } from './stack.ts';
 
 export type Origin = 'created' | 'adopted';
@@ -204,6 +205,10 @@ export interface HistoryEntry {
   readonly endedApprovals?: Readonly<Record<string, string>>;
   /** who approved it, as `ci apply` verified; absent for other applies, and if no approval was needed */
   readonly approvals?: readonly Approval[];
+  /** the policies that it was checked with; absent where the stack named none, and in entries of older versions */
+  readonly policies?: PlanPolicies;
+  /** declared resources that its plan left as they were; absent in entries of older versions */
+  readonly unchanged?: number;
   /** the apply ended, but the ledger may lack some of what it did */
   readonly unrecorded?: true;
   /** of the oldest entry, when older ones were dropped: what has to outlast them */
@@ -238,6 +243,8 @@ export interface HistoryChange {
   readonly fields: readonly FieldChange[];
   /** for a deleted or released resource and its children: the fields that were last applied, without secrets */
   readonly was?: Readonly<Record<AddressText, Readonly<Record<string, Json>>>>;
+  /** what rules of policies may ask besides; absent in entries of older versions */
+  readonly checked?: CheckedRecord;
 }
 
 /** Stores a ledger. Writes are atomic: a reader sees the old ledger or the new one. */

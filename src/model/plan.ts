@@ -9,6 +9,7 @@ import type { FieldChange } from './field.ts';
 import type { Guard } from './guard.ts';
 import type { Path } from './json.ts';
 import type { PlanPart } from './part.ts';
+import type { PlanPolicies } from './policy.ts';
 import type { TargetIdentity } from './stack.ts';
 
 /** The version of this shape in plan files: a reader refuses any other. */
@@ -32,6 +33,8 @@ export interface Plan {
   readonly problems: readonly ShownDiagnostic[];
   /** the guards that fired, blocking or warning; not part of the digest */
   readonly guards: readonly Guard[];
+  /** the policies that it was checked with; absent where the stack names none */
+  readonly policies?: PlanPolicies;
   readonly coverage: Coverage;
   /** 32 hexadecimal characters */
   readonly digest: string;

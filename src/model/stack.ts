@@ -3,9 +3,10 @@
  * two targets are the same place. Tokens are references, never values.
  */
 import type { ApprovalRules } from './approval.ts';
-import type { GuardId } from './guard.ts';
+import type { BuiltInGuard } from './guard.ts';
 import type { JsonObject, Path } from './json.ts';
 import type { LintCode } from './lint-codes.ts';
+import type { PolicySource } from './policy-source.ts';
 
 /** Which API a target speaks. */
 export type Service = 'workspaces' | 'cluster-auth';
@@ -73,6 +74,8 @@ export interface Stack {
   readonly guards: Guards;
   readonly approvals?: ApprovalRules;
   readonly lint?: Lint;
+  /** where the organization's policies are; none when absent */
+  readonly policies?: readonly PolicySource[];
   /** the sources of secrets that manifests may use; any when absent */
   readonly secrets?: SecretPlaces;
   /** `local` when absent */
@@ -139,9 +142,9 @@ export interface Guards {
   readonly maxDeletePercent?: number;
   readonly maxUpdatePercent?: number;
   /** guards that only warn by default and block in this stack */
-  readonly raise?: readonly GuardId[];
+  readonly raise?: readonly BuiltInGuard[];
   /** guards that block by default and only warn in this stack */
-  readonly allow?: readonly GuardId[];
+  readonly allow?: readonly BuiltInGuard[];
 }
 
 /** How a stack changes the severity of lint findings; all others keep theirs. */

@@ -5,7 +5,7 @@
 import { type AddressText, formatAddress } from '../model/address.ts';
 import { approvedIdentity, type Change, type DigestedChange } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';
-import { type Guard, isAboutCheckout } from '../model/guard.ts';
+import { type Guard, isAboutCheckout, policyOf } from '../model/guard.ts';
 import { canonicalText, type Json, sameJson } from '../model/json.ts';
 import type {
   ChangeDifference,
@@ -144,6 +144,7 @@ function pairs<T>(
 // who can write the file can change these. Not compared, because they may differ although nothing important has changed:
 // - notes about the token, the environment and locks of others (`isPassingNote`), and who modified something
 // - guards about the checkout, and, of another commit, lines and the number of unchanged resources
+// - guards of policies that the file does not show: they are not acknowledged, so that they block by themselves
 // - times, what was read, notices of other resources and warnings, which follow from the view and the secrets of the token's run
 // - requests, whose bodies may repeat live values that the plan does not change
 // - everything about partly finished changes. Pure.
@@ -167,12 +168,14 @@ export function findOtherText(given: Plan, fresh: Plan, clean: Redact): string |
     if (what !== undefined) return `${what} of ${quoted(formatAddress(change.address))}`;
   }
   const isWhole = moved.size === 0;
-  const ofPlan = ({ guards }: Plan) => guards.filter((guard) => !isAboutCheckout(guard));
+  const ofPlan = ({ guards }: Plan) =>
+    guards.filter((guard) => !isAboutCheckout(guard) && policyOf(guard.id) === undefined);
   const lacking = (guards: readonly Guard[], from: readonly Guard[]) =>
     guards.find((guard) => !from.some((other) => isShown(other, guard, { isWhole, clean })));
   const due = ofPlan(fresh).filter(({ concerns }) => isWhole || concerns.every(isSame));
   const other = lacking(due, given.guards) ?? (isWhole ? lacking(ofPlan(given), fresh.guards) : undefined);
-  if (other !== undefined) return `the guard ${quoted(other.id)}`;
+  const wider = other ?? fresh.guards.find((guard) => isWiderPolicy(guard, given.guards));
+  if (wider !== undefined) return `the guard ${quoted(wider.id)}`;
   if (isWhole && !sameJson(neededIn(given), neededIn(fresh))) return 'what comes along with the selection';
   if (isSameCommit && given.part?.of !== fresh.part?.of) return 'the number of declared resources';
   // A later commit may declare more that is live already.
@@ -183,6 +186,19 @@ export function findOtherText(given: Plan, fresh: Plan, clean: Redact): string |
 /** How much is left out besides is not compared: others may change that at any time. */
 function neededIn({ part }: Plan): Json {
   return (part?.along ?? []).map(({ address, neededBy }) => [address, ...neededBy]);
+}
+
+/**
+ * Policies are read and checked again by each run, at its own time. What the file does not show at all is not acknowledged either; of a
+ * policy that it shows, an acknowledgement is for the resources that it shows.
+ */
+function isWiderPolicy({ id, concerns }: Guard, given: readonly Guard[]): boolean {
+  const shown = given.filter((guard) => guard.id === id);
+  if (policyOf(id) === undefined || shown.length === 0) return false;
+  const known = new Set(
+    shown.flatMap((guard) => guard.concerns.map(({ address }) => formatAddress(address))),
+  );
+  return concerns.some(({ address }) => !known.has(formatAddress(address)));
 }
 
 function isClean({ made }: Plan): boolean {

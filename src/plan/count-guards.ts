@@ -10,7 +10,7 @@ import {
   kindAndTargetIn,
   parseAddress,
 } from '../model/address.ts';
-import { type Guard, guardLimits } from '../model/guard.ts';
+import { type BuiltInGuard, type Guard, guardLimits } from '../model/guard.ts';
 import type { TakenByPart } from '../model/part.ts';
 import { quoted } from '../model/quoted.ts';
 import type { LiveResource } from '../model/resource.ts';
@@ -128,7 +128,10 @@ function isUnverified(context: PlanContext, { change: { address }, live }: Draft
 // per kind and target, per target and over the plan, so that many small groups are noticed, too.
 
 /** A guard before its effect is set by the stack. `effect`: set if it blocks although its id only warns by default. */
-export type CountedGuard = Omit<Guard, 'effect'> & { readonly effect?: 'blocks' };
+export type CountedGuard = Omit<Guard, 'effect' | 'id'> & {
+  readonly id: BuiltInGuard;
+  readonly effect?: 'blocks';
+};
 
 /** With fewer owned resources, percentages are not meaningful. */
 const enoughForPercent = 10;

@@ -5,7 +5,7 @@
 import {
   type Guard,
   guardDefaults,
-  type GuardId,
+  type BuiltInGuard,
   guardIds,
   guardLimits,
   isAboutCheckout,
@@ -14,6 +14,7 @@ import {
 import { type LintCode, lintCodeNames } from '../model/lint-codes.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
 import type { Plan } from '../model/plan.ts';
+import type { PolicyRef } from '../model/policy-source.ts';
 import { quoted } from '../model/quoted.ts';
 import {
   formatIdentity,
@@ -42,7 +43,8 @@ export function stricterOf(before: Stack, after: Stack): Stricter {
   const lint = stricterLint(before.lint, after.lint);
   const secrets = stricterSecrets(before.secrets, after.secrets);
   const approvals = stricterApprovals(before.approvals, after.approvals);
-  const { lint: _, secrets: __, approvals: ___, ...rest } = after;
+  const policies = stricterPolicies(before.policies, after.policies);
+  const { lint: _, secrets: __, approvals: ___, policies: ____, ...rest } = after;
   return {
     stack: {
       ...rest,
@@ -51,17 +53,18 @@ export function stricterOf(before: Stack, after: Stack): Stricter {
       ...(lint.value === undefined ? {} : { lint: lint.value }),
       ...(secrets.value === undefined ? {} : { secrets: secrets.value }),
       ...(approvals.value === undefined ? {} : { approvals: approvals.value }),
+      ...(policies.value === undefined ? {} : { policies: policies.value }),
     },
-    loosened: [guards, lint, secrets, approvals, ...targets].flatMap(({ loosened }) => loosened),
+    loosened: [guards, lint, secrets, approvals, policies, ...targets].flatMap(({ loosened }) => loosened),
   };
 }
 
 /** The guards of a plan whose stack has loosened settings, one for each of them; nothing switches them off. */
 export function loosenedGuards(
   loosened: readonly LoosenedSetting[],
-): (Omit<Guard, 'effect'> & { readonly always: true })[] {
+): (Omit<Guard, 'effect' | 'id'> & { readonly id: 'loosened'; readonly always: true })[] {
   return loosened.map(({ name, before, after }) => ({
-    id: 'loosened',
+    id: 'loosened' as const,
     counted: 1,
     message: `${name} is loosened from ${before} to ${after}, and the stricter value holds for this plan`,
     concerns: [],
@@ -94,7 +97,7 @@ function stricterGuards(before: Guards, after: Guards): Part<Guards> {
     const [was, is] = [before[name] ?? guardLimits[name], after[name] ?? guardLimits[name]];
     return { name, was, is, isSet: before[name] !== undefined || after[name] !== undefined };
   });
-  const levels = stricterLevels(guardIds as readonly GuardId[], [before, after], {
+  const levels = stricterLevels(guardIds as readonly BuiltInGuard[], [before, after], {
     name: (id) => `the level of ${quoted(id)} in spec.guards`,
     blocksByDefault: (id) => guardDefaults[id] === 'blocks',
     words: ['"allow"', 'its default', '"raise"'],
@@ -159,6 +162,37 @@ function stricterLevels<Id extends string>(
       .filter(({ id, was, is }) => is < was && !(is === 1 && blocksByDefault(id)))
       .map(({ id, was, is }) => ({ name: name(id), before: words[was], after: words[is] })),
   };
+}
+
+/** Only where policies come from: what files of the stack have in them is compared by those who can read them. */
+function stricterPolicies(before: Stack['policies'] = [], after: Stack['policies']): Part<Stack['policies']> {
+  const has = (sources: Stack['policies'] = [], wanted: PolicyRef) =>
+    sources.some((source) => 'git' in source && isSameRef(source.git, wanted));
+  const left = before.flatMap((source) =>
+    'git' in source && !has(after, source.git) ? [{ git: source.git, earlier: true as const }] : [],
+  );
+  if (left.length === 0) return { value: after, loosened: [] };
+  const names = (sources: Stack['policies'] = []) =>
+    sources.flatMap((source) => ('git' in source && source.earlier !== true ? [refText(source.git)] : []));
+  const now = names(after);
+  return {
+    value: [...(after ?? []), ...left],
+    loosened: [
+      {
+        name: 'spec.policies.from',
+        before: names(before).join(', '),
+        after: now.length === 0 ? 'nothing' : now.join(', '),
+      },
+    ],
+  };
+}
+
+function isSameRef(one: PolicyRef, other: PolicyRef): boolean {
+  return one.remote === other.remote && one.ref === other.ref && one.path === other.path;
+}
+
+function refText({ remote, ref, path }: PolicyRef): string {
+  return quoted(`${remote}/${ref}:${path}`);
 }
 
 // Targets: whose resources a plan may remove, and how.

@@ -91,10 +91,11 @@ export function redactEntry(entry: HistoryEntry, redact: Redact): HistoryEntry {
 }
 
 function redactChange(change: HistoryChange, redact: Redact): HistoryChange {
-  const { was } = change;
+  const { was, checked } = change;
   return {
-    ...allBut(change, ['address', 'action', 'outcome', 'was'], redact),
+    ...allBut(change, ['address', 'action', 'outcome', 'was', 'checked'], redact),
     ...(was && { was: redactAll(was, redact) as NonNullable<HistoryChange['was']> }),
+    ...(checked && { checked: redactAll(checked, redact) as NonNullable<HistoryChange['checked']> }),
   };
 }
 

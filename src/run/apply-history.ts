@@ -8,6 +8,7 @@ import type { Outcome } from '../model/change.ts';
 import { canonicalText } from '../model/json.ts';
 import type { AppliedCommit, HistoryEntry, HistoryStore, Ledger, RunIdentity } from '../model/ledger.ts';
 import type { Plan } from '../model/plan.ts';
+import type { CheckedRecord } from '../model/policy.ts';
 import type { Connected } from './connect.ts';
 import type { HeldLock } from './lock.ts';
 import { printError, type Terminal } from './terminal.ts';
@@ -53,10 +54,12 @@ export async function keepHistory(
     readonly clocks: HistoryEntry['clocks'] & object;
     /** who approved it; absent if no approval was verified */
     readonly approvals?: HistoryEntry['approvals'];
+    /** the changes as policies see them, by address */
+    readonly checked?: ReadonlyMap<string, CheckedRecord>;
   },
   terminal: Terminal,
 ): Promise<HistoryKeeper> {
-  const { from, head: commits, run, store, ledger, held, clocks, approvals = [] } = about;
+  const { from, head: commits, run, store, ledger, held, clocks, approvals = [], checked } = about;
   const { host } = terminal;
   const nowText = () => new Date(host.now()).toISOString();
   /** @returns whether it was written */
@@ -84,7 +87,7 @@ export async function keepHistory(
     from.commit !== undefined && (isPart || !isOwn || (hasOthers && !isConverged))
       ? { commitKept: true }
       : {};
-  const entry = beginEntry(plan, head, { ledger, kinds: host.kinds });
+  const entry = beginEntry(plan, head, { ledger, kinds: host.kinds, ...(checked && { checked }) });
   if (plan.changes.length === 0)
     return {
       end: async (_, { completed, proved, isConverged, ledger: written, ...rest }) => {
@@ -161,7 +164,6 @@ export function clocksOf({ connected }: { readonly connected: Connected }): Reco
   );
 }
 
-/** The most entries that are read to rebuild a ledger. */
 const maxRebuildEntries = 1000;
 
 /** Down to the newest one whose commit replaced those before. @param entries newest first */

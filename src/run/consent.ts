@@ -1,5 +1,14 @@
 /** Decides whether a plan may be applied: it has no problems, its blocking guards are acknowledged, and somebody has agreed. */
-import { blockingIds, type GuardId, guardIds } from '../model/guard.ts';
+import {
+  acknowledgeableIds,
+  blockingIds,
+  deniedIds,
+  type GuardId,
+  guardIds,
+  isGuardId,
+  openIds,
+  policyOf,
+} from '../model/guard.ts';
 import { nearestWord } from '../model/nearest-word.ts';
 import type { Plan } from '../model/plan.ts';
 import { counted, quoted } from '../model/quoted.ts';
@@ -40,6 +49,11 @@ export async function askConsent(
   { terminal, stop }: { readonly terminal: Terminal; readonly stop: AbortSignal },
 ): Promise<void> {
   if (plan.changes.length === 0 && blockingIds(plan.guards).length === 0) return;
+  const denied = deniedIds(plan.guards);
+  if (denied.length > 0) {
+    showFullPlan(plan, terminal);
+    throw deniedBy(denied);
+  }
   const open =
     passed === undefined
       ? unacknowledged(plan, acknowledged, terminal)
@@ -75,7 +89,7 @@ export function notWritten({ host }: Terminal, stop: AbortSignal): CommandStop {
  */
 function newGuards({ guards }: Plan, known: readonly string[]): GuardId[] {
   const isPercentage = (id: GuardId) => id === 'delete-percent' || id === 'update-percent';
-  return blockingIds(guards).filter((id) => !isPercentage(id) && !known.includes(id));
+  return openIds(guards, known).filter((id) => !isPercentage(id));
 }
 
 /**
@@ -84,7 +98,9 @@ function newGuards({ guards }: Plan, known: readonly string[]): GuardId[] {
  */
 export function passedGuards({ guards }: Plan, before: readonly string[] = []): readonly string[] {
   const aboutCommits: readonly string[] = ['older-commit', 'diverged-commit', 'commit-unknown'];
-  return [...new Set([...before, ...blockingIds(guards)])].filter((id) => !aboutCommits.includes(id)).sort();
+  return [...new Set([...before, ...acknowledgeableIds(guards)])]
+    .filter((id) => !aboutCommits.includes(id))
+    .sort();
 }
 
 function whatOf({ changes }: Plan): string {
@@ -106,7 +122,7 @@ export function readIds(text: string | undefined): readonly string[] {
 
 /** @throws CommandStop for a guard that does not exist */
 export function checkIds(ids: readonly string[]): void {
-  const unknown = ids.find((id) => !guardIds.includes(id));
+  const unknown = ids.find((id) => !isGuardId(id));
   if (unknown === undefined) return;
   const near = nearestWord(unknown, guardIds);
   const hint = near === undefined ? `there are ${guardIds.join(', ')}` : `did you mean ${quoted(near)}?`;
@@ -119,7 +135,18 @@ function unacknowledged(plan: Plan, ids: readonly string[], terminal: Terminal):
   const notTripped = ids.filter((id) => !fired.has(id));
   if (notTripped.length > 0)
     printNote(terminal, `note: this plan does not trip ${notTripped.join(', ')}: nothing to acknowledge`);
-  return blockingIds(plan.guards).filter((id) => !ids.includes(id));
+  return openIds(plan.guards, ids);
+}
+
+/** What denies cannot be acknowledged. */
+function deniedBy(denied: readonly GuardId[]): CommandStop {
+  const names = denied.map((id) => quoted(policyOf(id) ?? id)).join(', ');
+  const [what, them] = denied.length === 1 ? ['a policy denies', 'it'] : ['policies deny', 'them'];
+  return new CommandStop(
+    'policy-denies',
+    `nothing was written: ${what} this plan, and nobody can acknowledge ${them}: ${names}; change what violates ${them}, or ask the owners of the policies`,
+    { exit: exitCodes.blocked },
+  );
 }
 
 /** Names the guards that block, and the command that acknowledges them. @param stack the stack's argument on the command line */

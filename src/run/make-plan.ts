@@ -32,7 +32,12 @@ export interface PlanRequest extends Omit<PlanInput, 'targets' | 'now' | 'commit
   readonly commitOrders?: Promise<readonly CommitOrder[]> | undefined;
   /** What applies of parts have deleted or released within a day; asked for only if the plan does that, too. */
   readonly takenByParts?: () => Promise<readonly TakenByPart[]>;
+  /** adds what the policies of the stack say; absent where it names none */
+  readonly checkPolicies?: CheckPolicies | undefined;
 }
+
+/** @throws CommandStop when the policies cannot be read, or are not valid */
+export type CheckPolicies = (planning: PlanResult) => Promise<PlanResult>;
 
 export async function makePlan(request: PlanRequest): Promise<PlanResult> {
   return (await planWith(request)).planning;
@@ -56,8 +61,9 @@ interface ShownPlan {
 
 /** The plan that is shown, with what the token of this run would be refused. */
 export async function makePlanToShow(request: PlanRequest): Promise<ShownPlan> {
-  const { planning, input } = await planWith(request);
-  return { planning: await predictRefusals(planning, request.connected), input };
+  const { planning: made, input } = await planWith(request);
+  const planning = await predictRefusals(made, request.connected);
+  return { planning: (await request.checkPolicies?.(planning)) ?? planning, input };
 }
 
 /**
@@ -72,7 +78,8 @@ export async function makePlanToApply(request: PlanRequest, isApproved: boolean)
 
 /** Reads everything that a plan is made from. */
 export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
-  const { connected, commitOrders, now, files, documents, deleted, takenByParts: _, ...given } = request;
+  const { connected, commitOrders, now, files, documents, deleted, ...more } = request;
+  const { takenByParts: _, checkPolicies: __, ...given } = more;
   const { stack, ledger } = given;
   const before = new Map(
     connected.targets.map(({ target, connection }) => [target.name, connection.requests()]),

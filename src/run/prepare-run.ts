@@ -42,6 +42,7 @@ import type { PlanRequest } from './make-plan.ts';
 import { planOrigin } from './origin.ts';
 import type { CliHost } from './host.ts';
 import type { ResolvedMoves } from '../plan/stack-moves.ts';
+import { policyCheckOf } from './policies.ts';
 import { type MoveSources, openMoves, resolveSources } from './stack-moves.ts';
 
 export interface PreparedRun<C extends ReaderConnection> {
@@ -161,7 +162,8 @@ export async function prepareRun<C extends ReaderConnection>(
     opened.commitOrders.catch(() => {});
     const repository = place?.applied;
     const settled = await settle?.(stack, { ledger, from, manifests, repository, time });
-    const connected = await connect(readTargetsOf(settled?.stack ?? stack, part), host, time);
+    const settledStack = settled?.stack ?? stack;
+    const connected = await connect(readTargetsOf(settledStack, part), host, time);
     opened.connected = connected;
     refuseSecretNames(manifests.resources, host);
     refuseSecretSelectors(part?.selectors ?? [], host);
@@ -179,6 +181,7 @@ export async function prepareRun<C extends ReaderConnection>(
       secretsIn: (text: string) => host.secrets.sourcesIn(text),
       now: host.now,
       commitOrders: opened.commitOrders,
+      checkPolicies: policyCheckOf(settledStack, { host, at, desired: manifests.resources, origin }),
     };
     return {
       request,

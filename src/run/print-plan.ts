@@ -1,13 +1,16 @@
 /** Prints a plan in the format that was asked for: text, JSON, Markdown, HTML or Mermaid. */
 import { type Call, type CallObject, type CallValue, isCallObject } from '../model/call.ts';
-import { blockingIds } from '../model/guard.ts';
+import { acknowledgeableIds, policyOf } from '../model/guard.ts';
 import type { Plan } from '../model/plan.ts';
 import { countActions } from '../report/view/plan-summary.ts';
 import { renderMermaid } from '../report/markdown/mermaid.ts';
 import { renderPlanJson } from '../report/json/plan.ts';
+import { renderSarif } from '../report/json/sarif.ts';
 import { renderPlanMarkdown } from '../report/markdown/plan.ts';
 import { renderDiagnostics } from '../report/text/diagnostics.ts';
 import { renderPlan } from '../report/text/plan.ts';
+import { guardProblems } from '../report/view/guard-problems.ts';
+import { repositoryPath } from './answer.ts';
 import { cleanDiagnostics, printDocument, type Terminal, textOutput } from './terminal.ts';
 import type { CliHost } from './host.ts';
 import { readEvent, reviewLink } from './pull-request.ts';
@@ -41,9 +44,18 @@ export function printPlan(terminal: Terminal, made: Plan, about: PrintedPlan = {
       return renderPlanHtml(shown(), { ...options, diagnostics, review, clean: host.clean });
     },
     mermaid: () => renderMermaid(shown()),
+    sarif: (diagnostics) => {
+      const clean = shown();
+      return renderSarif([...diagnostics, ...clean.problems, ...guardProblems(clean)], {
+        version: host.version,
+        stackFile: pending.stackFile ?? 'trueup.yaml',
+        pathOf: (file) => repositoryPath(file, host),
+      });
+    },
   });
   if (terminal.format === 'mermaid') printWhatGraphLacks(terminal, shown());
-  pending.found = made.problems;
+  const violations = guardProblems(made).filter(({ code }) => policyOf(code) !== undefined);
+  pending.found = [...made.problems, ...violations];
   pending.outputs = planOutputs(made);
 }
 
@@ -98,6 +110,6 @@ function planOutputs({ stack, digest, changes, guards }: Plan): Readonly<Record<
     digest,
     changes: String(changes.length),
     ...Object.fromEntries(counts),
-    acknowledge: blockingIds(guards).join(','),
+    acknowledge: acknowledgeableIds(guards).join(','),
   };
 }

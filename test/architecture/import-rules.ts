@@ -79,6 +79,12 @@ const floors: readonly Floor[] = [
       'who approved a digest is read from git and code hosts; what is done with it is not decided here',
   },
   {
+    floor: 'policies',
+    may: ['model', 'redaction', 'files', 'manifest', 'ledger'],
+    because:
+      'rules judge the values of a plan: their documents are read like manifests, from files or from git, and what is done about a violation is not decided here',
+  },
+  {
     floor: 'kinds',
     may: ['model', 'compare', 'api'],
     because: 'a kind is a filled-in form: planner, applier and reports use it, and it uses none of them',
@@ -98,6 +104,7 @@ const floors: readonly Floor[] = [
       'apply',
       'audit-trail',
       'approvals',
+      'policies',
       'server',
     ],
     because: 'what every command needs puts the lower folders together and knows no command',
@@ -117,6 +124,7 @@ const floors: readonly Floor[] = [
       'apply',
       'audit-trail',
       'approvals',
+      'policies',
       'kinds',
       'server',
       'run',

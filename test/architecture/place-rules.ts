@@ -90,6 +90,16 @@ const homes: readonly Home[] = [
     because: 'only the command line and commands know flags',
   },
   {
+    what: 'node:worker_threads',
+    homes: ['src/policies/evaluate.ts', 'src/policies/worker.ts'],
+    because: 'only rules of others need a thread that can be ended; everything else ends by itself',
+  },
+  {
+    what: '@bufbuild',
+    homes: ['src/policies/worker.ts', 'src/policies/check-expression.ts'],
+    because: 'the language of rules is loaded in their thread alone, and only for a stack that has some',
+  },
+  {
     what: 'node:readline',
     homes: ['src/run/question.ts'],
     because: 'only the process can ask a person, and only on a terminal',
@@ -162,6 +172,22 @@ const words: readonly Word[] = [
     where: (path) => pureFloors.some((place) => isBelow(path, place)),
     because: 'the same input must give the same plan on every machine and at any time',
     broken: ['const now = Date.now();', 'const now = new Date();', 'setTimeout(() => {}, 1);'],
+  },
+  {
+    says: 'only src/policies/exemptions.ts decides whether an exemption is in force',
+    pattern:
+      /\buntil\)?\s*[<>]=?(?!\s*=)|[<>]=?\s*(?:\w+\??\.)*until\b|(?:Date\.parse|new Date)\(\s*(?:\w+\??\.)*until\b/,
+    where: (path) =>
+      ['src/policies', 'src/run', 'src/commands/policy', 'src/report', 'src/plan'].some((place) =>
+        isBelow(path, place),
+      ) && !['src/policies/exemptions.ts', 'src/run/trail-events.ts'].includes(path),
+    because:
+      'two places that decide it will disagree some day, and then a plan passes that an apply refuses, or the other way round',
+    broken: [
+      'const isOver = Date.parse(exemption.until) < 5;',
+      'const isOver = (until: string, now: string) => until <= now;',
+      'const isOpen = (now: string, one: { until: string }) => now < one.until;',
+    ],
   },
   {
     says: 'commands know the clock, chance and the machine from their host',

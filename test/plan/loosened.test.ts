@@ -3,7 +3,7 @@ import '../support/fixed-seed.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ApprovalRules, Approver } from '../../src/model/approval.ts';
-import { type Guard, guardDefaults, type GuardId, guardLimits } from '../../src/model/guard.ts';
+import { type Guard, guardDefaults, type BuiltInGuard, guardLimits } from '../../src/model/guard.ts';
 import { matchesPattern } from '../../src/model/name-pattern.ts';
 import type { Guards, Stack, Target } from '../../src/model/stack.ts';
 import { loosenedGuards, stricterOf, withStricterGuards } from '../../src/plan/loosened.ts';
@@ -11,7 +11,7 @@ import { planOf } from '../support/sample-kinds/sample-plan.ts';
 
 const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 const patterns = fc.uniqueArray(fc.constantFrom('a', 'a*', 'a*b', '*b', 'ab', '*', 'b-*'), { maxLength: 3 });
-const ids: readonly GuardId[] = ['deletes', 'zero', 'widening', 'commit-unknown'];
+const ids: readonly BuiltInGuard[] = ['deletes', 'zero', 'widening', 'commit-unknown'];
 
 /** Without the members that are undefined, as the reader makes stacks. */
 const defined = <T extends object>(value: T): T =>
@@ -91,7 +91,7 @@ function admits(list: readonly string[] | undefined): boolean[] {
 }
 
 /** How many of the three effects a guard may have: none when it is allowed, all when it always blocks. */
-function strength({ raise = [], allow = [] }: Guards, id: GuardId): number {
+function strength({ raise = [], allow = [] }: Guards, id: BuiltInGuard): number {
   if (allow.includes(id)) return 0;
   return raise.includes(id) || guardDefaults[id] === 'blocks' ? 2 : 1;
 }
@@ -243,7 +243,7 @@ describe('The stricter of two versions of a stack', () => {
 
 describe('a fresh plan beside an approved one', () => {
   const fresh = planOf({}).plan;
-  const guardOf = (id: GuardId, message: string = id): Guard => ({
+  const guardOf = (id: BuiltInGuard, message: string = id): Guard => ({
     ...{ id, effect: guardDefaults[id], counted: 1, message, concerns: [] },
   });
   const guardsOf = (approved: readonly Guard[], own: readonly Guard[] = []) =>

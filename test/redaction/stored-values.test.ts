@@ -86,6 +86,17 @@ const change: Required<HistoryChange> = {
     { path: [planted], before: planted, after: value, shape: 'map', origin: 'declared', unknown: planted },
   ],
   was: { [at]: value },
+  checked: {
+    before: value,
+    after: value,
+    tags: { [planted]: planted },
+    tagsBefore: { [planted]: planted },
+    accessGained: [planted],
+    accessLost: [planted],
+    declaredAt: planted,
+    parent: { address: planted, spec: value },
+    references: [{ address: planted, spec: value }],
+  },
 };
 
 const entry: Required<HistoryEntry> = {
@@ -119,6 +130,15 @@ const entry: Required<HistoryEntry> = {
       acknowledged: ['deletes'],
     },
   ],
+  policies: {
+    count: 1,
+    at: planted,
+    sources: [
+      { policies: 1, files: [planted], remote: planted, ref: planted, path: planted, commit: planted },
+    ],
+    exempted: [{ guard: 'policy/one', address: planted, until: planted, owner: planted }],
+  },
+  unchanged: 1,
   unrecorded: true,
   pruned: { until: planted, endedApprovals: { [planted]: planted } },
   changes: [change],

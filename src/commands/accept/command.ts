@@ -12,7 +12,7 @@ import type { Plan } from '../../model/plan.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { Guards } from '../../model/stack.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
-import { countGuards } from '../../plan/count-guards.ts';
+import { type CountedGuard, countGuards } from '../../plan/count-guards.ts';
 import { withIds } from '../../plan/names.ts';
 import {
   addExamples,
@@ -221,7 +221,7 @@ function guardRemovals(
     const none = { takenBefore: 0, unrecorded: 0, updated: [], created: 0 };
     return [{ kind, target, owned: owned.size, taken, remaining, ...none }];
   });
-  const blocks = ({ id }: Pick<Guard, 'id'>) =>
+  const blocks = ({ id }: Pick<CountedGuard, 'id'>) =>
     limits.raise?.includes(id) || (guardDefaults[id] === 'blocks' && !limits.allow?.includes(id));
   return new Map(
     countGuards(counts, limits)

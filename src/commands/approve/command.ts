@@ -15,7 +15,7 @@ import {
 } from '../../approvals/signed-approval.ts';
 import { signText, withVerifier } from '../../approvals/ssh-keygen.ts';
 import { SigningError } from '../../model/approval.ts';
-import { blockingIds, type GuardId } from '../../model/guard.ts';
+import { deniedIds, type GuardId, openIds } from '../../model/guard.ts';
 import type { Json } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -23,7 +23,7 @@ import type { Stack } from '../../model/stack.ts';
 import { planContent } from '../../plan/approved-plans.ts';
 import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
 import { guardLines } from '../../report/text/guards.ts';
-import { summaryLine } from '../../report/view/plan-summary.ts';
+import { deniedStep, summaryLine } from '../../report/view/plan-summary.ts';
 import { printable, shellWord } from '../../report/view/printable.ts';
 import {
   ackOption,
@@ -250,8 +250,9 @@ function showPlan(
   const idle = acknowledged.filter((id) => !fired.has(id));
   if (idle.length > 0)
     printNote(terminal, `note: this plan does not trip ${idle.join(', ')}: nothing to acknowledge`);
-  const open = blockingIds(plan.guards).filter((id) => !acknowledged.includes(id));
-  if (open.length > 0)
+  const open = openIds(plan.guards, acknowledged);
+  if (deniedIds(plan.guards).length > 0) printNote(terminal, `note: ${deniedStep(plan.guards)}`);
+  else if (open.length > 0)
     printNote(
       terminal,
       `note: this approval is not enough, because it does not acknowledge what blocks the plan: ${open.join(', ')}; add ${quoted(`--ack ${open.join(',')}`)}, or somebody else must acknowledge it`,

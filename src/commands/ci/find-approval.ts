@@ -5,7 +5,7 @@
 import { formatAddress } from '../../model/address.ts';
 import type { Approval, ApprovalMethod, ApprovalRules, RefusedApproval } from '../../model/approval.ts';
 import { approvalMethods } from '../../model/approval.ts';
-import { blockingIds, type GuardId, type LoosenedSetting } from '../../model/guard.ts';
+import { blockingIds, type GuardId, type LoosenedSetting, openIds } from '../../model/guard.ts';
 import type { Json } from '../../model/json.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import type { Plan, PlanDifference } from '../../model/plan.ts';
@@ -124,9 +124,8 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
   ]);
   const loosening = [...given.plans.flatMap((one) => one.approvals), ...labels];
   const unshown = acknowledged.has('loosened') ? await unshownSettings(loosening, pulls, question) : [];
-  const guards = blockingIds(plan.guards).filter(
-    (id) => !acknowledged.has(id) || (id === 'loosened' && unshown.length > 0),
-  );
+  const counted = [...acknowledged].filter((id) => id !== 'loosened' || unshown.length === 0);
+  const guards = openIds(plan.guards, counted);
   if (guards.length > 0)
     return {
       ...{ is: 'blocked', guards, ...about },

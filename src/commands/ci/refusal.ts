@@ -1,11 +1,12 @@
 /** What is said of a plan that is not applied, or not yet: why, which approvals do not count, and each way to approve it. */
 import { approvalMethods, type ApprovalRules, type RefusedApproval } from '../../model/approval.ts';
 import type { Plan } from '../../model/plan.ts';
-import { blockingIds, type GuardId } from '../../model/guard.ts';
+import { acknowledgeableIds, blockingIds, deniedIds, type GuardId } from '../../model/guard.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { CiEvent } from '../../run/ci/job.ts';
 import { labelPrefix } from '../../approvals/labels.ts';
+import { deniedStep } from '../../report/view/plan-summary.ts';
 import { printable, shellWord } from '../../report/view/printable.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
@@ -54,6 +55,12 @@ export function describeRefusal(answer: Refused, context: RefusalContext): Refus
       }),
     };
   const { guards } = answer;
+  if (deniedIds(plan.guards).length > 0)
+    return {
+      why: `a policy denies the plan ${quoted(plan.digest)} of stack ${quoted(plan.stack)}: ${deniedIds(plan.guards).join(', ')}`,
+      notCounted: [],
+      ways: [deniedStep(plan.guards)],
+    };
   const which = guards.length === 1 ? 'this guard' : 'these guards';
   return {
     why: `the plan ${quoted(plan.digest)} of stack ${quoted(plan.stack)} has guards that are not acknowledged: ${guards.join(', ')}`,
@@ -189,7 +196,7 @@ function approveCommand({
   readonly commit: string | undefined;
   readonly remote?: string;
 }): string {
-  const guards = blockingIds(plan.guards);
+  const guards = acknowledgeableIds(plan.guards);
   const ack = guards.length === 0 ? [] : ['--ack', guards.join(',')];
   const head = commit === undefined ? [] : ['--commit', commit];
   const at = remote === 'origin' ? [] : ['--remote', shellWord(remote)];
@@ -212,6 +219,7 @@ export function stepsAfterPlan(plan: Plan, context: ShownContext): string[] | un
   const guards = blockingIds(plan.guards);
   const isEmpty = plan.changes.length === 0;
   if (hasErrors(plan.problems) || (isEmpty && guards.length === 0) || event === 'other') return undefined;
+  if (deniedIds(plan.guards).length > 0) return [deniedStep(plan.guards)];
   const applies =
     'the job on the protected branch plans again, and applies this plan if it is still the same';
   if (event === 'merge-group')

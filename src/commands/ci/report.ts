@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { megabyte, readRegularText } from '../../files/read-file.ts';
 import { makeStateFolder, replaceFile } from '../../files/write-file.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
-import { blockingIds } from '../../model/guard.ts';
+import { acknowledgeableIds } from '../../model/guard.ts';
 import { memberOf } from '../../model/json.ts';
 import { renderJson } from '../../report/json/render-json.ts';
 import { renderSarif } from '../../report/json/sarif.ts';
@@ -58,7 +58,7 @@ export async function writePlans(
       digest: plan.digest,
       plan: name,
       changes: plan.changes.length,
-      acknowledge: blockingIds(plan.guards),
+      acknowledge: acknowledgeableIds(plan.guards),
     });
   }
   const written = new Set(listed.map(({ plan }) => plan));

@@ -4,7 +4,7 @@
  */
 import { openPullRequests } from '../../api/code-host/open-pull-requests.ts';
 import type { OfferedPlan } from '../../model/approval.ts';
-import { blockingIds } from '../../model/guard.ts';
+import { blockingIds, deniedIds } from '../../model/guard.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -12,6 +12,7 @@ import type { PreparedApply } from '../../run/apply/store-approval.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
+import { deniedStep } from '../../report/view/plan-summary.ts';
 import { printPlan } from '../../run/print-plan.ts';
 import { type CommandContext, textOutput } from '../../run/terminal.ts';
 import { type OpenHost, openHost, type SourceFlags } from './approval-sources.ts';
@@ -55,7 +56,9 @@ export async function recordPlan(
   printPlan(terminal, plan, { next: [] });
   const next = isEmpty
     ? 'Nothing is to be applied: the job that waits for an environment can be skipped'
-    : `Nothing was written. Next: ${guards.length === 0 ? '' : `acknowledge the guards, as by ${labelsOf(guards)} on the pull request; then `}a job that waits for an environment, with ${quoted(`trueup ci apply --digest ${plan.digest} --environment NAME`)}`;
+    : deniedIds(plan.guards).length > 0
+      ? `Nothing was written. ${deniedStep(plan.guards)}`
+      : `Nothing was written. Next: ${guards.length === 0 ? '' : `acknowledge the guards, as by ${labelsOf(guards)} on the pull request; then `}a job that waits for an environment, with ${quoted(`trueup ci apply --digest ${plan.digest} --environment NAME`)}`;
   textOutput(terminal)?.write(`${next}\n`);
   terminal.pending.next = [next];
   return exitCodes.done;

@@ -1,7 +1,4 @@
-/**
- * What an apply of a commit begins with: the commits since the last apply, and the stricter of the settings of then and now, so that
- * nothing that was merged since loosens its own apply.
- */
+/** What an apply of a commit begins with: the commits since the last apply, and the stricter of the settings of then and now. */
 import { basename, join, posix } from 'node:path';
 import { dialects } from '../../api/dialects.ts';
 import {
@@ -30,6 +27,7 @@ import { changedFiles } from '../../run/ci/stack-files.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
+import { policiesBetween, withEarlierPolicies } from '../../run/policies.ts';
 import type { SettledStack, SettleInput } from '../../run/prepare-run.ts';
 import type { MergedBranch } from './count-approvals.ts';
 import { type RangeAuthors, readRangeAuthors, type StackPlace } from './signature-source.ts';
@@ -96,7 +94,9 @@ export async function settleStack(
   const baseline =
     before === undefined || compared === undefined ? undefined : { commit: compared, path: stackPath };
   const signers = baseline === undefined ? [] : await newSigners(rules, at, { before: baseline, after });
-  const settled = { ...stricter, loosened: [...stricter.loosened, ...signers] };
+  const loosened = [...stricter.loosened, ...signers];
+  const versions = [before && baseline && { ...baseline, stack: before }, { ...after, stack }] as const;
+  const settled = await withEarlierPolicies({ ...stricter, loosened }, versions, place);
   return {
     ...{ settled, head, range, at, authors, baseline, isFirst },
     rules: before === undefined || isFirst ? rulesOfFirst(rules) : rules,
@@ -248,7 +248,8 @@ export async function loosenedBy(
   const [was, is] = [await stackAt(parting, place), await stackAt(commit, place)];
   if (was === undefined || is === undefined) return [];
   const { stack, loosened } = stricterOf(was.stack, is.stack);
-  return [...loosened, ...(await newSigners(stack.approvals ?? {}, place.at, { before: was, after: is }))];
+  const signers = await newSigners(stack.approvals ?? {}, place.at, { before: was, after: is });
+  return [...loosened, ...signers, ...(await policiesBetween(was, is, place)).loosened];
 }
 
 /** The stack file at an earlier commit: at its path, else that of the stack with its name. A new path must not make it a new stack. */

@@ -49,6 +49,7 @@ const byName: Readonly<Record<string, Source>> = {
   stack: files,
   plan: files,
   other: files,
+  files,
   file: files,
   archive: files,
   place: names(['git', 'postgres', 'local']),

@@ -100,7 +100,7 @@ function tableOf(drift: Drift, now: number): Omit<PlanView, 'next'> {
     changes,
     waits: [],
     notices: [...drift.unrecorded, ...drift.undetermined].map(noticeView),
-    coverage: coverageRows(drift.coverage),
+    coverage: coverageRows(drift),
   };
 }
 

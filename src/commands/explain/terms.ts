@@ -5,7 +5,7 @@
 import { describeKinds, type FieldDescription } from '../../manifest/schema/describe-fields.ts';
 import type { CodeEntry } from '../../model/code-entry.ts';
 import { type CodeGroup, codeGroups, type DiagnosticCode } from '../../model/diagnostic-codes.ts';
-import { guardDefaults, type GuardId } from '../../model/guard.ts';
+import { type BuiltInGuard, guardDefaults } from '../../model/guard.ts';
 import { guardTexts } from '../../model/guard-texts.ts';
 import type { Registry } from '../../model/kind.ts';
 import { nearestWord } from '../../model/nearest-word.ts';
@@ -78,7 +78,7 @@ export function allTerms(kinds: Registry): readonly ListedTerm[] {
     Object.entries(group.codes).map(([name, entry]) => codeTerm(name, group, entry)),
   );
   const guards = Object.entries(guardDefaults).map(
-    ([name, effect]): GuardTerm => ({ about: 'guard', name, effect, ...guardTexts[name as GuardId] }),
+    ([name, effect]): GuardTerm => ({ about: 'guard', name, effect, ...guardTexts[name as BuiltInGuard] }),
   );
   const described = describeKinds(kinds).map(
     ({ name, summary, fields }): KindTerm => ({

@@ -15,8 +15,10 @@ import {
   type YamlDocument,
 } from '../../manifest/yaml/yaml-document.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
+import { jsonSchema } from '../../model/define-kind.ts';
 import { memberOf } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
+import { policySchema } from '../../policies/schema.ts';
 import { printable } from '../../report/view/printable.ts';
 import type { CliHost } from '../../run/host.ts';
 
@@ -28,7 +30,9 @@ type Format = (file: string, text: string, origin: Origin) => string | readonly 
 
 export function openFormat({ kinds }: CliHost): Format {
   const names = secretNames(kinds);
-  const schemaOf = schemasOf(kinds);
+  const ofManifests = schemasOf(kinds);
+  const schemaOf: SchemaOf = (value) =>
+    memberOf(value, 'kind') === 'Policy' ? jsonSchema(policySchema) : ofManifests(value);
   return (file, text, origin) => {
     try {
       const source = createSourceText(file, text, (whole) => findHidden(whole, names));

@@ -1,6 +1,7 @@
 /** The schema of `history --format json`; `schemas/history.schema.json` is generated from it. Members may be added. */
 import { Type } from 'typebox';
 import { approvalMethods } from '../../model/approval.ts';
+import { policiesSchema } from '../../report/json/policies-schema.ts';
 import { addressParts, closed, count, diagnosticSchema } from '../../report/json/plan-schema.ts';
 
 const moment = (description: string) => Type.String({ format: 'date-time', description });
@@ -62,6 +63,8 @@ const entry = Type.Object({
       description: 'the ledger keeps the commits of earlier applies beside or instead of this one',
     }),
   ),
+  policies: Type.Optional(policiesSchema),
+  unchanged: Type.Optional(count),
   digest: Type.String(),
   part: Type.Optional(
     Type.Object(

@@ -10,22 +10,32 @@ import { slashes, standardInput } from './find-stack.ts';
 import { ignoredDirectory, isYaml, withoutDot } from './list-files.ts';
 
 /**
- * Matches the stack file, all files that its patterns match, and the files of its lists.
+ * Matches the stack file, all files that its patterns match, and the files of its lists and policies.
  * @param piped the command line takes manifests from standard input. It is unknown which files they were made from, so every
  * file below the stack's directory counts.
  */
 export function matchStackFiles(
-  { manifests, directory, file, lists = [] }: Pick<Stack, 'manifests' | 'directory' | 'file' | 'lists'>,
+  {
+    manifests,
+    directory,
+    file,
+    lists = [],
+    policies = [],
+  }: Pick<Stack, 'manifests' | 'directory' | 'file' | 'lists' | 'policies'>,
   piped: boolean,
 ): StackPaths {
-  const listed = matchFiles(manifests, directory);
+  const ofPolicies = policies.flatMap((source) => ('files' in source ? source.files : []));
+  const [listed, named] = [matchFiles(manifests, directory), matchFiles(ofPolicies, directory)];
   const fromInput = piped || manifests.includes(standardInput);
   const isAny = (path: string) =>
     path === basename(file) || (fromInput && !path.startsWith('../')) || lists.includes(path);
   return {
-    isFile: (path) => isAny(path) || listed.isFile(path),
+    isFile: (path) => isAny(path) || listed.isFile(path) || named.isFile(path),
     isOnTheWay: (path) =>
-      isAny(path) || listed.isOnTheWay(path) || lists.some((list) => list.startsWith(`${path}/`)),
+      isAny(path) ||
+      listed.isOnTheWay(path) ||
+      named.isOnTheWay(path) ||
+      lists.some((list) => list.startsWith(`${path}/`)),
   };
 }
 

@@ -5,13 +5,14 @@
 import { type Static, Type } from 'typebox';
 import { type ApprovalRules, approvalMethods, type Approver } from '../../model/approval.ts';
 import { type LintCode, lintCodeNames } from '../../model/lint-codes.ts';
-import { adjustableGuardIds, type GuardId, guardLimits } from '../../model/guard.ts';
+import { adjustableGuardIds, type BuiltInGuard, guardLimits } from '../../model/guard.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { jsonSchema } from '../../model/define-kind.ts';
 import type { Registry } from '../../model/kind.ts';
 import { defaultsExample, defaultsSchema } from './defaults-schema.ts';
 import { apiVersion, partialSpecSchema } from './manifest-schema.ts';
 import { Archive, closed, Ledger, oneMember, text } from './place-schemas.ts';
+import { Policies } from './policies-schema.ts';
 import { TargetSchema } from './target-schema.ts';
 
 /** A text, or a map with options. Each keyword applies to values of its own type only: a union would give worse messages. */
@@ -156,8 +157,8 @@ const percent = (done: string, fallback: number) =>
     default: fallback,
     description: `Maximum percentage of the resources of a kind in a target that are ${done} without acknowledgement; from ten resources on`,
   });
-const guardList = (description: string, example: GuardId) =>
-  Type.Array(Type.Unsafe<GuardId>({ type: 'string', enum: [...adjustableGuardIds] }), {
+const guardList = (description: string, example: BuiltInGuard) =>
+  Type.Array(Type.Unsafe<BuiltInGuard>({ type: 'string', enum: [...adjustableGuardIds] }), {
     uniqueItems: true,
     description,
     examples: [[example]],
@@ -268,6 +269,7 @@ export const stackSchema = Type.Object(
           ),
         ),
         approvals: Type.Optional(Approvals),
+        policies: Type.Optional(Policies),
         lint: Type.Optional(
           Type.Object(
             {

@@ -151,7 +151,7 @@ function planView(plan: Plan, { stack, now = 0 }: PlanHtmlOptions): PlanView {
     waits: waitsOf(changes),
     graph: graphView(changes),
     notices: plan.notices.map(noticeView),
-    coverage: coverageRows(plan.coverage),
+    coverage: coverageRows(plan),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import type { ApplyEvent, Outcome } from '../../model/change.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
-import { blockingIds } from '../../model/guard.ts';
+import { acknowledgeableIds } from '../../model/guard.ts';
 import type { Plan } from '../../model/plan.ts';
 import { countOutcomes } from '../text/outcomes.ts';
 import { countActions } from '../view/plan-summary.ts';
@@ -36,7 +36,7 @@ export function planEvent({ stack, digest, changes, unchanged, guards, part }: P
     digest,
     ...partMember({ part }),
     summary: { ...countActions(changes), unchanged },
-    acknowledge: blockingIds(guards),
+    acknowledge: acknowledgeableIds(guards),
   };
 }
 

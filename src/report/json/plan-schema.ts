@@ -3,7 +3,8 @@
  * Version 2: members may be added, but none may be removed or get another meaning.
  */
 import { type Static, Type } from 'typebox';
-import { type GuardId, guardIds, type RiskGuard } from '../../model/guard.ts';
+import { type Guard, type GuardId, guardIds, type RiskGuard } from '../../model/guard.ts';
+import { anyGuardId, policiesSchema } from './policies-schema.ts';
 import type { Json } from '../../model/json.ts';
 import { partSchema } from './part-schema.ts';
 import { planVersion } from '../../model/plan.ts';
@@ -122,8 +123,11 @@ const guardId = { type: 'string', enum: [...guardIds] };
 
 const guard = Type.Object(
   {
-    id: Type.Unsafe<GuardId>(guardId),
-    effect: Type.Enum(['blocks', 'warns']),
+    id: Type.Unsafe<GuardId>(anyGuardId),
+    effect: Type.Unsafe<Guard['effect']>({
+      enum: ['denies', 'blocks', 'warns'],
+      description: 'a guard that denies cannot be acknowledged',
+    }),
     kind: Type.Optional(Type.String()),
     target: Type.Optional(Type.String()),
     counted: count,
@@ -317,6 +321,7 @@ export const planSchema = Type.Object(
     ),
     guards: Type.Array(guard, { description: 'those that block first; outside of the digest' }),
     acknowledge: texts('guards that --ack must name, together with --approve and this digest'),
+    policies: Type.Optional(policiesSchema),
     changes: Type.Array(change, { description: 'in the order in which apply starts them' }),
     mentions: Type.Array(
       Type.Object({ ...addressParts, message: Type.String(), fix: Type.Optional(Type.String()) }, closed),

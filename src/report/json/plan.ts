@@ -8,10 +8,11 @@ import type { Call } from '../../model/call.ts';
 import type { Change, Notice } from '../../model/change.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { type FieldChange, jsonPointer, toJsonPatch } from '../../model/field.ts';
-import { blockingIds, type Guard, isBlocking, type Risk } from '../../model/guard.ts';
+import { acknowledgeableIds, type Guard, isBlocking, type Risk } from '../../model/guard.ts';
 import { canonicalText, type Json } from '../../model/json.ts';
 import type { PlanPart } from '../../model/part.ts';
 import type { Coverage, Plan } from '../../model/plan.ts';
+import type { PlanPolicies } from '../../model/policy.ts';
 import { secretPlaceholder } from '../../redaction/known-secrets.ts';
 import { summarizeSecret } from '../../redaction/mask-text.ts';
 import { type Redact, withRedactedValues } from '../../redaction/stored-values.ts';
@@ -65,7 +66,7 @@ export function planJson(
   return { ...head, checksum: checksumOf(written), ...rest };
 }
 
-function aboutPlan(plan: Plan): Pick<PlanJson, 'summary' | 'guards' | 'acknowledge'> {
+function aboutPlan(plan: Plan): Pick<PlanJson, 'summary' | 'guards' | 'acknowledge' | 'policies'> {
   return {
     summary: {
       ...countActions(plan.changes),
@@ -76,7 +77,8 @@ function aboutPlan(plan: Plan): Pick<PlanJson, 'summary' | 'guards' | 'acknowled
       blocking: plan.guards.filter(isBlocking).length,
     },
     guards: plan.guards.map(guardJson),
-    acknowledge: blockingIds(plan.guards),
+    acknowledge: acknowledgeableIds(plan.guards),
+    ...(plan.policies === undefined ? {} : { policies: policiesJson(plan.policies) }),
   };
 }
 
@@ -236,7 +238,15 @@ export function coverageJson(coverage: Coverage): PlanJson['coverage'] {
   };
 }
 
-// Guards and risks as JSON.
+// Policies, guards and risks as JSON.
+
+function policiesJson({ sources, exempted, ...rest }: PlanPolicies): NonNullable<PlanJson['policies']> {
+  return {
+    ...rest,
+    sources: sources.map(({ files, ...one }) => ({ ...one, ...(files && { files: [...files] }) })),
+    exempted: exempted.map((one) => ({ ...one })),
+  };
+}
 
 function guardJson({ concerns, ...guard }: Guard): PlanJson['guards'][number] {
   const { id, effect, kind, target, counted, of, limit, message } = guard;

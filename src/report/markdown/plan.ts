@@ -187,7 +187,7 @@ function list(title: string, blocks: readonly string[], what: string): Section {
 }
 
 function guardLine({ id, effect, message }: Guard): string {
-  const does = effect === 'blocks' ? '**blocks**' : 'warns';
+  const does = effect === 'warns' ? effect : `**${effect}**`;
   return `- ${does} ${code(id)}: ${sentence(message)}`;
 }
 

@@ -95,8 +95,8 @@ export function noticesSection(title: string, notices: readonly Notice[], left: 
   };
 }
 
-export function coverageSection({ coverage }: Pick<Plan, 'coverage'>): Section {
-  const rows = coverageRows(coverage).flatMap(({ label, details, incomplete }) => [
+export function coverageSection(plan: Pick<Plan, 'coverage' | 'policies'>): Section {
+  const rows = coverageRows(plan).flatMap(({ label, details, incomplete }) => [
     tableRow([sentence(label), details.map((text) => sentence(text, 300)).join('<br>')]),
     ...incomplete.map((text) => tableRow(['', `**incomplete**: ${sentence(text, 300)}`])),
   ]);

@@ -1,7 +1,7 @@
 /** The guards of a plan for a terminal, with their numbers, shown before the changes. */
 import { formatAddress } from '../../model/address.ts';
 import { counted } from '../../model/quoted.ts';
-import { blockingIds, type Concern, type Guard, isBlocking } from '../../model/guard.ts';
+import { acknowledgeableIds, type Concern, deniedIds, type Guard, isBlocking } from '../../model/guard.ts';
 import type { Plan } from '../../model/plan.ts';
 import { columns, flow, indent, labelled, pad, type Paint, wrap } from './layout.ts';
 import { printable } from '../view/printable.ts';
@@ -71,9 +71,12 @@ function nameFormatter({ kind, target }: Guard): (concern: Concern) => string {
  * @param isAcknowledged the plan is applied: each guard that blocks it was acknowledged
  */
 export function guardSummary({ guards }: Plan, isAcknowledged = false): string | undefined {
-  const blocking = blockingIds(guards);
+  const [denied, blocking] = [deniedIds(guards), acknowledgeableIds(guards)];
   const warned = [...new Set(guards.filter((guard) => !isBlocking(guard)).map(({ id }) => id))];
   const parts = [
+    ...(denied.length === 0
+      ? []
+      : [`denied by policies, which nobody can acknowledge: ${denied.join(', ')}`]),
     ...(blocking.length === 0
       ? []
       : [`${isAcknowledged ? 'acknowledged' : blocks(blocking.length)}: ${blocking.join(', ')}`]),

@@ -156,8 +156,11 @@ function recapLines(changes: readonly Change[], { paint, width }: PlanLayout): s
   return [paint.heading('In short'), ...indent([...totals, ...taken], 2)];
 }
 
-export function coverageLines({ coverage }: Pick<Plan, 'coverage'>, { paint, width }: PlanLayout): string[] {
-  const rows = coverageRows(coverage);
+export function coverageLines(
+  plan: Pick<Plan, 'coverage' | 'policies'>,
+  { paint, width }: PlanLayout,
+): string[] {
+  const rows = coverageRows(plan);
   const column = Math.max(...rows.map(({ label }) => columns(label))) + 2;
   const room = width - column - 2;
   const lines = rows.flatMap(({ label, details, incomplete }) => {

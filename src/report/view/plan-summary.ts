@@ -4,9 +4,10 @@
  */
 import type { Action, Change } from '../../model/change.ts';
 import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
-import { blockingIds, type Concern, type GuardId } from '../../model/guard.ts';
-import type { Coverage, Plan, TargetCoverage } from '../../model/plan.ts';
-import { counted, quoted } from '../../model/quoted.ts';
+import { blockingIds, type Concern, deniedIds, type GuardId } from '../../model/guard.ts';
+import type { Plan, TargetCoverage } from '../../model/plan.ts';
+import type { PlanPolicies } from '../../model/policy.ts';
+import { counted, quoted, quoteSome } from '../../model/quoted.ts';
 import { firstFew, printable, shellWord } from './printable.ts';
 
 type PlannedAction = Exclude<Action, 'none'>;
@@ -145,6 +146,7 @@ export function incompleteReasons({ coverage, problems }: Pick<Plan, 'coverage' 
 export function nextSteps({ digest, problems, guards, changes, coverage, part }: Plan): string {
   if (hasErrors(problems))
     return 'Nothing can be applied until the problems are solved. Solve them, then plan again.';
+  if (deniedIds(guards).length > 0) return deniedStep(guards);
   if (blockingIds(guards).length > 0)
     return 'Review this plan. To approve it, acknowledge its guards by name with the command shown beside them. Any other plan is refused.';
   if (changes.length === 0)
@@ -152,6 +154,11 @@ export function nextSteps({ digest, problems, guards, changes, coverage, part }:
       ? 'There is nothing to apply.'
       : 'The plan is incomplete. Fix the read errors and plan again.';
   return `Review this plan. After the merge, apply it with "trueup apply" and the plan file, or with ${quoted(['trueup apply', selectArguments(part?.selectors), `--approve ${digest}`].filter(Boolean).join(' '))}. Any other plan is refused.`;
+}
+
+/** For a plan that a policy denies: one sentence. */
+export function deniedStep(guards: Plan['guards']): string {
+  return `Nobody can acknowledge ${quoteSome(deniedIds(guards))}: change what violates it, and plan again.`;
 }
 
 // What reports of a plan say about its guards besides their messages.
@@ -173,7 +180,7 @@ export function usableAcknowledgement(plan: Plan, stack: string | undefined): st
 }
 
 /**
- * The command that acknowledges the guards of a plan; undefined when none blocks.
+ * The command that acknowledges the guards of a plan; undefined when none blocks, or one cannot be acknowledged.
  * @param stack the stack's argument on the command line; absent for the one in the working directory
  */
 export function acknowledgement(
@@ -181,7 +188,7 @@ export function acknowledgement(
   stack?: string,
 ): string | undefined {
   const blocking = blockingIds(guards);
-  if (blocking.length === 0) return undefined;
+  if (blocking.length === 0 || deniedIds(guards).length > 0) return undefined;
   const command = ['trueup apply', ...(stack === undefined ? [] : [stack])].join(' ');
   return `${command} --approve ${digest} --ack ${blocking.join(',')}`;
 }
@@ -210,7 +217,7 @@ interface CoverageRow {
 }
 
 /** Manifests, ledger, then each target. */
-export function coverageRows(coverage: Coverage): CoverageRow[] {
+export function coverageRows({ coverage, policies }: Pick<Plan, 'coverage' | 'policies'>): CoverageRow[] {
   const read = `${counted(coverage.files, 'file')}, ${counted(coverage.documents, 'document')}`;
   const ledger =
     coverage.ledger === 'found'
@@ -219,8 +226,30 @@ export function coverageRows(coverage: Coverage): CoverageRow[] {
   return [
     { label: 'manifests', details: [read], incomplete: [] },
     { label: 'ledger', details: [ledger, ...coverage.ledgerNotes.map(printable)], incomplete: [] },
+    ...(policies === undefined ? [] : [policiesRow(policies)]),
     ...coverage.targets.map(targetRow),
   ];
+}
+
+function policiesRow({ count, sources, exempted }: PlanPolicies): CoverageRow {
+  const from = sources.map(({ policies, files, remote, ref, path, commit }) => {
+    const where =
+      remote === undefined
+        ? files === undefined
+          ? `commit ${commit}, whose stricter rules hold`
+          : counted(files.length, 'file')
+        : `${path} of ${remote}/${ref} at commit ${commit}`;
+    return `${policies} from ${printable(where)}`;
+  });
+  const exempt = exempted.map(
+    ({ guard, address, until, owner }) =>
+      `${printable(address)} is exempt from ${guard} until ${until} (owner: ${printable(owner)})`,
+  );
+  return {
+    label: 'policies',
+    details: [`${count === 1 ? '1 policy' : `${count} policies`}: ${from.join(', ')}`, ...firstFew(exempt)],
+    incomplete: [],
+  };
 }
 
 function targetRow(coverage: TargetCoverage): CoverageRow {

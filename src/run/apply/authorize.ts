@@ -2,6 +2,7 @@
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { ApprovedPlan } from '../../model/approval.ts';
 import type { Ledger } from '../../model/ledger.ts';
+import type { Plan } from '../../model/plan.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
 import { withStricterGuards } from '../../plan/loosened.ts';
 import { CommandStop } from '../command-stop.ts';
@@ -62,6 +63,7 @@ export async function authorize(
   if (tooFewUses !== undefined) printError(terminal, 'token-uses', tooFewUses);
   refuseProblems(plan, terminal);
   if (tooFewUses !== undefined) throw CommandStop.reported(exitCodes.error);
+  if (given !== undefined) await refuseEnded(given, terminal);
   const approved = approval && checkShown(planning, approval, { ledger, terminal, options, show });
   await refuseMissingSecrets(plan, secrets, terminal);
   const begun = ledger.approved?.digest === approved?.digest ? ledger.approved : undefined;
@@ -73,6 +75,21 @@ export async function authorize(
   };
   await askConsent(plan, consent, { terminal, stop });
   return approved && { ...approved, passed: passedGuards(plan, begun?.passed) };
+}
+
+/** @throws CommandStop where the approved plan relies on an exemption that has ended since, even if the policy only warns now */
+async function refuseEnded({ policies }: Plan, { host }: Terminal): Promise<void> {
+  const used = policies?.exempted ?? [];
+  if (used.length === 0) return;
+  const { exemptionState } = await import('../../policies/exemptions.ts');
+  const ended = used.filter((one) => exemptionState(one, host.now()).is !== 'in-force');
+  if (ended.length === 0) return;
+  const names = ended.map(({ guard, address, until }) => `${address} from ${guard} until ${until}`);
+  throw new CommandStop(
+    'exemption-ended',
+    `nothing was written: exemptions that the approved plan relies on have ended: ${names.join(', ')}; change what violates the policy, or renew the exemption, and plan again`,
+    { exit: exitCodes.blocked },
+  );
 }
 
 function checkShown(

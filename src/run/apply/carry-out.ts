@@ -42,6 +42,7 @@ import { CommandStop } from '../command-stop.ts';
 import { type ExitCode, exitCodeOfApply, exitCodes } from '../exit-codes.ts';
 import { endAfter } from '../lock.ts';
 import { makePlan } from '../make-plan.ts';
+import { checkedRecords } from '../policies.ts';
 import { timeText } from '../progress.ts';
 import { readSecret, secretContext } from '../read-secret.ts';
 import { raceStop, stoppedRun, type StopSignals } from '../stop-signals.ts';
@@ -66,7 +67,8 @@ export async function carryOut(
   const [now, lockGuard] = [context.host.now, held?.lockGuard];
   const began = now();
   const effort = () => ({ seconds: (now() - began) / 1000, requests: requestsOf(prepared) });
-  const about = { from, head, run, store, ledger, held, approvals, clocks: clocksOf(prepared) };
+  const checked = checkedRecords(planning, prepared.request);
+  const about = { from, head, run, store, ledger, held, approvals, checked, clocks: clocksOf(prepared) };
   const history = await keepHistory(planning.plan, about, terminal);
   const ended: Outcome[] = [];
   let [completed, unrecorded, isProved, isConverged] = [false, true, false, false];

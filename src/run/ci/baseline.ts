@@ -11,6 +11,7 @@ import { loosenedSigners } from '../../plan/stricter-approvals.ts';
 import type { CliHost } from '../host.ts';
 import type { AdjustedStack } from '../load-manifests.ts';
 import { declaredSources } from '../needed-secrets.ts';
+import { type LoosenedPolicies, policiesInFolders } from '../policies.ts';
 import { sourceToShow } from '../read-secret.ts';
 import type { CommitStacks, StackOfCommit } from './commit-stacks.ts';
 import { adjustTo, changedPlaces, hasTargetsOf, newSources } from './compare-base.ts';
@@ -43,7 +44,9 @@ export async function findBaseline(
     : undefined;
   const stacks = asBefore.flatMap((version) => version?.stack ?? []);
   const signers = await newSigners(before?.stack, stack);
-  const adjust = adjustTo({ stacks, unknown, signers });
+  const policies = await earlierPolicies([from, tip], asBefore, { stack, host });
+  const given = { stacks, unknown, signers, policies };
+  const adjust = adjustTo(given);
   if (now === undefined || stack === undefined || tip === undefined) return { adjust, notes: [] };
   const changed = changesOf({ now, stack, newest }, { head, tip, file, host });
   if (changed.what.length === 0) return { adjust, notes: [] };
@@ -54,7 +57,7 @@ export async function findBaseline(
   if (!changed.canUseBase || places === undefined) return { adjust, notes: [], onlyValidate: what };
   const message = `${what}: this plan was made with the targets, the ledger and the archive of the base branch`;
   return {
-    adjust: adjustTo({ stacks, places, unknown, signers }),
+    adjust: adjustTo({ ...given, places }),
     notes: [warning('targets-of-base', message)],
   };
 }
@@ -69,6 +72,24 @@ async function newSigners(before: Stack | undefined, now: Stack | undefined): Pr
     loosenedSigners(path, { before: await textIn(before, path), after: await textIn(now, path) }),
   );
   return (await Promise.all(found)).flat();
+}
+
+/** Of each earlier version, what its files of policies have stricter. The first of them says what is loosened. */
+async function earlierPolicies(
+  commits: readonly (CommitStacks | undefined)[],
+  versions: readonly (StackOfCommit | undefined)[],
+  { stack, host }: { readonly stack: Stack | undefined; readonly host: CliHost },
+): Promise<LoosenedPolicies> {
+  const found: LoosenedPolicies[] = [];
+  for (const [index, version] of versions.entries()) {
+    const { commit } = commits[index] ?? {};
+    if (version?.stack === undefined || commit === undefined || stack === undefined) continue;
+    found.push(await policiesInFolders([version.stack, stack], commit, host));
+  }
+  return {
+    loosened: found[0]?.loosened ?? [],
+    sources: found.flatMap(({ sources }) => sources),
+  };
 }
 
 const unreadableBase: LoosenedSetting = {

@@ -9,6 +9,7 @@ import { matchesPattern } from '../../model/name-pattern.ts';
 import type { LoosenedSetting } from '../../model/guard.ts';
 import { stricterOf } from '../../plan/loosened.ts';
 import type { AdjustedStack } from '../load-manifests.ts';
+import { type LoosenedPolicies, withPolicySources } from '../policies.ts';
 
 /** Where a target is, and what is sent to it. */
 const placeMembers = [
@@ -94,6 +95,8 @@ interface Baselines {
   readonly unknown?: LoosenedSetting | undefined;
   /** of files that the stack names */
   readonly signers?: readonly LoosenedSetting[];
+  /** the same of files of policies, and what they had before */
+  readonly policies?: LoosenedPolicies;
 }
 
 /** The settings that hold for the plan of a pull request. The first of the stacks says what it loosens. */
@@ -102,11 +105,13 @@ export function adjustTo({
   places,
   unknown,
   signers = [],
+  policies,
 }: Baselines): (head: Stack) => AdjustedStack {
   return (head) => {
     const ofStack = stacks[0] === undefined ? [] : stricterOf(stacks[0], head).loosened;
-    const loosened = [...ofStack, ...signers];
-    const strict = stacks.reduce((stack, base) => stricterOf(base, stack).stack, head);
+    const loosened = [...ofStack, ...signers, ...(policies?.loosened ?? [])];
+    const settled = stacks.reduce((stack, base) => stricterOf(base, stack).stack, head);
+    const strict = withPolicySources(settled, policies?.sources ?? []);
     const stack = places === undefined ? strict : stricterOf(strict, withPlacesOf(places, strict)).stack;
     return { stack, loosened: unknown === undefined ? loosened : [unknown, ...loosened] };
   };

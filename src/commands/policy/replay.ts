@@ -1,0 +1,242 @@
+/** Runs policies over the applies in the history, and says what they would have stopped. What the history lacks is unknown, never passed. */
+import { formatAddress, parseAddress } from '../../model/address.ts';
+import { policyGuard } from '../../model/guard.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { Registry } from '../../model/kind.ts';
+import { type HistoryChange, type HistoryEntry, type HistoryStore, LedgerError } from '../../model/ledger.ts';
+import type { Policy, Severity } from '../../model/policy.ts';
+import { counted } from '../../model/quoted.ts';
+import { findViolations, isMatched, type PlanCheck } from '../../policies/check-plan.ts';
+import { evaluate } from '../../policies/evaluate.ts';
+import { exemptionsFor, exemptionState } from '../../policies/exemptions.ts';
+import { specShape } from '../../policies/load-policies.ts';
+import { changeVariable, countsOf, planVariable } from '../../policies/variables.ts';
+import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
+import { printable } from '../../report/view/printable.ts';
+import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import type { CliHost } from '../../run/host.ts';
+import { type CommandContext, printError, printJson, textOutput } from '../../run/terminal.ts';
+
+interface ReplayedFinding {
+  readonly policy: string;
+  readonly severity: Severity;
+  readonly address: string;
+  /** `unknown`: the history does not have what the rule asks */
+  readonly is: 'violation' | 'exempt' | 'unknown';
+  readonly message?: string;
+}
+
+interface ReplayedApply {
+  readonly id: string;
+  /** RFC 3339 */
+  readonly began: string;
+  readonly who: string;
+  readonly changes: number;
+  readonly findings: readonly ReplayedFinding[];
+}
+
+interface Replay {
+  /** RFC 3339 */
+  readonly since: string;
+  readonly policies: number;
+  /** newest first */
+  readonly applies: readonly ReplayedApply[];
+  /** entries that cannot be read */
+  readonly damaged: readonly string[];
+}
+
+/** The most entries that are read. */
+const maxEntries = 10_000;
+
+export async function replayPolicies(
+  policies: readonly Policy[],
+  store: HistoryStore,
+  { host, since }: { readonly host: CliHost; readonly since: number },
+): Promise<Replay> {
+  const read = await store.readEntries(maxEntries);
+  const damaged = read.flatMap((entry) => (entry instanceof LedgerError ? [entry.message] : []));
+  const entries = read.flatMap((entry) =>
+    entry instanceof LedgerError || Date.parse(entry.began) < since || entry.changes.length === 0
+      ? []
+      : [entry],
+  );
+  const whole = entries.filter(isWhole);
+  const found = await findViolations(policies, whole.map(checkOf), host.kinds);
+  const ofWhole = new Map(whole.map((entry, index) => [entry.id, found[index] ?? []]));
+  const now = host.now();
+  const applies: ReplayedApply[] = [];
+  const partial = entries.filter((entry) => !isWhole(entry));
+  const unknown = await replayPartial(policies, partial, host.kinds);
+  for (const entry of entries) {
+    const findings = (ofWhole.get(entry.id) ?? []).map(({ policy, change: { address }, message }) =>
+      findingOf(policy, formatAddress(address), { is: 'violation', message }, now),
+    );
+    const others = (unknown.get(entry.id) ?? []).map(({ policy, address, ...result }) =>
+      findingOf(policy, address, result, now),
+    );
+    const { id, began, run, changes } = entry;
+    applies.push({ id, began, who: run.who, changes: changes.length, findings: [...findings, ...others] });
+  }
+  return { since: new Date(since).toISOString(), policies: policies.length, applies, damaged };
+}
+
+function findingOf(
+  { name: policy, severity, exemptions }: Policy,
+  address: string,
+  { is, message }: { readonly is: 'violation' | 'unknown'; readonly message: string },
+  now: number,
+): ReplayedFinding {
+  const isExempt = exemptionsFor(exemptions, address).some(
+    (one) => exemptionState(one, now).is === 'in-force',
+  );
+  return {
+    ...{ policy, severity, address },
+    is: is === 'violation' && isExempt ? 'exempt' : is,
+    ...(message === '' ? {} : { message }),
+  };
+}
+
+/** Whether all is there that rules may ask. */
+function isWhole({ unchanged, changes }: HistoryEntry): boolean {
+  return unchanged !== undefined && changes.every(({ checked }) => checked !== undefined);
+}
+
+function checkOf({ stack, commit, began, changes, unchanged = 0 }: HistoryEntry): PlanCheck {
+  return {
+    plan: { stack, commit, time: began, counts: countsOf(changes, unchanged) },
+    changes: changes.flatMap(({ address, action, fields, checked }) =>
+      checked === undefined
+        ? []
+        : [
+            {
+              ...{ address: parseAddress(address), action, fields, ...checked },
+              ...{ before: checked.before, after: checked.after },
+              ...{ declaredAt: checked.declaredAt, parent: checked.parent },
+            },
+          ],
+    ),
+  };
+}
+
+interface PartialFinding {
+  readonly policy: Policy;
+  readonly address: string;
+  readonly is: 'violation' | 'unknown';
+  readonly message: string;
+}
+
+const lacks = 'the history does not have what the rule asks';
+
+/** Members that older entries lack are left out, so that a rule which asks for one fails; one that asks whether it is there is not run. */
+async function replayPartial(
+  policies: readonly Policy[],
+  entries: readonly HistoryEntry[],
+  kinds: Registry,
+): Promise<ReadonlyMap<string, readonly PartialFinding[]>> {
+  const all = entries.flatMap((entry) => entry.changes.map((change) => ({ entry, change })));
+  const cases = all.flatMap(({ entry, change }, index) => {
+    const address = parseAddress(change.address);
+    return policies.flatMap((policy, rule) => {
+      const { tags, ...match } = policy.match;
+      if (!isMatched(match, { address, action: change.action, tags: {} })) return [];
+      const mayRun = tags === undefined && !asksForAbsence.test(policy.rule);
+      return [{ entry, change, policy, rule, index, mayRun }];
+    });
+  });
+  const run = cases.filter(({ mayRun }) => mayRun);
+  const { results } = await evaluate({
+    rules: policies.map((policy) => ({ rule: policy.rule, spec: specShape(policy, kinds) })),
+    changes: all.map(({ entry, change }) => ({ change: partialChange(change), plan: partialPlan(entry) })),
+    plan: {},
+    cases: run.map(({ rule, index }) => [rule, index]),
+  });
+  const found = new Map<string, PartialFinding[]>();
+  const add = (id: string, one: PartialFinding) => found.set(id, [...(found.get(id) ?? []), one]);
+  for (const { entry, change, policy } of cases.filter(({ mayRun }) => !mayRun))
+    add(entry.id, { policy, address: change.address, is: 'unknown', message: lacks });
+  for (const [index, { entry, change, policy }] of run.entries()) {
+    const result = results[index];
+    if (result?.is === 'pass') continue;
+    const isKnown = result?.is === 'violation';
+    add(entry.id, {
+      ...{ policy, address: change.address },
+      is: isKnown ? 'violation' : 'unknown',
+      message: isKnown ? '' : lacks,
+    });
+  }
+  return found;
+}
+
+const asksForAbsence = /\bhas\s*\(|\bin\s+(?:change|resource|plan)\b/;
+
+function partialChange({ address, action, fields }: HistoryChange): JsonObject {
+  const whole = changeVariable({
+    ...{ address: parseAddress(address), action, fields, tags: {}, accessGained: [], accessLost: [] },
+    ...{ before: undefined, after: undefined, declaredAt: undefined, parent: undefined, references: [] },
+  });
+  const known = ['address', 'kind', 'target', 'name', 'action', 'fields'];
+  return Object.fromEntries(Object.entries(whole).filter(([name]) => known.includes(name)));
+}
+
+function partialPlan({ stack, commit, began, changes }: HistoryEntry): JsonObject {
+  const { unchanged: _, ...counts } = countsOf(changes, 0);
+  return { ...planVariable({ stack, commit, time: began, counts: countsOf(changes, 0) }), counts };
+}
+
+export function printReplay(replay: Replay, { terminal }: CommandContext): ExitCode {
+  const { since, policies, applies, damaged } = replay;
+  printJson(terminal, (reported) =>
+    renderJson({
+      ...{ since, policies },
+      applies: applies.map(({ findings, ...one }) => ({
+        ...one,
+        findings: findings.map((found) => ({ ...found })),
+      })),
+      ...diagnosticsMember(reported),
+    }),
+  );
+  const output = textOutput(terminal);
+  const { paint } = terminal;
+  for (const { id, began, who, findings } of applies) {
+    const lines = findingLines(findings.filter(({ is }) => is !== 'exempt'));
+    if (lines.length === 0) continue;
+    output?.write(`${paint.bold(`${began}  ${id}  ${printable(who)}`)}\n${lines.join('')}`);
+  }
+  output?.write(`${summaryOf(applies, since)}\n`);
+  for (const message of damaged) printError(terminal, 'history-damaged', message);
+  return damaged.length === 0 ? exitCodes.done : exitCodes.error;
+}
+
+const verbs: Readonly<Record<Severity, string>> = { deny: 'denied', confirm: 'blocked', warn: 'warned' };
+/** So many resources of a finding are named. */
+const maxNamed = 5;
+
+/** One line for each policy and message. */
+function findingLines(findings: readonly ReplayedFinding[]): string[] {
+  const groups = Map.groupBy(findings, ({ policy, is, message = '' }) => `${policy} ${is} ${message}`);
+  return [...groups.values()].flatMap((some) => {
+    const [one] = some;
+    if (one === undefined) return [];
+    const names = some.slice(0, maxNamed).map(({ address }) => printable(address));
+    const more = some.length > maxNamed ? ` and ${some.length - maxNamed} more` : '';
+    const says = one.message === undefined ? '' : `: ${printable(one.message)}`;
+    const what = one.is === 'unknown' ? 'unknown' : verbs[one.severity];
+    return [`  ${what}  ${policyGuard(one.policy)}  ${names.join(', ')}${more}${says}\n`];
+  });
+}
+
+function summaryOf(applies: readonly ReplayedApply[], since: string): string {
+  const count = (has: (finding: ReplayedFinding) => boolean) =>
+    applies.filter(({ findings }) => findings.some(has)).length;
+  const stopped = count(({ is, severity }) => is === 'violation' && severity !== 'warn');
+  const warned = count(({ is, severity }) => is === 'violation' && severity === 'warn');
+  const unknown = count(({ is }) => is === 'unknown');
+  const parts = [
+    `${counted(stopped, 'would have been stopped', 'would have been stopped')}`,
+    ...(warned === 0 ? [] : [`${warned} warned of`]),
+    ...(unknown === 0
+      ? []
+      : [`${unknown} unknown in part, because the history of older versions lacks what rules ask`]),
+  ];
+  return `Of ${counted(applies.length, 'apply', 'applies')} with changes since ${since}, ${parts.join(', ')}`;
+}

@@ -1,0 +1,130 @@
+/** Runs the tests in policies: each sample change is evaluated as a change of a plan is. */
+import type { Address } from '../../model/address.ts';
+import type { Action } from '../../model/change.ts';
+import type { Place } from '../../model/diagnostic.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
+import type { Expected } from '../../model/policy.ts';
+import { counted, quoted } from '../../model/quoted.ts';
+import { placeIn } from '../../manifest/yaml/yaml-document.ts';
+import { isMatched } from '../../policies/check-plan.ts';
+import { evaluate } from '../../policies/evaluate.ts';
+import { type ReadPolicy, specShape } from '../../policies/load-policies.ts';
+import { sampleVariables } from '../../policies/variables.ts';
+import type { CaseResult } from '../../policies/worker.ts';
+import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
+import { printable } from '../../report/view/printable.ts';
+import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import type { CliHost } from '../../run/host.ts';
+import { type CommandContext, noteError, printJson, textOutput } from '../../run/terminal.ts';
+
+interface TestResult {
+  readonly policy: string;
+  readonly test: string;
+  readonly place: Place;
+  readonly expected: Expected;
+  readonly found: Expected;
+  /** of the violation or the error */
+  readonly message?: string;
+  readonly isPassed: boolean;
+}
+
+interface TestRun {
+  readonly policies: readonly string[];
+  readonly results: readonly TestResult[];
+  /** policies without tests */
+  readonly untested: readonly string[];
+}
+
+export async function runTests(
+  policies: readonly ReadPolicy[],
+  { kinds, now }: Pick<CliHost, 'kinds' | 'now'>,
+): Promise<TestRun> {
+  const at = new Date(now()).toISOString();
+  const all = policies.flatMap((policy, rule) =>
+    policy.tests.map((test, index) => ({ policy, rule, test, index, variables: sampleVariables(test, at) })),
+  );
+  const matching = all.filter(({ policy, variables }) => isMatched(policy.match, sampleChange(variables)));
+  const { results } = await evaluate({
+    rules: policies.map((policy) => ({
+      rule: policy.rule,
+      ...(policy.message === undefined ? {} : { message: policy.message }),
+      spec: specShape(policy, kinds),
+    })),
+    changes: matching.map(({ variables }) => variables),
+    plan: {},
+    cases: matching.map(({ rule }, change) => [rule, change]),
+  });
+  const resultOf = new Map(matching.map((one, index) => [one, results[index]]));
+  return {
+    policies: policies.map(({ name }) => name),
+    untested: policies.filter(({ tests }) => tests.length === 0).map(({ name }) => name),
+    results: all.map((one): TestResult => {
+      const { policy, test, index } = one;
+      const result = resultOf.get(one);
+      const found = matching.includes(one) ? foundOf(result) : 'no-match';
+      const isMessage = test.message === undefined || test.message === result?.message;
+      return {
+        ...{ policy: policy.name, test: test.name, expected: test.expect, found },
+        place: placeIn(policy.document, ['spec', 'tests', `${index}`, 'name']),
+        ...(result?.message === undefined ? {} : { message: result.message }),
+        isPassed: found === test.expect && isMessage,
+      };
+    }),
+  };
+}
+
+function foundOf(result: CaseResult | undefined): Expected {
+  return result?.is ?? 'error';
+}
+
+type Sample = ReturnType<typeof sampleVariables>;
+
+function sampleChange({ change, resource }: Sample) {
+  const text = (value: Json | undefined) => (typeof value === 'string' ? value : '');
+  const { kind, target, name, action } = change;
+  const address: Address = { kind: text(kind), target: text(target), name: text(name) };
+  const tags = isJsonObject(resource?.['tags']) ? resource['tags'] : {};
+  return {
+    address,
+    action: text(action) as Action,
+    tags: Object.fromEntries(Object.entries(tags).map(([key, value]) => [key, text(value)])),
+  };
+}
+
+export function printTests(run: TestRun, { terminal }: CommandContext): ExitCode {
+  const { results, policies, untested } = run;
+  const failed = results.filter(({ isPassed }) => !isPassed);
+  printJson(terminal, (reported) =>
+    renderJson({
+      policies: [...policies],
+      untested: [...untested],
+      tests: results.map(({ isPassed, place: { file, line }, ...one }) => ({
+        ...one,
+        place: { file, line },
+        passed: isPassed,
+      })),
+      ...diagnosticsMember(reported),
+    }),
+  );
+  const output = textOutput(terminal);
+  const { paint } = terminal;
+  for (const { policy, test, place, expected, found, message } of failed) {
+    const why = expected === found ? 'another message' : `expected ${expected}, found ${found}`;
+    const says = message === undefined ? '' : `: ${printable(message)}`;
+    output?.write(
+      `${paint.error('failed')}  ${policy}: ${printable(test)}\n        ${why}${says}\n        ${place.file}:${place.line}\n`,
+    );
+  }
+  const tests = counted(results.length - failed.length, 'test');
+  const of = policies.length === 1 ? '1 policy' : `${policies.length} policies`;
+  const without = untested.length === 0 ? '' : `; without tests: ${untested.join(', ')}`;
+  const end = failed.length === 0 ? '' : `, ${failed.length} failed`;
+  output?.write(`${tests} of ${of} passed${end}${without}\n`);
+  if (failed.length === 0) return exitCodes.done;
+  noteError(
+    terminal,
+    'policy-tests',
+    `${counted(failed.length, 'test')} of policies failed: ${failed.map(({ policy, test }) => `${quoted(policy)}: ${test}`).join('; ')}`,
+  );
+  return exitCodes.error;
+}

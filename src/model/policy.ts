@@ -1,0 +1,109 @@
+/** Policies: the rules of an organization about the changes of a plan, and where they come from. */
+import type { Action } from './change.ts';
+import type { Place } from './diagnostic.ts';
+import type { GuardId } from './guard.ts';
+import type { Json, JsonObject } from './json.ts';
+
+/** `deny`: nobody can acknowledge a violation. `confirm`: it blocks until it is acknowledged. `warn`: it is only shown. */
+export type Severity = 'deny' | 'confirm' | 'warn';
+
+/** A change with all of these; an absent member matches everything. In patterns only `*` is special. */
+export interface PolicyMatch {
+  readonly kinds?: readonly string[];
+  readonly actions?: readonly Action[];
+  /** patterns of names of targets */
+  readonly targets?: readonly string[];
+  /** patterns of values, by key of the tag */
+  readonly tags?: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface Exemption {
+  /** an address, or a pattern of addresses in which only `*` is special */
+  readonly resource: string;
+  readonly reason: string;
+  readonly owner: string;
+  /** its last day in UTC (`2026-12-31`), or a time (RFC 3339) */
+  readonly until: string;
+}
+
+/** What a test of a policy expects: `no-match` means that the policy is not about the change. */
+export type Expected = 'pass' | 'violation' | 'error' | 'no-match';
+
+interface PolicyTest {
+  readonly name: string;
+  /** members of the variables; those that are left out have the values of a create without fields */
+  readonly change: JsonObject;
+  readonly resource?: JsonObject;
+  readonly plan?: JsonObject;
+  readonly expect: Expected;
+  /** the message of the violation */
+  readonly message?: string;
+}
+
+export interface Policy {
+  readonly name: string;
+  readonly severity: Severity;
+  /** one sentence for people */
+  readonly description?: string;
+  readonly match: PolicyMatch;
+  /** CEL; a change passes only if it gives `true` */
+  readonly rule: string;
+  /** CEL that gives a text */
+  readonly message?: string;
+  readonly exemptions: readonly Exemption[];
+  readonly tests: readonly PolicyTest[];
+  /** of its name */
+  readonly place: Place;
+}
+
+/** The policies that a plan was checked with. */
+export interface PlanPolicies {
+  readonly count: number;
+  /** RFC 3339: the time of the check */
+  readonly at: string;
+  readonly sources: readonly ReadSource[];
+  /** violations that count as none, because of an exemption */
+  readonly exempted: readonly UsedExemption[];
+}
+
+/** A source as it was read. */
+export interface ReadSource {
+  readonly policies: number;
+  /** files of the work tree; absent for those of a commit */
+  readonly files?: readonly string[];
+  readonly remote?: string;
+  readonly ref?: string;
+  readonly path?: string;
+  readonly commit?: string;
+}
+
+export interface UsedExemption {
+  readonly guard: GuardId;
+  /** of the resource */
+  readonly address: string;
+  readonly until: string;
+  readonly owner: string;
+}
+
+/** A change as policies see it, without secrets: today's policies can be run on what was applied before. */
+export interface CheckedRecord {
+  /** the whole content before and after; absent where there is none */
+  readonly before?: Readonly<Record<string, Json>>;
+  readonly after?: Readonly<Record<string, Json>>;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly tagsBefore: Readonly<Record<string, string>>;
+  readonly accessGained: readonly string[];
+  readonly accessLost: readonly string[];
+  readonly declaredAt?: string;
+  /** what the resource belongs to; absent if it is a resource of its own */
+  readonly parent?: RelatedResource;
+  /** other resources that it names */
+  readonly references: readonly RelatedResource[];
+}
+
+/** Another resource as it is after the plan. */
+export interface RelatedResource {
+  readonly address: string;
+  /** absent if it is not known */
+  readonly spec?: Readonly<Record<string, Json>>;
+}

@@ -1,0 +1,206 @@
+/** Checks the changes of a plan against policies: which violate one, which are exempt, and what apply may do about that. */
+import { type AddressText, formatAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { type Concern, type Guard, policyGuard, sortConcerns } from '../model/guard.ts';
+import type { Registry } from '../model/kind.ts';
+import { matchesPattern } from '../model/name-pattern.ts';
+import type { Exemption, PlanPolicies, Policy, PolicyMatch, UsedExemption } from '../model/policy.ts';
+import { counted, quoted } from '../model/quoted.ts';
+import { evaluate } from './evaluate.ts';
+import { exemptionsFor, exemptionState } from './exemptions.ts';
+import { type LoadedPolicies, specShape } from './load-policies.ts';
+import {
+  changeVariable,
+  type CheckedChange,
+  type CheckedPlan,
+  planVariable,
+  resourceVariable,
+} from './variables.ts';
+
+export interface PlanCheck {
+  readonly changes: readonly CheckedChange[];
+  readonly plan: CheckedPlan;
+}
+
+/** What a policy says about one change that does not pass. */
+interface Violation {
+  readonly policy: Policy;
+  readonly change: CheckedChange;
+  /** a clause; for an error why the rule could not say anything */
+  readonly message: string;
+  readonly isError: boolean;
+}
+
+interface PolicyFindings {
+  /** of policies, those that deny first */
+  readonly guards: readonly Guard[];
+  readonly policies: PlanPolicies;
+  /** warnings about exemptions that end soon */
+  readonly problems: readonly Diagnostic[];
+}
+
+/** @param now milliseconds since 1970: exemptions are in force at this time, or not */
+export async function checkPlan(
+  { policies, sources }: LoadedPolicies,
+  check: PlanCheck,
+  { kinds, now }: { readonly kinds: Registry; readonly now: number },
+): Promise<PolicyFindings> {
+  const [violations = []] = await findViolations(policies, [check], kinds);
+  const decided = violations.map((violation) => ({ violation, ...exemptionOf(violation, now) }));
+  const exempted = decided.flatMap(({ violation, used }): UsedExemption[] =>
+    used === undefined
+      ? []
+      : [
+          {
+            guard: policyGuard(violation.policy.name),
+            address: formatAddress(violation.change.address),
+            until: used.until,
+            owner: used.owner,
+          },
+        ],
+  );
+  const open = decided.filter(({ used }) => used === undefined);
+  return {
+    guards: toGuards(open),
+    policies: { count: policies.length, at: check.plan.time, sources, exempted },
+    problems: policies.flatMap((policy) => endingSoon(policy, now)),
+  };
+}
+
+/** @returns those of each plan, in the order of the policies */
+export async function findViolations(
+  policies: readonly Policy[],
+  checks: readonly PlanCheck[],
+  kinds: Registry,
+): Promise<readonly (readonly Violation[])[]> {
+  const changes = checks.flatMap((check, of) => check.changes.map((change) => ({ change, of })));
+  const cases = policies.flatMap(({ match }, rule) =>
+    changes.flatMap(({ change }, index) => (isMatched(match, change) ? [[rule, index] as const] : [])),
+  );
+  const found: Violation[][] = checks.map(() => []);
+  if (cases.length === 0) return found;
+  const [only] = checks.length === 1 ? checks : [];
+  const { results } = await evaluate({
+    rules: policies.map((policy) => ({
+      rule: policy.rule,
+      ...(policy.message === undefined ? {} : { message: policy.message }),
+      spec: specShape(policy, kinds),
+    })),
+    changes: changes.map(({ change, of }) => ({
+      change: changeVariable(change),
+      resource: resourceVariable(change),
+      ...(only === undefined && checks[of] ? { plan: planVariable(checks[of].plan) } : {}),
+    })),
+    plan: only === undefined ? {} : planVariable(only.plan),
+    cases,
+  });
+  for (const [at, [rule, index]] of cases.entries()) {
+    const [policy, checked, result] = [policies[rule], changes[index], results[at]];
+    if (policy === undefined || checked === undefined || result?.is === 'pass') continue;
+    const isError = result?.is !== 'violation';
+    const message = result?.message ?? (isError ? 'the rule was not evaluated' : '');
+    found[checked.of]?.push({ policy, change: checked.change, message, isError });
+  }
+  return found;
+}
+
+export function isMatched(
+  { kinds, actions, targets, tags = {} }: PolicyMatch,
+  {
+    address,
+    action,
+    tags: has,
+    tagsBefore = {},
+  }: Pick<CheckedChange, 'address' | 'action' | 'tags' | 'tagsBefore'>,
+): boolean {
+  if (kinds !== undefined && !kinds.includes(address.kind)) return false;
+  if (actions !== undefined && !actions.some((one) => one === action)) return false;
+  if (targets !== undefined && !targets.some((pattern) => matchesPattern(address.target, pattern)))
+    return false;
+  return Object.entries(tags).every(([key, patterns]) => {
+    // A change of the tag itself must not lead out of the policy.
+    const values = [has, tagsBefore].flatMap((all) => (Object.hasOwn(all, key) ? [all[key] ?? ''] : []));
+    return values.some((value) => patterns.some((pattern) => matchesPattern(value, pattern)));
+  });
+}
+
+interface Decision {
+  /** the exemption that makes the violation count as none */
+  readonly used?: Exemption;
+  /** one that did so before */
+  readonly ended?: Exemption;
+}
+
+function exemptionOf({ policy, change }: Violation, now: number): Decision {
+  const about = exemptionsFor(policy.exemptions, formatAddress(change.address));
+  const used = about.find((one) => exemptionState(one, now).is === 'in-force');
+  if (used !== undefined) return { used };
+  const ended = about.find((one) => exemptionState(one, now).is === 'ended');
+  return ended === undefined ? {} : { ended };
+}
+
+type Decided = Decision & { readonly violation: Violation };
+
+const effects = { deny: 'denies', confirm: 'blocks', warn: 'warns' } as const;
+
+/**
+ * An exemption that has ended stops an apply whatever was acknowledged: whoever acknowledged the policy before cannot have
+ * meant a resource that was exempt then.
+ */
+function effectOf({ violation: { policy }, ended }: Decided): Guard['effect'] {
+  return ended === undefined || policy.severity === 'warn' ? effects[policy.severity] : 'denies';
+}
+
+/** One guard for each policy and effect. */
+function toGuards(decided: readonly Decided[]): Guard[] {
+  const groups = Map.groupBy(decided, (one) => `${effectOf(one)} ${one.violation.policy.name}`);
+  const guards = [...groups.values()].flatMap((group): Guard[] => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { policy } = first.violation;
+    const byAddress = Map.groupBy(
+      group,
+      ({ violation }): AddressText => formatAddress(violation.change.address),
+    );
+    const concerns = [...byAddress.values()].flatMap((some): Concern[] => {
+      const [one] = some;
+      if (one === undefined) return [];
+      const messages = [...new Set(some.map(messageOf).filter((text) => text !== ''))];
+      return [{ address: one.violation.change.address, messages }];
+    });
+    const violates = concerns.length === 1 ? 'violates' : 'violate';
+    const wants = policy.description === undefined ? '' : `: ${policy.description}`;
+    const message = `${counted(concerns.length, 'change')} ${violates} the policy ${quoted(policy.name)}${wants}`;
+    const id = policyGuard(policy.name);
+    const effect = effectOf(first);
+    return [{ id, effect, counted: concerns.length, message, concerns: sortConcerns(concerns) }];
+  });
+  const order = ['denies', 'blocks', 'warns'];
+  return guards.toSorted(
+    (a, b) => order.indexOf(a.effect) - order.indexOf(b.effect) || (a.id < b.id ? -1 : Number(a.id > b.id)),
+  );
+}
+
+function messageOf({ violation: { message }, ended }: Decided): string {
+  if (ended === undefined) return message;
+  const why = `the exemption until ${ended.until} (${ended.owner}) has ended: remove it, or renew it`;
+  return message === '' ? why : `${message}; ${why}`;
+}
+
+function endingSoon({ name, exemptions, place }: Policy, now: number): Diagnostic[] {
+  return exemptions.flatMap((exemption): Diagnostic[] => {
+    const state = exemptionState(exemption, now);
+    if (state.is !== 'in-force' || !state.endsSoon) return [];
+    const { resource, owner, until, reason } = exemption;
+    return [
+      {
+        code: 'exemption-ends',
+        severity: 'warning',
+        class: 'failure',
+        message: `the exemption of ${quoted(resource)} from the policy ${quoted(name)} ends on ${until} (owner: ${owner}; reason: ${reason})`,
+        place,
+        fix: `change the resource so that it follows the policy, or renew the exemption`,
+      },
+    ];
+  });
+}

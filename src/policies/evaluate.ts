@@ -1,0 +1,77 @@
+/** Runs expressions in a worker that is ended at its deadline. What has no result by then is an error, never a pass. */
+import { Worker } from 'node:worker_threads';
+import { counted } from '../model/quoted.ts';
+import type { Answer, CaseResult, Job, RuleProblem } from './worker.ts';
+import { workerCode } from './worker-code.ts';
+
+/** In milliseconds; the start of the worker does not count. */
+const timeForAll = 2000;
+const timeForEach = 0.1;
+/** The start only loads code; a machine that takes longer has another problem. */
+const timeToStart = 60_000;
+const maxMemory = 512;
+
+interface Evaluation {
+  /** of the expressions themselves */
+  readonly problems: readonly RuleProblem[];
+  /** one for each case, in their order */
+  readonly results: readonly CaseResult[];
+}
+
+/** Parses, checks and evaluates. @returns in any case: where the worker fails, each case without a result is an error */
+export async function evaluate(job: Job): Promise<Evaluation> {
+  const allowed = Math.round(timeForAll + job.cases.length * timeForEach);
+  const problems: RuleProblem[] = [];
+  const results: CaseResult[] = [];
+  const failure = await runWorker(job, allowed, (answer) => {
+    if (answer.type === 'problems') problems.push(...answer.problems);
+    if (answer.type === 'results') results.push(...answer.results);
+  });
+  if (failure !== undefined && job.cases.length === 0)
+    problems.push(...job.rules.map((_, rule) => ({ rule, part: 'rule' as const, message: failure })));
+  const rest = job.cases.slice(results.length);
+  const missing = { is: 'error', message: failure ?? 'the rule was not evaluated' } as const;
+  return { problems, results: [...results.slice(0, job.cases.length), ...rest.map(() => missing)] };
+}
+
+/** @returns why it did not come to its end, as a clause */
+async function runWorker(
+  job: Job,
+  allowed: number,
+  take: (answer: Answer) => void,
+): Promise<string | undefined> {
+  const worker = startWorker();
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<string | undefined>((resolve) => {
+      const endAfter = (milliseconds: number, why: string) => {
+        clearTimeout(timer);
+        timer = setTimeout(() => resolve(why), milliseconds);
+      };
+      endAfter(timeToStart, 'the thread that evaluates rules did not start');
+      worker.on('error', ({ message }: Error) => resolve(`the rules could not be evaluated: ${message}`));
+      worker.on('exit', () => resolve('the thread that evaluates rules ended'));
+      worker.on('message', (answer: Answer) => {
+        if (answer.type === 'end') return resolve(undefined);
+        if (answer.type !== 'ready') return take(answer);
+        endAfter(allowed, `the rules took more than ${seconds(allowed)} together`);
+        return worker.postMessage(job);
+      });
+    });
+  } finally {
+    clearTimeout(timer);
+    await worker.terminate();
+  }
+}
+
+/** It gets neither variables of the environment nor streams: a rule has nothing but its variables. */
+function startWorker(): Worker {
+  const options = { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: maxMemory } };
+  return 'text' in workerCode
+    ? new Worker(workerCode.text, { ...options, eval: true })
+    : new Worker(workerCode.file, options);
+}
+
+function seconds(milliseconds: number): string {
+  return counted(milliseconds / 1000, 'second');
+}

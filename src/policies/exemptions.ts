@@ -1,0 +1,49 @@
+/** Whether an exemption is in force. Only this file decides that; everybody else takes its answer. Pure. */
+import { matchesPattern } from '../model/name-pattern.ts';
+import type { Exemption } from '../model/policy.ts';
+
+const day = 24 * 60 * 60 * 1000;
+/** An exemption ends at most so many days after it is read. */
+export const maxExemptionDays = 90;
+/** Of an exemption that ends within so many days, each plan says so. */
+const noticeDays = 14;
+
+type ExemptionState =
+  | { readonly is: 'in-force'; readonly endsSoon: boolean }
+  | { readonly is: 'ended' }
+  /** it counts for nothing */
+  | { readonly is: 'too-far' }
+  /** its end is no day that exists */
+  | { readonly is: 'invalid' };
+
+/** @param now milliseconds since 1970 */
+export function exemptionState({ until }: Pick<Exemption, 'until'>, now: number): ExemptionState {
+  const end = endOf(until);
+  if (end === undefined) return { is: 'invalid' };
+  if (end <= now) return { is: 'ended' };
+  // The last day counts as a whole, so the limit is the end of a day as well.
+  if (end > now + (maxExemptionDays + 1) * day) return { is: 'too-far' };
+  return { is: 'in-force', endsSoon: end <= now + noticeDays * day };
+}
+
+/** The exemptions about a resource. */
+export function exemptionsFor(exemptions: readonly Exemption[], address: string): readonly Exemption[] {
+  return exemptions.filter(({ resource }) => matchesPattern(address, resource));
+}
+
+/** Whether one ends later than all of the others about the same resources, or is about others: then it loosens the policy. */
+export function isNewExemption(one: Exemption, before: readonly Exemption[]): boolean {
+  const end = endOf(one.until) ?? 0;
+  return !before.some(
+    (other) => matchesPattern(one.resource, other.resource) && end <= (endOf(other.until) ?? 0),
+  );
+}
+
+/** The end in milliseconds since 1970: of a day, the beginning of the next one in UTC. */
+function endOf(until: string): number | undefined {
+  const time = Date.parse(until);
+  if (Number.isNaN(time)) return undefined;
+  if (until.includes('T')) return time;
+  // "2026-02-30" would be a day in March.
+  return new Date(time).toISOString().startsWith(until) ? time + day : undefined;
+}

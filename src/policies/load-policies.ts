@@ -1,0 +1,259 @@
+/**
+ * Reads the policies of a stack from where it names them, and checks them. Whatever cannot be read is an error: it never means that there
+ * are no policies.
+ */
+import { explainErrors } from '../manifest/explain-errors.ts';
+import { compileSchema } from '../manifest/schema/compile-schema.ts';
+import { parseDocuments } from '../manifest/yaml/parse-documents.ts';
+import { createSourceText, placeIn, typedText, type YamlDocument } from '../manifest/yaml/yaml-document.ts';
+import { diagnose, type Problem } from '../manifest/problem.ts';
+import { jsonSchema } from '../model/define-kind.ts';
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
+import type { Registry } from '../model/kind.ts';
+import type { NamedReference } from '../model/named-reference.ts';
+import { nearestWord } from '../model/nearest-word.ts';
+import type { Policy, ReadSource } from '../model/policy.ts';
+import type { PolicyText } from '../model/policy-source.ts';
+import { orList, quoted } from '../model/quoted.ts';
+import type { Stack } from '../model/stack.ts';
+import { evaluate } from './evaluate.ts';
+import { exemptionState, maxExemptionDays } from './exemptions.ts';
+import { type ReadContext, readSource, type SourceTexts } from './read-sources.ts';
+import { type PolicyDocument, policySchema } from './schema.ts';
+import { type NestedFields, shapeOfFields } from './variables.ts';
+
+/** A policy with its document. */
+export interface ReadPolicy extends Policy {
+  readonly document: YamlDocument;
+}
+
+export interface LoadedPolicies {
+  readonly policies: readonly ReadPolicy[];
+  readonly sources: readonly ReadSource[];
+  /** sorted; with an error none of the policies may be used */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface PolicyContext extends ReadContext {
+  readonly kinds: Registry;
+  /** milliseconds since 1970 */
+  readonly now: number;
+}
+
+export async function loadPolicies(
+  { policies: sources = [], directory, file }: Pick<Stack, 'policies' | 'directory' | 'file'>,
+  context: PolicyContext,
+): Promise<LoadedPolicies> {
+  const read = await Promise.all(sources.map((source) => readSource(source, { directory, file }, context)));
+  const all = read.map((source) => ({ source, ...parseSource(source, context) }));
+  const isEarlier = sources.map((source) => 'earlier' in source && source.earlier === true);
+  const named = all.flatMap((one, index) => (isEarlier[index] === true ? [] : one.policies));
+  // Of earlier ones, those that did not change are there already.
+  const known: ReadPolicy[] = [...named];
+  const kept = all.map(({ policies }, index) => {
+    if (isEarlier[index] !== true) return policies;
+    const others = policies.filter((one) => !known.some((now) => isSamePolicy(now, one)));
+    known.push(...others);
+    return others;
+  });
+  const policies = kept.flat();
+  const diagnostics = [
+    ...all.flatMap((one) => [...one.source.diagnostics, ...one.diagnostics]),
+    ...sameNames(named),
+    ...(await checkExpressions(policies, context.kinds)),
+  ];
+  return {
+    policies,
+    sources: all.map(({ source }, index) => ({ policies: kept[index]?.length ?? 0, ...source.read })),
+    diagnostics: sortDiagnostics(diagnostics),
+  };
+}
+
+/** Whether one decides like the other: its tests, its description and its place do not matter. */
+function isSamePolicy(one: Policy, other: Policy): boolean {
+  const text = ({ name, severity, match, rule, message, exemptions }: Policy) =>
+    JSON.stringify([name, severity, match, rule, message ?? null, exemptions]);
+  return text(one) === text(other);
+}
+
+// From texts to policies.
+
+interface Parsed {
+  readonly policies: readonly ReadPolicy[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The valid policies in some texts, without a check of their expressions. */
+export function policiesIn(
+  texts: readonly PolicyText[],
+  context: Pick<PolicyContext, 'kinds' | 'now'>,
+): Parsed {
+  const parsed = texts.map(({ file, text }) => parseText(file, text, context));
+  return {
+    policies: parsed.flatMap((one) => one.policies),
+    diagnostics: parsed.flatMap((one) => one.diagnostics),
+  };
+}
+
+function parseSource({ texts, diagnostics: before }: SourceTexts, context: PolicyContext): Parsed {
+  const { policies, diagnostics } = policiesIn(texts, context);
+  const isEmpty = texts.length > 0 && policies.length === 0 && !hasErrors([...before, ...diagnostics]);
+  return {
+    policies,
+    diagnostics: isEmpty ? [...diagnostics, nothingIn(texts.map(({ file }) => file))] : diagnostics,
+  };
+}
+
+function nothingIn(files: readonly string[]): Diagnostic {
+  const message = `${orList(files.slice(0, 5).map(quoted)).replace(' or ', ' and ')} hold no policy`;
+  return { code: 'policies-unreadable', severity: 'error', class: 'invalid', message };
+}
+
+function parseText(file: string, text: string, context: Pick<PolicyContext, 'kinds' | 'now'>): Parsed {
+  const { documents, diagnostics } = parseDocuments(createSourceText(file, text));
+  const each = documents.map((document) => readPolicy(document, context));
+  return {
+    policies: each.flatMap(({ policy }) => (policy === undefined ? [] : [policy])),
+    diagnostics: [...diagnostics, ...each.flatMap((one) => one.diagnostics)],
+  };
+}
+
+function readPolicy(
+  document: YamlDocument,
+  { kinds, now }: Pick<PolicyContext, 'kinds' | 'now'>,
+): { readonly policy?: ReadPolicy; readonly diagnostics: readonly Diagnostic[] } {
+  const schema = jsonSchema(policySchema);
+  const errors = compileSchema(policySchema, () => schema)(document.value);
+  const broken = explainErrors(errors, {
+    base: [],
+    schema,
+    typed: (path) => typedText(document, path),
+    field: () => undefined,
+    isSecret: () => false,
+    absent: 'unmanaged',
+  });
+  if (broken.length > 0) return { diagnostics: broken.map((problem) => diagnosed(problem, document)) };
+  // it matches the schema
+  const { metadata, spec } = document.value as unknown as PolicyDocument;
+  const problems = [
+    ...unknownKinds(spec.match?.kinds ?? [], kinds),
+    ...(spec.exemptions ?? []).flatMap((one, index) => exemptionProblem(one.until, index, now)),
+  ];
+  const { tags } = spec.match ?? {};
+  const policy: ReadPolicy = {
+    ...spec,
+    name: metadata.name,
+    match: {
+      ...(spec.match as Omit<Policy['match'], 'tags'> | undefined),
+      ...(tags === undefined
+        ? {}
+        : { tags: Object.fromEntries(Object.entries(tags).map(([key, one]) => [key, [one].flat()])) }),
+    },
+    exemptions: spec.exemptions ?? [],
+    tests: (spec.tests ?? []).map(({ change = {}, ...test }) => ({ ...test, change })),
+    place: placeIn(document, ['metadata', 'name']),
+    document,
+  };
+  const diagnostics = problems.map((problem) => diagnosed(problem, document));
+  return hasErrors(diagnostics) ? { diagnostics } : { policy, diagnostics };
+}
+
+function diagnosed(problem: Problem, document: YamlDocument): Diagnostic {
+  return diagnose(problem, {
+    place: (path, side) => placeIn(document, path, side),
+    fromDefaults: () => false,
+    isSecret: () => false,
+  });
+}
+
+function unknownKinds(names: readonly string[], kinds: Registry): Problem[] {
+  return names.flatMap((name, index) => {
+    if (kinds.has(name)) return [];
+    const near = nearestWord(name, kinds.keys());
+    return [
+      {
+        code: 'unknown-kind' as const,
+        path: ['spec', 'match', 'kinds', `${index}`],
+        message: 'there is no such kind',
+        found: quoted(name),
+        allowed: orList([...kinds.keys()].map(quoted)),
+        ...(near === undefined ? {} : { fix: `did you mean ${quoted(near)}?` }),
+      },
+    ];
+  });
+}
+
+function exemptionProblem(until: string, index: number, now: number): Problem[] {
+  const state = exemptionState({ until }, now);
+  const path = ['spec', 'exemptions', `${index}`, 'until'];
+  if (state.is === 'invalid')
+    return [{ code: 'exemption-end', path, message: `${quoted(until)} is no day that exists` }];
+  if (state.is === 'too-far') {
+    const message = `the exemption ends more than ${maxExemptionDays} days from now`;
+    return [
+      {
+        code: 'exemption-end',
+        path,
+        message,
+        fix: 'choose an earlier day, and renew it then if it is still needed',
+      },
+    ];
+  }
+  return [];
+}
+
+function sameNames(policies: readonly ReadPolicy[]): Diagnostic[] {
+  return policies.flatMap((policy, index) => {
+    const first = policies.findIndex(({ name }) => name === policy.name);
+    const other = policies[first];
+    if (first === index || other === undefined) return [];
+    return [
+      {
+        code: 'duplicate' as const,
+        severity: 'error' as const,
+        class: 'invalid' as const,
+        message: `two policies are called ${quoted(policy.name)}`,
+        place: policy.place,
+        fix: 'give one of them another name',
+        related: [{ message: 'first here', place: other.place }],
+      },
+    ];
+  });
+}
+
+/** The fields that a rule may name: those of the kinds that it is about. */
+export function specShape({ match }: Pick<Policy, 'match'>, kinds: Registry) {
+  const wanted = [...kinds.values()].filter(({ name }) => match.kinds?.includes(name) ?? true);
+  return shapeOfFields(wanted.flatMap(({ fields, named }) => [fields, nameFields(named?.references ?? [])]));
+}
+
+/** The fields that give things by their names; of those inside another field nothing is added. */
+function nameFields(references: readonly NamedReference[]): NestedFields {
+  return Object.fromEntries(
+    references.flatMap(({ name: [name, ...below] }) =>
+      name === undefined || below.length > 0 ? [] : [[name, {}]],
+    ),
+  );
+}
+
+async function checkExpressions(policies: readonly ReadPolicy[], kinds: Registry): Promise<Diagnostic[]> {
+  if (policies.length === 0) return [];
+  const rules = policies.map((policy) => ({
+    rule: policy.rule,
+    ...(policy.message === undefined ? {} : { message: policy.message }),
+    spec: specShape(policy, kinds),
+  }));
+  const { problems } = await evaluate({ rules, changes: [], plan: {}, cases: [] });
+  return problems.flatMap(({ rule, part, message, fix }) => {
+    const policy = policies[rule];
+    if (policy === undefined) return [];
+    const about = `${part === 'rule' ? 'the rule' : 'the message'} of policy ${quoted(policy.name)}: ${message}`;
+    const problem: Problem = {
+      code: 'policy-expression',
+      path: ['spec', part],
+      message: about,
+      ...(fix === undefined ? {} : { fix }),
+    };
+    return [diagnosed(problem, policy.document)];
+  });
+}

@@ -1,0 +1,220 @@
+/** The variables of rules: their members, and how they are made from a change of a plan. Pure. */
+import { type Address, formatAddress, parseAddress } from '../model/address.ts';
+import type { Action, Change } from '../model/change.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { RelatedResource } from '../model/policy.ts';
+import type { Spec } from '../model/resource.ts';
+import type { Shape } from './check-expression.ts';
+
+/** What a rule may ask of a change, wherever the change comes from. */
+export interface CheckedChange extends Pick<Change, 'address' | 'action' | 'fields'> {
+  /** the content before and after; undefined where there is none */
+  readonly before: Spec | undefined;
+  readonly after: Spec | undefined;
+  /** of the resource, or of the one that it belongs to, after the change; before it where nothing is left */
+  readonly tags: Readonly<Record<string, string>>;
+  /** the same before the change, if it differs */
+  readonly tagsBefore?: Readonly<Record<string, string>>;
+  readonly accessGained: readonly string[];
+  readonly accessLost: readonly string[];
+  /** `teams/a/net.yaml:12` */
+  readonly declaredAt: string | undefined;
+  readonly parent: RelatedResource | undefined;
+  readonly references: readonly RelatedResource[];
+}
+
+export interface CheckedPlan {
+  readonly stack: string;
+  readonly commit: string | undefined;
+  /** RFC 3339 */
+  readonly time: string;
+  readonly counts: Readonly<Record<Exclude<Action, 'none'> | 'changes' | 'unchanged', number>>;
+}
+
+export function changeVariable(checked: CheckedChange): JsonObject {
+  const { address, action, fields, before, after, accessGained, accessLost, declaredAt } = checked;
+  return {
+    ...nameMembers(address),
+    action,
+    before: before === undefined ? null : { ...before },
+    after: after === undefined ? null : { ...after },
+    fields: fields.map(({ path, before: was = null, after: is = null }) => ({
+      path: path.join('.'),
+      before: was,
+      after: is,
+    })),
+    accessGained: [...accessGained],
+    accessLost: [...accessLost],
+    declaredAt: declaredAt ?? null,
+  };
+}
+
+/** The resource as it shall be; null when it is deleted or released. */
+export function resourceVariable({
+  address,
+  after,
+  tags,
+  parent,
+  references,
+}: CheckedChange): JsonObject | null {
+  if (after === undefined) return null;
+  return {
+    ...nameMembers(address),
+    spec: { ...after },
+    tags: { ...tags },
+    parent: parent === undefined ? null : relatedVariable(parent),
+    references: references.map(relatedVariable),
+  };
+}
+
+function relatedVariable({ address, spec }: RelatedResource): JsonObject {
+  return { ...nameMembers(parseAddress(address)), spec: spec === undefined ? null : { ...spec } };
+}
+
+export function planVariable({ stack, commit, time, counts }: CheckedPlan): JsonObject {
+  return { stack, commit: commit ?? null, time, counts: { ...counts } };
+}
+
+function nameMembers(address: Address) {
+  const { kind, target, name } = address;
+  return { address: formatAddress(address), kind, target, name };
+}
+
+/** The count of each action in a plan. */
+export function countsOf(
+  changes: readonly { readonly action: Action }[],
+  unchanged: number,
+): CheckedPlan['counts'] {
+  const count = (wanted: Action) => changes.filter(({ action }) => action === wanted).length;
+  return {
+    create: count('create'),
+    update: count('update'),
+    delete: count('delete'),
+    release: count('release'),
+    adopt: count('adopt'),
+    changes: changes.length,
+    unchanged,
+  };
+}
+
+// For tests of policies: a create without fields, on which the members of a sample are laid.
+
+interface Sample {
+  readonly change?: JsonObject | undefined;
+  readonly resource?: JsonObject | undefined;
+  readonly plan?: JsonObject | undefined;
+}
+
+export function sampleVariables({ change = {}, resource, plan = {} }: Sample, at: string) {
+  const { kind = 'Workspace', target = 'acme', name = 'sample', action = 'create' } = change;
+  const isGone = action === 'delete' || action === 'release';
+  const spec = resource?.['spec'] ?? change['after'] ?? {};
+  const names = { address: `${text(kind)}/${text(target)}/${text(name)}`, kind, target, name };
+  const made: JsonObject = {
+    ...names,
+    action,
+    before: action === 'create' ? null : {},
+    after: isGone ? null : spec,
+    fields: [],
+    accessGained: [],
+    accessLost: [],
+    declaredAt: null,
+    ...change,
+  };
+  const of: JsonObject | null =
+    isGone && resource === undefined
+      ? null
+      : { ...names, spec, tags: {}, parent: null, references: [], ...resource };
+  const counts = { ...countsOf([{ action: text(action) as Action }], 0) };
+  const given = {
+    stack: 'sample',
+    commit: null,
+    time: at,
+    ...plan,
+    counts: { ...counts, ...objectIn(plan['counts']) },
+  };
+  return { change: made, resource: of, plan: given };
+}
+
+function text(value: Json): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function objectIn(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+// The members of the variables, for the check of expressions.
+
+/** @param spec of the contents of the resources that a policy is about */
+export function variableShapes(spec: Shape | undefined): Readonly<Record<string, Shape>> {
+  const names = { address: undefined, kind: undefined, target: undefined, name: undefined };
+  const field: Shape = { members: { path: undefined, before: undefined, after: undefined } };
+  return {
+    change: {
+      members: {
+        ...names,
+        action: undefined,
+        before: spec,
+        after: spec,
+        fields: { element: field },
+        accessGained: undefined,
+        accessLost: undefined,
+        declaredAt: undefined,
+      },
+    },
+    resource: {
+      members: {
+        ...{ ...names, spec, tags: undefined },
+        parent: { members: { ...names, spec: undefined } },
+        references: { element: { members: { ...names, spec: undefined } } },
+      },
+    },
+    plan: {
+      members: {
+        stack: undefined,
+        commit: undefined,
+        time: undefined,
+        counts: {
+          members: Object.fromEntries(Object.keys(countsOf([], 0)).map((name) => [name, undefined])),
+        },
+      },
+    },
+  };
+}
+
+/** Names of fields, some of which have members. */
+export interface NestedFields {
+  readonly [name: string]: { readonly members?: NestedFields };
+}
+
+/** The fields of several kinds together. */
+export function shapeOfFields(tables: readonly NestedFields[]): Shape {
+  const members: Record<string, Shape | undefined> = {};
+  for (const table of tables)
+    for (const [name, { members: below }] of Object.entries(table)) {
+      const shape = below === undefined ? undefined : shapeOfFields([below]);
+      // Of a name that two kinds have, it is not known which one is meant.
+      members[name] = Object.hasOwn(members, name) ? undefined : shape;
+    }
+  return { members };
+}
+
+// JSON as values of CEL: whole numbers are integers there, and all others doubles.
+
+type CelJson =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | readonly CelJson[]
+  | { readonly [name: string]: CelJson };
+
+/** A whole number that JSON cannot hold exactly stays a double. */
+export function toCel(value: Json): CelJson {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
+  if (Array.isArray(value)) return (value as readonly Json[]).map(toCel);
+  if (!isJsonObject(value)) return value as CelJson;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toCel(member)]));
+}

@@ -1,0 +1,261 @@
+/** The policies of a stack: reads them, and adds to a plan what they say. Their code is loaded only for a stack that has some. */
+import type { GitContext } from '../ledger/git/git-command.ts';
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import type { Change } from '../model/change.ts';
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
+import type { Kind, Registry } from '../model/kind.ts';
+import type { PlanOrigin } from '../model/plan.ts';
+import type { LoosenedSetting } from '../model/guard.ts';
+import type { CheckedRecord, RelatedResource } from '../model/policy.ts';
+import type { PolicySource } from '../model/policy-source.ts';
+import type { DesiredResource, Spec } from '../model/resource.ts';
+import type { Stack } from '../model/stack.ts';
+import { contentAfter } from '../compare/comparisons.ts';
+import type { PlanResult } from '../plan/build-plan.ts';
+import type { LoadedPolicies } from '../policies/load-policies.ts';
+import type { LoosenedPolicies } from '../policies/loosened.ts';
+import type { CheckedChange } from '../policies/variables.ts';
+import { CommandStop } from './command-stop.ts';
+import type { CliHost } from './host.ts';
+import type { CheckPolicies } from './make-plan.ts';
+
+interface PolicyRun {
+  readonly host: CliHost;
+  /** the clone */
+  readonly at: GitContext;
+}
+
+/** @throws CommandStop with the problems: without valid policies nothing is decided */
+export async function loadStackPolicies(stack: Stack, { host, at }: PolicyRun): Promise<LoadedPolicies> {
+  const { loadPolicies } = await import('../policies/load-policies.ts');
+  const git = { ...at, secrets: host.secrets };
+  const loaded = await loadPolicies(stack, { kinds: host.kinds, now: host.now(), cwd: host.cwd, git });
+  if (hasErrors(loaded.diagnostics)) throw CommandStop.ofProblems(loaded.diagnostics);
+  return loaded;
+}
+
+/** Of policies in files of the stack: those in a remote are not read, because nothing else is asked for this. */
+export async function filePolicyProblems(stack: Stack, host: CliHost): Promise<readonly Diagnostic[]> {
+  const policies = (stack.policies ?? []).filter((source) => 'files' in source);
+  if (policies.length === 0) return [];
+  const { loadPolicies } = await import('../policies/load-policies.ts');
+  const git = { directory: stack.directory, env: host.env };
+  const about = { kinds: host.kinds, now: host.now(), cwd: host.cwd, git };
+  return (await loadPolicies({ ...stack, policies }, about)).diagnostics;
+}
+
+/** Undefined for a stack without policies. Each call reads them again, and takes the time of the call. */
+export function policyCheckOf(
+  stack: Stack,
+  {
+    desired,
+    origin,
+    ...run
+  }: PolicyRun & { readonly desired: readonly DesiredResource[]; readonly origin: PlanOrigin },
+): CheckPolicies | undefined {
+  if (stack.policies === undefined || stack.policies.length === 0) return undefined;
+  const { host } = run;
+  return async (planning) => {
+    const loaded = await loadStackPolicies(stack, run);
+    const { checkPlan } = await import('../policies/check-plan.ts');
+    const { countsOf } = await import('../policies/variables.ts');
+    const { plan } = planning;
+    const now = host.now();
+    const checked = {
+      stack: plan.stack,
+      commit: origin.commit,
+      time: new Date(now).toISOString(),
+      counts: countsOf(plan.changes, plan.unchanged),
+    };
+    const changes = checkedChanges(planning, { kinds: host.kinds, desired });
+    const found = await checkPlan(loaded, { changes, plan: checked }, { kinds: host.kinds, now });
+    const problems = sortDiagnostics([...plan.problems, ...loaded.diagnostics, ...found.problems]);
+    const guards = [...found.guards, ...plan.guards];
+    const blocking = guards.filter(({ effect }) => effect !== 'warns');
+    const warning = guards.filter(({ effect }) => effect === 'warns');
+    return {
+      ...planning,
+      plan: { ...plan, guards: [...blocking, ...warning], policies: found.policies, problems },
+    };
+  };
+}
+
+/** The changes of a plan as the history keeps them, by address. */
+export function checkedRecords(planning: PlanResult, declared: Declared): ReadonlyMap<string, CheckedRecord> {
+  return new Map(
+    checkedChanges(planning, declared).map(({ address, action: _, fields: __, ...one }) => {
+      const { before, after, declaredAt, parent, tagsBefore = {}, ...rest } = one;
+      const record: CheckedRecord = {
+        ...rest,
+        tagsBefore,
+        ...(before === undefined ? {} : { before }),
+        ...(after === undefined ? {} : { after }),
+        ...(declaredAt === undefined ? {} : { declaredAt }),
+        ...(parent === undefined ? {} : { parent }),
+      };
+      return [formatAddress(address), record];
+    }),
+  );
+}
+
+// What changed between two versions of a stack, for `ci`.
+
+export type { LoosenedPolicies };
+
+interface PolicyVersion {
+  readonly stack: Stack;
+  readonly commit: string;
+  /** of the stack file, from the root of the repository */
+  readonly path: string;
+}
+
+/**
+ * What the files of policies loosen between two commits, and what held before.
+ * @throws LedgerError when a commit cannot be read
+ */
+export async function policiesBetween(
+  before: PolicyVersion,
+  after: PolicyVersion,
+  { host, at }: PolicyRun,
+): Promise<LoosenedPolicies> {
+  if (!namesFiles(before.stack)) return nothingLoosened;
+  const { policyTextsAt } = await import('../policies/read-sources.ts');
+  const git = { ...at, secrets: host.secrets };
+  const texts = { before: await policyTextsAt(before, git), after: await policyTextsAt(after, git) };
+  const { loosenedPolicies } = await import('../policies/loosened.ts');
+  return loosenedPolicies(texts, before.commit, { kinds: host.kinds, now: host.now() });
+}
+
+/** Settings that hold, with the policies of an earlier commit that the stack has loosened since. @throws LedgerError */
+export async function withEarlierPolicies(
+  settled: { readonly stack: Stack; readonly loosened: readonly LoosenedSetting[] },
+  [before, after]: readonly [PolicyVersion | undefined, PolicyVersion],
+  run: PolicyRun,
+) {
+  if (before === undefined) return settled;
+  const { sources, loosened } = await policiesBetween(before, after, run);
+  return {
+    stack: withPolicySources(settled.stack, sources),
+    loosened: [...settled.loosened, ...loosened],
+  };
+}
+
+/** The same where the files of both commits are in folders. @param commit of the one before */
+export async function policiesInFolders(
+  [before, after]: readonly [Stack, Stack],
+  commit: string,
+  host: CliHost,
+): Promise<LoosenedPolicies> {
+  if (!namesFiles(before)) return nothingLoosened;
+  const { policyTextsIn } = await import('../policies/read-sources.ts');
+  const textsOf = (stack: Stack) =>
+    policyTextsIn(stack, { cwd: stack.directory, git: { directory: stack.directory, env: host.env } });
+  const texts = { before: await textsOf(before), after: await textsOf(after) };
+  const { loosenedPolicies } = await import('../policies/loosened.ts');
+  return loosenedPolicies(texts, commit, { kinds: host.kinds, now: host.now() });
+}
+
+function namesFiles({ policies = [] }: Stack): boolean {
+  return policies.some((source) => 'files' in source);
+}
+
+const nothingLoosened: LoosenedPolicies = { loosened: [], sources: [] };
+
+export function withPolicySources(stack: Stack, sources: readonly PolicySource[]): Stack {
+  return sources.length === 0 ? stack : { ...stack, policies: [...(stack.policies ?? []), ...sources] };
+}
+
+interface Declared {
+  readonly kinds: Registry;
+  readonly desired: readonly DesiredResource[];
+}
+
+/** What rules may ask of each change. */
+function checkedChanges(planning: PlanResult, { kinds, desired }: Declared): CheckedChange[] {
+  const declared = new Map<AddressText, DesiredResource>(
+    desired.map((resource) => [formatAddress(resource.address), resource]),
+  );
+  return planning.plan.changes.map((change) => {
+    const { address, action, fields, place, risks = [] } = change;
+    const kind = kinds.get(address.kind);
+    const content = contentsOf(planning, change, kind);
+    const named = namesIn(declared.get(formatAddress(address)), kind);
+    const [tags, tagsBefore] = tagsAround(planning, address, kinds);
+    const says = (effect: string) =>
+      risks.filter((risk) => risk.effect === effect).map(({ message }) => message);
+    return {
+      ...{ address, action, fields, tags, tagsBefore, before: content.before },
+      after: content.after && { ...content.after, ...named },
+      accessGained: says('widens'),
+      accessLost: says('narrows'),
+      declaredAt: place && `${place.file}:${place.line}`,
+      ...relatedTo(planning, change, { kinds, resource: declared.get(formatAddress(address)) }),
+    };
+  });
+}
+
+function contentsOf(
+  planning: PlanResult,
+  { address, action }: Change,
+  kind: Kind | undefined,
+): { readonly before: Spec | undefined; readonly after: Spec | undefined } {
+  const live = planning.live(address);
+  const before =
+    live === undefined || kind === undefined ? undefined : contentAfter(kind.fields, live.spec, []);
+  const isGone = action === 'delete' || action === 'release';
+  return {
+    before: action === 'create' ? undefined : before,
+    after: isGone ? undefined : planning.contentOf(address),
+  };
+}
+
+/** The parent of a child, and other resources that the manifest names. */
+function relatedTo(
+  planning: PlanResult,
+  { address }: Change,
+  { kinds, resource }: { readonly kinds: Registry; readonly resource: DesiredResource | undefined },
+): Pick<CheckedChange, 'parent' | 'references'> {
+  const kind = kinds.get(address.kind);
+  const related = (other: Address): RelatedResource => {
+    const [live, fields] = [planning.live(other)?.spec, kinds.get(other.kind)?.fields];
+    const spec = planning.contentOf(other) ?? (live && fields && contentAfter(fields, live, []));
+    return { address: formatAddress(other), ...(spec === undefined ? {} : { spec }) };
+  };
+  const parent = kind?.ownership.by === 'child' ? kind.ownership.of(address) : undefined;
+  const named = resource === undefined ? [] : (kind?.references?.(resource) ?? []).map(({ to }) => to);
+  const isParent = (other: Address) => parent !== undefined && formatAddress(other) === formatAddress(parent);
+  return {
+    parent: parent && related(parent),
+    references: named.filter((other) => !isParent(other)).map(related),
+  };
+}
+
+/** What the manifest gives by name, beside the ids; null for a thing that it does not name. */
+function namesIn(resource: DesiredResource | undefined, kind: Kind | undefined): Spec {
+  const references = kind?.named?.references ?? [];
+  return Object.fromEntries(
+    references.flatMap(({ name: [name, ...below] }) =>
+      name === undefined || below.length > 0 ? [] : [[name, resource?.spec[name] ?? null] as const],
+    ),
+  );
+}
+
+/** Tags of the resource, or of the one that it belongs to, are fields of a kind with the same name and target. */
+function tagsAround(planning: PlanResult, address: Address, kinds: Registry) {
+  const tagged = [...kinds.values()].filter(({ fields }) => Object.hasOwn(fields, 'tags'));
+  const addresses = tagged.map((kind) => ({ ...address, kind: kind.name }));
+  const before = Object.assign({}, ...addresses.map((one) => tagsIn(planning.live(one)?.spec['tags'])));
+  const after = Object.assign(
+    {},
+    ...addresses.map((one) => tagsIn((planning.contentOf(one) ?? planning.live(one)?.spec)?.['tags'])),
+  );
+  return [after, before] as const;
+}
+
+function tagsIn(value: Json | undefined): Record<string, string> {
+  if (!isJsonObject(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, typeof one === 'string' ? one : '']),
+  );
+}

@@ -1,0 +1,24 @@
+/** Policies as documents, for tests of the command line. */
+import { documentsText } from '../rig/stack-folder.ts';
+
+export interface PolicyParts {
+  readonly severity?: string;
+  readonly rule?: string;
+  readonly [member: string]: unknown;
+}
+
+export function policy(name: string, spec: PolicyParts = {}): object {
+  return {
+    apiVersion: 'trueup.dev/v1',
+    kind: 'Policy',
+    metadata: { name },
+    spec: { severity: 'deny', rule: 'false', ...spec },
+  };
+}
+
+export function policiesText(...policies: readonly object[]): string {
+  return documentsText(policies);
+}
+
+/** Of a stack with policies in a folder beside it. */
+export const withPolicies = { policies: { files: ['policies/*.yaml'] } };
