@@ -1,6 +1,5 @@
 /**
- * The record of what a stack last applied, the lock that only one apply can hold, and the history of all
- * applies. A ledger can be lost and rebuilt. None of the three holds secrets.
+ * The record of what a stack last applied, the lock that only one apply can hold, and the history of all applies. None holds secrets.
  */
 import type { AddressText } from './address.ts';
 import type { Approval, ApprovedPlan, OfferedPlan } from './approval.ts';

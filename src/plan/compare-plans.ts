@@ -173,9 +173,12 @@ export function findOtherText(given: Plan, fresh: Plan, clean: Redact): string |
   const lacking = (guards: readonly Guard[], from: readonly Guard[]) =>
     guards.find((guard) => !from.some((other) => isShown(other, guard, { isWhole, clean })));
   const due = ofPlan(fresh).filter(({ concerns }) => isWhole || concerns.every(isSame));
-  const other = lacking(due, given.guards) ?? (isWhole ? lacking(ofPlan(given), fresh.guards) : undefined);
-  const wider = other ?? fresh.guards.find((guard) => isWiderPolicy(guard, given.guards));
-  if (wider !== undefined) return `the guard ${quoted(wider.id)}`;
+  const [other] = [
+    lacking(due, given.guards),
+    isWhole ? lacking(ofPlan(given), fresh.guards) : undefined,
+    fresh.guards.find((guard) => isWiderPolicy(guard, given.guards)),
+  ].filter((one) => one !== undefined);
+  if (other !== undefined) return `the guard ${quoted(other.id)}`;
   if (isWhole && !sameJson(neededIn(given), neededIn(fresh))) return 'what comes along with the selection';
   if (isSameCommit && given.part?.of !== fresh.part?.of) return 'the number of declared resources';
   // A later commit may declare more that is live already.
