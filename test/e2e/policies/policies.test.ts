@@ -281,7 +281,7 @@ describe('An exemption', () => {
     await begun.stack.declare(workspace('app'));
     await at(begun, now, ['apply', '--yes'], 0);
     const { out } = await at(begun, now, ['plan'], 0);
-    expect(out).toContain('No changes');
+    expect(out).toContain('Nothing to change');
     expect(out).toContain('the exemption of "Workspace/acme/app"');
     expect(out).toContain('owner: team-net');
   });
