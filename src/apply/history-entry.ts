@@ -2,7 +2,7 @@
  * Makes the history entry of an apply: the planned changes with the values before, and, once it has ended, their outcomes.
  * A secret is stored only as the summary that plans show.
  */
-import { type Address, formatAddress } from '../model/address.ts';
+import { type Address, formatAddress, parseAddress } from '../model/address.ts';
 import type { FieldChange } from '../model/field.ts';
 import type { Json } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
@@ -15,7 +15,7 @@ import {
 } from '../model/ledger.ts';
 import type { Outcome } from '../model/change.ts';
 import type { Plan } from '../model/plan.ts';
-import type { CheckedRecord } from '../model/policy.ts';
+import type { CheckedRecord, CheckedRecords } from '../model/policy.ts';
 import { formatIdentity } from '../model/stack.ts';
 import { summarizeSecret } from '../redaction/mask-text.ts';
 
@@ -38,7 +38,7 @@ type EntryHead = Pick<
 export function beginEntry(
   { stack, digest, targets, selection, part, changes, policies, unchanged }: Plan,
   head: EntryHead,
-  { ledger, kinds, checked = new Map() }: EntryContext,
+  { ledger, kinds, checked }: EntryContext,
 ): HistoryEntry {
   return {
     version: historyVersion,
@@ -51,13 +51,14 @@ export function beginEntry(
     targets: Object.fromEntries(targets.map((target) => [target.name, formatIdentity(target)])),
     ...(policies === undefined ? {} : { policies }),
     unchanged,
+    ...relatedMember(checked, kinds),
     changes: changes.map(({ address, action, reason, fields }) => ({
       address: formatAddress(address),
       action,
       reason,
       fields: fields.map(withoutSecret),
       ...(action === 'delete' || action === 'release' ? { was: recordedValues(address, ledger, kinds) } : {}),
-      ...checkedMember(checked.get(formatAddress(address)), kinds.get(address.kind)),
+      ...checkedMember(checked?.changes.get(formatAddress(address)), kinds.get(address.kind)),
     })),
   };
 }
@@ -66,7 +67,18 @@ interface EntryContext {
   readonly ledger: Ledger;
   readonly kinds: Registry;
   /** the changes as policies see them, by address */
-  readonly checked?: ReadonlyMap<string, CheckedRecord>;
+  readonly checked?: CheckedRecords;
+}
+
+function relatedMember(checked: CheckedRecords | undefined, kinds: Registry): Pick<HistoryEntry, 'related'> {
+  const all = Object.entries(checked?.related ?? {});
+  if (all.length === 0) return {};
+  const kindAt = (address: string) => kinds.get(parseAddress(address).kind);
+  return {
+    related: Object.fromEntries(
+      all.map(([address, spec]) => [address, withoutSecrets(spec, kindAt(address))]),
+    ),
+  };
 }
 
 function checkedMember(

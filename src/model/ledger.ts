@@ -206,6 +206,8 @@ export interface HistoryEntry {
   readonly approvals?: readonly Approval[];
   /** the policies that it was checked with; absent where the stack named none, and in entries of older versions */
   readonly policies?: PlanPolicies;
+  /** contents of resources that `checked` of the changes names, by address */
+  readonly related?: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   /** declared resources that its plan left as they were; absent in entries of older versions */
   readonly unchanged?: number;
   /** the apply ended, but the ledger may lack some of what it did */

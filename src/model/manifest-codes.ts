@@ -236,7 +236,7 @@ export const manifestCodes = {
     fix: 'keep it in one of the two lists',
   },
   'not-for-service': {
-    title: 'A target has a field of another service',
+    title: 'A field is not for this service',
     class: 'invalid',
     fix: 'remove the field',
   },

@@ -1,8 +1,10 @@
 /** Policies: the rules of an organization about the changes of a plan, and where they come from. */
+import type { AddressText } from './address.ts';
 import type { Action } from './change.ts';
 import type { Place } from './diagnostic.ts';
 import type { GuardId } from './guard.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { Spec } from './resource.ts';
 
 /** `deny`: nobody can acknowledge a violation. `confirm`: it blocks until it is acknowledged. `warn`: it is only shown. */
 export type Severity = 'deny' | 'confirm' | 'warn';
@@ -11,7 +13,7 @@ export type Severity = 'deny' | 'confirm' | 'warn';
 export interface PolicyMatch {
   readonly kinds?: readonly string[];
   readonly actions?: readonly Action[];
-  /** patterns of names of targets */
+  /** patterns of names of targets, organizations or mounts */
   readonly targets?: readonly string[];
   /** patterns of values, by key of the tag */
   readonly tags?: Readonly<Record<string, readonly string[]>>;
@@ -92,18 +94,27 @@ export interface CheckedRecord {
   readonly after?: Readonly<Record<string, Json>>;
   readonly tags: Readonly<Record<string, string>>;
   readonly tagsBefore: Readonly<Record<string, string>>;
+  /** the service did not show which tags it has besides */
+  readonly hasUnknownTags?: true;
   readonly accessGained: readonly string[];
   readonly accessLost: readonly string[];
   readonly declaredAt?: string;
-  /** what the resource belongs to; absent if it is a resource of its own */
-  readonly parent?: RelatedResource;
-  /** other resources that it names */
-  readonly references: readonly RelatedResource[];
+  /** the address of what the resource belongs to; absent if it is a resource of its own */
+  readonly parent?: AddressText;
+  /** addresses of other resources that it names */
+  readonly references: readonly AddressText[];
+}
+
+/** All changes of a plan as policies see them. */
+export interface CheckedRecords {
+  readonly changes: ReadonlyMap<AddressText, CheckedRecord>;
+  /** the contents of parents and references after the plan, once for all changes; without those that are not known */
+  readonly related: Readonly<Record<string, Spec>>;
 }
 
 /** Another resource as it is after the plan. */
 export interface RelatedResource {
-  readonly address: string;
+  readonly address: AddressText;
   /** absent if it is not known */
-  readonly spec?: Readonly<Record<string, Json>>;
+  readonly spec?: Spec;
 }

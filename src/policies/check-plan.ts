@@ -29,6 +29,8 @@ interface Violation {
   /** a clause; for an error why the rule could not say anything */
   readonly message: string;
   readonly isError: boolean;
+  /** false where the rules took too long together, or the worker failed */
+  readonly isEvaluated: boolean;
 }
 
 interface PolicyFindings {
@@ -99,7 +101,8 @@ export async function findViolations(
     if (policy === undefined || checked === undefined || result?.is === 'pass') continue;
     const isError = result?.is !== 'violation';
     const message = result?.message ?? (isError ? 'the rule was not evaluated' : '');
-    found[checked.of]?.push({ policy, change: checked.change, message, isError });
+    const isEvaluated = result !== undefined && result.is !== 'not-evaluated';
+    found[checked.of]?.push({ policy, change: checked.change, message, isError, isEvaluated });
   }
   return found;
 }
@@ -109,14 +112,22 @@ export function isMatched(
   {
     address,
     action,
+    place,
     tags: has,
     tagsBefore = {},
-  }: Pick<CheckedChange, 'address' | 'action' | 'tags' | 'tagsBefore'>,
+    hasUnknownTags,
+  }: Pick<CheckedChange, 'address' | 'action' | 'place' | 'tags' | 'tagsBefore' | 'hasUnknownTags'>,
 ): boolean {
   if (kinds !== undefined && !kinds.includes(address.kind)) return false;
   if (actions !== undefined && !actions.some((one) => one === action)) return false;
-  if (targets !== undefined && !targets.some((pattern) => matchesPattern(address.target, pattern)))
+  // A stack chooses the names of its targets, and not where they are.
+  const names = [address.target, place].filter((name) => name !== undefined);
+  if (
+    targets !== undefined &&
+    !targets.some((pattern) => names.some((name) => matchesPattern(name, pattern)))
+  )
     return false;
+  if (hasUnknownTags === true) return true;
   return Object.entries(tags).every(([key, patterns]) => {
     // A change of the tag itself must not lead out of the policy.
     const values = [has, tagsBefore].flatMap((all) => (Object.hasOwn(all, key) ? [all[key] ?? ''] : []));

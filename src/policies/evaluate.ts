@@ -18,7 +18,7 @@ interface Evaluation {
   readonly results: readonly CaseResult[];
 }
 
-/** Parses, checks and evaluates. @returns in any case: where the worker fails, each case without a result is an error */
+/** Parses, checks and evaluates. @returns in any case: where the worker fails, each case without a result is `not-evaluated` */
 export async function evaluate(job: Job): Promise<Evaluation> {
   const allowed = Math.round(timeForAll + job.cases.length * timeForEach);
   const problems: RuleProblem[] = [];
@@ -30,7 +30,7 @@ export async function evaluate(job: Job): Promise<Evaluation> {
   if (failure !== undefined && job.cases.length === 0)
     problems.push(...job.rules.map((_, rule) => ({ rule, part: 'rule' as const, message: failure })));
   const rest = job.cases.slice(results.length);
-  const missing = { is: 'error', message: failure ?? 'the rule was not evaluated' } as const;
+  const missing = { is: 'not-evaluated', message: failure ?? 'the rule was not evaluated' } as const;
   return { problems, results: [...results.slice(0, job.cases.length), ...rest.map(() => missing)] };
 }
 

@@ -39,11 +39,11 @@ export function isNewExemption(one: Exemption, before: readonly Exemption[]): bo
   );
 }
 
-/** The end in milliseconds since 1970: of a day, the beginning of the next one in UTC. */
+/** The end in milliseconds since 1970: of a day, the beginning of the next one in UTC; undefined for what does not exist. */
 function endOf(until: string): number | undefined {
-  const time = Date.parse(until);
-  if (Number.isNaN(time)) return undefined;
-  if (until.includes('T')) return time;
+  const [date = ''] = until.split('T');
+  const [time, midnight] = [Date.parse(until), Date.parse(date)];
   // "2026-02-30" would be a day in March.
-  return new Date(time).toISOString().startsWith(until) ? time + day : undefined;
+  if (Number.isNaN(time) || !new Date(midnight).toISOString().startsWith(date)) return undefined;
+  return until.includes('T') ? time : time + day;
 }

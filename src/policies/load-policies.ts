@@ -9,12 +9,12 @@ import { createSourceText, placeIn, typedText, type YamlDocument } from '../mani
 import { diagnose, type Problem } from '../manifest/problem.ts';
 import { jsonSchema } from '../model/define-kind.ts';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
-import type { Registry } from '../model/kind.ts';
+import type { Kind, Registry } from '../model/kind.ts';
 import type { NamedReference } from '../model/named-reference.ts';
 import { nearestWord } from '../model/nearest-word.ts';
 import type { Policy, ReadSource } from '../model/policy.ts';
 import type { PolicyText } from '../model/policy-source.ts';
-import { orList, quoted } from '../model/quoted.ts';
+import { orList, quoted, quoteSome } from '../model/quoted.ts';
 import type { Stack } from '../model/stack.ts';
 import { evaluate } from './evaluate.ts';
 import { exemptionState, maxExemptionDays } from './exemptions.ts';
@@ -137,6 +137,7 @@ function readPolicy(
   const { metadata, spec } = document.value as unknown as PolicyDocument;
   const problems = [
     ...unknownKinds(spec.match?.kinds ?? [], kinds),
+    ...neverTagged(spec.match ?? {}, kinds),
     ...(spec.exemptions ?? []).flatMap((one, index) => exemptionProblem(one.until, index, now)),
   ];
   const { tags } = spec.match ?? {};
@@ -183,6 +184,23 @@ function unknownKinds(names: readonly string[], kinds: Registry): Problem[] {
   });
 }
 
+/** Kinds of a service without tags are never matched by tags. */
+function neverTagged({ kinds: names = [], tags }: MatchText, kinds: Registry): Problem[] {
+  if (tags === undefined) return [];
+  const tagged = [...kinds.values()].filter(({ fields }) => Object.hasOwn(fields, 'tags'));
+  const services = new Set(tagged.map(({ service }) => service));
+  const without = names.filter((name) => {
+    const kind = kinds.get(name);
+    return kind !== undefined && !services.has(kind.service);
+  });
+  if (without.length === 0) return [];
+  const message = `resources of ${quoteSome(without)} have no tags, so this policy is never about them`;
+  const fix = 'leave "tags" out, or name other kinds';
+  return [{ code: 'not-for-service', path: ['spec', 'match', 'tags'], side: 'key', message, fix }];
+}
+
+type MatchText = NonNullable<PolicyDocument['spec']['match']>;
+
 function exemptionProblem(until: string, index: number, now: number): Problem[] {
   const state = exemptionState({ until }, now);
   const path = ['spec', 'exemptions', `${index}`, 'until'];
@@ -224,7 +242,16 @@ function sameNames(policies: readonly ReadPolicy[]): Diagnostic[] {
 /** The fields that a rule may name: those of the kinds that it is about. */
 export function specShape({ match }: Pick<Policy, 'match'>, kinds: Registry) {
   const wanted = [...kinds.values()].filter(({ name }) => match.kinds?.includes(name) ?? true);
-  return shapeOfFields(wanted.flatMap(({ fields, named }) => [fields, nameFields(named?.references ?? [])]));
+  return shapeOfFields(
+    wanted.flatMap(({ fields, named }) => [contentFields(fields), nameFields(named?.references ?? [])]),
+  );
+}
+
+/** A rule never gets fields that only manifests have, or that no service returns. */
+function contentFields(fields: Kind['fields']): NestedFields {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, { local, writeOnly }]) => local !== true && writeOnly !== true),
+  );
 }
 
 /** The fields that give things by their names; of those inside another field nothing is added. */

@@ -1,16 +1,20 @@
 /** The texts of policies: from files of the work tree, from a ref of a remote, or from an earlier commit. */
-import { posix, relative } from 'node:path';
-import { borrowRepository, fetchInto } from '../ledger/git/borrowed-repository.ts';
+import { realpath } from 'node:fs/promises';
+import { join, posix, relative } from 'node:path';
+import { borrowRepository, type BorrowedRepository, fetchInto } from '../ledger/git/borrowed-repository.ts';
+import { readIndex } from '../ledger/git/checkout.ts';
 import { type GitContext, runGit } from '../ledger/git/git-command.ts';
 import { displayPath, findRepository, slashes } from '../manifest/files/find-stack.ts';
 import { isYaml, listFiles } from '../manifest/files/list-files.ts';
 import { matchFiles } from '../manifest/files/match-files.ts';
 import { decodeText, readText } from '../manifest/files/read-text.ts';
+import { TrackedFiles } from '../manifest/files/tracked-files.ts';
+import type { StackPaths } from '../model/checkout.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { LedgerError } from '../model/ledger.ts';
 import type { ReadSource } from '../model/policy.ts';
 import type { PolicyRef, PolicySource, PolicyText } from '../model/policy-source.ts';
-import { quoted } from '../model/quoted.ts';
+import { quoted, quoteSome } from '../model/quoted.ts';
 import type { Stack } from '../model/stack.ts';
 
 export interface ReadContext {
@@ -56,25 +60,33 @@ function failed(message: string): SourceTexts {
 async function readWorkTree(
   patterns: readonly string[],
   { directory }: StackPlace,
-  { cwd }: ReadContext,
+  { cwd, git }: ReadContext,
 ): Promise<SourceTexts> {
   const wanted = patterns.map((pattern) => ({ pattern, optional: false, path: [] }));
-  const listed = await listFiles(wanted, directory);
+  const tracked = new TrackedFiles((root) => readIndex({ ...git, directory: root }), directory);
+  const listed = await listFiles(wanted, directory, { tracked });
   const repository = await findRepository(directory);
-  const diagnostics: Diagnostic[] = listed.flatMap(({ problem }) =>
+  const problems = listed.flatMap(({ problem }) =>
     problem === undefined
       ? []
       : [
-          {
-            code: 'policies-unreadable',
-            severity: 'error',
-            class: 'invalid',
-            message: `${problem.message}, which "spec.policies" names`,
-            fix: 'correct the pattern, or remove it from "spec.policies"',
-          },
+          unreadable(
+            `${problem.message}, which "spec.policies" names`,
+            'correct the pattern, or remove it from "spec.policies"',
+          ),
         ],
   );
   const paths = [...new Set(listed.flatMap(({ files }) => files))];
+  const diagnostics = [
+    ...problems,
+    ...(await leftOut(tracked)),
+    ...(await behindLinks(paths, directory)).map((path) =>
+      unreadable(
+        `${quoted(displayPath(path, cwd))} is a file of "spec.policies" behind a symbolic link, which a commit does not show`,
+        'name the file itself',
+      ),
+    ),
+  ];
   const texts: PolicyText[] = [];
   for (const path of paths) {
     const file = displayPath(path, cwd);
@@ -86,32 +98,67 @@ async function readWorkTree(
   return { read: { files }, texts, diagnostics };
 }
 
-// Of a commit, files are read as git objects: neither the work tree nor a link in it matters.
+function unreadable(message: string, fix: string): Diagnostic {
+  return { code: 'policies-unreadable', severity: 'error', class: 'invalid', message, fix };
+}
+
+/** A checkout that lacks files would have fewer policies than its commit. */
+async function leftOut(tracked: TrackedFiles): Promise<Diagnostic[]> {
+  const { leftOut: sparse, submodules, moved } = await tracked.missing();
+  const lacking = [...sparse, ...(submodules ?? []), ...(moved ?? [])];
+  if (lacking.length === 0) return [];
+  const message = `this checkout lacks ${quoteSome(lacking)}, which "spec.policies" names`;
+  return [unreadable(message, 'check out all files of policies')];
+}
+
+/** Files below the folder that are reached through a link: their own path is another one. */
+async function behindLinks(paths: readonly string[], directory: string): Promise<string[]> {
+  const folder = await realpath(directory);
+  const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
+  return paths.filter((path, index) => real[index] !== join(folder, relative(directory, path)));
+}
+
+// Of a commit, files are read as git objects. A link or a submodule where a file may be is an error, because its content is elsewhere.
 
 async function readRef({ remote, ref, path }: PolicyRef, at: GitContext): Promise<SourceTexts> {
   const borrowed = await borrowRepository(at);
   try {
-    const names = ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`];
-    let why = '';
-    for (const name of names) {
-      const refs = [`+${name}:refs/trueup/policies`];
-      const fetched = await fetchInto({ ...borrowed, remote }, { refs, depth: 1, content: 'files' });
-      why ||= fetched.code === 0 ? '' : fetched.message;
-      if (fetched.code !== 0) continue;
-      const commit = await idOf(borrowed.at, 'refs/trueup/policies^{commit}');
-      const root = path.replace(/^\.?\/+|\/+$/g, '');
-      const isWanted = (file: string) =>
-        file === root || (isYaml(file) && (root === '' || root === '.' || file.startsWith(`${root}/`)));
-      const found = await readCommit(borrowed.at, commit, isWanted);
-      if (found.length === 0)
-        return failed(`${refText({ remote, ref, path })} has no file of policies (commit ${commit})`);
-      const texts = found.map((one) => ({ ...one, file: `${remote}/${ref}:${one.file}` }));
-      return { read: { remote, ref, path, commit }, texts, diagnostics: [] };
-    }
-    throw new LedgerError(why);
+    const name = await refAt({ ...borrowed, remote }, ref);
+    const refs = [`+${name}:refs/trueup/policies`];
+    const fetched = await fetchInto({ ...borrowed, remote }, { refs, depth: 1, content: 'files' });
+    if (fetched.code !== 0) throw new LedgerError(fetched.message);
+    const commit = await idOf(borrowed.at, 'refs/trueup/policies^{commit}');
+    const root = path.replace(/^\.?\/+|\/+$/g, '');
+    const isAll = root === '' || root === '.';
+    const found = await readCommit({ ...borrowed, remote }, commit, {
+      isFile: (file) => file === root || (isYaml(file) && (isAll || file.startsWith(`${root}/`))),
+      isOnTheWay: (file) => file === root || root.startsWith(`${file}/`),
+    });
+    if (found.length === 0)
+      return failed(`${refText({ remote, ref, path })} has no file of policies (commit ${commit})`);
+    const texts = found.map((one) => ({ ...one, file: `${remote}/${ref}:${one.file}` }));
+    return { read: { remote, ref, path, commit }, texts, diagnostics: [] };
   } finally {
     await borrowed.close();
   }
+}
+
+/** The whole name of a branch, or of a tag where there is no such branch. A name that is no remote of the clone would be taken as a folder. */
+async function refAt({ at, remote = '' }: BorrowedRepository, ref: string): Promise<string> {
+  const { code } = await runGit(['config', '--get', `remote.${remote}.url`], at);
+  if (code !== 0) throw new LedgerError(`this clone has no remote ${quoted(remote)}`);
+  const names = ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`];
+  const listed = await runGit(['ls-remote', '--quiet', '--end-of-options', remote, ...names], at);
+  if (listed.code !== 0) throw new LedgerError(listed.message);
+  const there = new Set(
+    listed.out
+      .toString()
+      .split('\n')
+      .map((line) => line.split('\t')[1]),
+  );
+  const found = names.find((name) => there.has(name));
+  if (found === undefined) throw new LedgerError(`there is no branch or tag ${quoted(ref)}`);
+  return found;
 }
 
 /** A stack at a commit. */
@@ -134,14 +181,13 @@ export async function policyTextsAt(
   if (patterns.length === 0) return [];
   const borrowed = await borrowRepository(at);
   try {
-    const known = await runGit(['cat-file', '-e', `${commit}^{tree}`], borrowed.at);
-    if (known.code !== 0) {
-      const fetched = await fetchInto(borrowed, { refs: [commit], depth: 1, content: 'files' });
-      if (fetched.code !== 0) throw new LedgerError(fetched.message);
-    }
     const folder = posix.dirname(`/${path}`);
-    const { isFile } = matchFiles(patterns, stack.directory);
-    const found = await readCommit(borrowed.at, commit, (file) => isFile(posix.relative(folder, `/${file}`)));
+    const wanted = matchFiles(patterns, stack.directory);
+    const fromStack = (file: string) => posix.relative(folder, `/${file}`);
+    const found = await readCommit(borrowed, commit, {
+      isFile: (file) => wanted.isFile(fromStack(file)),
+      isOnTheWay: (file) => wanted.isOnTheWay(fromStack(file)),
+    });
     return found.map((one) => ({ ...one, file: `${commit.slice(0, 12)}:${one.file}` }));
   } finally {
     await borrowed.close();
@@ -170,21 +216,23 @@ async function idOf(at: GitContext, name: string): Promise<string> {
 /** Longer files are refused, in bytes. */
 const maxSize = 1024 * 1024;
 
+/** The regular files that are wanted. What a shallow or partial clone lacks of the commit is fetched. */
 async function readCommit(
-  at: GitContext,
+  from: BorrowedRepository,
   commit: string,
-  isWanted: (file: string) => boolean,
+  wanted: StackPaths,
 ): Promise<PolicyText[]> {
-  const tree = await runGit(['ls-tree', '-r', '-l', '-z', '--full-tree', '--end-of-options', commit], at);
-  if (tree.code !== 0) throw new LedgerError(tree.message);
+  const { at } = from;
+  const isKnown = (await listCommit(at, commit, wanted))?.every(({ size }) => size !== undefined) === true;
+  if (!isKnown) {
+    const fetched = await fetchInto(from, { refs: [commit], depth: 1, content: 'files' });
+    if (fetched.code !== 0) throw new LedgerError(fetched.message);
+  }
+  const entries = await listCommit(at, commit, wanted);
+  if (entries === undefined) throw new LedgerError(`the commit ${commit} cannot be read`);
   const found: PolicyText[] = [];
-  for (const entry of tree.out.toString().split('\0').filter(Boolean)) {
-    const tab = entry.indexOf('\t');
-    const file = entry.slice(tab + 1);
-    if (!isWanted(file)) continue;
-    const [mode = '', , id = '', size = ''] = entry.slice(0, tab).split(/ +/);
-    if (!mode.startsWith('100')) throw new LedgerError(`${quoted(file)} is no regular file`);
-    if (!(Number(size) <= maxSize)) throw new LedgerError(`${quoted(file)} has more than 1 MB`);
+  for (const { file, id, size } of entries) {
+    if (size === undefined || size > maxSize) throw new LedgerError(`${quoted(file)} has more than 1 MB`);
     const { code, out, message } = await runGit(['cat-file', 'blob', id], at);
     if (code !== 0) throw new LedgerError(message);
     const text = decodeText(file, out);
@@ -192,4 +240,38 @@ async function readCommit(
     found.push({ file, text });
   }
   return found;
+}
+
+interface CommitFile {
+  readonly file: string;
+  readonly id: string;
+  /** in bytes; unknown if the clone lacks the content */
+  readonly size: number | undefined;
+}
+
+/** @returns undefined where the clone lacks the commit, or trees of it. @throws LedgerError for a link or a submodule */
+async function listCommit(
+  at: GitContext,
+  commit: string,
+  { isFile, isOnTheWay }: StackPaths,
+): Promise<readonly CommitFile[] | undefined> {
+  const tree = await runGit(['ls-tree', '-r', '-l', '-z', '--full-tree', '--end-of-options', commit], at);
+  if (tree.code !== 0) return undefined;
+  return tree.out
+    .toString()
+    .split('\0')
+    .filter(Boolean)
+    .flatMap((entry) => {
+      const tab = entry.indexOf('\t');
+      const file = entry.slice(tab + 1);
+      const [mode = '', , id = '', size = ''] = entry.slice(0, tab).split(/ +/);
+      const isRegular = mode.startsWith('100');
+      if (!isRegular && (isFile(file) || isOnTheWay(file)))
+        throw new LedgerError(
+          `${quoted(file)} is a symbolic link or a submodule, and files of policies may be behind it`,
+        );
+      return isRegular && isFile(file)
+        ? [{ file, id, size: /^\d+$/.test(size) ? Number(size) : undefined }]
+        : [];
+    });
 }

@@ -28,7 +28,10 @@ const Match = Type.Object(
       }),
     ),
     targets: Type.Optional(
-      values('Targets by name or by a pattern in which only "*" is special; left out: all', 'prod-*'),
+      values(
+        'Targets by their names, organizations or mounts ("platform/auth/cluster"), or by patterns in which only "*" is special; left out: all',
+        'prod-*',
+      ),
     ),
     tags: Type.Optional(
       Type.Unsafe<Readonly<Record<string, string | readonly string[]>>>({

@@ -15,6 +15,10 @@ export interface CheckedChange extends Pick<Change, 'address' | 'action' | 'fiel
   readonly tags: Readonly<Record<string, string>>;
   /** the same before the change, if it differs */
   readonly tagsBefore?: Readonly<Record<string, string>>;
+  /** the service did not show which tags it has besides */
+  readonly hasUnknownTags?: true;
+  /** the organization of its target, or the mount with its namespace: `platform/auth/cluster` */
+  readonly place: string | undefined;
   readonly accessGained: readonly string[];
   readonly accessLost: readonly string[];
   /** `teams/a/net.yaml:12` */
@@ -32,9 +36,10 @@ export interface CheckedPlan {
 }
 
 export function changeVariable(checked: CheckedChange): JsonObject {
-  const { address, action, fields, before, after, accessGained, accessLost, declaredAt } = checked;
+  const { address, action, fields, before, after, place, accessGained, accessLost, declaredAt } = checked;
   return {
     ...nameMembers(address),
+    place: place ?? null,
     action,
     before: before === undefined ? null : { ...before },
     after: after === undefined ? null : { ...after },
@@ -67,8 +72,16 @@ export function resourceVariable({
   };
 }
 
-function relatedVariable({ address, spec }: RelatedResource): JsonObject {
-  return { ...nameMembers(parseAddress(address)), spec: spec === undefined ? null : { ...spec } };
+/** One variable for one resource: thousands of changes may name it, and the worker gets it once. */
+const variables = new WeakMap<RelatedResource, JsonObject>();
+
+function relatedVariable(related: RelatedResource): JsonObject {
+  const known = variables.get(related);
+  if (known !== undefined) return known;
+  const { address, spec } = related;
+  const made = { ...nameMembers(parseAddress(address)), spec: spec === undefined ? null : { ...spec } };
+  variables.set(related, made);
+  return made;
 }
 
 export function planVariable({ stack, commit, time, counts }: CheckedPlan): JsonObject {
@@ -112,6 +125,7 @@ export function sampleVariables({ change = {}, resource, plan = {} }: Sample, at
   const names = { address: `${text(kind)}/${text(target)}/${text(name)}`, kind, target, name };
   const made: JsonObject = {
     ...names,
+    place: 'acme',
     action,
     before: action === 'create' ? null : {},
     after: isGone ? null : spec,
@@ -154,6 +168,7 @@ export function variableShapes(spec: Shape | undefined): Readonly<Record<string,
     change: {
       members: {
         ...names,
+        place: undefined,
         action: undefined,
         before: spec,
         after: spec,
@@ -211,10 +226,17 @@ type CelJson =
   | readonly CelJson[]
   | { readonly [name: string]: CelJson };
 
+/** An object that several changes have is converted once. */
+const converted = new WeakMap<object, CelJson>();
+
 /** A whole number that JSON cannot hold exactly stays a double. */
 export function toCel(value: Json): CelJson {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
   if (Array.isArray(value)) return (value as readonly Json[]).map(toCel);
   if (!isJsonObject(value)) return value as CelJson;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toCel(member)]));
+  const known = converted.get(value);
+  if (known !== undefined) return known;
+  const made = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toCel(member)]));
+  converted.set(value, made);
+  return made;
 }

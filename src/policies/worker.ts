@@ -47,7 +47,8 @@ export interface RuleProblem extends ExpressionProblem {
 }
 
 export interface CaseResult {
-  readonly is: 'pass' | 'violation' | 'error';
+  /** `not-evaluated`: the worker ended before, which is no fault of the rule */
+  readonly is: 'pass' | 'violation' | 'error' | 'not-evaluated';
   /** for a violation the text of its message, if it has one; for an error the reason, as a clause */
   readonly message?: string;
 }

@@ -82,9 +82,12 @@ export function redactLock(lock: LedgerLock, redact: Redact): LedgerLock {
 
 export function redactEntry(entry: HistoryEntry, redact: Redact): HistoryEntry {
   return {
-    ...allBut(entry, ['id', 'stack', 'digest', 'targets', 'approvals', 'changes'], redact),
+    ...allBut(entry, ['id', 'stack', 'digest', 'targets', 'approvals', 'related', 'changes'], redact),
     ...(entry.approvals && {
       approvals: entry.approvals.map((one) => allBut(one, ['method', 'digest', 'acknowledged'], redact)),
+    }),
+    ...(entry.related && {
+      related: redactAll(entry.related, redact) as NonNullable<HistoryEntry['related']>,
     }),
     changes: entry.changes.map((change) => redactChange(change, redact)),
   };

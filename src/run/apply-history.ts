@@ -8,7 +8,7 @@ import type { Outcome } from '../model/change.ts';
 import { canonicalText } from '../model/json.ts';
 import type { AppliedCommit, HistoryEntry, HistoryStore, Ledger, RunIdentity } from '../model/ledger.ts';
 import type { Plan } from '../model/plan.ts';
-import type { CheckedRecord } from '../model/policy.ts';
+import type { CheckedRecords } from '../model/policy.ts';
 import type { Connected } from './connect.ts';
 import type { HeldLock } from './lock.ts';
 import { printError, type Terminal } from './terminal.ts';
@@ -55,7 +55,7 @@ export async function keepHistory(
     /** who approved it; absent if no approval was verified */
     readonly approvals?: HistoryEntry['approvals'];
     /** the changes as policies see them, by address */
-    readonly checked?: ReadonlyMap<string, CheckedRecord>;
+    readonly checked?: CheckedRecords;
   },
   terminal: Terminal,
 ): Promise<HistoryKeeper> {

@@ -1,21 +1,14 @@
 /** The policies of a stack: reads them, and adds to a plan what they say. Their code is loaded only for a stack that has some. */
 import type { GitContext } from '../ledger/git/git-command.ts';
-import { type Address, type AddressText, formatAddress } from '../model/address.ts';
-import type { Change } from '../model/change.ts';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
-import { isJsonObject, type Json } from '../model/json.ts';
-import type { Kind, Registry } from '../model/kind.ts';
 import type { PlanOrigin } from '../model/plan.ts';
 import type { LoosenedSetting } from '../model/guard.ts';
-import type { CheckedRecord, RelatedResource } from '../model/policy.ts';
 import type { PolicySource } from '../model/policy-source.ts';
-import type { DesiredResource, Spec } from '../model/resource.ts';
+import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
-import { contentAfter } from '../compare/comparisons.ts';
-import type { PlanResult } from '../plan/build-plan.ts';
 import type { LoadedPolicies } from '../policies/load-policies.ts';
 import type { LoosenedPolicies } from '../policies/loosened.ts';
-import type { CheckedChange } from '../policies/variables.ts';
+import { checkedChanges } from './checked-changes.ts';
 import { CommandStop } from './command-stop.ts';
 import type { CliHost } from './host.ts';
 import type { CheckPolicies } from './make-plan.ts';
@@ -79,24 +72,6 @@ export function policyCheckOf(
       plan: { ...plan, guards: [...blocking, ...warning], policies: found.policies, problems },
     };
   };
-}
-
-/** The changes of a plan as the history keeps them, by address. */
-export function checkedRecords(planning: PlanResult, declared: Declared): ReadonlyMap<string, CheckedRecord> {
-  return new Map(
-    checkedChanges(planning, declared).map(({ address, action: _, fields: __, ...one }) => {
-      const { before, after, declaredAt, parent, tagsBefore = {}, ...rest } = one;
-      const record: CheckedRecord = {
-        ...rest,
-        tagsBefore,
-        ...(before === undefined ? {} : { before }),
-        ...(after === undefined ? {} : { after }),
-        ...(declaredAt === undefined ? {} : { declaredAt }),
-        ...(parent === undefined ? {} : { parent }),
-      };
-      return [formatAddress(address), record];
-    }),
-  );
 }
 
 // What changed between two versions of a stack, for `ci`.
@@ -164,98 +139,4 @@ const nothingLoosened: LoosenedPolicies = { loosened: [], sources: [] };
 
 export function withPolicySources(stack: Stack, sources: readonly PolicySource[]): Stack {
   return sources.length === 0 ? stack : { ...stack, policies: [...(stack.policies ?? []), ...sources] };
-}
-
-interface Declared {
-  readonly kinds: Registry;
-  readonly desired: readonly DesiredResource[];
-}
-
-/** What rules may ask of each change. */
-function checkedChanges(planning: PlanResult, { kinds, desired }: Declared): CheckedChange[] {
-  const declared = new Map<AddressText, DesiredResource>(
-    desired.map((resource) => [formatAddress(resource.address), resource]),
-  );
-  return planning.plan.changes.map((change) => {
-    const { address, action, fields, place, risks = [] } = change;
-    const kind = kinds.get(address.kind);
-    const content = contentsOf(planning, change, kind);
-    const named = namesIn(declared.get(formatAddress(address)), kind);
-    const [tags, tagsBefore] = tagsAround(planning, address, kinds);
-    const says = (effect: string) =>
-      risks.filter((risk) => risk.effect === effect).map(({ message }) => message);
-    return {
-      ...{ address, action, fields, tags, tagsBefore, before: content.before },
-      after: content.after && { ...content.after, ...named },
-      accessGained: says('widens'),
-      accessLost: says('narrows'),
-      declaredAt: place && `${place.file}:${place.line}`,
-      ...relatedTo(planning, change, { kinds, resource: declared.get(formatAddress(address)) }),
-    };
-  });
-}
-
-function contentsOf(
-  planning: PlanResult,
-  { address, action }: Change,
-  kind: Kind | undefined,
-): { readonly before: Spec | undefined; readonly after: Spec | undefined } {
-  const live = planning.live(address);
-  const before =
-    live === undefined || kind === undefined ? undefined : contentAfter(kind.fields, live.spec, []);
-  const isGone = action === 'delete' || action === 'release';
-  return {
-    before: action === 'create' ? undefined : before,
-    after: isGone ? undefined : planning.contentOf(address),
-  };
-}
-
-/** The parent of a child, and other resources that the manifest names. */
-function relatedTo(
-  planning: PlanResult,
-  { address }: Change,
-  { kinds, resource }: { readonly kinds: Registry; readonly resource: DesiredResource | undefined },
-): Pick<CheckedChange, 'parent' | 'references'> {
-  const kind = kinds.get(address.kind);
-  const related = (other: Address): RelatedResource => {
-    const [live, fields] = [planning.live(other)?.spec, kinds.get(other.kind)?.fields];
-    const spec = planning.contentOf(other) ?? (live && fields && contentAfter(fields, live, []));
-    return { address: formatAddress(other), ...(spec === undefined ? {} : { spec }) };
-  };
-  const parent = kind?.ownership.by === 'child' ? kind.ownership.of(address) : undefined;
-  const named = resource === undefined ? [] : (kind?.references?.(resource) ?? []).map(({ to }) => to);
-  const isParent = (other: Address) => parent !== undefined && formatAddress(other) === formatAddress(parent);
-  return {
-    parent: parent && related(parent),
-    references: named.filter((other) => !isParent(other)).map(related),
-  };
-}
-
-/** What the manifest gives by name, beside the ids; null for a thing that it does not name. */
-function namesIn(resource: DesiredResource | undefined, kind: Kind | undefined): Spec {
-  const references = kind?.named?.references ?? [];
-  return Object.fromEntries(
-    references.flatMap(({ name: [name, ...below] }) =>
-      name === undefined || below.length > 0 ? [] : [[name, resource?.spec[name] ?? null] as const],
-    ),
-  );
-}
-
-/** Tags of the resource, or of the one that it belongs to, are fields of a kind with the same name and target. */
-function tagsAround(planning: PlanResult, address: Address, kinds: Registry) {
-  const tagged = [...kinds.values()].filter(({ fields }) => Object.hasOwn(fields, 'tags'));
-  const addresses = tagged.map((kind) => ({ ...address, kind: kind.name }));
-  const before = Object.assign({}, ...addresses.map((one) => tagsIn(planning.live(one)?.spec['tags'])));
-  const after = Object.assign(
-    {},
-    ...addresses.map((one) => tagsIn((planning.contentOf(one) ?? planning.live(one)?.spec)?.['tags'])),
-  );
-  return [after, before] as const;
-}
-
-function tagsIn(value: Json | undefined): Record<string, string> {
-  if (!isJsonObject(value)) return {};
-  return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [key, typeof one === 'string' ? one : '']),
-  );
 }

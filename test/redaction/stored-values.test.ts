@@ -94,8 +94,9 @@ const change: Required<HistoryChange> = {
     accessGained: [planted],
     accessLost: [planted],
     declaredAt: planted,
-    parent: { address: planted, spec: value },
-    references: [{ address: planted, spec: value }],
+    hasUnknownTags: true,
+    parent: planted as AddressText,
+    references: [planted as AddressText],
   },
 };
 
@@ -141,6 +142,7 @@ const entry: Required<HistoryEntry> = {
   unchanged: 1,
   unrecorded: true,
   pruned: { until: planted, endedApprovals: { [planted]: planted } },
+  related: { [planted]: value },
   changes: [change],
 };
 
@@ -215,6 +217,7 @@ describe('a secret in every member', () => {
         '.targets.*',
         '.changes.0.address',
         '.changes.0.was.(key)',
+        '.related.(key)',
       ],
     ],
     [

@@ -1,10 +1,10 @@
 /** Runs policies over the applies in the history, and says what they would have stopped. What the history lacks is unknown, never passed. */
-import { formatAddress, parseAddress } from '../../model/address.ts';
+import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
 import { policyGuard } from '../../model/guard.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type HistoryChange, type HistoryEntry, type HistoryStore, LedgerError } from '../../model/ledger.ts';
-import type { Policy, Severity } from '../../model/policy.ts';
+import type { Policy, RelatedResource, Severity } from '../../model/policy.ts';
 import { counted } from '../../model/quoted.ts';
 import { findViolations, isMatched, type PlanCheck } from '../../policies/check-plan.ts';
 import { evaluate } from '../../policies/evaluate.ts';
@@ -68,8 +68,14 @@ export async function replayPolicies(
   const partial = entries.filter((entry) => !isWhole(entry));
   const unknown = await replayPartial(policies, partial, host.kinds);
   for (const entry of entries) {
-    const findings = (ofWhole.get(entry.id) ?? []).map(({ policy, change: { address }, message }) =>
-      findingOf(policy, formatAddress(address), { is: 'violation', message }, now),
+    const findings = (ofWhole.get(entry.id) ?? []).map(
+      ({ policy, change: { address }, message, isEvaluated }) =>
+        findingOf(
+          policy,
+          formatAddress(address),
+          { is: isEvaluated ? 'violation' : 'unknown', message },
+          now,
+        ),
     );
     const others = (unknown.get(entry.id) ?? []).map(({ policy, address, ...result }) =>
       findingOf(policy, address, result, now),
@@ -101,7 +107,15 @@ function isWhole({ unchanged, changes }: HistoryEntry): boolean {
   return unchanged !== undefined && changes.every(({ checked }) => checked !== undefined);
 }
 
-function checkOf({ stack, commit, began, changes, unchanged = 0 }: HistoryEntry): PlanCheck {
+function checkOf(entry: HistoryEntry): PlanCheck {
+  const { stack, commit, began, changes, unchanged = 0, related = {} } = entry;
+  const found = new Map<AddressText, RelatedResource>();
+  const relatedAt = (address: AddressText): RelatedResource => {
+    const spec = Object.hasOwn(related, address) ? related[address] : undefined;
+    const one = found.get(address) ?? { address, ...(spec === undefined ? {} : { spec }) };
+    found.set(address, one);
+    return one;
+  };
   return {
     plan: { stack, commit, time: began, counts: countsOf(changes, unchanged) },
     changes: changes.flatMap(({ address, action, fields, checked }) =>
@@ -110,12 +124,20 @@ function checkOf({ stack, commit, began, changes, unchanged = 0 }: HistoryEntry)
         : [
             {
               ...{ address: parseAddress(address), action, fields, ...checked },
-              ...{ before: checked.before, after: checked.after },
-              ...{ declaredAt: checked.declaredAt, parent: checked.parent },
+              ...{ before: checked.before, after: checked.after, declaredAt: checked.declaredAt },
+              place: placeIn(entry, address),
+              parent: checked.parent && relatedAt(checked.parent),
+              references: checked.references.map(relatedAt),
             },
           ],
     ),
   };
+}
+
+/** Of the target of a change: the entry has `workspaces acme at https://…`. */
+function placeIn({ targets = {} }: HistoryEntry, address: string): string | undefined {
+  const { target } = parseAddress(address);
+  return Object.hasOwn(targets, target) ? targets[target]?.split(' ')[1] : undefined;
 }
 
 interface PartialFinding {
@@ -138,7 +160,8 @@ async function replayPartial(
     const address = parseAddress(change.address);
     return policies.flatMap((policy, rule) => {
       const { tags, ...match } = policy.match;
-      if (!isMatched(match, { address, action: change.action, tags: {} })) return [];
+      const place = placeIn(entry, change.address);
+      if (!isMatched(match, { address, action: change.action, place, tags: {} })) return [];
       const mayRun = tags === undefined && !asksForAbsence.test(policy.rule);
       return [{ entry, change, policy, rule, index, mayRun }];
     });
@@ -173,6 +196,7 @@ function partialChange({ address, action, fields }: HistoryChange): JsonObject {
   const whole = changeVariable({
     ...{ address: parseAddress(address), action, fields, tags: {}, accessGained: [], accessLost: [] },
     ...{ before: undefined, after: undefined, declaredAt: undefined, parent: undefined, references: [] },
+    place: undefined,
   });
   const known = ['address', 'kind', 'target', 'name', 'action', 'fields'];
   return Object.fromEntries(Object.entries(whole).filter(([name]) => known.includes(name)));

@@ -74,18 +74,19 @@ export async function runTests(
 }
 
 function foundOf(result: CaseResult | undefined): Expected {
-  return result?.is ?? 'error';
+  return result === undefined || result.is === 'not-evaluated' ? 'error' : result.is;
 }
 
 type Sample = ReturnType<typeof sampleVariables>;
 
 function sampleChange({ change, resource }: Sample) {
   const text = (value: Json | undefined) => (typeof value === 'string' ? value : '');
-  const { kind, target, name, action } = change;
+  const { kind, target, name, place, action } = change;
   const address: Address = { kind: text(kind), target: text(target), name: text(name) };
   const tags = isJsonObject(resource?.['tags']) ? resource['tags'] : {};
   return {
     address,
+    place: text(place),
     action: text(action) as Action,
     tags: Object.fromEntries(Object.entries(tags).map(([key, value]) => [key, text(value)])),
   };

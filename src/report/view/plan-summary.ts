@@ -216,6 +216,9 @@ interface CoverageRow {
   readonly incomplete: readonly string[];
 }
 
+/** So many are listed: an exemption is a decision that readers of the plan should see. */
+const maxExemptions = 50;
+
 /** Manifests, ledger, then each target. */
 export function coverageRows({ coverage, policies }: Pick<Plan, 'coverage' | 'policies'>): CoverageRow[] {
   const read = `${counted(coverage.files, 'file')}, ${counted(coverage.documents, 'document')}`;
@@ -247,7 +250,10 @@ function policiesRow({ count, sources, exempted }: PlanPolicies): CoverageRow {
   );
   return {
     label: 'policies',
-    details: [`${count === 1 ? '1 policy' : `${count} policies`}: ${from.join(', ')}`, ...firstFew(exempt)],
+    details: [
+      `${count === 1 ? '1 policy' : `${count} policies`}: ${from.join(', ')}`,
+      ...firstFew(exempt, maxExemptions),
+    ],
     incomplete: [],
   };
 }

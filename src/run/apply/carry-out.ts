@@ -38,11 +38,12 @@ import { incompleteReasons } from '../../report/view/plan-summary.ts';
 import { printable } from '../../report/view/printable.ts';
 import { formatInline, unknown } from '../../report/view/value.ts';
 import { clocksOf, keepHistory } from '../apply-history.ts';
+import { checkedRecords } from '../checked-changes.ts';
 import { CommandStop } from '../command-stop.ts';
 import { type ExitCode, exitCodeOfApply, exitCodes } from '../exit-codes.ts';
 import { endAfter } from '../lock.ts';
 import { makePlan } from '../make-plan.ts';
-import { checkedRecords } from '../policies.ts';
+
 import { timeText } from '../progress.ts';
 import { readSecret, secretContext } from '../read-secret.ts';
 import { raceStop, stoppedRun, type StopSignals } from '../stop-signals.ts';

@@ -1,0 +1,162 @@
+/** What rules of policies may ask of the changes of a plan, for the plan itself and for the history. Pure. */
+import { contentAfter } from '../compare/comparisons.ts';
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import type { Change } from '../model/change.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
+import type { Kind, Registry } from '../model/kind.ts';
+import type { CheckedRecord, CheckedRecords, RelatedResource } from '../model/policy.ts';
+import type { DesiredResource, Spec } from '../model/resource.ts';
+import type { PlanResult } from '../plan/build-plan.ts';
+import type { CheckedChange } from '../policies/variables.ts';
+
+interface Declared {
+  readonly kinds: Registry;
+  readonly desired: readonly DesiredResource[];
+}
+
+/** What rules may ask of each change. */
+export function checkedChanges(planning: PlanResult, { kinds, desired }: Declared): CheckedChange[] {
+  const declared = new Map<AddressText, DesiredResource>(
+    desired.map((resource) => [formatAddress(resource.address), resource]),
+  );
+  const places = new Map(planning.plan.targets.map(({ name, place }) => [name, place]));
+  const relatedTo = findRelated(planning, kinds);
+  return planning.plan.changes.map((change) => {
+    const { address, action, fields, place, risks = [] } = change;
+    const kind = kinds.get(address.kind);
+    const resource = declared.get(formatAddress(address));
+    const content = contentsOf(planning, change, kind);
+    const says = (effect: string) =>
+      risks.filter((risk) => risk.effect === effect).map(({ message }) => message);
+    return {
+      ...{ address, action, fields, before: content.before },
+      after: content.after && { ...content.after, ...namesIn(resource, kind) },
+      place: places.get(address.target),
+      ...tagsAround(planning, address, kinds),
+      accessGained: says('widens'),
+      accessLost: says('narrows'),
+      declaredAt: place && `${place.file}:${place.line}`,
+      ...relatedTo(address, resource),
+    };
+  });
+}
+
+function contentsOf(
+  planning: PlanResult,
+  { address, action }: Change,
+  kind: Kind | undefined,
+): { readonly before: Spec | undefined; readonly after: Spec | undefined } {
+  const live = planning.live(address);
+  const before =
+    live === undefined || kind === undefined ? undefined : contentAfter(kind.fields, live.spec, []);
+  const isGone = action === 'delete' || action === 'release';
+  return {
+    before: action === 'create' ? undefined : before,
+    after: isGone ? undefined : planning.contentOf(address),
+  };
+}
+
+/** The parent of a child, and other resources that the manifest names. Each is one object, however many changes name it. */
+function findRelated(planning: PlanResult, kinds: Registry) {
+  const found = new Map<AddressText, RelatedResource>();
+  const related = (other: Address): RelatedResource => {
+    const address = formatAddress(other);
+    const known = found.get(address);
+    if (known !== undefined) return known;
+    const [live, fields] = [planning.live(other)?.spec, kinds.get(other.kind)?.fields];
+    const spec = planning.contentOf(other) ?? (live && fields && contentAfter(fields, live, []));
+    const one = { address, ...(spec === undefined ? {} : { spec }) };
+    found.set(address, one);
+    return one;
+  };
+  return (
+    address: Address,
+    resource: DesiredResource | undefined,
+  ): Pick<CheckedChange, 'parent' | 'references'> => {
+    const kind = kinds.get(address.kind);
+    const parent = kind?.ownership.by === 'child' ? kind.ownership.of(address) : undefined;
+    const named = resource === undefined ? [] : (kind?.references?.(resource) ?? []).map(({ to }) => to);
+    const isParent = (other: Address) =>
+      parent !== undefined && formatAddress(other) === formatAddress(parent);
+    return {
+      parent: parent && related(parent),
+      references: named.filter((other) => !isParent(other)).map(related),
+    };
+  };
+}
+
+/** What the manifest gives by name, beside the ids; null for a thing that it does not name. */
+function namesIn(resource: DesiredResource | undefined, kind: Kind | undefined): Spec {
+  const references = kind?.named?.references ?? [];
+  return Object.fromEntries(
+    references.flatMap(({ name: [name, ...below] }) =>
+      name === undefined || below.length > 0 ? [] : [[name, resource?.spec[name] ?? null] as const],
+    ),
+  );
+}
+
+/**
+ * Tags of the resource, or of the one that it belongs to: fields of a kind with the same name and target, and those that only the service
+ * has (`facts.direct`), because a manifest need not name them.
+ */
+function tagsAround(
+  planning: PlanResult,
+  address: Address,
+  kinds: Registry,
+): Pick<CheckedChange, 'tags' | 'tagsBefore' | 'hasUnknownTags'> {
+  const service = kinds.get(address.kind)?.service;
+  const around = [...kinds.values()].filter((kind) => kind.service === service);
+  const tagged = around.filter(({ fields }) => Object.hasOwn(fields, 'tags'));
+  if (tagged.length === 0) return { tags: {} };
+  const at = ({ name }: Kind): Address => ({ ...address, kind: name });
+  const live = around.flatMap((kind) => planning.live(at(kind)) ?? []);
+  const shown = live.flatMap(({ facts }) => (isJsonObject(facts['direct']) ? [tagsIn(facts['direct'])] : []));
+  const mergedTags = (specs: readonly (Spec | undefined)[]): Record<string, string> =>
+    Object.assign({}, ...specs.map((spec) => tagsIn(spec?.['tags'])));
+  const before = mergedTags(tagged.map((kind) => planning.live(at(kind))?.spec));
+  const after = mergedTags(
+    tagged.map((kind) => planning.contentOf(at(kind)) ?? planning.live(at(kind))?.spec),
+  );
+  const direct: Record<string, string> = Object.assign({}, ...shown);
+  const kept = Object.entries(direct).filter(([key]) => !Object.hasOwn(before, key));
+  return {
+    tags: { ...Object.fromEntries(kept), ...after },
+    tagsBefore: { ...direct, ...before },
+    ...(live.length > 0 && shown.length === 0 ? { hasUnknownTags: true } : {}),
+  };
+}
+
+function tagsIn(value: Json | undefined): Record<string, string> {
+  if (!isJsonObject(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, typeof one === 'string' ? one : '']),
+  );
+}
+
+/** The changes of a plan as the history keeps them. */
+export function checkedRecords(planning: PlanResult, declared: Declared): CheckedRecords {
+  const all = checkedChanges(planning, declared);
+  const related = all.flatMap(({ parent, references }) =>
+    [parent ?? [], references]
+      .flat()
+      .flatMap(({ address, spec }) => (spec === undefined ? [] : [[address, spec] as const])),
+  );
+  return {
+    changes: new Map(all.map((checked) => [formatAddress(checked.address), recordOf(checked)])),
+    related: Object.fromEntries(related),
+  };
+}
+
+function recordOf(checked: CheckedChange): CheckedRecord {
+  const { address: _, action: __, fields: ___, place: ____, ...one } = checked;
+  const { before, after, declaredAt, parent, references, tagsBefore = {}, ...rest } = one;
+  return {
+    ...rest,
+    tagsBefore,
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+    ...(declaredAt === undefined ? {} : { declaredAt }),
+    ...(parent === undefined ? {} : { parent: parent.address }),
+    references: references.map(({ address }) => address),
+  };
+}
