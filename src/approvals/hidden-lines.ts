@@ -4,7 +4,6 @@
  * prove nothing: who wrote the comment, and when it was edited, is what the code host says.
  */
 import { createHash } from 'node:crypto';
-import { type Guard, isBlocking } from '../model/guard.ts';
 import { isJsonObject, type Json } from '../model/json.ts';
 
 /** One plan that a comment has shown. */
@@ -108,15 +107,4 @@ function shownPlan(value: Json): ShownPlan | undefined {
 
 function isTexts(value: Json | undefined): value is readonly string[] {
   return Array.isArray(value) && value.every((one: Json) => typeof one === 'string');
-}
-
-/**
- * What a comment says of the guards that block its plan. A loosened setting is no change of the plan, so the message of its guard is
- * all that shows it: it counts as a guard of its own.
- */
-export function guardKeys(guards: readonly Guard[]): string[] {
-  const keys = guards
-    .filter(isBlocking)
-    .map(({ id, message }) => (id === 'loosened' ? `${id} ${hashOf(message)}` : id));
-  return [...new Set(keys)].sort();
 }

@@ -8,7 +8,9 @@ import type { Json } from '../model/json.ts';
 import { quoted } from '../model/quoted.ts';
 import { type CommitAuthors, isAuthor, namesOfKey } from './allowed-signers.ts';
 import { type KeptApproval, withApprovals } from './approvals-ref.ts';
+import { isPolicyKey } from './guard-keys.ts';
 import {
+  acknowledgedIds,
   fingerprintOfKey,
   longestValidity,
   publicKeyOf,
@@ -190,11 +192,13 @@ class Judge {
         'it is by an author of the commits, and the stack does not have "selfApprove: true"',
         about,
       );
-    const { digest, commit, at, acknowledged } = stored.approval;
+    const { digest, commit, at } = stored.approval;
+    const acknowledged = acknowledgedIds(stored.approval);
+    const shown = stored.approval.acknowledged.filter(isPolicyKey);
     const others = this.#input.proposals.filter((one) => one !== proposal && isMaker(one));
     const parts = proposal.part === undefined ? [] : others.flatMap(({ part }) => part ?? []);
     return {
-      approval: { method: 'signature', ...about, digest, commit, at, acknowledged, parts },
+      approval: { method: 'signature', ...about, digest, commit, at, acknowledged, shown, parts },
       ...{ names, key },
     };
   }
@@ -217,8 +221,10 @@ function onePerPerson(found: readonly Counted[]): Approval[] {
     const other = merged.get(id);
     const newest = other !== undefined && other.at > approval.at ? other : approval;
     const acknowledged = new Set([...(other?.acknowledged ?? []), ...approval.acknowledged]);
+    const shown = new Set([...(other?.shown ?? []), ...(approval.shown ?? [])]);
     const parts = new Set([...(other?.parts ?? []), ...(approval.parts ?? [])]);
-    merged.set(id, { ...newest, by, acknowledged: [...acknowledged].sort(), parts: [...parts] });
+    const all = { acknowledged: [...acknowledged].sort(), shown: [...shown], parts: [...parts] };
+    merged.set(id, { ...newest, by, ...all });
   }
   return [...merged.values()];
 }

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { GuardId } from '../model/guard.ts';
 import { canonicalText, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { idOfKey, isPolicyKey } from './guard-keys.ts';
 
 /** The namespace of our signatures: one that was made for another purpose does not count. */
 export const approvalNamespace = 'trueup-approval@v1';
@@ -24,8 +25,8 @@ export interface SignedApproval {
   readonly digest: string;
   /** the head commit that was reviewed, by its whole id */
   readonly commit: string;
-  /** sorted */
-  readonly acknowledged: readonly GuardId[];
+  /** sorted ids of guards; of policies the keys of what they said */
+  readonly acknowledged: readonly string[];
   /** RFC 3339 */
   readonly at: string;
   /** RFC 3339: when it expires */
@@ -41,6 +42,10 @@ export interface StoredApproval {
 /** The exact text that is signed. */
 export function signedText(approval: SignedApproval): string {
   return canonicalText({ ...approval });
+}
+
+export function acknowledgedIds({ acknowledged }: Pick<SignedApproval, 'acknowledged'>): GuardId[] {
+  return [...new Set(acknowledged.map(idOfKey))] as GuardId[];
 }
 
 export function formatApproval({ approval, signature }: StoredApproval): string {
@@ -60,7 +65,8 @@ const members: Readonly<Record<keyof SignedApproval, (value: Json) => boolean>> 
   digest: (value) => isText(value) && isDigest.test(value),
   commit: (value) => isText(value) && isCommitId.test(value),
   acknowledged: (value) =>
-    Array.isArray(value) && value.every((id: Json) => isText(id) && /^[a-z-]+$/.test(id)),
+    Array.isArray(value) &&
+    value.every((one: Json) => isText(one) && (/^[a-z-]+$/.test(one) || isPolicyKey(one))),
   at: isTime,
   until: isTime,
 };

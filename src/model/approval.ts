@@ -44,6 +44,8 @@ export interface Approval {
   readonly pullRequest?: number;
   /** guards that this person acknowledged for this digest */
   readonly acknowledged: readonly GuardId[];
+  /** what policies among them said then, as keys (`guardKeys`) */
+  readonly shown?: readonly string[];
   /** what else is applied that this person made: indices of other pull requests in the order of the merges, or `directPushes` */
   readonly parts?: readonly number[];
 }
@@ -77,7 +79,7 @@ export interface ApprovedPlan {
   readonly digest: string;
   /** digest items as canonical texts (`digestItemsOf`) */
   readonly atoms: readonly string[];
-  /** ids of the blocking guards that were acknowledged; absent in approvals of older versions */
+  /** ids of the blocking guards that were acknowledged, and of policies the keys; absent in approvals of older versions */
   readonly passed?: readonly string[];
   /** RFC 3339 */
   readonly createdAt?: string;

@@ -5,7 +5,7 @@
 import { type AddressText, formatAddress } from '../model/address.ts';
 import { approvedIdentity, type Change, type DigestedChange } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';
-import { type Guard, isAboutCheckout, policyOf } from '../model/guard.ts';
+import { type Guard, isAboutCheckout, isBlocking, policyOf } from '../model/guard.ts';
 import { canonicalText, type Json, sameJson } from '../model/json.ts';
 import type {
   ChangeDifference,
@@ -144,7 +144,7 @@ function pairs<T>(
 // who can write the file can change these. Not compared, because they may differ although nothing important has changed:
 // - notes about the token, the environment and locks of others (`isPassingNote`), and who modified something
 // - guards about the checkout, and, of another commit, lines and the number of unchanged resources
-// - guards of policies that the file does not show: they are not acknowledged, so that they block by themselves
+// - guards of policies that the file does not show at all: no acknowledgement beside the file is for them, so that they block by themselves
 // - times, what was read, notices of other resources and warnings, which follow from the view and the secrets of the token's run
 // - requests, whose bodies may repeat live values that the plan does not change
 // - everything about partly finished changes. Pure.
@@ -176,7 +176,7 @@ export function findOtherText(given: Plan, fresh: Plan, clean: Redact): string |
   const [other] = [
     lacking(due, given.guards),
     isWhole ? lacking(ofPlan(given), fresh.guards) : undefined,
-    fresh.guards.find((guard) => isWiderPolicy(guard, given.guards)),
+    fresh.guards.find((guard) => isWiderPolicy(guard, given.guards, clean)),
   ].filter((one) => one !== undefined);
   if (other !== undefined) return `the guard ${quoted(other.id)}`;
   if (isWhole && !sameJson(neededIn(given), neededIn(fresh))) return 'what comes along with the selection';
@@ -192,16 +192,17 @@ function neededIn({ part }: Plan): Json {
 }
 
 /**
- * Policies are read and checked again by each run, at its own time. What the file does not show at all is not acknowledged either; of a
- * policy that it shows, an acknowledgement is for the resources that it shows.
+ * Policies are read and checked again by each run, at its own time. Of a policy that the file shows, an acknowledgement is for what it says
+ * there of each resource. What only warns needs none.
  */
-function isWiderPolicy({ id, concerns }: Guard, given: readonly Guard[]): boolean {
-  const shown = given.filter((guard) => guard.id === id);
-  if (policyOf(id) === undefined || shown.length === 0) return false;
+function isWiderPolicy(guard: Guard, given: readonly Guard[], clean: Redact): boolean {
+  const { id, effect } = guard;
+  const shown = given.filter((one) => one.id === id);
+  if (policyOf(id) === undefined || shown.length === 0 || !isBlocking(guard)) return false;
   const known = new Set(
-    shown.flatMap((guard) => guard.concerns.map(({ address }) => formatAddress(address))),
+    shown.filter((one) => one.effect === effect).flatMap((one) => concernTexts(clean(one))),
   );
-  return concerns.some(({ address }) => !known.has(formatAddress(address)));
+  return concernTexts(clean(guard)).some((text) => !known.has(text));
 }
 
 function isClean({ made }: Plan): boolean {

@@ -2,6 +2,7 @@
  * The stricter of two versions of a stack, setting by setting. What a pull request loosens does not count for its own plan: the plan
  * is made with the stricter settings, and the guard `loosened` names the others. Pure.
  */
+import { formatAddress } from '../model/address.ts';
 import {
   type Guard,
   guardDefaults,
@@ -10,6 +11,7 @@ import {
   guardLimits,
   isAboutCheckout,
   type LoosenedSetting,
+  policyOf,
 } from '../model/guard.ts';
 import { type LintCode, lintCodeNames } from '../model/lint-codes.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
@@ -78,16 +80,20 @@ export function loosenedGuards(
  */
 export function withStricterGuards(fresh: Plan, approved: Pick<Plan, 'guards'>): Plan {
   if (!approved.guards.some(({ id }) => id === 'loosened')) return fresh;
-  const isIn = (guards: readonly Guard[], { id, kind, target, message }: Guard) =>
-    guards.some(
-      (one) =>
-        one.id === id &&
-        one.kind === kind &&
-        one.target === target &&
-        (id !== 'loosened' || one.message === message),
-    );
+  const isIn = (guards: readonly Guard[], guard: Guard) => guards.some((one) => isSameGuard(one, guard));
   const lacking = approved.guards.filter((guard) => !isAboutCheckout(guard) && !isIn(fresh.guards, guard));
   return { ...fresh, guards: [...lacking, ...fresh.guards] };
+}
+
+/** Several guards have the id of one policy, where the stricter version of it does something else than the present one. */
+function isSameGuard(one: Guard, other: Guard): boolean {
+  const { id, kind, target, message, effect } = other;
+  if (one.id !== id || one.kind !== kind || one.target !== target) return false;
+  if (id === 'loosened') return one.message === message;
+  if (policyOf(id) === undefined) return true;
+  const says = ({ concerns }: Guard) =>
+    JSON.stringify(concerns.map(({ address, messages }) => [formatAddress(address), messages]));
+  return one.effect === effect && says(one) === says(other);
 }
 
 // Guards and lint: limits, and the level of each guard and code.

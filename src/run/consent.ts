@@ -1,4 +1,5 @@
 /** Decides whether a plan may be applied: it has no problems, its blocking guards are acknowledged, and somebody has agreed. */
+import { isShownIn, policyKeys } from '../approvals/guard-keys.ts';
 import {
   acknowledgeableIds,
   blockingIds,
@@ -24,7 +25,7 @@ interface Consent {
   readonly agreed: boolean;
   /** guards that were acknowledged for this plan */
   readonly acknowledged: readonly string[];
-  /** guards that were passed when an earlier apply of the same approval began; undefined when there was none */
+  /** guards, and keys of policies, that were passed when an earlier apply of the same approval began; undefined when there was none */
   readonly passed?: readonly string[] | undefined;
   /** the stack's argument on the command line */
   readonly stack?: string | undefined;
@@ -57,7 +58,7 @@ export async function askConsent(
   const open =
     passed === undefined
       ? unacknowledged(plan, acknowledged, terminal)
-      : newGuards(plan, [...acknowledged, ...passed]);
+      : newGuards(plan, acknowledged, passed);
   const canAsk = terminal.host.interactive && terminal.format === 'text' && !agreed;
   if (open.length > 0 && !canAsk) {
     showFullPlan(plan, terminal);
@@ -87,20 +88,27 @@ export function notWritten({ host }: Terminal, stop: AbortSignal): CommandStop {
  * Guards that did not block when the earlier apply began, because live has changed since. Guards on percentages are left out: the
  * percentage of the whole plan was checked then.
  */
-function newGuards({ guards }: Plan, known: readonly string[]): GuardId[] {
-  const isPercentage = (id: GuardId) => id === 'delete-percent' || id === 'update-percent';
-  return openIds(guards, known).filter((id) => !isPercentage(id));
+function newGuards({ guards }: Plan, acknowledged: readonly string[], passed: readonly string[]): GuardId[] {
+  const keys = new Set(passed);
+  const isKnown = (id: GuardId) =>
+    policyOf(id) === undefined
+      ? keys.has(id) || id === 'delete-percent' || id === 'update-percent'
+      : isShownIn(keys, guards, id);
+  const open = openIds(guards, acknowledged);
+  const denied = deniedIds(guards);
+  return open.filter((id) => denied.includes(id) || !isKnown(id));
 }
 
 /**
- * The guards that this apply has passed, together with those that earlier applies of the same approval passed. Guards about
- * commits are left out: a later commit may be applied in between, which nobody can acknowledge beforehand.
+ * The guards that this apply has passed, together with those that earlier applies of the same approval passed. Of a policy it is what
+ * the policy says: it is read again by each apply. Guards about commits are left out: a later commit may be applied in between, which
+ * nobody can acknowledge beforehand.
  */
 export function passedGuards({ guards }: Plan, before: readonly string[] = []): readonly string[] {
   const aboutCommits: readonly string[] = ['older-commit', 'diverged-commit', 'commit-unknown'];
-  return [...new Set([...before, ...acknowledgeableIds(guards)])]
-    .filter((id) => !aboutCommits.includes(id))
-    .sort();
+  const ids = acknowledgeableIds(guards);
+  const own = [...ids.filter((id) => policyOf(id) === undefined), ...policyKeys(guards, ids)];
+  return [...new Set([...before, ...own])].filter((id) => !aboutCommits.includes(id)).sort();
 }
 
 function whatOf({ changes }: Plan): string {

@@ -5,8 +5,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { isAuthor, namesOfKey, readCommitAuthors } from '../../approvals/allowed-signers.ts';
 import { addApproval, approvalsRef } from '../../approvals/approvals-ref.ts';
+import { idOfKey, isPolicyKey, policyKeys } from '../../approvals/guard-keys.ts';
 import { runGit } from '../../ledger/git/git-command.ts';
 import {
+  acknowledgedIds,
   fingerprintOfKey,
   longestValidity,
   publicKeyOf,
@@ -15,7 +17,7 @@ import {
 } from '../../approvals/signed-approval.ts';
 import { signText, withVerifier } from '../../approvals/ssh-keygen.ts';
 import { SigningError } from '../../model/approval.ts';
-import { deniedIds, type GuardId, openIds } from '../../model/guard.ts';
+import { deniedIds, type GuardId, openIds, policyOf } from '../../model/guard.ts';
 import type { Json } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -105,7 +107,7 @@ async function approve(
   refuseFlagsOfList(options);
   if (options.list !== true && plan === undefined)
     throw new CommandStop('usage', 'the plan is missing: name a plan file, or the digest of a plan');
-  checkIds(readIds(options.ack));
+  checkIds(readIds(options.ack).filter((one) => !isPolicyKey(one)));
   const stops = listenForEnd(host);
   const stackPath = options.list === true ? plan : path;
   return withStack(
@@ -149,8 +151,9 @@ async function signPlan(approving: Approving): Promise<ExitCode> {
   const { host } = terminal;
   const { git, remote } = place;
   const given = await readGiven(approving);
-  const acknowledged = readIds(options.ack) as readonly GuardId[];
-  const open = given.plan === undefined ? [] : showPlan(given.plan, acknowledged, approving);
+  const acknowledged = acknowledgedOf(given, readIds(options.ack));
+  const ids = readIds(options.ack).map(idOfKey) as readonly GuardId[];
+  const open = given.plan === undefined ? [] : showPlan(given.plan, ids, approving);
   const commit = await wholeCommit(git, options.commit ?? given.commit ?? 'HEAD');
   const key = await chooseKey(git, { named: options.key, cwd: host.cwd, allowed: place.allowed });
   await ask(`Approve the plan ${given.digest} at commit ${commit.slice(0, 12)}?`, approving);
@@ -163,7 +166,7 @@ async function signPlan(approving: Approving): Promise<ExitCode> {
     path: place.path,
     digest: given.digest,
     commit,
-    acknowledged: [...acknowledged].sort(),
+    acknowledged,
     at: new Date(now).toISOString(),
     until: new Date(now + (options.expires ?? usualValidity)).toISOString(),
   };
@@ -187,6 +190,7 @@ async function signPlan(approving: Approving): Promise<ExitCode> {
       remote,
       ref,
       ...signed,
+      acknowledged: acknowledgedIds(approval),
       ...signer,
       ...(open.length === 0 ? {} : { unacknowledged: open }),
       ...diagnosticsMember(reported),
@@ -232,6 +236,22 @@ async function readGiven({ plan: typed, stack, terminal }: Approving): Promise<G
       'note: the plan was made with changes that are in no commit, which may not be merged',
     );
   return { digest: plan.digest, plan, commit: pullRequestCommit ?? commit };
+}
+
+/**
+ * What is signed: of a policy not its name, but what it says of each resource. The digest of a plan does not cover that.
+ * @param typed ids of guards, and keys of policies as jobs print them
+ * @throws CommandStop where nothing shows what a policy says
+ */
+function acknowledgedOf({ plan }: GivenPlan, typed: readonly string[]): string[] {
+  const policies = typed.filter((one) => policyOf(one) !== undefined && !isPolicyKey(one));
+  if (plan === undefined && policies.length > 0)
+    throw new CommandStop(
+      'usage',
+      `nothing was approved: a digest alone does not show what ${policies.join(', ')} says: copy the command that the job with the plan prints, or approve the plan file`,
+    );
+  const rest = typed.filter((one) => !policies.includes(one));
+  return [...new Set([...rest, ...(plan === undefined ? [] : policyKeys(plan.guards, policies))])].sort();
 }
 
 /** @returns the guards that block the plan, and are not acknowledged */

@@ -1,7 +1,12 @@
 /** `trueup approve --list`: the signed approvals of a stack, and which of them may count at HEAD. */
 import { approvalsRef, type KeptApproval, withApprovals } from '../../approvals/approvals-ref.ts';
 import { whyElsewhere } from '../../approvals/signatures.ts';
-import { fingerprintOfKey, publicKeyOf, signedText } from '../../approvals/signed-approval.ts';
+import {
+  acknowledgedIds,
+  fingerprintOfKey,
+  publicKeyOf,
+  signedText,
+} from '../../approvals/signed-approval.ts';
 import { type Verifier, withVerifier } from '../../approvals/ssh-keygen.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { Stack } from '../../model/stack.ts';
@@ -95,7 +100,7 @@ async function describe(
   { here, allowed, verifier, ended }: Here,
 ): Promise<Listed[]> {
   if (stored === undefined) return [];
-  const { digest, commit, acknowledged, at, until } = stored.approval;
+  const { digest, commit, at, until } = stored.approval;
   const key = fingerprintOfKey(publicKeyOf(stored.signature) ?? '');
   const admission = await verifier.verify(
     { text: signedText(stored.approval), signature: stored.signature },
@@ -110,7 +115,7 @@ async function describe(
     {
       digest,
       commit,
-      acknowledged,
+      acknowledged: acknowledgedIds(stored.approval),
       at,
       until,
       key,

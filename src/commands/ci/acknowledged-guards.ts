@@ -1,8 +1,10 @@
 /** Who acknowledged the guards of a plan, and why labels, signatures and settings do not count for that. */
 import type { CommitRange } from '../../ledger/git/commits-since.ts';
 import type { Approval, RefusedApproval } from '../../model/approval.ts';
-import type { GuardId, LoosenedSetting } from '../../model/guard.ts';
-import { quoted } from '../../model/quoted.ts';
+import { isShownIn, policyKeys } from '../../approvals/guard-keys.ts';
+import { formatAddress } from '../../model/address.ts';
+import { type Guard, type GuardId, type LoosenedSetting, policyOf } from '../../model/guard.ts';
+import { quoted, quoteSome } from '../../model/quoted.ts';
 import { commitBefore, type MergedBranch, type MergedPull } from './count-approvals.ts';
 
 /** The guards that labels of a pull request acknowledge, for the plan that was shown on its head. */
@@ -12,6 +14,8 @@ export interface LabelledGuards {
   readonly commit: string;
   readonly digest: string;
   readonly guards: readonly GuardId[];
+  /** what the guards of that plan said, as keys (`guardKeys`) */
+  readonly shown?: readonly string[];
   /** who set the labels of these guards */
   readonly people?: readonly { readonly guard: GuardId; readonly by: string }[];
   /** the names of all labels for guards that are set */
@@ -76,6 +80,30 @@ export function whoAcknowledged(
         .map(({ by }) => `${id} acknowledged by ${quoted(by)} (label, pull request ${pullRequest})`),
     ),
   ]);
+}
+
+/** The acknowledged policies that say something else than they did in each plan for which they were acknowledged, with a clause. */
+export function unshownPolicies(
+  guards: readonly Guard[],
+  given: readonly (Approval | LabelledGuards)[],
+): ReadonlyMap<GuardId, string> {
+  const idsOf = (one: Approval | LabelledGuards) => ('guards' in one ? one.guards : one.acknowledged);
+  const unshown = new Map<GuardId, string>();
+  for (const id of new Set(given.flatMap(idsOf))) {
+    const shown = new Set(given.filter((one) => idsOf(one).includes(id)).flatMap((one) => one.shown ?? []));
+    if (policyOf(id) === undefined || isShownIn(shown, guards, id)) continue;
+    const news = guards
+      .filter((guard) => guard.id === id)
+      .flatMap((guard) => guard.concerns.map((concern) => ({ ...guard, concerns: [concern] })))
+      .filter((guard) => policyKeys([guard], [id]).some((key) => !shown.has(key)))
+      .flatMap(({ concerns }) => concerns.map(({ address }) => formatAddress(address)));
+    const about = news.length === 0 ? '' : ` of ${quoteSome([...new Set(news)])}`;
+    unshown.set(
+      id,
+      `no plan for which ${id} was acknowledged showed what it says now${about}: acknowledge the plan of this commit, or open another pull request and let its plan be acknowledged`,
+    );
+  }
+  return unshown;
 }
 
 interface ShownQuestion {

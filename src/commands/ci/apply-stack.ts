@@ -97,9 +97,11 @@ async function applyUnderLock(
     const { scope } = found;
     if (scope === undefined) throw new Error('the run was prepared without its commits');
     const making = makeStackPlan(prepared, { host, isRecorded: options.record === true });
-    const planning = await raceStop(making, stop, () => stoppedRun(stop, { done: 'nothing was written' }));
+    const made = await raceStop(making, stop, () => stoppedRun(stop, { done: 'nothing was written' }));
     const secrets = secretContext(prepared.request.stack, host);
-    await learnSecrets(planning.plan, secrets, host.secrets);
+    await learnSecrets(made.plan, secrets, host.secrets);
+    // Comments and signatures have guards without secrets.
+    const planning = { ...made, plan: { ...made.plan, guards: host.clean(made.plan.guards) } };
     if (hasErrors(planning.plan.problems)) {
       if (textOutput(terminal) !== undefined) printPlan(terminal, planning.plan);
       refuseProblems(planning.plan, terminal);

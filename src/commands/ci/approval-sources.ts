@@ -4,6 +4,7 @@ import { openPullRequests } from '../../api/code-host/open-pull-requests.ts';
 import { CodeHostError, type PullRequest, type PullRequests } from '../../api/code-host/pull-requests.ts';
 import { readEnvironmentApprovals } from '../../approvals/environments.ts';
 import { readHiddenContent } from '../../approvals/hidden-content.ts';
+import { readState } from '../../approvals/hidden-lines.ts';
 import { labelPrefix, readLabelAcks } from '../../approvals/labels.ts';
 import { readMakers, whyUnknown } from '../../approvals/people.ts';
 import { findPlanComment, type FoundComment } from '../../approvals/plan-comment.ts';
@@ -196,6 +197,7 @@ async function labelsIn(source: Parameters<typeof readLabelAcks>[0]): Promise<La
   return {
     ...{ pullRequest: number, commit: source.comment.commit, digest: source.comment.digest },
     guards: acknowledged.map(({ guard }) => guard),
+    shown: readState(source.comment.body)?.shown.guards ?? [],
     people: acknowledged,
     set: [...acknowledged.map(({ guard }) => `${labelPrefix}${guard}`), ...refused.map(({ label }) => label)],
     refused: refused.map(({ label, why }) => `the label ${quoted(label)} of pull request ${number}: ${why}`),

@@ -17,6 +17,7 @@ import {
   ignoredLabels,
   type LabelledGuards,
   labelsOf,
+  unshownPolicies,
   unshownSettings,
   whoAcknowledged,
   withoutAck,
@@ -117,26 +118,34 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
   const { used } = decided;
   const labels = admitsLabels(rules) ? await labelsOf(pulls, sources.labels) : [];
   const approved = new Set([plan.digest, ...used.map(({ digest }) => digest)]);
-  const approvals = used.flatMap((one) => one.approvals).map(({ parts: _, ...one }) => one);
+  const counting = used.flatMap((one) => one.approvals);
+  const approvals = counting.map(({ parts: _, shown: __, ...one }) => one);
+  const counted = labels.filter(({ digest }) => approved.has(digest));
   const acknowledged = new Set([
     ...approvals.flatMap((one) => one.acknowledged),
-    ...labels.flatMap(({ digest, guards }) => (approved.has(digest) ? guards : [])),
+    ...counted.flatMap((one) => one.guards),
   ]);
   const loosening = [...given.plans.flatMap((one) => one.approvals), ...labels];
   const unshown = acknowledged.has('loosened') ? await unshownSettings(loosening, pulls, question) : [];
-  const counted = [...acknowledged].filter((id) => id !== 'loosened' || unshown.length === 0);
-  const guards = openIds(plan.guards, counted);
+  const others = unshownPolicies(plan.guards, [...counting, ...counted]);
+  const isShown = (id: GuardId) => !others.has(id) && (id !== 'loosened' || unshown.length === 0);
+  const guards = openIds(plan.guards, [...acknowledged].filter(isShown));
   if (guards.length > 0)
     return {
       ...{ is: 'blocked', guards, ...about },
       refused: [...about.refused, ...approvals.flatMap((one) => withoutAck(one, guards))],
-      labels: [...labels.flatMap(({ refused }) => refused), ...(await ignored()), ...unshown],
+      labels: [
+        ...labels.flatMap(({ refused }) => refused),
+        ...(await ignored()),
+        ...unshown,
+        ...others.values(),
+      ],
     };
   return {
     ...{ is: 'approved', approvals, pulls, digests: used.map(({ digest }) => digest) },
     acknowledged: whoAcknowledged(blockingIds(plan.guards), {
       approvals,
-      labels: labels.filter(({ digest }) => approved.has(digest)),
+      labels: counted,
     }),
   };
 }

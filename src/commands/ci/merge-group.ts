@@ -3,7 +3,8 @@
  * requests have shown to their reviewers: the plan of the group must be what is left of their plans.
  */
 import type { PullRequest, PullRequests } from '../../api/code-host/pull-requests.ts';
-import { guardKeys, readState } from '../../approvals/hidden-lines.ts';
+import { guardKeys } from '../../approvals/guard-keys.ts';
+import { readState } from '../../approvals/hidden-lines.ts';
 import { findPlanComment } from '../../approvals/plan-comment.ts';
 import { runGit } from '../../ledger/git/git-command.ts';
 import { blockingIds } from '../../model/guard.ts';

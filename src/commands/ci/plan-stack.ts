@@ -174,7 +174,7 @@ async function plan(
     const accepted = request.stack.approvals ?? {};
     const rules = ledger.commit === undefined ? rulesOfFirst(accepted) : accepted;
     const about = { rules, event, proposed, stack: at === '.' ? undefined : stackArgument(at) };
-    const next = stepsAfterPlan(shown, about);
+    const next = stepsAfterPlan({ ...shown, guards: host.clean(shown.guards) }, about);
     made = { ...planned, plan: shown, next };
     printPlan(terminal, shown, { stack: path, next });
     return exitCodeOfPlan(shown);

@@ -167,9 +167,11 @@ async function withGroup(
 ): Promise<StackResult> {
   const { planning } = result;
   if (scope.job.event !== 'merge-group' || planning === undefined) return result;
-  const { terminal } = context;
+  const { terminal, host } = context;
+  const guards = host.clean(planning.plan.guards);
   try {
-    const verdict = await checkGroup(planning, numbers, session);
+    const cleaned = { ...planning, plan: { ...planning.plan, guards } };
+    const verdict = await checkGroup(cleaned, numbers, session);
     if (verdict.is === 'reviewed') return result;
     showDifference(verdict, context);
     const why = verdict.reasons.length === 0 ? '' : ` (${verdict.reasons.join('; ')})`;

@@ -1,10 +1,11 @@
 /** What is said of a plan that is not applied, or not yet: why, which approvals do not count, and each way to approve it. */
 import { approvalMethods, type ApprovalRules, type RefusedApproval } from '../../model/approval.ts';
 import type { Plan } from '../../model/plan.ts';
-import { acknowledgeableIds, blockingIds, deniedIds, type GuardId } from '../../model/guard.ts';
+import { acknowledgeableIds, blockingIds, deniedIds, type GuardId, policyOf } from '../../model/guard.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { CiEvent } from '../../run/ci/job.ts';
+import { policyKeys } from '../../approvals/guard-keys.ts';
 import { labelPrefix } from '../../approvals/labels.ts';
 import { deniedStep } from '../../report/view/plan-summary.ts';
 import { printable, shellWord } from '../../report/view/printable.ts';
@@ -196,7 +197,9 @@ function approveCommand({
   readonly commit: string | undefined;
   readonly remote?: string;
 }): string {
-  const guards = acknowledgeableIds(plan.guards);
+  const ids = acknowledgeableIds(plan.guards);
+  // The digest does not cover what a policy says.
+  const guards = [...ids.filter((id) => policyOf(id) === undefined), ...policyKeys(plan.guards, ids)];
   const ack = guards.length === 0 ? [] : ['--ack', guards.join(',')];
   const head = commit === undefined ? [] : ['--commit', commit];
   const at = remote === 'origin' ? [] : ['--remote', shellWord(remote)];

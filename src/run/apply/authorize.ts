@@ -1,5 +1,6 @@
 /** Decides whether an apply may begin: problems, uses of tokens, approval, secrets, guards and consent. */
 import { hasErrors } from '../../model/diagnostic.ts';
+import { policyOf } from '../../model/guard.ts';
 import type { ApprovedPlan } from '../../model/approval.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -69,7 +70,10 @@ export async function authorize(
   const begun = ledger.approved?.digest === approved?.digest ? ledger.approved : undefined;
   const consent = {
     agreed: options.yes === true || approval !== undefined,
-    acknowledged: readIds(options.ack),
+    // Whoever read a plan file has not read what only a policy of now says.
+    acknowledged: readIds(options.ack).filter(
+      (id) => policyOf(id) === undefined || given?.guards.some((one) => one.id === id) !== false,
+    ),
     passed: begun?.passed,
     stack,
   };

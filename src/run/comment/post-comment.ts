@@ -1,7 +1,8 @@
 /** What `trueup comment` and `trueup ci` share: makes the comment of a plan, and says what became of it. */
 import type { CodeHost } from '../../api/code-host.ts';
 import { githubReview, gitlabReview, Review } from '../../api/code-host/comments.ts';
-import { guardKeys, type ShownPlan } from '../../approvals/hidden-lines.ts';
+import { guardKeys } from '../../approvals/guard-keys.ts';
+import type { ShownPlan } from '../../approvals/hidden-lines.ts';
 import { blockingIds } from '../../model/guard.ts';
 import type { Plan } from '../../model/plan.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -30,7 +31,7 @@ export function draftOf(plan: Plan, host: CliHost, origin: CommentOrigin, next?:
   const clean = planWithoutSecrets(plan, host);
   const stack = argumentOf(plan);
   const blocked = blockedLine(plan);
-  const guards = guardKeys(plan.guards);
+  const guards = guardKeys(clean.guards);
   return {
     stack: plan.stack,
     plan: renderPlanMarkdown(clean, { next, ...(stack === undefined ? {} : { stack }) }),

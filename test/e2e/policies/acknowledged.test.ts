@@ -1,0 +1,174 @@
+/** What an acknowledgement of a policy is for: what the policy said of each resource in the plan that was read. */
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { emptyStack, noCodeHost, openApplyScene } from '../../support/ci/apply-scene.ts';
+import { openBench, secrets } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { policiesText, policy, withPolicies } from '../../support/cli/policies-scene.ts';
+import { trueup } from '../../support/captured-host.ts';
+
+const rules = 'policies/rules.yaml';
+const confirm = (rule: string, more: object = {}) =>
+  policy('x', { severity: 'confirm', match: { kinds: ['Workspace'] }, rule, ...more });
+const auto = (name: string) => workspace(name, { autoApply: true });
+const noAutoApply = confirm('!resource.spec.autoApply', { message: '"turn off autoApply"' });
+
+describe('An acknowledgement with a plan file', () => {
+  const begin = async (...policies: readonly object[]) => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: withPolicies });
+    await stack.write(rules, policiesText(...policies));
+    return { bench, stack, file: join(stack.directory, 'plan.json') };
+  };
+
+  it('is only for what the file says of each resource', async () => {
+    const { bench, stack, file } = await begin(confirm('resource.name != "app"', { message: '"a name"' }));
+    await stack.declare(auto('app'));
+    await stack.run(['plan', '--out', file], 0);
+    await stack.write(
+      rules,
+      policiesText(confirm('!resource.spec.autoApply', { message: '"wipes production"' })),
+    );
+    const { err } = await stack.run(['apply', file, '--ack', 'policy/x'], 4);
+    expect(err).toContain('policy/x');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('is not for a policy that the file shows as a warning only', async () => {
+    const { bench, stack, file } = await begin(confirm('false', { severity: 'warn' }));
+    await stack.declare(auto('app'));
+    await stack.run(['plan', '--out', file], 0);
+    await stack.write(rules, policiesText(confirm('false')));
+    await stack.run(['apply', file, '--ack', 'policy/x'], 4);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('is not for a policy that the file does not show at all', async () => {
+    const { bench, stack, file } = await begin(policy('y', { severity: 'warn', rule: 'true' }));
+    await stack.declare(workspace('app'));
+    await stack.run(['plan', '--out', file], 0);
+    await stack.write(rules, policiesText(confirm('false')));
+    const { err } = await stack.run(['apply', file, '--ack', 'policy/x'], 5);
+    expect(err).toContain('policy/x');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('lets the same policy pass, also in the rest of an apply that was cut short', async () => {
+    const { bench, stack, file } = await begin(noAutoApply);
+    await stack.declare(auto('a'), auto('b'));
+    await stack.run(['plan', '--out', file], 0);
+    bench.wire.add({ method: 'POST', path: /workspaces$/, body: /"b"/, fault: { answer: 422 } });
+    await stack.run(['apply', file, '--ack', 'policy/x'], 6);
+    bench.wire.reset();
+    await stack.run(['apply', file], 0);
+    expect(await bench.idsOf('b')).toHaveLength(1);
+  });
+});
+
+describe('An apply that was cut short', () => {
+  it('goes on without another acknowledgement only where the policies say the same', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: withPolicies });
+    await stack.write(rules, policiesText(noAutoApply));
+    await stack.declare(auto('a'), auto('b'));
+    const { digest } = await stack.plan();
+    bench.wire.add({ method: 'POST', path: /workspaces$/, body: /"b"/, fault: { answer: 422 } });
+    await stack.run(['apply', '--approve', digest, '--ack', 'policy/x'], 6);
+    bench.wire.reset();
+    await stack.write(rules, policiesText(confirm('false', { message: '"another rule"' })));
+    const { err } = await stack.run(['apply', '--approve', digest], 5);
+    expect(err).toContain('policy/x');
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.write(rules, policiesText(noAutoApply));
+    await stack.run(['apply', '--approve', digest], 0);
+    expect(await bench.idsOf('b')).toHaveLength(1);
+  });
+});
+
+describe('An acknowledgement in ci apply', () => {
+  const spec = { ...withPolicies, ledger: 'git' };
+  const begin = async (more: object = {}, signers: readonly string[] = []) => {
+    const scene = await openApplyScene({ spec: { ledger: 'git', ...more } }, { signers });
+    scene.push({
+      'pay/trueup.yaml': emptyStack(scene.bench, { spec: { ...spec, ...more } }),
+      'pay/policies/rules.yaml': policiesText(noAutoApply),
+    });
+    await scene.ciApply(0);
+    scene.bench.wire.reset();
+    return scene;
+  };
+  const label = 'trueup-ack/policy/x';
+
+  it('by a label is only for the resources that its pull request showed', async () => {
+    const scene = await begin();
+    const pullOf = (name: string) => scene.pull([auto(name)], { file: `${name}.yaml`, isPlannedByJob: true });
+    const [one, two] = [await pullOf('app'), await pullOf('second')];
+    for (const { approve, merge } of [one, two]) {
+      approve('alice');
+      merge();
+    }
+    scene.github.state.label(one.pull, label, 'alice');
+    const { err } = await scene.refused('guards that are not acknowledged: policy/x', 5);
+    expect(err).toContain(
+      'no plan for which policy/x was acknowledged showed what it says now of "Workspace/acme/second"',
+    );
+    scene.github.state.label(two.pull, label, 'alice');
+    await scene.ciApply(0);
+    expect(await scene.bench.idsOf('second')).toHaveLength(1);
+  });
+
+  it('by a label is not for another rule that was pushed later to a branch of policies', async () => {
+    const git = { policies: { from: { git: { remote: 'origin', ref: 'main', path: 'policies' } } } };
+    const scene = await openApplyScene({ spec: { ledger: 'git' } });
+    scene.push({
+      'pay/trueup.yaml': emptyStack(scene.bench, { spec: { ...git, ledger: 'git' } }),
+      [rules]: policiesText(noAutoApply),
+    });
+    await scene.ciApply(0);
+    const { pull, approve, merge } = await scene.pull([auto('app'), workspace('other')], {
+      file: 'app.yaml',
+      isPlannedByJob: true,
+    });
+    approve('alice');
+    scene.github.state.label(pull, label, 'alice');
+    merge();
+    const more = confirm('false', { message: '"never do this"' });
+    scene.push({ [rules]: policiesText(noAutoApply, { ...more, metadata: { name: 'y' } }) });
+    scene.bench.wire.reset();
+    await scene.refused('guards that are not acknowledged: policy/y', 5);
+    scene.push({ [rules]: policiesText(more) });
+    await scene.refused('policy/x', 5);
+  });
+
+  it('by a signature of a plan file is for what the policy says in it, and for nothing else', async () => {
+    const signed = { approvals: { accept: ['signature'], from: [{ signers: 'allowed_signers' }] } };
+    const scene = await begin(signed, ['alice']);
+    const { digest } = await scene.pull([auto('app')], { file: 'app.yaml' }).then((opened) => {
+      opened.merge();
+      return opened;
+    });
+    const run = async (code: number, ...args: readonly string[]) => {
+      const ran = await trueup(args, {
+        cwd: scene.scene.at(scene.main()),
+        env: { ...process.env, ...secrets, GITHUB_ACTIONS: '' },
+      });
+      expect(ran, ran.out + ran.err).toMatchObject({ code });
+      return ran;
+    };
+    const by = ['--key', join(scene.keys, 'alice'), '--yes'];
+    // A name alone does not say what was read.
+    const named = await run(1, 'approve', digest, 'pay', ...by, '--ack', 'policy/x');
+    expect(named.err).toContain('a digest alone does not show what policy/x says');
+    const { err } = await scene.ciApply(4, [], noCodeHost);
+    const [, ack = ''] = /--ack (policy\/x@[0-9a-f]{32})"/.exec(err) ?? [];
+    const other = ack.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+    await run(0, 'approve', digest, 'pay', ...by, '--ack', other);
+    expect((await scene.ciApply(5, [], noCodeHost)).err).toContain('policy/x');
+    expect(scene.bench.wire.writes()).toEqual([]);
+    await run(0, 'approve', digest, 'pay', ...by, '--ack', ack);
+    const listed = await run(0, 'approve', '--list', 'pay');
+    expect(listed.out).toContain('acknowledges policy/x\n');
+    await scene.ciApply(0, [], noCodeHost);
+    expect(await scene.bench.idsOf('app')).toHaveLength(1);
+  });
+});
