@@ -135,6 +135,10 @@ export interface LoosenedSetting {
   /** the value that holds, as YAML on one line, or a word */
   readonly before: string;
   readonly after: string;
+  /** of the whole values, where `before` and `after` may show only what differs */
+  readonly hashes?: { readonly before: string; readonly after: string };
+  /** what was before cannot hold for the plan */
+  readonly isLost?: true;
 }
 
 /** Concerns in the order of their addresses. */

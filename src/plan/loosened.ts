@@ -57,7 +57,10 @@ export function stricterOf(before: Stack, after: Stack): Stricter {
       ...(approvals.value === undefined ? {} : { approvals: approvals.value }),
       ...(policies.value === undefined ? {} : { policies: policies.value }),
     },
-    loosened: [guards, lint, secrets, approvals, policies, ...targets].flatMap(({ loosened }) => loosened),
+    loosened: [
+      ...[guards, lint, secrets, approvals, policies, ...targets].flatMap(({ loosened }) => loosened),
+      ...renamedTargets(before, after),
+    ],
   };
 }
 
@@ -65,10 +68,10 @@ export function stricterOf(before: Stack, after: Stack): Stricter {
 export function loosenedGuards(
   loosened: readonly LoosenedSetting[],
 ): (Omit<Guard, 'effect' | 'id'> & { readonly id: 'loosened'; readonly always: true })[] {
-  return loosened.map(({ name, before, after }) => ({
+  return loosened.map(({ name, before, after, isLost }) => ({
     id: 'loosened' as const,
     counted: 1,
-    message: `${name} is loosened from ${before} to ${after}, and the stricter value holds for this plan`,
+    message: `${name} is loosened from ${before} to ${after}, and ${isLost ? 'the former value does not hold' : 'the stricter value holds'} for this plan`,
     concerns: [],
     always: true,
   }));
@@ -202,6 +205,22 @@ function refText({ remote, ref, path }: PolicyRef): string {
 }
 
 // Targets: whose resources a plan may remove, and how.
+
+/** Policies and their exemptions name targets, so a new name may lead out of a policy, or into an exemption. */
+function renamedTargets(before: Stack, after: Stack): LoosenedSetting[] {
+  if (![before, after].some(({ policies = [] }) => policies.length > 0)) return [];
+  return after.targets.flatMap((target): LoosenedSetting[] => {
+    const place = formatIdentity(identityOf(target));
+    const names = before.targets
+      .filter((other) => formatIdentity(identityOf(other)) === place)
+      .map(({ name }) => name);
+    if (names.length === 0 || names.includes(target.name)) return [];
+    const was = names.map(quoted).join(', ');
+    return [
+      { name: `the name of the target ${place}`, before: was, after: quoted(target.name), isLost: true },
+    ];
+  });
+}
 
 /** The one of its name, and where that is another place also those of its place: a new name does not make a new target. */
 function formerTargets(target: Target, before: readonly Target[]): readonly Target[] {

@@ -56,15 +56,33 @@ export async function loadPolicies(
     known.push(...others);
     return others;
   });
-  const policies = kept.flat();
+  const wrong = await expressionProblems(kept.flat(), context.kinds);
+  const now = new Set(named);
+  // What was wrong at an earlier commit must not stop the commit that repairs it: the guard "loosened" says that it does not hold.
+  const ofEarlier = (found: readonly Diagnostic[]) =>
+    found.map((one) => ({ ...one, severity: 'warning' as const }));
+  const problems = all.flatMap(({ source, diagnostics }, index) => {
+    if (isEarlier[index] !== true) return [...source.diagnostics, ...diagnostics];
+    // Of texts, those who read them for a comparison have said it.
+    if (source.read.remote === undefined && source.read.commit !== undefined) return [];
+    return [
+      ...(source.isGone ? ofEarlier(source.diagnostics) : source.diagnostics),
+      ...ofEarlier(diagnostics),
+    ];
+  });
   const diagnostics = [
-    ...all.flatMap((one) => [...one.source.diagnostics, ...one.diagnostics]),
+    ...problems,
     ...sameNames(named),
-    ...(await checkExpressions(policies, context.kinds)),
+    ...wrong.flatMap(({ policy, problem }) => (now.has(policy) ? [problem] : ofEarlier([problem]))),
   ];
+  const unusable = new Set(wrong.map(({ policy }) => policy).filter((policy) => !now.has(policy)));
+  const used = kept.map((some) => some.filter((policy) => !unusable.has(policy)));
   return {
-    policies,
-    sources: all.map(({ source }, index) => ({ policies: kept[index]?.length ?? 0, ...source.read })),
+    policies: used.flat(),
+    sources: all.flatMap(({ source }, index) => {
+      const { length } = used[index] ?? [];
+      return length === 0 && isEarlier[index] === true ? [] : [{ policies: length, ...source.read }];
+    }),
     diagnostics: sortDiagnostics(diagnostics),
   };
 }
@@ -263,7 +281,11 @@ function nameFields(references: readonly NamedReference[]): NestedFields {
   );
 }
 
-async function checkExpressions(policies: readonly ReadPolicy[], kinds: Registry): Promise<Diagnostic[]> {
+/** What is wrong with the expressions of policies. */
+export async function expressionProblems(
+  policies: readonly ReadPolicy[],
+  kinds: Registry,
+): Promise<readonly { readonly policy: ReadPolicy; readonly problem: Diagnostic }[]> {
   if (policies.length === 0) return [];
   const rules = policies.map((policy) => ({
     rule: policy.rule,
@@ -281,6 +303,6 @@ async function checkExpressions(policies: readonly ReadPolicy[], kinds: Registry
       message: about,
       ...(fix === undefined ? {} : { fix }),
     };
-    return [diagnosed(problem, policy.document)];
+    return [{ policy, problem: diagnosed(problem, policy.document) }];
   });
 }

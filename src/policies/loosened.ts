@@ -2,13 +2,14 @@
  * What a change of the files of policies loosens. Whether one rule is stricter than another cannot be decided, so each change of a rule,
  * or of what it is about, counts; what held before holds for the plan as well.
  */
+import { createHash } from 'node:crypto';
 import { hasErrors } from '../model/diagnostic.ts';
 import type { LoosenedSetting } from '../model/guard.ts';
 import type { Policy, Severity } from '../model/policy.ts';
 import type { PolicySource, PolicyText } from '../model/policy-source.ts';
 import { quoted } from '../model/quoted.ts';
 import { isNewExemption } from './exemptions.ts';
-import { policiesIn, type PolicyContext } from './load-policies.ts';
+import { expressionProblems, policiesIn, type PolicyContext } from './load-policies.ts';
 
 export interface LoosenedPolicies {
   readonly loosened: readonly LoosenedSetting[];
@@ -17,65 +18,96 @@ export interface LoosenedPolicies {
 }
 
 /** @param commit of the texts before */
-export function loosenedPolicies(
+export async function loosenedPolicies(
   texts: { readonly before: readonly PolicyText[]; readonly after: readonly PolicyText[] },
   commit: string,
   context: Pick<PolicyContext, 'kinds' | 'now'>,
-): LoosenedPolicies {
-  if (texts.before.length === 0) return { loosened: [], sources: [] };
+): Promise<LoosenedPolicies> {
+  if (texts.before.length === 0 || isSameTexts(texts.before, texts.after))
+    return { loosened: [], sources: [] };
   const [before, after] = [policiesIn(texts.before, context), policiesIn(texts.after, context)];
-  if (hasErrors(before.diagnostics)) {
-    const name = 'the files of "spec.policies"';
-    const unknown = 'policies that are not valid';
-    return {
-      loosened: [{ name, before: unknown, after: 'policies that were compared with nothing' }],
-      sources: [],
-    };
-  }
-  const loosened = before.policies.flatMap((policy) =>
-    loosenedBy(
-      policy,
-      after.policies.find(({ name }) => name === policy.name),
-    ),
+  const invalid = new Set(
+    (await expressionProblems(before.policies, context.kinds)).map(({ policy }) => policy),
   );
+  const unknown: LoosenedSetting = {
+    name: 'the files of "spec.policies"',
+    before: 'policies that are not valid',
+    after: 'policies that were compared with nothing',
+    isLost: true,
+  };
+  const loosened = before.policies.flatMap((policy): LoosenedSetting[] => {
+    const now = after.policies.find(({ name }) => name === policy.name);
+    if (!invalid.has(policy)) return loosenedBy(policy, now);
+    const [was, is] = ['a policy that is not valid', now?.severity ?? 'nothing'];
+    return [{ name: nameOf(policy), before: was, after: is, isLost: true }];
+  });
   const source: PolicySource = { texts: texts.before, commit, earlier: true };
-  return { loosened, sources: loosened.length === 0 ? [] : [source] };
+  return {
+    loosened: hasErrors(before.diagnostics) ? [unknown, ...loosened] : loosened,
+    sources: loosened.length === 0 ? [] : [source],
+  };
+}
+
+function isSameTexts(one: readonly PolicyText[], other: readonly PolicyText[]): boolean {
+  const [a, b] = [one, other].map((texts) => JSON.stringify(texts.map(({ text }) => text).sort()));
+  return a === b;
 }
 
 const strength: Readonly<Record<Severity, number>> = { warn: 0, confirm: 1, deny: 2 };
 
+function nameOf({ name }: Pick<Policy, 'name'>): string {
+  return `the policy ${quoted(name)}`;
+}
+
 function loosenedBy(before: Policy, after: Policy | undefined): LoosenedSetting[] {
-  const of = `the policy ${quoted(before.name)}`;
+  const of = nameOf(before);
   if (after === undefined) return [{ name: of, before: before.severity, after: 'nothing' }];
   const about = ({ match }: Policy) => JSON.stringify(match);
+  const changed = [
+    { name: `the rule of ${of}`, was: before.rule, is: after.rule },
+    { name: `the match of ${of}`, was: about(before), is: about(after) },
+  ];
   const added = after.exemptions.filter((one) => isNewExemption(one, before.exemptions));
   return [
     ...(strength[after.severity] < strength[before.severity]
       ? [{ name: `the severity of ${of}`, before: before.severity, after: after.severity }]
       : []),
-    ...(after.rule === before.rule
-      ? []
-      : [{ name: `the rule of ${of}`, before: clipped(before.rule), after: clipped(after.rule) }]),
-    ...(about(after) === about(before)
-      ? []
-      : [{ name: `the match of ${of}`, before: clipped(about(before)), after: clipped(about(after)) }]),
-    ...(added.length === 0
-      ? []
-      : [
-          {
-            name: `the list of exemptions of ${of}`,
-            before: `${before.exemptions.length} of them`,
-            after: clipped(
-              added
-                .map(({ resource, until }) => `one more for ${quoted(resource)} until ${until}`)
-                .join(', '),
-            ),
-          },
-        ]),
+    ...changed
+      .filter(({ was, is }) => was !== is)
+      .map(({ name, was, is }) => ({ name, ...shownTexts(was, is) })),
+    ...added.map(({ resource, until }) => ({
+      name: `the exemption of ${quoted(resource)} from ${of}`,
+      before: before.exemptions.find((one) => one.resource === resource)?.until ?? 'nothing',
+      after: until,
+    })),
   ];
 }
 
-function clipped(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+/** Both texts as they are, where that is short; otherwise what differs, and a hash of the whole text. */
+function shownTexts(before: string, after: string): Omit<LoosenedSetting, 'name'> {
+  const hashes = { before: hashOf(before), after: hashOf(after) };
+  if ([before, after].every((text) => /^[^\n\r\t]{0,200}$/.test(text) && !text.includes('  ')))
+    return { before, after, hashes };
+  const [was, is] = [before, after].map((text) => JSON.stringify(text).slice(1, -1)) as [string, string];
+  const shorter = Math.min(was.length, is.length);
+  let start = 0;
+  while (start < shorter && was[start] === is[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && was.at(-1 - end) === is.at(-1 - end)) end += 1;
+  const part = (text: string, hash: string) => {
+    const [from, to] = [Math.max(0, start - nearby), Math.min(text.length, text.length - end + nearby)];
+    const shown = text.slice(from, Math.min(to, from + maxShown));
+    const rest = from + shown.length < text.length ? '…' : '';
+    return `${from > 0 ? '…' : ''}${shown}${rest} (sha256 ${hash})`;
+  };
+  return { before: part(was, hashes.before), after: part(is, hashes.after), hashes };
+}
+
+/** So many characters are shown on both sides of what differs, and so many altogether. */
+const nearby = 20;
+const maxShown = 400;
+
+/** 128 bits: who writes both texts must not find two with one hash. */
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -1,12 +1,12 @@
 /** The texts of policies: from files of the work tree, from a ref of a remote, or from an earlier commit. */
-import { realpath } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
 import { join, posix, relative } from 'node:path';
 import { borrowRepository, type BorrowedRepository, fetchInto } from '../ledger/git/borrowed-repository.ts';
 import { readIndex } from '../ledger/git/checkout.ts';
 import { type GitContext, runGit } from '../ledger/git/git-command.ts';
 import { displayPath, findRepository, slashes } from '../manifest/files/find-stack.ts';
-import { isYaml, listFiles } from '../manifest/files/list-files.ts';
-import { matchFiles } from '../manifest/files/match-files.ts';
+import { listFiles } from '../manifest/files/list-files.ts';
+import { matchFiles, matchRefPath, matchRefs } from '../manifest/files/match-files.ts';
 import { decodeText, readText } from '../manifest/files/read-text.ts';
 import { TrackedFiles } from '../manifest/files/tracked-files.ts';
 import type { StackPaths } from '../model/checkout.ts';
@@ -29,6 +29,8 @@ export interface SourceTexts {
   readonly read: Omit<ReadSource, 'policies'>;
   readonly texts: readonly PolicyText[];
   readonly diagnostics: readonly Diagnostic[];
+  /** the ref or its path does not exist */
+  readonly isGone?: true;
 }
 
 type StackPlace = Pick<Stack, 'directory' | 'file'>;
@@ -55,6 +57,10 @@ function refText({ remote, ref, path }: PolicyRef): string {
 function failed(message: string): SourceTexts {
   const problem = { code: 'policies-unreadable', severity: 'error', class: 'failure', message } as const;
   return { read: {}, texts: [], diagnostics: [problem] };
+}
+
+function gone(message: string): SourceTexts {
+  return { ...failed(message), isGone: true };
 }
 
 async function readWorkTree(
@@ -124,18 +130,17 @@ async function readRef({ remote, ref, path }: PolicyRef, at: GitContext): Promis
   const borrowed = await borrowRepository(at);
   try {
     const name = await refAt({ ...borrowed, remote }, ref);
+    if (name === undefined) {
+      const why = `there is no branch or tag ${quoted(ref)}`;
+      return gone(`the policies of ${refText({ remote, ref, path })} cannot be read: ${why}`);
+    }
     const refs = [`+${name}:refs/trueup/policies`];
     const fetched = await fetchInto({ ...borrowed, remote }, { refs, depth: 1, content: 'files' });
     if (fetched.code !== 0) throw new LedgerError(fetched.message);
     const commit = await idOf(borrowed.at, 'refs/trueup/policies^{commit}');
-    const root = path.replace(/^\.?\/+|\/+$/g, '');
-    const isAll = root === '' || root === '.';
-    const found = await readCommit({ ...borrowed, remote }, commit, {
-      isFile: (file) => file === root || (isYaml(file) && (isAll || file.startsWith(`${root}/`))),
-      isOnTheWay: (file) => file === root || root.startsWith(`${file}/`),
-    });
+    const found = await readCommit({ ...borrowed, remote }, commit, matchRefPath(path));
     if (found.length === 0)
-      return failed(`${refText({ remote, ref, path })} has no file of policies (commit ${commit})`);
+      return gone(`${refText({ remote, ref, path })} has no file of policies (commit ${commit})`);
     const texts = found.map((one) => ({ ...one, file: `${remote}/${ref}:${one.file}` }));
     return { read: { remote, ref, path, commit }, texts, diagnostics: [] };
   } finally {
@@ -144,7 +149,7 @@ async function readRef({ remote, ref, path }: PolicyRef, at: GitContext): Promis
 }
 
 /** The whole name of a branch, or of a tag where there is no such branch. A name that is no remote of the clone would be taken as a folder. */
-async function refAt({ at, remote = '' }: BorrowedRepository, ref: string): Promise<string> {
+async function refAt({ at, remote = '' }: BorrowedRepository, ref: string): Promise<string | undefined> {
   const { code } = await runGit(['config', '--get', `remote.${remote}.url`], at);
   if (code !== 0) throw new LedgerError(`this clone has no remote ${quoted(remote)}`);
   const names = ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`];
@@ -156,9 +161,7 @@ async function refAt({ at, remote = '' }: BorrowedRepository, ref: string): Prom
       .split('\n')
       .map((line) => line.split('\t')[1]),
   );
-  const found = names.find((name) => there.has(name));
-  if (found === undefined) throw new LedgerError(`there is no branch or tag ${quoted(ref)}`);
-  return found;
+  return names.find((name) => there.has(name));
 }
 
 /** A stack at a commit. */
@@ -170,7 +173,7 @@ interface StackAtCommit {
 }
 
 /**
- * The files of policies that a stack named at a commit.
+ * The files of policies that a stack named at a commit, also those at the path of a branch: they are there if its remote is this repository.
  * @throws LedgerError when the commit cannot be read
  */
 export async function policyTextsAt(
@@ -178,29 +181,48 @@ export async function policyTextsAt(
   at: GitContext,
 ): Promise<readonly PolicyText[]> {
   const patterns = patternsOf(stack);
-  if (patterns.length === 0) return [];
   const borrowed = await borrowRepository(at);
   try {
     const folder = posix.dirname(`/${path}`);
     const wanted = matchFiles(patterns, stack.directory);
     const fromStack = (file: string) => posix.relative(folder, `/${file}`);
-    const found = await readCommit(borrowed, commit, {
-      isFile: (file) => wanted.isFile(fromStack(file)),
-      isOnTheWay: (file) => wanted.isOnTheWay(fromStack(file)),
-    });
+    const ofStack = {
+      isFile: (file: string) => wanted.isFile(fromStack(file)),
+      isOnTheWay: (file: string) => wanted.isOnTheWay(fromStack(file)),
+    };
+    const ofRefs = { isFile: matchRefs(stack), isOnTheWay: () => false, ignoresLinks: true };
+    const found = [
+      ...(patterns.length === 0 ? [] : await readCommit(borrowed, commit, ofStack)),
+      ...(await readCommit(borrowed, commit, ofRefs)).filter(isOurs),
+    ];
     return found.map((one) => ({ ...one, file: `${commit.slice(0, 12)}:${one.file}` }));
   } finally {
     await borrowed.close();
   }
 }
 
-/** The same in a work tree, or in a folder with the files of a commit. What is missing there counts as not there. */
+/** The same in a folder with the files of a commit. What is missing there counts as not there. @param root the top of the folder */
 export async function policyTextsIn(
   stack: Pick<Stack, 'policies' | 'directory' | 'file'>,
+  root: string,
   context: ReadContext,
 ): Promise<readonly PolicyText[]> {
   const patterns = patternsOf(stack);
-  return patterns.length === 0 ? [] : (await readWorkTree(patterns, stack, context)).texts;
+  const texts = patterns.length === 0 ? [] : [...(await readWorkTree(patterns, stack, context)).texts];
+  const isOfRef = matchRefs(stack);
+  const repository = { root: await realpath(root), isGit: false };
+  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+    const file = slashes(relative(root, join(entry.parentPath, entry.name)));
+    if (!entry.isFile() || !isOfRef(file)) continue;
+    const text = await readText(join(root, file), { file, repository });
+    if (typeof text === 'string' && isOurs({ text })) texts.push({ file, text });
+  }
+  return texts;
+}
+
+/** Where the remote is another repository, this one may have something else at the same path. */
+function isOurs({ text }: Pick<PolicyText, 'text'>): boolean {
+  return text.includes('trueup.dev/');
 }
 
 function patternsOf({ policies = [] }: Pick<Stack, 'policies'>): string[] {
@@ -217,11 +239,7 @@ async function idOf(at: GitContext, name: string): Promise<string> {
 const maxSize = 1024 * 1024;
 
 /** The regular files that are wanted. What a shallow or partial clone lacks of the commit is fetched. */
-async function readCommit(
-  from: BorrowedRepository,
-  commit: string,
-  wanted: StackPaths,
-): Promise<PolicyText[]> {
+async function readCommit(from: BorrowedRepository, commit: string, wanted: Wanted): Promise<PolicyText[]> {
   const { at } = from;
   const isKnown = (await listCommit(at, commit, wanted))?.every(({ size }) => size !== undefined) === true;
   if (!isKnown) {
@@ -242,6 +260,11 @@ async function readCommit(
   return found;
 }
 
+interface Wanted extends StackPaths {
+  /** otherwise links and submodules that may hold files are errors */
+  readonly ignoresLinks?: boolean;
+}
+
 interface CommitFile {
   readonly file: string;
   readonly id: string;
@@ -253,7 +276,7 @@ interface CommitFile {
 async function listCommit(
   at: GitContext,
   commit: string,
-  { isFile, isOnTheWay }: StackPaths,
+  { isFile, isOnTheWay, ignoresLinks = false }: Wanted,
 ): Promise<readonly CommitFile[] | undefined> {
   const tree = await runGit(['ls-tree', '-r', '-l', '-z', '--full-tree', '--end-of-options', commit], at);
   if (tree.code !== 0) return undefined;
@@ -266,7 +289,7 @@ async function listCommit(
       const file = entry.slice(tab + 1);
       const [mode = '', , id = '', size = ''] = entry.slice(0, tab).split(/ +/);
       const isRegular = mode.startsWith('100');
-      if (!isRegular && (isFile(file) || isOnTheWay(file)))
+      if (!isRegular && !ignoresLinks && (isFile(file) || isOnTheWay(file)))
         throw new LedgerError(
           `${quoted(file)} is a symbolic link or a submodule, and files of policies may be behind it`,
         );

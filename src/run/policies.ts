@@ -3,12 +3,13 @@ import type { GitContext } from '../ledger/git/git-command.ts';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import type { PlanOrigin } from '../model/plan.ts';
 import type { LoosenedSetting } from '../model/guard.ts';
-import type { PolicySource } from '../model/policy-source.ts';
+import type { PolicyRef, PolicySource } from '../model/policy-source.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
 import type { LoadedPolicies } from '../policies/load-policies.ts';
 import type { LoosenedPolicies } from '../policies/loosened.ts';
 import { checkedChanges } from './checked-changes.ts';
+import { branchOfJob } from './ci/job.ts';
 import { CommandStop } from './command-stop.ts';
 import type { CliHost } from './host.ts';
 import type { CheckPolicies } from './make-plan.ts';
@@ -86,7 +87,7 @@ interface PolicyVersion {
 }
 
 /**
- * What the files of policies loosen between two commits, and what held before.
+ * What the files of policies loosen between two commits, and what held before or holds at the later one.
  * @throws LedgerError when a commit cannot be read
  */
 export async function policiesBetween(
@@ -94,12 +95,19 @@ export async function policiesBetween(
   after: PolicyVersion,
   { host, at }: PolicyRun,
 ): Promise<LoosenedPolicies> {
-  if (!namesFiles(before.stack)) return nothingLoosened;
+  if (!hasPolicies(before.stack)) return nothingLoosened;
   const { policyTextsAt } = await import('../policies/read-sources.ts');
   const git = { ...at, secrets: host.secrets };
   const texts = { before: await policyTextsAt(before, git), after: await policyTextsAt(after, git) };
   const { loosenedPolicies } = await import('../policies/loosened.ts');
-  return loosenedPolicies(texts, before.commit, { kinds: host.kinds, now: host.now() });
+  const found = await loosenedPolicies(texts, before.commit, { kinds: host.kinds, now: host.now() });
+  // The branch may be ahead of the commit that is applied, with policies that nobody has compared.
+  const own: PolicySource = { texts: texts.after, commit: after.commit, earlier: true };
+  const branch = branchOfJob(host.env);
+  const isOwn = ({ ref }: PolicyRef) =>
+    branch !== undefined && [branch, `refs/heads/${branch}`].includes(ref);
+  const mayBeAhead = after.stack.policies?.some((source) => 'git' in source && isOwn(source.git)) === true;
+  return mayBeAhead && texts.after.length > 0 ? { ...found, sources: [...found.sources, own] } : found;
 }
 
 /** Settings that hold, with the policies of an earlier commit that the stack has loosened since. @throws LedgerError */
@@ -118,21 +126,29 @@ export async function withEarlierPolicies(
 
 /** The same where the files of both commits are in folders. @param commit of the one before */
 export async function policiesInFolders(
-  [before, after]: readonly [Stack, Stack],
+  [before, after]: readonly [StackInFolder, StackInFolder],
   commit: string,
   host: CliHost,
 ): Promise<LoosenedPolicies> {
-  if (!namesFiles(before)) return nothingLoosened;
+  if (!hasPolicies(before.stack)) return nothingLoosened;
   const { policyTextsIn } = await import('../policies/read-sources.ts');
-  const textsOf = (stack: Stack) =>
-    policyTextsIn(stack, { cwd: stack.directory, git: { directory: stack.directory, env: host.env } });
+  const textsOf = ({ stack, root }: StackInFolder) => {
+    const { directory } = stack;
+    return policyTextsIn(stack, root, { cwd: directory, git: { directory, env: host.env } });
+  };
   const texts = { before: await textsOf(before), after: await textsOf(after) };
   const { loosenedPolicies } = await import('../policies/loosened.ts');
   return loosenedPolicies(texts, commit, { kinds: host.kinds, now: host.now() });
 }
 
-function namesFiles({ policies = [] }: Stack): boolean {
-  return policies.some((source) => 'files' in source);
+export interface StackInFolder {
+  readonly stack: Stack;
+  /** the top of the folder with the files of its commit */
+  readonly root: string;
+}
+
+function hasPolicies({ policies = [] }: Stack): boolean {
+  return policies.length > 0;
 }
 
 const nothingLoosened: LoosenedPolicies = { loosened: [], sources: [] };

@@ -134,8 +134,9 @@ export async function unshownSettings(
     const before = commitBefore(commit, pullRequest, { pulls, range });
     if (before !== undefined) shown.push(...(await shownBy({ commit, before })));
   }
-  const isShown = ({ name, before, after }: LoosenedSetting) => {
-    const steps = shown.filter((step) => step.name === name);
+  const isShown = ({ name, ...setting }: LoosenedSetting) => {
+    const steps = shown.filter((step) => step.name === name).map(({ hashes, ...step }) => hashes ?? step);
+    const { before, after } = setting.hashes ?? setting;
     const known = new Set([before]);
     for (const _ of steps) for (const step of steps) if (known.has(step.before)) known.add(step.after);
     return steps.length > 0 && known.has(after);

@@ -12,6 +12,7 @@ import { renderJson } from '../../report/json/render-json.ts';
 import { code as codeSpan } from '../../report/markdown/escape.ts';
 import { shellWord } from '../../report/view/printable.ts';
 import { reportStackToGithub } from '../../run/answer.ts';
+import { branchOfJob } from '../../run/ci/job.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import { exitCodeMeanings } from '../../run/exit-code-meanings.ts';
@@ -25,7 +26,6 @@ import {
   textOutput,
 } from '../../run/terminal.ts';
 import { applyStack, type StackOptions } from './apply-stack.ts';
-import { branchOf } from './approval-sources.ts';
 import { headingOf, listStacks } from './choose-stacks.ts';
 import { findUnapplied, type RemovedStack, type UnappliedStacks } from './unapplied-stacks.ts';
 
@@ -80,7 +80,7 @@ interface Task {
 
 async function applyUnapplied(options: CiApplyOptions, context: CommandContext): Promise<ExitCode> {
   const { host, terminal } = context;
-  const branch = options.branch ?? branchOf(host.env);
+  const branch = options.branch ?? branchOfJob(host.env);
   const found = await findUnapplied(host, { timeout: options.timeout, branch });
   const removed = found.removed.map(({ file }) => file);
   const tasks = found.chosen.map((stack): Task => {

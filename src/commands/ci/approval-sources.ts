@@ -16,6 +16,7 @@ import { quoted } from '../../model/quoted.ts';
 import { connectToCodeHost, keepTokens } from '../../run/code-host.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import type { CliHost } from '../../run/host.ts';
+import { branchOfJob } from '../../run/ci/job.ts';
 import { findCodeHost, type HostPlace, type PlaceFlags } from '../../run/pull-request.ts';
 import type { RunTime } from '../../run/stop-signals.ts';
 import type { LabelledGuards } from './acknowledged-guards.ts';
@@ -103,7 +104,7 @@ export function openSources(input: SourceInput): OpenedSources {
     };
   };
   if (typeof opened === 'string') return none(opened);
-  const branch = flags.branch ?? branchOf(host.env);
+  const branch = flags.branch ?? branchOfJob(host.env);
   if (branch === undefined)
     throw new CommandStop('usage', 'the protected branch is not known; name it with --branch');
   const { place, codeHost } = opened;
@@ -128,14 +129,6 @@ async function warnOfBranch(pullRequests: PullRequests, branch: string): Promise
   return isProtected
     ? undefined
     : `warning: no rules protect the branch ${quoted(branch)}: whoever may push to it can change who may approve; require reviews for it in the settings of the repository`;
-}
-
-type Env = CliHost['env'];
-
-/** The branch of a job; undefined for other jobs, such as those of tags. */
-export function branchOf(env: Env): string | undefined {
-  const ofGithub = /^refs\/heads\/(.+)$/.exec(env['GITHUB_REF'] ?? '')?.[1];
-  return ofGithub ?? (env['CI_COMMIT_BRANCH'] || undefined);
 }
 
 function sourcesIn(

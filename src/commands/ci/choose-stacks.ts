@@ -8,7 +8,7 @@ import type { CommitRange, RangeCommit } from '../../ledger/git/commits-since.ts
 import type { GitContext } from '../../ledger/git/git-command.ts';
 import { type ChangedEntry, openCommits } from '../../ledger/git/read-commits.ts';
 import { slashes, stackFileName } from '../../manifest/files/find-stack.ts';
-import { matchStackFiles } from '../../manifest/files/match-files.ts';
+import { matchRefs, matchStackFiles } from '../../manifest/files/match-files.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import { renderJson } from '../../report/json/render-json.ts';
 import { writeOutputs } from '../../run/answer.ts';
@@ -175,6 +175,7 @@ export function hasChanged(
   // What a stack with errors consists of is not known: any file beside it may be one of its files.
   if (stack === undefined) return changed.some(({ path }) => !fromStack(path).startsWith('../'));
   const { isFile, isOnTheWay } = matchStackFiles(stack, false);
+  const isPolicy = matchRefs(stack);
   const sources = declaredSources(version.resources, host.kinds).flatMap(({ source }) =>
     'file' in source ? [source.file] : [],
   );
@@ -183,7 +184,10 @@ export function hasChanged(
   if (version.refused.length > 0 && changed.length > 0) return true;
   return changed.some(
     ({ path, mayHold }) =>
-      named.has(path) || isFile(fromStack(path)) || (mayHold && isOnTheWay(fromStack(path))),
+      named.has(path) ||
+      isPolicy(path) ||
+      isFile(fromStack(path)) ||
+      (mayHold && isOnTheWay(fromStack(path))),
   );
 }
 

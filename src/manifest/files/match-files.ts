@@ -39,6 +39,27 @@ export function matchStackFiles(
   };
 }
 
+/** The files of policies at a path of a ref: the file, or all files of the folder. All paths are from the root of the repository. */
+export function matchRefPath(path: string): StackPaths {
+  const root = path.replace(/^\.?\/+|\/+$/g, '');
+  const isAll = root === '' || root === '.';
+  return {
+    isFile: (file) => file === root || (isYaml(file) && (isAll || file.startsWith(`${root}/`))),
+    isOnTheWay: (file) => file === root || root.startsWith(`${file}/`),
+  };
+}
+
+/**
+ * The files of policies that a stack takes from branches, if their remote is this repository: then a change of the files changes the
+ * policies. A tag stays as it is. All paths are from the root of the repository.
+ */
+export function matchRefs({ policies = [] }: Pick<Stack, 'policies'>): (file: string) => boolean {
+  const each = policies.flatMap((source) =>
+    'git' in source && !source.git.ref.startsWith('refs/tags/') ? [matchRefPath(source.git.path)] : [],
+  );
+  return (file) => each.some(({ isFile }) => isFile(file));
+}
+
 /** @param directory absolute; what the patterns are relative to */
 export function matchFiles(patterns: readonly string[], directory: string): StackPaths {
   const excluded = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1));

@@ -11,7 +11,7 @@ import { loosenedSigners } from '../../plan/stricter-approvals.ts';
 import type { CliHost } from '../host.ts';
 import type { AdjustedStack } from '../load-manifests.ts';
 import { declaredSources } from '../needed-secrets.ts';
-import { type LoosenedPolicies, policiesInFolders } from '../policies.ts';
+import { type LoosenedPolicies, policiesInFolders, type StackInFolder } from '../policies.ts';
 import { sourceToShow } from '../read-secret.ts';
 import type { CommitStacks, StackOfCommit } from './commit-stacks.ts';
 import { adjustTo, changedPlaces, hasTargetsOf, newSources } from './compare-base.ts';
@@ -44,7 +44,8 @@ export async function findBaseline(
     : undefined;
   const stacks = asBefore.flatMap((version) => version?.stack ?? []);
   const signers = await newSigners(before?.stack, stack);
-  const policies = await earlierPolicies([from, tip], asBefore, { stack, host });
+  const after = stack && { stack, root: head.place.directory };
+  const policies = await earlierPolicies([from, tip], asBefore, { after, host });
   const given = { stacks, unknown, signers, policies };
   const adjust = adjustTo(given);
   if (now === undefined || stack === undefined || tip === undefined) return { adjust, notes: [] };
@@ -78,13 +79,15 @@ async function newSigners(before: Stack | undefined, now: Stack | undefined): Pr
 async function earlierPolicies(
   commits: readonly (CommitStacks | undefined)[],
   versions: readonly (StackOfCommit | undefined)[],
-  { stack, host }: { readonly stack: Stack | undefined; readonly host: CliHost },
+  { after, host }: { readonly after: StackInFolder | undefined; readonly host: CliHost },
 ): Promise<LoosenedPolicies> {
   const found: LoosenedPolicies[] = [];
   for (const [index, version] of versions.entries()) {
-    const { commit } = commits[index] ?? {};
-    if (version?.stack === undefined || commit === undefined || stack === undefined) continue;
-    found.push(await policiesInFolders([version.stack, stack], commit, host));
+    const { commit, place } = commits[index] ?? {};
+    if (version?.stack === undefined || commit === undefined || place === undefined || after === undefined)
+      continue;
+    const before = { stack: version.stack, root: place.directory };
+    found.push(await policiesInFolders([before, after], commit, host));
   }
   return {
     loosened: found[0]?.loosened ?? [],

@@ -7,7 +7,7 @@ import { dialects } from '../../api/dialects.ts';
 import type { CommitReader, TreeEntry } from '../../ledger/git/read-commits.ts';
 import { writeCommit, type WrittenCommit } from '../../ledger/git/write-commit.ts';
 import { stackFileName } from '../../manifest/files/find-stack.ts';
-import { matchStackFiles } from '../../manifest/files/match-files.ts';
+import { matchRefs, matchStackFiles } from '../../manifest/files/match-files.ts';
 import { type Manifests, readManifests } from '../../manifest/read-manifests.ts';
 import type { Stack } from '../../model/stack.ts';
 import type { CliHost } from '../host.ts';
@@ -104,10 +104,11 @@ export class CommitStacks {
   async #addFiles(stack: Stack, file: string): Promise<readonly string[]> {
     const { isFile, isOnTheWay } = matchStackFiles(stack, false);
     const named = new Set(filesOf(stack, file));
+    const isPolicy = matchRefs(stack);
     const fromStack = (path: string) => posix.relative(`/${posix.dirname(file)}`, `/${path}`);
     const all = [...this.#entries.values()];
     const wanted = all.filter(
-      ({ path, type }) => type === 'file' && (isFile(fromStack(path)) || named.has(path)),
+      ({ path, type }) => type === 'file' && (isFile(fromStack(path)) || named.has(path) || isPolicy(path)),
     );
     await this.#written.add(wanted);
     const refused = all.filter(

@@ -142,3 +142,8 @@ function defined<T extends object>(members: T): { [K in keyof T]?: NonNullable<T
     Object.entries(members).filter(([, member]) => member !== undefined && member !== ''),
   ) as { [K in keyof T]?: NonNullable<T[K]> };
 }
+
+/** The branch of a job; undefined for other jobs, such as those of tags. */
+export function branchOfJob(env: CliHost['env']): string | undefined {
+  return branchOf(env['GITHUB_REF']) ?? (env['CI_COMMIT_BRANCH'] || undefined);
+}

@@ -120,7 +120,7 @@ describe('Policies of a branch of a remote', () => {
     const { scene, commit } = await openWithRef();
     scene.propose({ ...auto, 'policies/rules.yaml': policiesText(policy('other', { rule: 'true' })) });
     const plan = await planOf(scene);
-    expect(plan.guards.map(({ id }) => id)).toEqual(['policy/no-auto-apply']);
+    expect(plan.guards.map(({ id }) => id)).toEqual(['policy/no-auto-apply', 'loosened']);
     expect(plan.policies?.sources).toEqual([
       { policies: 1, remote: 'origin', ref: 'main', path: 'policies', commit },
     ]);
@@ -135,7 +135,7 @@ describe('Policies of a branch of a remote', () => {
       'policies/rules.yaml': policiesText(policy('other', { rule: 'true' })),
     });
     const guards = await guardsOf(scene);
-    expect(guards.map(({ id }) => id)).toEqual(['policy/no-auto-apply', 'loosened']);
+    expect(guards.map(({ id }) => id)).toEqual(['policy/no-auto-apply', 'loosened', 'loosened']);
     expect(guards[1]?.message).toContain(
       'spec.policies.from is loosened from "origin/main:policies" to "origin/change:policies"',
     );

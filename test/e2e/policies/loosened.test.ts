@@ -1,0 +1,213 @@
+/** What a pull request loosens of policies: it is said, it blocks, and what held before holds for the plan as well. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
+import { emptyStack, openApplyScene } from '../../support/ci/apply-scene.ts';
+import { type CiScene, openCiScene } from '../../support/cli/ci-scene.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { policiesText, policy, withPolicies } from '../../support/cli/policies-scene.ts';
+import { documentsText } from '../../support/rig/stack-folder.ts';
+
+const noAutoApply = (more: object = {}) =>
+  policy('no-auto-apply', { match: { kinds: ['Workspace'] }, rule: '!resource.spec.autoApply', ...more });
+const auto = { 'stacks/pay/manifests/app.yaml': documentsText([workspace('pay-app', { autoApply: true })]) };
+const rules = 'stacks/pay/policies/rules.yaml';
+const other = policiesText(policy('other', { rule: 'true' }));
+const fromBranch = (ref = 'main', path = 'policies') => ({
+  policies: { from: { git: { remote: 'origin', ref, path } } },
+});
+const long = (tail: string) =>
+  `${Array.from({ length: 12 }, (_, index) => `resource.name != "reserved-${index}"`).join(' && ')} && ${tail}`;
+
+async function openWith(files: Readonly<Record<string, string>>, spec: object = withPolicies) {
+  const scene = await openCiScene();
+  scene.push({ 'stacks/pay/trueup.yaml': scene.stack('pay', { spec }), ...files });
+  return scene;
+}
+
+async function planOf(scene: CiScene) {
+  const { clone, out, err } = await scene.job({ args: ['--out-dir', 'plans'] });
+  const file = join(clone, 'plans', 'pay.plan.json');
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new Error(out + err);
+  });
+  const plan = JSON.parse(text) as PlanJson;
+  return {
+    file,
+    clone,
+    plan,
+    says: plan.guards.map(({ id, effect, message }) => `${id} ${effect}: ${message}`),
+  };
+}
+
+describe('A pull request', () => {
+  it('that changes nothing but policies in a branch of its own repository is planned, and says what it loosens', async () => {
+    const scene = await openWith({ 'policies/rules.yaml': policiesText(noAutoApply()) }, fromBranch());
+    scene.propose({ 'policies/rules.yaml': policiesText(noAutoApply({ severity: 'warn' })) });
+    const { says } = await planOf(scene);
+    expect(says).toEqual([expect.stringContaining('is loosened from deny to warn')]);
+  });
+
+  it('that moves from policies of a branch that is gone can be planned, and the plan says that they do not hold', async () => {
+    const scene = await openWith({ [rules]: policiesText(noAutoApply()) }, fromBranch('no-such-branch'));
+    scene.propose({ 'stacks/pay/trueup.yaml': scene.stack('pay', { spec: withPolicies }) });
+    const { plan, says } = await planOf(scene);
+    expect(says).toEqual([expect.stringContaining('spec.policies.from is loosened')]);
+    expect(plan.problems).toContainEqual(
+      expect.objectContaining({
+        severity: 'warning',
+        message: expect.stringContaining('there is no branch or tag "no-such-branch"'),
+      }),
+    );
+  });
+
+  it.each([
+    [
+      'an expression',
+      policiesText(noAutoApply({ rule: '!resource.spec.autoAply' })),
+      'the policy "no-auto-apply"',
+    ],
+    ['a document', policiesText(noAutoApply({ severty: 'deny' })), 'the files of "spec.policies"'],
+  ])(
+    'that repairs %s of the base branch that is not valid can be planned, and says so',
+    async (_, text, says) => {
+      const scene = await openWith({ [rules]: text });
+      scene.propose({ ...auto, [rules]: policiesText(noAutoApply()) });
+      const found = await planOf(scene);
+      expect(found.says).toEqual([
+        expect.stringMatching(/^policy\/no-auto-apply denies/),
+        expect.stringContaining(`${says} is loosened from`),
+      ]);
+      expect(found.says[1]).toContain('not valid');
+      expect(found.says[1]).toContain('the former value does not hold for this plan');
+    },
+  );
+
+  it('that breaks its own policy cannot be planned', async () => {
+    const scene = await openWith({ [rules]: policiesText(noAutoApply()) });
+    scene.propose({ ...auto, [rules]: policiesText(noAutoApply({ rule: 'chnge.name == ""' })) });
+    expect((await scene.job()).code).toBe(7);
+  });
+
+  it('shows each exemption that it adds', async () => {
+    const scene = await openWith({ [rules]: policiesText(noAutoApply()) });
+    const until = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
+    const names = ['legacy-billing-eu', 'legacy-billing-us', 'legacy-invoices', '*'];
+    const exemptions = names.map((name) => ({
+      resource: `Workspace/acme/${name}`,
+      ...{ reason: 'r', owner: 'me', until },
+    }));
+    scene.propose({ [rules]: policiesText(noAutoApply({ exemptions })) });
+    const { says } = await planOf(scene);
+    expect(says).toEqual(
+      names.map((name) =>
+        expect.stringContaining(
+          `the exemption of "Workspace/acme/${name}" from the policy "no-auto-apply" is loosened from nothing to ${until}`,
+        ),
+      ),
+    );
+  });
+
+  it('shows what it changes in a long rule', async () => {
+    const scene = await openWith({
+      [rules]: policiesText(noAutoApply({ rule: long('!resource.spec.autoApply') })),
+    });
+    scene.propose({ [rules]: policiesText(noAutoApply({ rule: long('true') })) });
+    const { says } = await planOf(scene);
+    const [, before, after] = /is loosened from (.*) to (.*), and the stricter/.exec(says[0] ?? '') ?? [];
+    expect(before).toMatch(/^….*!resource\.spec\.autoApply \(sha256 [0-9a-f]{32}\)$/);
+    expect(after).toMatch(/^….* true \(sha256 [0-9a-f]{32}\)$/);
+  });
+
+  it('whose plan denies cannot be applied with its plan file, because it only warns at its head', async () => {
+    const scene = await openWith({ [rules]: policiesText(noAutoApply()) });
+    scene.propose({ ...auto, [rules]: policiesText(noAutoApply({ severity: 'warn' })) });
+    const { file, clone } = await planOf(scene);
+    scene.bench.wire.reset();
+    const ran = await scene.run(['apply', file, 'stacks/pay', '--ack', 'loosened'], clone);
+    expect(ran, ran.out + ran.err).toMatchObject({ code: 5 });
+    expect(ran.err).toContain('a policy denies this plan');
+    expect(scene.bench.wire.writes()).toEqual([]);
+  });
+
+  it.each([
+    ['that has policies', withPolicies, withPolicies],
+    ['that gets policies', {}, withPolicies],
+  ])('that gives a target another name in a stack %s says so', async (_, before, after) => {
+    const scene = await openWith({ [rules]: other }, before);
+    scene.propose({ 'stacks/pay/trueup.yaml': scene.stack('pay', { spec: after }, { name: 'sandbox' }) });
+    const { says } = await planOf(scene);
+    expect(says).toEqual([
+      expect.stringMatching(
+        /^loosened blocks: the name of the target workspaces acme at .* is loosened from "acme" to "sandbox"/,
+      ),
+    ]);
+  });
+});
+
+describe('trueup ci apply', () => {
+  it('does not apply what was denied because the pull request removes the policy from its branch as well', async () => {
+    const scene = await openApplyScene({ spec: { ledger: 'git' } });
+    scene.push({
+      'pay/trueup.yaml': emptyStack(scene.bench, { spec: { ...fromBranch(), ledger: 'git' } }),
+      'policies/rules.yaml': policiesText(noAutoApply()),
+    });
+    await scene.ciApply(0);
+    const { pull, plan, approve, merge } = await scene.pull([workspace('app', { autoApply: true })], {
+      ...{ file: 'app.yaml', isPlannedByJob: true },
+      files: { '../policies/rules.yaml': other },
+    });
+    expect(plan.guards.map(({ id }) => id)).toEqual(['policy/no-auto-apply', 'loosened']);
+    approve('alice');
+    scene.github.state.label(pull, 'trueup-ack/loosened', 'alice');
+    merge();
+    scene.bench.wire.reset();
+    await scene.refused('a policy denies the plan', 5);
+  });
+
+  it('does not apply an older commit with policies that its branch has loosened since', async () => {
+    const scene = await openApplyScene({ spec: { ledger: 'git' } });
+    scene.push({
+      'pay/trueup.yaml': emptyStack(scene.bench, { spec: { ...fromBranch(), ledger: 'git' } }),
+      'policies/rules.yaml': policiesText(noAutoApply()),
+    });
+    await scene.ciApply(0);
+    const { approve, merge } = await scene.pull([workspace('app', { autoApply: true })], {
+      file: 'app.yaml',
+      isPlannedByJob: true,
+    });
+    approve('alice');
+    merge();
+    const commit = scene.main();
+    scene.push({ 'policies/rules.yaml': other });
+    scene.bench.wire.reset();
+    const ran = await scene.ciAt(commit, ['.'], { env: { GITHUB_REF: 'refs/heads/main' } });
+    expect(ran, ran.out + ran.err).toMatchObject({ code: 5 });
+    expect(scene.bench.wire.writes()).toEqual([]);
+  });
+
+  it('does not count an acknowledged change of a long rule for another change of it that was pushed later', async () => {
+    const spec = { ...withPolicies, ledger: 'git' };
+    const scene = await openApplyScene({ spec: { ledger: 'git' } });
+    const ruled = (tail: string) => policiesText(noAutoApply({ rule: long(tail) }));
+    scene.push({
+      'pay/trueup.yaml': emptyStack(scene.bench, { spec }),
+      'pay/policies/rules.yaml': ruled('!resource.spec.autoApply'),
+    });
+    await scene.ciApply(0);
+    const { pull, approve, merge } = await scene.pull([workspace('app')], {
+      ...{ file: 'app.yaml', isPlannedByJob: true },
+      files: { 'policies/rules.yaml': ruled('resource.spec.autoApply == false') },
+    });
+    approve('alice');
+    scene.github.state.label(pull, 'trueup-ack/loosened', 'alice');
+    merge();
+    scene.push({ 'pay/policies/rules.yaml': ruled('true') });
+    scene.bench.wire.reset();
+    await scene.refused('no acknowledged plan showed that the rule of the policy "no-auto-apply"', 5);
+    scene.push({ 'pay/policies/rules.yaml': ruled('resource.spec.autoApply == false') });
+    await scene.ciApply(0);
+    expect(await scene.bench.idsOf('app')).toHaveLength(1);
+  });
+});
