@@ -43,7 +43,7 @@ function hashOf(text: string): string {
 
 /** Whether a text can be the key of what a policy says. */
 export function isPolicyKey(text: string): boolean {
-  return /^policy\/[a-z0-9-]+@[0-9a-f]{32}$/.test(text);
+  return /^policy\/[a-z0-9-]{1,32}@[0-9a-f]{32}$/.test(text);
 }
 
 /** The guard that a key is about. */

@@ -102,7 +102,7 @@ export function policyOf(id: string): string | undefined {
 
 /** Whether a text can be the id of a guard. Which policies there are is known only to those who plan. */
 export function isGuardId(text: string): text is GuardId {
-  return guardIds.includes(text) || /^policy\/[a-z0-9-]{1,63}$/.test(text);
+  return guardIds.includes(text) || /^policy\/[a-z0-9-]{1,32}$/.test(text);
 }
 
 /** A guard that fired: for one kind in one target, for a target (no `kind`), or for the plan (neither). */

@@ -91,8 +91,9 @@ export const policySchema = Type.Object(
     metadata: Type.Object(
       {
         name: Type.String({
-          pattern: '^[a-z0-9-]{1,63}$',
-          patternErrorMessage: 'lower-case letters, digits and "-", at most 63',
+          // GitHub has labels of at most 50 characters: "trueup-ack/policy/" and the name.
+          pattern: '^[a-z0-9-]{1,32}$',
+          patternErrorMessage: 'lower-case letters, digits and "-", at most 32',
           description: 'Name of the policy; its guard is "policy/" and this name',
           examples: ['production-has-a-project'],
         }),

@@ -69,7 +69,11 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .argument('[plan]', 'a plan file, or the digest of a plan; with --list, the stack')
     .argument('[path]', stackHelp)
     .addOption(formatOption())
-    .addOption(ackOption('guards that are acknowledged, separated by commas'))
+    .addOption(
+      ackOption(
+        'guards that are acknowledged, separated by commas; with a digest, policies as the job prints them',
+      ),
+    )
     .option(
       '--key <file>',
       "the SSH key that signs (default: git's user.signingKey, or a key of ssh-agent or ~/.ssh)",

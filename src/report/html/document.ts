@@ -111,8 +111,8 @@ function planParts({ guards, risks, changes, notices, coverage, words }: PlanVie
     ...part('Risks', [
       ...guards.flatMap((card) =>
         card.guards.map(
-          ({ id, blocks, message }) =>
-            `<li><strong>${blocks ? 'blocks' : 'warns'}</strong> <code>${escaped(id)}</code> ${escaped(message)}</li>`,
+          ({ id, effect, message }) =>
+            `<li><strong>${effect}</strong> <code>${escaped(id)}</code> ${escaped(message)}</li>`,
         ),
       ),
       ...risks.flatMap((list) =>

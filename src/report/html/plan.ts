@@ -176,7 +176,7 @@ function guardViews(guards: readonly Guard[]): GuardView[] {
       blocks: some.some(isBlocking),
       guards: some.map((guard) => ({
         id: guard.id,
-        blocks: isBlocking(guard),
+        effect: guard.effect,
         message: printable(guard.message),
       })),
       names: left > 0 ? [...names.slice(0, maxNames), `and ${left} more`] : names,

@@ -104,7 +104,11 @@ export interface NamedText {
 export interface GuardView {
   /** whether one of them blocks */
   readonly blocks: boolean;
-  readonly guards: readonly { readonly id: string; readonly blocks: boolean; readonly message: string }[];
+  readonly guards: readonly {
+    readonly id: string;
+    readonly effect: 'blocks' | 'warns' | 'denies';
+    readonly message: string;
+  }[];
   /** addresses of resources without a message */
   readonly names: readonly string[];
 }

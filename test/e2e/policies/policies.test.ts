@@ -75,6 +75,7 @@ describe('A change that violates a policy', () => {
       const { out } = await stack.run(['plan', '--format', format], 0);
       expect(out, format).toContain('policy/no-auto-apply');
       expect(out, format).toContain('turn off autoApply of app');
+      if (format === 'html') expect(out).toContain('<strong>denies</strong>');
     }
     const { runs } = JSON.parse((await stack.run(['plan', '--format', 'sarif'], 0)).out);
     const [result] = runs[0].results;
@@ -186,6 +187,7 @@ describe('No policy is ever "no policies"', () => {
     ['a file does not exist', { policies: { files: ['policies/no.yaml'] } }, undefined, 7, 'does not exist'],
     ['the files have no policy', withPolicies, '# nothing', 7, 'no policy'],
     ['a document is something else', withPolicies, policiesText(workspace('app')), 7, 'policies/rules.yaml'],
+    ['a name is too long for a label', withPolicies, policiesText(policy('x'.repeat(33))), 7, 'at most 32'],
     ['a member is misspelt', withPolicies, policiesText(policy('x', { severty: 'deny' })), 7, 'severity'],
     [
       'a member in a rule is misspelt',

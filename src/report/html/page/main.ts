@@ -233,8 +233,8 @@ function guardItem({ blocks, guards, names }: GuardView): HTMLElement {
     guards.map((guard) => [
       element(
         'p',
-        { class: guard.blocks ? 'danger' : 'warning' },
-        element('strong', { class: 'badge' }, guard.blocks ? 'blocks' : 'warns'),
+        { class: guard.effect === 'warns' ? 'warning' : 'danger' },
+        element('strong', { class: 'badge' }, guard.effect),
         ' ',
         code(guard.id),
       ),
