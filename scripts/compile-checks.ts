@@ -15,7 +15,13 @@ import { seedSchema } from '../src/server/seed/seed-schema.ts';
 /** What `compileSchema` is asked for. A schema that is forgotten here is compiled when it is needed. */
 function schemas(): readonly object[] {
   const ofKinds = [...kinds.values()].flatMap((kind) => [manifestSchema(kind), partialSpecSchema(kind)]);
-  return [...ofKinds, headerSchema(kinds), jsonSchema(stackSchema), jsonSchema(policySchema), jsonSchema(planSchema)];
+  return [
+    ...ofKinds,
+    headerSchema(kinds),
+    jsonSchema(stackSchema),
+    jsonSchema(policySchema),
+    jsonSchema(planSchema),
+  ];
 }
 
 /** The text of an ES module that exports `readyChecks`. */
