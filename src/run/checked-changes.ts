@@ -95,8 +95,14 @@ function namesIn(resource: DesiredResource | undefined, kind: Kind | undefined):
   );
 }
 
+/** What a child belongs to, or the resource itself. */
+function rootOf(address: Address, kinds: Registry): Address {
+  const ownership = kinds.get(address.kind)?.ownership;
+  return ownership?.by === 'child' ? ownership.of(address) : address;
+}
+
 /**
- * Tags of the resource, or of the one that it belongs to: fields of a kind with the same name and target, and those that only the service
+ * Tags of the resource, or of the one that it belongs to: fields of the kind or of one of its children, and those that only the service
  * has (`facts.direct`), because a manifest need not name them.
  */
 function tagsAround(
@@ -104,11 +110,13 @@ function tagsAround(
   address: Address,
   kinds: Registry,
 ): Pick<CheckedChange, 'tags' | 'tagsBefore' | 'hasUnknownTags'> {
-  const service = kinds.get(address.kind)?.service;
-  const around = [...kinds.values()].filter((kind) => kind.service === service);
+  const root = rootOf(address, kinds);
+  const isAround = ({ name }: Kind) =>
+    formatAddress(rootOf({ ...root, kind: name }, kinds)) === formatAddress(root);
+  const around = [...kinds.values()].filter(isAround);
   const tagged = around.filter(({ fields }) => Object.hasOwn(fields, 'tags'));
   if (tagged.length === 0) return { tags: {} };
-  const at = ({ name }: Kind): Address => ({ ...address, kind: name });
+  const at = ({ name }: Kind): Address => ({ ...root, kind: name });
   const live = around.flatMap((kind) => planning.live(at(kind)) ?? []);
   const shown = live.flatMap(({ facts }) => (isJsonObject(facts['direct']) ? [tagsIn(facts['direct'])] : []));
   const mergedTags = (specs: readonly (Spec | undefined)[]): Record<string, string> =>

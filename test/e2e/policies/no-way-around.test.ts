@@ -62,6 +62,15 @@ describe('A policy about tags', () => {
     expect(await guards()).toContain('policy/no-auto-apply');
   });
 
+  it('tells a workspace from a project with the same name', async () => {
+    const { stack, guards } = await begin([inProduction]);
+    await stack.declare(
+      { ...workspace('app', { tags: { env: 'prod' } }), kind: 'Project' },
+      workspace('app', { autoApply: true }),
+    );
+    expect(await guards()).not.toContain('policy/no-auto-apply');
+  });
+
   it('is refused for kinds that have no tags', async () => {
     const { stack } = await begin([
       policy('roles', { match: { kinds: ['ClusterAuthRole'], tags: { env: 'prod' } } }),
