@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type CiScene, openCiScene } from '../../support/cli/ci-scene.ts';
 import { workspace } from '../../support/cli/documents.ts';
+import { policiesText, policy, withPolicies } from '../../support/cli/policies-scene.ts';
 import { documentsText } from '../../support/rig/stack-folder.ts';
 
 const manifest = (name: string, spec: object = {}) => documentsText([workspace(name, spec)]);
@@ -107,6 +108,26 @@ describe('A merge group', () => {
     expect((await group(scene, stackWith(9))).code).toBe(4);
     scene.github.comments.splice(0);
     expect((await group(scene, stackWith(7))).code).toBe(4);
+  });
+
+  it('fails if a policy says something that no comment shows', async () => {
+    const scene = await openCiScene();
+    const ruled = (message: string) => ({
+      'stacks/pay/policies/rules.yaml': policiesText(policy('x', { severity: 'confirm', message })),
+    });
+    scene.push({
+      'stacks/pay/trueup.yaml': scene.stack('pay', { spec: withPolicies }),
+      ...ruled('"a name"'),
+    });
+    const change = { 'stacks/pay/manifests/more.yaml': manifest('pay-more') };
+    scene.propose(change);
+    await scene.job();
+    const seen = await group(scene, change);
+    expect(seen, seen.err).toMatchObject({ code: 0 });
+    scene.push(ruled('"wipes production"'));
+    const other = await group(scene, change);
+    expect(other.code).toBe(4);
+    expect(other.err).toContain('none of them shows the guard "policy/x"');
   });
 
   it.each<[string, (scene: CiScene) => void]>([

@@ -7,7 +7,9 @@ import { emptyStack, openApplyScene } from '../../support/ci/apply-scene.ts';
 import { type CiScene, openCiScene } from '../../support/cli/ci-scene.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { policiesText, policy, withPolicies } from '../../support/cli/policies-scene.ts';
+import { git } from '../../support/ledger/git-remote.ts';
 import { documentsText } from '../../support/rig/stack-folder.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const noAutoApply = (more: object = {}) =>
   policy('no-auto-apply', { match: { kinds: ['Workspace'] }, rule: '!resource.spec.autoApply', ...more });
@@ -26,8 +28,8 @@ async function openWith(files: Readonly<Record<string, string>>, spec: object = 
   return scene;
 }
 
-async function planOf(scene: CiScene) {
-  const { clone, out, err } = await scene.job({ args: ['--out-dir', 'plans'] });
+async function planOf(scene: CiScene, before: (clone: string) => void = () => {}) {
+  const { clone, out, err } = await scene.job({ args: ['--out-dir', 'plans'], before });
   const file = join(clone, 'plans', 'pay.plan.json');
   const text = await readFile(file, 'utf8').catch(() => {
     throw new Error(out + err);
@@ -83,6 +85,19 @@ describe('A pull request', () => {
       expect(found.says[1]).toContain('the former value does not hold for this plan');
     },
   );
+
+  it('that changes files at the path of policies of another repository loosens nothing', async () => {
+    const scene = await openWith({ 'policies/rules.yaml': 'kind: Other\n' });
+    const org = temporaryFolder({ 'policies/rules.yaml': policiesText(noAutoApply()) });
+    git(org, 'init', '--quiet', '-b', 'main');
+    git(org, 'add', '.');
+    git(org, 'commit', '--quiet', '-m', 'policies');
+    const spec = { policies: { from: { git: { remote: 'org', ref: 'main', path: 'policies' } } } };
+    scene.push({ 'stacks/pay/trueup.yaml': scene.stack('pay', { spec }) });
+    scene.propose({ ...auto, 'policies/rules.yaml': 'kind: Another\n' });
+    const { says } = await planOf(scene, (clone) => void git(clone, 'remote', 'add', 'org', org));
+    expect(says).toEqual([expect.stringMatching(/^policy\/no-auto-apply denies/)]);
+  });
 
   it('that breaks its own policy cannot be planned', async () => {
     const scene = await openWith({ [rules]: policiesText(noAutoApply()) });
