@@ -1,6 +1,4 @@
-/**
- * The record of what a stack last applied, the lock that only one apply can hold, and the history of all applies. None holds secrets.
- */
+/** The record of what a stack last applied, the lock that only one apply can hold, and the history of all applies. None holds secrets. */
 import type { AddressText } from './address.ts';
 import type { Approval, ApprovedPlan, OfferedPlan } from './approval.ts';
 import type { Action, OutcomeKind } from './change.ts';

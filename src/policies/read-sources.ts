@@ -1,11 +1,10 @@
 /** The texts of policies: from files of the work tree, from a ref of a remote, or from an earlier commit. */
-import { readdir, realpath } from 'node:fs/promises';
 import { join, posix, relative } from 'node:path';
 import { borrowRepository, type BorrowedRepository, fetchInto } from '../ledger/git/borrowed-repository.ts';
 import { readIndex } from '../ledger/git/checkout.ts';
 import { type GitContext, runGit } from '../ledger/git/git-command.ts';
 import { displayPath, findRepository, slashes } from '../manifest/files/find-stack.ts';
-import { listFiles } from '../manifest/files/list-files.ts';
+import { behindLinks, listFiles } from '../manifest/files/list-files.ts';
 import { matchFiles, matchRefPath, matchRefs } from '../manifest/files/match-files.ts';
 import { decodeText, readText } from '../manifest/files/read-text.ts';
 import { TrackedFiles } from '../manifest/files/tracked-files.ts';
@@ -117,13 +116,6 @@ async function leftOut(tracked: TrackedFiles): Promise<Diagnostic[]> {
   return [unreadable(message, 'check out all files of policies')];
 }
 
-/** Files below the folder that are reached through a link: their own path is another one. */
-async function behindLinks(paths: readonly string[], directory: string): Promise<string[]> {
-  const folder = await realpath(directory);
-  const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
-  return paths.filter((path, index) => real[index] !== join(folder, relative(directory, path)));
-}
-
 // Of a commit, files are read as git objects. A link or a submodule where a file may be is an error, because its content is elsewhere.
 
 async function readRef({ remote, ref, path }: PolicyRef, at: GitContext): Promise<SourceTexts> {
@@ -209,12 +201,12 @@ export async function policyTextsIn(
 ): Promise<readonly PolicyText[]> {
   const patterns = patternsOf(stack);
   const texts = patterns.length === 0 ? [] : [...(await readWorkTree(patterns, stack, context)).texts];
-  const isOfRef = matchRefs(stack);
-  const repository = { root: await realpath(root), isGit: false };
-  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
-    const file = slashes(relative(root, join(entry.parentPath, entry.name)));
-    if (!entry.isFile() || !isOfRef(file)) continue;
-    const text = await readText(join(root, file), { file, repository });
+  const atRefs = (stack.policies ?? []).flatMap((source) => ('git' in source ? [source.git.path] : []));
+  const wanted = atRefs.map((path) => ({ pattern: join('.', path), optional: true, path: [] }));
+  const repository = await findRepository(root);
+  for (const path of (await listFiles(wanted, root)).flatMap(({ files }) => files)) {
+    const file = slashes(relative(root, path));
+    const text = await readText(path, { file, repository });
     if (typeof text === 'string' && isOurs({ text })) texts.push({ file, text });
   }
   return texts;

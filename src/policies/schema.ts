@@ -91,7 +91,7 @@ export const policySchema = Type.Object(
     metadata: Type.Object(
       {
         name: Type.String({
-          // GitHub has labels of at most 50 characters: "trueup-ack/policy/" and the name.
+          // A label that acknowledges has "trueup-ack/policy/" and the name, and code hosts allow 50 characters.
           pattern: '^[a-z0-9-]{1,32}$',
           patternErrorMessage: 'lower-case letters, digits and "-", at most 32',
           description: 'Name of the policy; its guard is "policy/" and this name',

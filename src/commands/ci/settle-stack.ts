@@ -27,7 +27,7 @@ import { changedFiles } from '../../run/ci/stack-files.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
-import { policiesBetween, withEarlierPolicies } from '../../run/policies.ts';
+import { policiesBetween, withEarlierPolicies } from '../../run/ci/loosened-policies.ts';
 import type { SettledStack, SettleInput } from '../../run/prepare-run.ts';
 import type { MergedBranch } from './count-approvals.ts';
 import { type RangeAuthors, readRangeAuthors, type StackPlace } from './signature-source.ts';

@@ -278,3 +278,10 @@ function codeOf(error: unknown): string {
 export function withoutDot(pattern: string): string {
   return pattern.replace(/^(\.\/)+/, '');
 }
+
+/** Files below the folder that are reached through a link: their own path is another one. */
+export async function behindLinks(paths: readonly string[], directory: string): Promise<string[]> {
+  const folder = await realpath(directory);
+  const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
+  return paths.filter((path, index) => real[index] !== join(folder, relative(directory, path)));
+}

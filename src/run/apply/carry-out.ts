@@ -65,8 +65,7 @@ export async function carryOut(
 ): Promise<ExitCode> {
   const { run, terminal, stack } = context;
   const { store, ledger, from, held, head, digests, approvals } = prepared;
-  const [now, lockGuard] = [context.host.now, held?.lockGuard];
-  const began = now();
+  const [now, lockGuard, began] = [context.host.now, held?.lockGuard, context.host.now()];
   const effort = () => ({ seconds: (now() - began) / 1000, requests: requestsOf(prepared) });
   const checked = checkedRecords(planning, prepared.request);
   const about = { from, head, run, store, ledger, held, approvals, checked, clocks: clocksOf(prepared) };

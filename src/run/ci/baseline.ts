@@ -11,7 +11,7 @@ import { loosenedSigners } from '../../plan/stricter-approvals.ts';
 import type { CliHost } from '../host.ts';
 import type { AdjustedStack } from '../load-manifests.ts';
 import { declaredSources } from '../needed-secrets.ts';
-import { type LoosenedPolicies, policiesInFolders, type StackInFolder } from '../policies.ts';
+import { type LoosenedPolicies, policiesInFolders, type StackInFolder } from './loosened-policies.ts';
 import { sourceToShow } from '../read-secret.ts';
 import type { CommitStacks, StackOfCommit } from './commit-stacks.ts';
 import { adjustTo, changedPlaces, hasTargetsOf, newSources } from './compare-base.ts';

@@ -9,7 +9,7 @@ import { matchesPattern } from '../../model/name-pattern.ts';
 import type { LoosenedSetting } from '../../model/guard.ts';
 import { stricterOf } from '../../plan/loosened.ts';
 import type { AdjustedStack } from '../load-manifests.ts';
-import { type LoosenedPolicies, withPolicySources } from '../policies.ts';
+import { type LoosenedPolicies, withPolicySources } from './loosened-policies.ts';
 
 /** Where a target is, and what is sent to it. */
 const placeMembers = [
