@@ -87,7 +87,11 @@ function isUnrecorded(context: PlanContext, { change: { address, action } }: Dra
 
 /** The ledger has another resource with this name: the live one may be another team's, and an old "adopt: true" is not about it. */
 function replacedResource(context: PlanContext, { change: { address }, live }: Draft): string | undefined {
-  const known = context.ledger.records.get(formatAddress(address))?.id;
+  const { renamedFrom } = context.desired.get(formatAddress(address))?.metadata ?? {};
+  const names = [address, ...(renamedFrom === undefined ? [] : [{ ...address, name: renamedFrom }])];
+  const known = names
+    .map((name) => context.ledger.records.get(formatAddress(name))?.id)
+    .find((id) => id !== undefined);
   if (known === undefined || live?.id === undefined || known === live.id) return undefined;
   return `the ledger has ${quoted(known)} under this name, but the live resource is ${quoted(live.id)}`;
 }

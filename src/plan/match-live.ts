@@ -37,14 +37,22 @@ export function matchLive(
   // Mostly none is missing: nothing was renamed.
   if (missing.length === 0) return followParents(live, kind);
   const byId = new Map(all.flatMap((resource) => idKeyed(resource.address, resource)));
-  const inTheLedger = ({ address }: DesiredResource) => {
+  const recordedAt = (address: Address) => {
     const text = formatAddress(address);
     const id = ledger.records.get(text)?.id ?? ledger.movedAway?.get(text)?.id;
     return id === undefined ? undefined : byId.get(idKey(address, id));
   };
-  const byFormerName = ({ address, metadata: { renamedFrom } }: DesiredResource) =>
-    renamedFrom === undefined ? undefined : live.get(formatAddress({ ...address, name: renamedFrom }));
-  for (const find of [inTheLedger, byFormerName]) {
+  const inTheLedger = ({ address }: DesiredResource) => recordedAt(address);
+  // Somebody may have renamed it by hand as well, or have given its former name to another one.
+  const formerInTheLedger = (resource: DesiredResource) => {
+    const former = formerAddress(resource);
+    return former === undefined || desired.has(formatAddress(former)) ? undefined : recordedAt(former);
+  };
+  const byFormerName = (resource: DesiredResource) => {
+    const former = formerAddress(resource);
+    return former === undefined ? undefined : live.get(formatAddress(former));
+  };
+  for (const find of [inTheLedger, formerInTheLedger, byFormerName]) {
     for (const { resource, text } of missing) {
       const renamed = live.has(text) ? undefined : find(resource);
       if (renamed === undefined) continue;
@@ -57,6 +65,10 @@ export function matchLive(
     }
   }
   return followParents(live, kind);
+}
+
+function formerAddress({ address, metadata: { renamedFrom } }: DesiredResource): Address | undefined {
+  return renamedFrom === undefined ? undefined : { ...address, name: renamedFrom };
 }
 
 /** Moves each child, declared or not, to the name of its parent. */

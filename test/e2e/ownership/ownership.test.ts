@@ -274,6 +274,54 @@ describe("a workspace that was renamed in the service's own pages", () => {
   });
 });
 
+describe('a workspace that is renamed in its manifest and by hand', () => {
+  const renamed = (more: object = {}) =>
+    workspace('new', { description: 'other' }, { renamedFrom: 'old', ...more });
+
+  async function renamedByHand() {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('old', { description: 'one' }), workspace('other'));
+    const id = await bench.idOf('old');
+    await bench.byHand.update(id, { name: 'hand' });
+    return { bench, stack, id };
+  }
+
+  it('gets its new name, and is not deleted for a new one', async () => {
+    const { bench, stack, id } = await renamedByHand();
+    await stack.declare(renamed(), workspace('other'));
+    expect((await stack.plan()).changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
+      'update Workspace/acme/new',
+    ]);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.idsOf('new')).toEqual([id]);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('gets its new name also where another one has its former name now, which stays', async () => {
+    const { bench, stack, id } = await renamedByHand();
+    await bench.byHand.post('/organizations/acme/workspaces', {
+      data: { type: 'workspaces', attributes: { name: 'old' } },
+    });
+    await stack.declare(renamed({ adopt: true }), workspace('other'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.idsOf('new')).toEqual([id]);
+    expect(await bench.idsOf('old')).toHaveLength(1);
+  });
+
+  it('is not replaced by another one with its former name without an acknowledgement', async () => {
+    const { bench, stack, id } = await renamedByHand();
+    await bench.byHand.delete(`/workspaces/${id}`);
+    await bench.byHand.post('/organizations/acme/workspaces', {
+      data: { type: 'workspaces', attributes: { name: 'old' } },
+    });
+    await stack.declare(renamed({ adopt: true }), workspace('other'));
+    const { guards } = await stack.plan();
+    expect(guards.map((guard) => [guard.id, guard.effect])).toContainEqual(['adopt', 'blocks']);
+    await stack.run(['apply', '--yes'], 5);
+  });
+});
+
 describe('a workspace that goes from one stack to another', () => {
   const app = (metadata: object = {}) => workspace('app', { autoApply: true }, metadata);
   const other = workspace('other');
