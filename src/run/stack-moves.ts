@@ -5,7 +5,7 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stateFolderName } from '../files/write-file.ts';
-import { findRepository, liesIn, outsideMessage } from '../manifest/files/find-stack.ts';
+import { findRepository, liesIn } from '../manifest/files/find-stack.ts';
 import type { AddressText } from '../model/address.ts';
 import type { HistoryEntry, IncomingRecords, Ledger, StackStore } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
@@ -123,16 +123,17 @@ function stackAt({ stack: name, folder }: MoveOrigin, stack: Stack): Stack {
 }
 
 /** Like a manifest, a ledger must lie in the repository of the stack, where it is in one. @throws CommandStop */
-async function refuseOutside({ folder }: MoveOrigin, { directory }: Stack): Promise<void> {
+export async function refuseOutside({ folder }: MoveOrigin, { directory }: Stack): Promise<void> {
   if (folder === undefined) return;
   const repository = await findRepository(directory);
   const path = join(directory, folder);
   const real = await realpath(path).catch(() => path);
   if (!repository.isGit || liesIn(repository, real)) return;
-  const { message, fix } = outsideMessage(repository);
-  throw new CommandStop('outside-repository', `${quoted(folder)} of "movedFrom" ${message}: ${fix}`, {
-    exit: exitCodes.invalid,
-  });
+  throw new CommandStop(
+    'outside-repository',
+    `${quoted(folder)}, the ledger in "movedFrom", lies outside the git repository of the stack: put both stacks into one repository, or keep both ledgers in PostgreSQL`,
+    { exit: exitCodes.invalid },
+  );
 }
 
 async function closeSources(all: readonly MoveSource[]): Promise<boolean> {

@@ -224,6 +224,17 @@ ${other}`);
     expect(await twice.read('billing/manifests/apps.yaml')).toBe(app + other + consumers);
   });
 
+  it('refuses stacks in two repositories with a ledger each, because one cannot read that of the other', async () => {
+    const { root, run, read } = await folder();
+    await mkdir(join(root, 'billing/.git'));
+    await mkdir(join(root, 'payments/.git'));
+    expect(await run(...moving, '--yes')).toMatchObject({
+      code: 7,
+      err: expect.stringContaining('put both stacks into one repository'),
+    });
+    expect(await read('billing/manifests/apps.yaml')).toBe(app + other + consumers);
+  });
+
   it.skipIf(process.getuid?.() === 0)('writes neither file if one of them cannot be written', async () => {
     const { root, run, read } = await folder();
     await chmod(join(root, 'billing/manifests'), 0o500);

@@ -25,6 +25,7 @@ import { loadManifests, loadStack } from '../../run/load-manifests.ts';
 import { patchOf } from '../../run/manifest-edits/draft-files.ts';
 import { partlyWritten, writeFiles } from '../../run/manifest-edits/write-files.ts';
 import { listenForEnd } from '../../run/stop-signals.ts';
+import { refuseOutside } from '../../run/stack-moves.ts';
 import { type CommandContext, printJson, printNote } from '../../run/terminal.ts';
 import { chooseFile, type MoveEdit, moveEdits } from './edits.ts';
 import { findMoved, type Moved } from './find-moved.ts';
@@ -72,6 +73,7 @@ async function move(
     throw new CommandStop('stack-file-needed', 'manifests on standard input are not written: give a stack');
   const [source, receiver] = [await loadStack(path, host), await loadStack(options.to, host)];
   const found = findMoved(address, { source, receiver, kinds: host.kinds, cwd: host.cwd });
+  await refuseOutside(found.movedFrom, receiver.stack);
   const file = chooseFile(found, { receiver, file: options.file, cwd: host.cwd });
   const edits = await moveEdits(found, { source, receiver, file, cwd: host.cwd });
   const drafts = new Map(
