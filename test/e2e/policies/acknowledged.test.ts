@@ -6,6 +6,7 @@ import { openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { policiesText, policy, withPolicies } from '../../support/cli/policies-scene.ts';
 import { trueup } from '../../support/captured-host.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const rules = 'policies/rules.yaml';
 const confirm = (rule: string, more: object = {}) =>
@@ -140,35 +141,46 @@ describe('An acknowledgement in ci apply', () => {
     await scene.refused('policy/x', 5);
   });
 
-  it('by a signature of a plan file is for what the policy says in it, and for nothing else', async () => {
+  describe('by a signature', () => {
     const signed = { approvals: { accept: ['signature'], from: [{ signers: 'allowed_signers' }] } };
-    const scene = await begin(signed, ['alice']);
-    const { digest } = await scene.pull([auto('app')], { file: 'app.yaml' }).then((opened) => {
-      opened.merge();
-      return opened;
-    });
-    const run = async (code: number, ...args: readonly string[]) => {
-      const ran = await trueup(args, {
-        cwd: scene.scene.at(scene.main()),
-        env: { ...process.env, ...secrets, GITHUB_ACTIONS: '' },
-      });
-      expect(ran, ran.out + ran.err).toMatchObject({ code });
-      return ran;
+    const open = async () => {
+      const scene = await begin(signed, ['alice']);
+      const { digest, merge } = await scene.pull([auto('app')], { file: 'app.yaml' });
+      merge();
+      const cwd = scene.scene.at(scene.main());
+      const run = async (code: number, ...args: readonly string[]) => {
+        const ran = await trueup(args, { cwd, env: { ...process.env, ...secrets, GITHUB_ACTIONS: '' } });
+        expect(ran, ran.out + ran.err).toMatchObject({ code });
+        return ran;
+      };
+      const by = ['--key', join(scene.keys, 'alice'), '--yes', '--ack'];
+      return { scene, run, digest, approve: (plan: string) => ['approve', plan, 'pay', ...by] };
     };
-    const by = ['--key', join(scene.keys, 'alice'), '--yes'];
-    // A name alone does not say what was read.
-    const named = await run(1, 'approve', digest, 'pay', ...by, '--ack', 'policy/x');
-    expect(named.err).toContain('a digest alone does not show what policy/x says');
-    const { err } = await scene.ciApply(4, [], noCodeHost);
-    const [, ack = ''] = /--ack (policy\/x@[0-9a-f]{32})"/.exec(err) ?? [];
-    const other = ack.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-    await run(0, 'approve', digest, 'pay', ...by, '--ack', other);
-    expect((await scene.ciApply(5, [], noCodeHost)).err).toContain('policy/x');
-    expect(scene.bench.wire.writes()).toEqual([]);
-    await run(0, 'approve', digest, 'pay', ...by, '--ack', ack);
-    const listed = await run(0, 'approve', '--list', 'pay');
-    expect(listed.out).toContain('acknowledges policy/x\n');
-    await scene.ciApply(0, [], noCodeHost);
-    expect(await scene.bench.idsOf('app')).toHaveLength(1);
+
+    it('of a digest is for what the policy says in the plan that the job prints, and for nothing else', async () => {
+      const { scene, run, digest, approve } = await open();
+      // A name alone does not say what was read.
+      const named = await run(1, ...approve(digest), 'policy/x');
+      expect(named.err).toContain('a digest alone does not show what policy/x says');
+      const { err } = await scene.ciApply(4, [], noCodeHost);
+      const [, ack = ''] = /--ack (policy\/x@[0-9a-f]{32})"/.exec(err) ?? [];
+      const other = ack.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+      await run(0, ...approve(digest), other);
+      expect((await scene.ciApply(5, [], noCodeHost)).err).toContain('policy/x');
+      expect(scene.bench.wire.writes()).toEqual([]);
+      await run(0, ...approve(digest), ack);
+      await scene.ciApply(0, [], noCodeHost);
+      expect(await scene.bench.idsOf('app')).toHaveLength(1);
+    });
+
+    it('of a plan file is for what the file shows', async () => {
+      const { scene, run, approve } = await open();
+      const file = join(temporaryFolder(), 'plan.json');
+      await run(0, 'plan', 'pay', '--out', file);
+      await run(0, ...approve(file), 'policy/x');
+      expect((await run(0, 'approve', '--list', 'pay')).out).toContain('acknowledges policy/x\n');
+      await scene.ciApply(0, [], noCodeHost);
+      expect(await scene.bench.idsOf('app')).toHaveLength(1);
+    });
   });
 });
