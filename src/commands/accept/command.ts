@@ -9,7 +9,7 @@ import { type Guard, guardDefaults, type GuardId } from '../../model/guard.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import type { DesiredResource } from '../../model/resource.ts';
 import type { Plan } from '../../model/plan.ts';
-import { quoted } from '../../model/quoted.ts';
+import { counted, quoted } from '../../model/quoted.ts';
 import type { Guards } from '../../model/stack.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import { type CountedGuard, countGuards } from '../../plan/count-guards.ts';
@@ -121,7 +121,10 @@ async function accept(
     );
     for (const id of readIds(options.ack)) blocked.delete(id as GuardId);
     const command = (name: string) => quoted(['trueup', name, stackArgument(path) ?? []].flat().join(' '));
-    const next = `Next: ${command('apply')} records the new values. Until then, ${command('drift')} still lists them.\n`;
+    const left = resolved.refusals.length;
+    const reverts =
+      left === 0 ? '' : `, and reverts ${counted(left, 'value that was', 'values that were')} not accepted`;
+    const next = `Next: ${command('apply')} records the new values${reverts}. Until then, ${command('drift')} still lists them.\n`;
     const code = await reviewChanges(resolved, { ...options, stack, terminal, stop, nothing, blocked, next });
     if (code !== exitCodes.done || !(unread || hasErrors(first.problems))) return code;
     return resolved.placed.length > 0 ? exitCodes.partial : exitCodes.error;

@@ -3,7 +3,7 @@
  * from it, so that time and memory grow only with what differs.
  */
 import type { Diagnostic, Place } from '../../model/diagnostic.ts';
-import type { Json, Path } from '../../model/json.ts';
+import { isJsonObject, type Json, memberOf, type Path } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import { nearestWord } from '../../model/nearest-word.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -15,6 +15,15 @@ import { find, type Found, keyOf } from './find-value.ts';
 import type { Item } from './list-items.ts';
 import type { Combination } from './read-each.ts';
 import { convertText } from './scalar-types.ts';
+
+/** Most items of a list are not renamed: an empty cell, null, or the name itself says so. */
+function withoutEmptyRename(value: Json): Json {
+  const metadata = memberOf(value, 'metadata');
+  if (!isJsonObject(value) || !isJsonObject(metadata)) return value;
+  const { renamedFrom, ...rest } = metadata;
+  const isNone = renamedFrom === '' || renamedFrom === null || renamedFrom === metadata['name'];
+  return isNone ? { ...value, metadata: rest } : value;
+}
 
 /** Where a value of a document comes from. */
 type Origin =
@@ -43,7 +52,7 @@ export class Template {
   make(combination: Combination): MadeFromTemplate | Diagnostic[] {
     const wrong: Diagnostic[] = [];
     const value = this.#expand(this.#root, combination, { path: [], wrong });
-    return wrong.length > 0 ? wrong : new MadeFromTemplate(this, combination, value);
+    return wrong.length > 0 ? wrong : new MadeFromTemplate(this, combination, withoutEmptyRename(value));
   }
 
   /** Where the value at a path of a document comes from. */

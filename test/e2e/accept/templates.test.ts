@@ -205,6 +205,7 @@ describe('a value that a default matches on', () => {
     await bench.byHand.update(await bench.idOf('b'), { description: 'new' });
     const { err } = await stack.run(['accept', '--all', '--yes'], 6);
     expect(err).toContain('"autoApply" of "Workspace/acme/a" would change as well');
+    expect(err).toContain('records the new values, and reverts 1 value that was not accepted');
     expect(await refused(stack, ['accept', '--all', '--yes'])).toEqual(['value-still-differs']);
     const plan = await stack.plan();
     expect(plan.changes.map(({ address }) => address)).toEqual(['TagBindings/acme/a']);

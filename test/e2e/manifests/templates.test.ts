@@ -93,6 +93,19 @@ describe('A template', () => {
     expect(places(await problems(stack))).toEqual(['endless-alias l.yaml:1']);
   });
 
+  it('renames the rows of a list that say what they were called before, and no others', async () => {
+    const rows = template('{ file: ../l.csv }').replace(
+      '  each:',
+      '  renamedFrom: ${each.value.was}\n  each:',
+    );
+    const stack = await stackWith({ [all]: rows, 'l.csv': 'key,was\na,\nb,b\nc,\n' });
+    await stack.run(['apply', '--yes'], 0);
+    await stack.write('l.csv', 'key,was\na,\nb,b\nnew,c\n');
+    expect((await stack.plan()).changes.map(({ address, action }) => `${action} ${address}`)).toEqual([
+      'update Workspace/acme/new',
+    ]);
+  });
+
   it('renames and removes resources like other documents', async () => {
     const stack = await stackWith({ [all]: template('[a, b]') });
     await stack.run(['apply', '--yes'], 0);
