@@ -166,8 +166,8 @@ export const guardTexts: Readonly<Record<BuiltInGuard, GuardText>> = {
       'The plan sets an automatic destroy, moves it to an earlier time, or allows again what prevented it. The project of the workspace can also cause it.',
     more: [
       'The causes are "autoDestroyAt", "autoDestroyActivityDuration", a move to a project with a shorter duration, and a fixed date in place of a duration that activity extends.',
-      'Such a value can also take effect because destroy plans are allowed again, or because runs are no longer local. The guard also fires if the project that decides cannot be read.',
-      'For a workspace with "metadata.protect: true" the plan has the error "protected-destroy" instead.',
+      'Such a value can also take effect because destroy plans are allowed again, or because runs are no longer local, those of the workspace or of its project. The guard also fires if the project that decides cannot be read.',
+      'For a workspace with "metadata.protect: true" the plan has the error "protected-destroy" instead, also where a change of its project is the cause.',
     ],
     check: 'make sure that the time is right and that nobody needs the resources after it',
   },

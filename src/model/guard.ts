@@ -182,8 +182,8 @@ export function openIds(guards: readonly Guard[], acknowledged: readonly string[
 export interface Risk {
   /** the field that causes it; empty when the whole resource does */
   readonly path: Path;
-  /** `destroys`: it makes a later destroy happen, or happen sooner */
-  readonly effect: 'widens' | 'narrows' | 'destroys';
+  /** `destroys`: it makes a later destroy happen, or happen sooner. `affects`: it changes resources outside of the plan; it trips no guard */
+  readonly effect: 'widens' | 'narrows' | 'destroys' | 'affects';
   /** a clause for people: who gains or loses what, or what is destroyed and when */
   readonly message: string;
   /** the guard that it trips if it widens access; `widening` when absent. What destroys trips `scheduled-destroy` */

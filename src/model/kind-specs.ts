@@ -56,6 +56,8 @@ export interface CompareContext<D extends Spec = Spec, L extends LiveResource = 
   readonly now?: number | undefined;
   peer(address: Address): {
     readonly desired?: Spec;
+    /** its manifest has `metadata.protect: true` */
+    readonly protects?: true;
     readonly live?: LiveResource;
     readonly record?: LedgerRecord;
   };

@@ -122,6 +122,7 @@ export function peerOf(context: PlanContext, address: Address): ReturnType<Compa
     ...(resource === undefined
       ? {}
       : { desired: canonicalSpec(context.kind(address.kind).fields, resource.spec) }),
+    ...(resource?.metadata.protect === true ? { protects: true } : {}),
     ...(live === undefined ? {} : { live }),
     ...(record === undefined ? {} : { record }),
   };

@@ -169,7 +169,7 @@ function riskFindings(drafts: readonly Draft[]): CountedGuard[] {
 /** Narrower access trips no guard; one change may trip several, each with its own messages. */
 function hitsOf(address: Address, risks: readonly Risk[]): GuardHit[] {
   const byGuard = Map.groupBy(
-    risks.filter(({ effect }) => effect !== 'narrows'),
+    risks.filter(({ effect }) => effect === 'widens' || effect === 'destroys'),
     ({ effect, guard }) => (effect === 'destroys' ? 'scheduled-destroy' : (guard ?? 'widening')),
   );
   return [...byGuard].map(([id, some]) => ({ id, address, messages: some.map(({ message }) => message) }));

@@ -88,12 +88,12 @@ function recheckDraft(
   const isDelete = action === 'delete' && context.kind(change.address.kind).ownership.by !== 'child';
   const verdict = isDelete ? recheckDelete(context, draft, now) : recheckFields(context, draft, about, now);
   const moved =
-    verdict.is === 'send' ? (movedFact(about, now) ?? otherDestroy(context, draft, change, now)) : undefined;
+    verdict.is === 'send' ? (movedFact(about, now) ?? otherEffect(context, draft, change, now)) : undefined;
   return moved === undefined ? verdict : stale(moved);
 }
 
-/** A destroy that the write would now cause, and that the plan did not show. */
-function otherDestroy(
+/** A destroy, or another effect outside of the plan, that the write would now cause, and that the plan did not show. */
+function otherEffect(
   context: PlanContext,
   draft: Draft,
   { action, risks: planned = [] }: Change,
@@ -102,7 +102,7 @@ function otherDestroy(
   if (action === 'delete' || action === 'release') return undefined;
   const shown = new Set(planned.map(({ message }) => message));
   const other = compareNow(context, draft, now).risks.find(
-    ({ effect, message }) => effect === 'destroys' && !shown.has(message),
+    ({ effect, message }) => (effect === 'destroys' || effect === 'affects') && !shown.has(message),
   );
   return other && `with what changed since the plan was made, ${other.message}`;
 }

@@ -32,6 +32,14 @@ export type Member = {
   readonly inheritsMode: boolean;
   /** it has neither a duration nor a time of its own, as far as the service says */
   readonly inheritsDuration: boolean;
+  /** its execution mode is local, its own or inherited */
+  readonly isLocal: boolean;
+  readonly allowsDestroy: boolean;
+  /** when its resources are destroyed, own, inherited or computed, as the service returns it */
+  readonly duration: string | null;
+  readonly time: string | null;
+  /** its ownership tag protects it; absent where the tags were not read, as just before a write */
+  readonly isTaggedProtected?: boolean;
 };
 
 type ProjectFacts = {
@@ -47,6 +55,8 @@ type ProjectFacts = {
   readonly isDefault?: boolean;
   /** the mode that its workspaces inherit, own or the organization's */
   readonly effectiveMode?: string;
+  /** the mode that it has without one of its own; absent: not known */
+  readonly organizationMode?: string;
   /** read again to be deleted: what is in it now keeps it */
   readonly mustBeEmpty?: true;
 };

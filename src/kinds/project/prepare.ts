@@ -1,30 +1,24 @@
-/**
- * Prepares both sides of a comparison, and finds what a change does to the workspaces of the project, which take part of their settings
- * from it: the plan counts and names them, whoever owns them.
- */
+/** Prepares both sides of a comparison, and finds what may not be done, and what is in the way of a deletion. */
 import { maxTags, asTags } from '../../api/workspaces/tag-bindings.ts';
 import { workspaceOf } from '../../api/workspaces/workspace.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { Action } from '../../model/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Risk } from '../../model/guard.ts';
-import type { Json } from '../../model/json.ts';
 import type { PreparedSpecs } from '../../model/kind-specs.ts';
 import type { Content } from '../../model/kind.ts';
-import { counted, quoted, quotedUnlessPlain } from '../../model/quoted.ts';
-import { type LiveProject, type Member, ownTags, type ProjectComparison } from './fields.ts';
+import { counted, quoted } from '../../model/quoted.ts';
+import { effectsOnWorkspaces } from './effects.ts';
+import { type LiveProject, ownTags, type ProjectComparison } from './fields.ts';
 import type { ProjectSpec } from './schema.ts';
-
-const duration = 'autoDestroyActivityDuration';
 
 export function prepare(context: ProjectComparison): PreparedSpecs<ProjectSpec> {
   const { desired, planned } = context;
+  const { risks, problems } = effectsOnWorkspaces(context);
   return {
     desired: { ...desired, ...removedPool(desired, planned) },
     ...(context.live === undefined ? {} : { live: context.live.spec }),
-    risks: scheduledDestroys(context),
-    notes: inheritedModes(context),
-    problems: [...renamedDefault(context), ...unreadTags(context), ...tooManyTags(context)],
+    risks,
+    problems: [...renamedDefault(context), ...unreadTags(context), ...tooManyTags(context), ...problems],
   };
 }
 
@@ -36,63 +30,6 @@ function removedPool(
   const leavesAgents = mode !== undefined && mode !== 'agent';
   const hasPool = typeof planned?.spec.defaultAgentPoolId === 'string';
   return leavesAgents && hasPool && pool === undefined ? { defaultAgentPoolId: null } : {};
-}
-
-// What a change does to the workspaces of the project.
-
-/** The value of a field after the plan: one that is no longer declared is reset. */
-function after(
-  { desired, live, record }: ProjectComparison,
-  field: typeof duration | 'defaultExecutionMode' | 'defaultAgentPoolId',
-): Json | undefined {
-  const declared: Json | undefined = desired[field];
-  if (declared !== undefined) return declared;
-  return record?.fields[field] === undefined ? live?.spec[field] : null;
-}
-
-/** Sooner than before: set, or shorter. */
-function scheduledDestroys(context: ProjectComparison): Risk[] {
-  const { live } = context;
-  const [was, becomes] = [live?.spec[duration] ?? null, after(context, duration) ?? null];
-  if (typeof becomes !== 'string' || live === undefined) return [];
-  if (typeof was === 'string' && hours(becomes) >= hours(was)) return [];
-  const affected = (live.facts.members ?? []).filter(({ inheritsDuration }) => inheritsDuration);
-  const of = naming(affected, live);
-  if (of === undefined) return [];
-  const instead = typeof was === 'string' ? ` instead of ${quotedUnlessPlain(was)}` : '';
-  const message = `the resources of ${of} are destroyed after ${quotedUnlessPlain(becomes)} without activity${instead}`;
-  return [{ path: [duration], effect: 'destroys', message }];
-}
-
-/** 0 for an invalid duration, so that it counts as sooner. */
-function hours(text: string): number {
-  const count = Number.parseInt(text, 10);
-  return Number.isNaN(count) ? 0 : count * (text.endsWith('d') ? 24 : 1);
-}
-
-/** All of them by name, and how many others there are; undefined if there are none. */
-function naming(members: readonly Member[], { facts }: LiveProject): string | undefined {
-  const hidden = Math.max(0, (facts.count ?? 0) - (facts.members?.length ?? 0));
-  const unseen = `${counted(hidden, 'workspace')} in it that this token does not see`;
-  if (members.length === 0) return hidden === 0 ? undefined : unseen;
-  const named = `${counted(members.length, 'workspace')} in it (${members.map(({ name }) => quoted(name)).join(', ')})`;
-  return hidden === 0 ? named : `${named} and ${unseen}`;
-}
-
-/** Where the runs of its workspaces execute afterwards. */
-function inheritedModes(context: ProjectComparison): string[] {
-  const { live } = context;
-  if (live === undefined) return [];
-  const isMoved = (['defaultExecutionMode', 'defaultAgentPoolId'] as const).some(
-    (field) => (after(context, field) ?? null) !== (live.spec[field] ?? null),
-  );
-  const affected = (live.facts.members ?? []).filter(({ inheritsMode }) => inheritsMode);
-  const of = isMoved ? naming(affected, live) : undefined;
-  if (of === undefined) return [];
-  const mode = after(context, 'defaultExecutionMode') ?? null;
-  const where =
-    mode === null ? 'as the organization sets it' : `in the mode ${quotedUnlessPlain(String(mode))}`;
-  return [`runs of ${of} execute ${where} afterwards`];
 }
 
 // What may not be done, and what is in the way of a deletion.

@@ -3,8 +3,8 @@
  * Just before a write, the project and the workspaces in it are read again.
  */
 import { readPages } from '../../api/read-pages.ts';
-import { listWorkspaces, workspacesPath } from '../../api/workspaces/list-workspaces.ts';
-import { organizationPath } from '../../api/workspaces/organization.ts';
+import { listWorkspaces, type WorkspaceList, workspacesPath } from '../../api/workspaces/list-workspaces.ts';
+import { organizationMode, organizationPath } from '../../api/workspaces/organization.ts';
 import {
   asProjectItem,
   defaultProject,
@@ -13,14 +13,19 @@ import {
   type ProjectItem,
   type ProjectList,
 } from '../../api/workspaces/projects.ts';
-import { ofProjects, readBindings, type TagsAnswer } from '../../api/workspaces/tag-bindings.ts';
+import {
+  ofProjects,
+  ownershipFromTag,
+  readBindings,
+  type TagsAnswer,
+} from '../../api/workspaces/tag-bindings.ts';
 import { lackingField } from '../../api/workspaces/service-limits.ts';
 import { asWorkspaceItem, relatedId, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
 import { type Address, type AddressText, formatAddress, knownAddress } from '../../model/address.ts';
 import { type Call, isCallObject } from '../../model/call.ts';
 import type { Action } from '../../model/change.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
-import { memberOf } from '../../model/json.ts';
+import { type Json, memberOf } from '../../model/json.ts';
 import type { ReturnedFields } from '../../model/kind-calls.ts';
 import { type LiveSet, noResources, type ReadRequest, type Session } from '../../model/kind.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -48,8 +53,13 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   const found = await readUnlisted(session, list, request);
   const isOurs = concernsStack(request);
   const needsTags = session.target.ownership !== 'ledger' && request.undeclared === undefined;
-  const byDefault = await defaultProject(session);
+  const settings = await organizationFacts(session);
   const members = Map.groupBy(workspaces?.items ?? [], (item) => relatedId(item, 'project'));
+  const membersIn = async (item: ProjectItem) => {
+    const inside = membersFrom(item, members.get(item.id));
+    if (workspaces === undefined || !needsTags || !mayDestroy(request, item)) return inside;
+    return Promise.all(inside.map((member) => withProtection(workspaces, member)));
+  };
   const readings = await Promise.all(
     [...list.items, ...found.items].map(async (item) => {
       const isAsked = isOurs(item);
@@ -58,10 +68,8 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
         item,
         tags: tags?.tags,
         facts: {
-          ...(isAsked && workspaces !== undefined
-            ? { members: membersFrom(item, members.get(item.id)) }
-            : {}),
-          ...(byDefault === undefined ? {} : { isDefault: item.id === byDefault }),
+          ...(isAsked && workspaces !== undefined ? { members: await membersIn(item) } : {}),
+          ...settings(item),
         },
       });
       return { live, problem: tags && 'problem' in tags ? tags.problem : undefined };
@@ -96,6 +104,15 @@ function orNone(answer: TagsAnswer, needsTags: boolean): TagsAnswer {
   return isNone ? { tags: { direct: {} } } : answer;
 }
 
+/** What the organization says about a project, as far as this token may read it. */
+async function organizationFacts(session: Session) {
+  const [byDefault, mode] = [await defaultProject(session), await organizationMode(session)];
+  return ({ id }: ProjectItem): Pick<LiveProject['facts'], 'isDefault' | 'organizationMode'> => ({
+    ...(byDefault === undefined ? {} : { isDefault: id === byDefault }),
+    ...(mode === undefined ? {} : { organizationMode: mode }),
+  });
+}
+
 function addressOf({ target }: Session, name: string): Address {
   return knownAddress({ kind: projectKind, target: target.name, name });
 }
@@ -111,6 +128,30 @@ function concernsStack({ declared, records, undeclared }: Request): (item: Proje
   );
   const ids = new Set([...records.values()].map(({ id }) => id));
   return ({ id, name }) => names.has(name) || ids.has(id) || undeclared?.(name) === true;
+}
+
+/** Whether a manifest may change what has resources destroyed: only then, it matters which workspaces are protected. */
+function mayDestroy({ declared, record }: Request, item: ProjectItem): boolean {
+  const live = settingsOf(item);
+  return declared.some(({ address, metadata, spec }) => {
+    const recorded = record(address);
+    const isThis = [address.name, metadata.renamedFrom].includes(item.name) || recorded?.id === item.id;
+    const isChanged = (field: 'autoDestroyActivityDuration' | 'defaultExecutionMode') =>
+      spec[field] === undefined
+        ? recorded?.fields[field] !== undefined
+        : spec[field] !== (live[field] ?? null);
+    return isThis && (isChanged('autoDestroyActivityDuration') || isChanged('defaultExecutionMode'));
+  });
+}
+
+/** Without tags that can be read, as before: the guard names the workspace anyway. */
+async function withProtection(list: WorkspaceList, member: Member): Promise<Member> {
+  const item = list.byId.get(member.id);
+  const isUntagged = !list.hasTags && list.tagged.size > 0 && !list.tagged.has(member.id);
+  if (item === undefined || isUntagged) return member;
+  const { ownershipTag } = ownershipFromTag((await list.tagsOf(item)).tags);
+  const isTagged = ownershipTag?.protect === true && !ownershipTag.inherited;
+  return isTagged ? { ...member, isTaggedProtected: true } : member;
 }
 
 /** Where the list is not complete, a project that it lacks may exist: it is neither created nor changed. */
@@ -171,9 +212,9 @@ export async function readOne(
 ): Promise<LiveProject | undefined> {
   const item = id === undefined ? await readByName(session, address.name) : await readById(session, id);
   if (item === undefined) return undefined;
-  const [answer, byDefault, members] = await Promise.all([
+  const [answer, settings, members] = await Promise.all([
     readBindings(session, item, { owner: ofProjects }),
-    defaultProject(session),
+    organizationFacts(session),
     readMembers(session, item.id),
   ]);
   const tags = orNone(answer, session.target.ownership !== 'ledger');
@@ -183,7 +224,7 @@ export async function readOne(
     tags: tags.tags,
     facts: {
       members: membersFrom(item, members),
-      ...(byDefault === undefined ? {} : { isDefault: item.id === byDefault }),
+      ...settings(item),
       ...(action === 'delete' ? { mustBeEmpty: true } : {}),
     },
   });
@@ -231,9 +272,17 @@ function membersFrom({ attributes: project }: ProjectItem, items: readonly Works
         name,
         inheritsMode: memberOf(attributes['setting-overwrites'], 'execution-mode') === false,
         inheritsDuration: inherits === true || (inherits === null && (isFree || isSame)),
+        isLocal: attributes['execution-mode'] === 'local',
+        allowsDestroy: attributes['allow-destroy-plan'] !== false,
+        duration: textOrNull(duration),
+        time: textOrNull(attributes['auto-destroy-at']),
       };
     })
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+function textOrNull(value: Json | undefined): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
 }
 
 /** Declared fields that no project of the answer has. */

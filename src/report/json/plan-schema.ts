@@ -142,7 +142,7 @@ const guard = Type.Object(
 const risk = Type.Object(
   {
     path: text('JSON pointer below the spec; empty when it is the whole resource'),
-    effect: Type.Enum(['widens', 'narrows', 'destroys']),
+    effect: Type.Enum(['widens', 'narrows', 'destroys', 'affects']),
     says: text('who gains or loses what'),
     guard: Type.Optional(Type.Unsafe<RiskGuard>({ ...guardId, description: 'what it trips' })),
   },

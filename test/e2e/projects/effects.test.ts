@@ -5,6 +5,15 @@ import { actionsOf, bothDialects, openProjects, project } from '../../support/cl
 
 const adopted = { adopt: true };
 
+/** The body that creates the workspace "late" in a project. */
+const lateIn = (id: string) => ({
+  data: {
+    type: 'workspaces',
+    attributes: { name: 'late' },
+    relationships: { project: { data: { type: 'projects', id } } },
+  },
+});
+
 describe.each(bothDialects)('In the dialect %s, the duration of a project', (dialect) => {
   it('counts and names all its workspaces, and blocks until somebody acknowledges that', async () => {
     const { stack, change, find } = await openProjects(dialect);
@@ -80,10 +89,36 @@ describe('The default execution mode of a project', () => {
     await stack.declare(
       project('theirs', { defaultExecutionMode: 'agent', defaultAgentPool: 'windows' }, adopted),
     );
-    const { changes } = await stack.plan();
-    expect(changes[0]?.notes).toContain(
-      'runs of 1 workspace in it ("theirs-a") execute in the mode agent afterwards',
-    );
+    const { changes, guards } = await stack.plan();
+    expect(changes[0]?.risks).toEqual([
+      {
+        path: '/defaultExecutionMode',
+        effect: 'affects',
+        says: 'runs of 1 workspace in it ("theirs-a") execute in the mode agent afterwards',
+      },
+    ]);
+    expect(guards).toEqual([]);
+  });
+
+  it('is not applied with an approval that was given before another workspace came into the project', async () => {
+    const { bench, stack, find } = await openProjects();
+    await stack.declare(project('theirs', { defaultExecutionMode: 'local' }, adopted));
+    const { digest } = await stack.plan();
+    await bench.byHand.post('/organizations/acme/workspaces', lateIn('prj-theirs'));
+    expect((await stack.plan()).digest).not.toBe(digest);
+    await stack.run(['apply', '--approve', digest], 4);
+    expect((await find('theirs'))?.attributes['default-execution-mode']).toBe('remote');
+  });
+
+  it('is not written if another workspace comes into the project while the apply runs', async () => {
+    const { bench, stack, find } = await openProjects();
+    await stack.declare(project('theirs', { defaultExecutionMode: 'local' }, adopted));
+    const { digest } = await stack.plan();
+    const first = () => bench.byHand.post('/organizations/acme/workspaces', lateIn('prj-theirs'));
+    bench.wire.add({ method: 'GET', path: /\/projects\/prj-theirs$/, fault: { first } });
+    const { out, err } = await stack.run(['apply', '--approve', digest], 4);
+    expect(`${out}${err}`).toContain('"late"');
+    expect((await find('theirs'))?.attributes['default-execution-mode']).toBe('remote');
   });
 });
 

@@ -1,0 +1,189 @@
+/**
+ * Finds what a change does to the workspaces of the project, which take part of their settings from it: the plan counts and names them,
+ * whoever owns them, and its digest covers these texts.
+ */
+import { workspaceOf } from '../../api/workspaces/workspace.ts';
+import { type Address, formatAddress } from '../../model/address.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Risk } from '../../model/guard.ts';
+import type { Json } from '../../model/json.ts';
+import type { PreparedSpecs } from '../../model/kind-specs.ts';
+import { counted, quoted, quotedUnlessPlain } from '../../model/quoted.ts';
+import type { LiveProject, Member, ProjectComparison } from './fields.ts';
+
+const duration = 'autoDestroyActivityDuration';
+const mode = 'defaultExecutionMode';
+
+type Effects = Required<Pick<PreparedSpecs, 'risks' | 'problems'>>;
+
+/** The resources of some workspaces that a change has destroyed, or destroyed sooner. */
+interface Destroys {
+  readonly risk: Risk;
+  readonly members: readonly Member[];
+}
+
+export function effectsOnWorkspaces(context: ProjectComparison): Effects {
+  const { live } = context;
+  if (live === undefined) return { risks: [], problems: [] };
+  const sooner = scheduledDestroys(context, live);
+  const destroys = [...sooner, ...allowedAgain(context, live, sooner)];
+  return {
+    risks: [...destroys.map(({ risk }) => risk), ...inheritedModes(context, live)],
+    problems: destroys.flatMap((one) => protectedDestroys(context, one)),
+  };
+}
+
+/** A protected workspace must not be destroyed by a schedule of its project, either: no acknowledgement is enough. */
+function protectedDestroys(
+  context: ProjectComparison,
+  { risk: { message }, members }: Destroys,
+): Diagnostic[] {
+  const known = new Map(membersOf(context.planned).map((one) => [one.id, one]));
+  return members
+    .filter((one) => isProtected(context, known.get(one.id) ?? one))
+    .map(({ name }) => ({
+      code: 'protected-destroy',
+      severity: 'error',
+      class: 'invalid',
+      message: `${quoted(formatAddress(workspaceAt(context, name)))} is protected, and with this plan ${message}`,
+      fix: 'leave out what schedules the destroy, or declare "protect: false" for the workspace, and acknowledge the guard "scheduled-destroy"',
+    }));
+}
+
+/** By its manifest, else by the ledger, else by its ownership tag, which may be of another stack. */
+function isProtected(context: ProjectComparison, { name, isTaggedProtected }: Member): boolean {
+  const { desired, protects, record } = context.peer(workspaceAt(context, name));
+  if (desired !== undefined) return protects === true;
+  return record?.protect === true || isTaggedProtected === true;
+}
+
+function workspaceAt({ address }: ProjectComparison, name: string): Address {
+  return { ...workspaceOf(address), name };
+}
+
+/** The value of a field after the plan: one that is no longer declared is reset. */
+function after(
+  { desired, live, record }: ProjectComparison,
+  field: typeof duration | typeof mode | 'defaultAgentPoolId',
+): Json {
+  const declared: Json | undefined = desired[field];
+  if (declared !== undefined) return declared;
+  return record?.fields[field] === undefined ? (live?.spec[field] ?? null) : null;
+}
+
+/** The duration is set, or shorter than before. */
+function scheduledDestroys(context: ProjectComparison, live: LiveProject): Destroys[] {
+  const [was, becomes] = [live.spec[duration] ?? null, after(context, duration)];
+  if (typeof becomes !== 'string') return [];
+  if (typeof was === 'string' && hours(becomes) >= hours(was)) return [];
+  const members = membersOf(live).filter((one) => one.inheritsDuration && !isSpared(context, one));
+  const of = naming(members, live);
+  if (of === undefined) return [];
+  const instead = typeof was === 'string' ? ` instead of ${quotedUnlessPlain(was)}` : '';
+  const message = `the resources of ${of} are destroyed after ${quotedUnlessPlain(becomes)} without activity${instead}`;
+  return [{ risk: { path: [duration], effect: 'destroys', message }, members }];
+}
+
+/** 0 for an invalid duration, so that it counts as sooner. */
+function hours(text: string): number {
+  const count = Number.parseInt(text, 10);
+  return Number.isNaN(count) ? 0 : count * (text.endsWith('d') ? 24 : 1);
+}
+
+/** The service destroys nothing while runs are local: another mode of the project activates the schedules of those that inherit it. */
+function allowedAgain(
+  context: ProjectComparison,
+  live: LiveProject,
+  sooner: readonly Destroys[],
+): Destroys[] {
+  const isMoved = after(context, mode) !== (live.spec[mode] ?? null);
+  if (!isMoved || modeAfter(context) === 'local') return [];
+  const shown = new Set(sooner.flatMap(({ members }) => members));
+  const members = membersOf(live).filter(
+    (one) => one.inheritsMode && one.isLocal && !shown.has(one) && !isSpared(context, one),
+  );
+  const bySchedule = Map.groupBy(members, (one) => scheduleAfter(context, one));
+  const named = [...bySchedule].flatMap(([schedule, some]) =>
+    schedule === undefined
+      ? []
+      : [destroysAgain(`the resources of ${namingSeen(some)} can be destroyed again: ${schedule}`, some)],
+  );
+  const hidden = live.facts.effectiveMode === 'local' && sooner.length === 0 ? unseen(live) : undefined;
+  return hidden === undefined
+    ? named
+    : [...named, destroysAgain(`the resources of ${hidden} may be destroyed again`, [])];
+}
+
+function destroysAgain(message: string, members: readonly Member[]): Destroys {
+  return { risk: { path: [mode], effect: 'destroys', message }, members };
+}
+
+/** The mode that its workspaces inherit after the plan; undefined where it is not known. */
+function modeAfter(context: ProjectComparison): Json | undefined {
+  return after(context, mode) ?? context.live?.facts.organizationMode;
+}
+
+/** When the service destroys its resources as soon as it may; undefined: never. */
+function scheduleAfter(context: ProjectComparison, member: Member): string | undefined {
+  const own = member.inheritsDuration ? after(context, duration) : member.duration;
+  if (typeof own === 'string') return `after ${quotedUnlessPlain(own)} without activity`;
+  // With a duration, the time was computed from it.
+  return member.duration === null && member.time !== null ? `at ${member.time}` : undefined;
+}
+
+/**
+ * Whether nothing of it is destroyed after the plan, whatever its schedule: destroy plans are not allowed, or its runs are local. Only
+ * as far as no manifest of this stack may change that, because a plan of a part does not have each change.
+ */
+function isSpared(context: ProjectComparison, member: Member): boolean {
+  const { desired, record } = context.peer(workspaceAt(context, member.name));
+  // It is renamed, or no longer declared.
+  if (desired === undefined && record !== undefined) return false;
+  const keeps = (field: string, value: Json) =>
+    desired === undefined ||
+    (desired[field] === undefined ? record?.fields[field] === undefined : desired[field] === value);
+  if (!member.allowsDestroy && keeps('allowDestroyPlan', false)) return true;
+  if (desired?.['settingOverwrites'] !== undefined) return false;
+  return member.inheritsMode
+    ? modeAfter(context) === 'local' && keeps('executionMode', null)
+    : member.isLocal && keeps('executionMode', 'local');
+}
+
+function membersOf(live: LiveProject | undefined): readonly Member[] {
+  return live?.facts.members ?? [];
+}
+
+/** All of them by name, and how many others there are; undefined if there are none. */
+function naming(members: readonly Member[], live: LiveProject): string | undefined {
+  const hidden = unseen(live);
+  if (members.length === 0) return hidden;
+  return hidden === undefined ? namingSeen(members) : `${namingSeen(members)} and ${hidden}`;
+}
+
+function namingSeen(members: readonly Member[]): string {
+  return `${counted(members.length, 'workspace')} in it (${members.map(({ name }) => quoted(name)).join(', ')})`;
+}
+
+function unseen(live: LiveProject): string | undefined {
+  const hidden = Math.max(0, (live.facts.count ?? 0) - membersOf(live).length);
+  return hidden === 0 ? undefined : `${counted(hidden, 'workspace')} in it that this token does not see`;
+}
+
+/** Where the runs of its workspaces execute afterwards: a risk, so that an approval covers which workspaces these are. */
+function inheritedModes(context: ProjectComparison, live: LiveProject): Risk[] {
+  const moved = ([mode, 'defaultAgentPoolId'] as const).find(
+    (field) => after(context, field) !== (live.spec[field] ?? null),
+  );
+  const of =
+    moved === undefined
+      ? undefined
+      : naming(
+          membersOf(live).filter(({ inheritsMode }) => inheritsMode),
+          live,
+        );
+  if (moved === undefined || of === undefined) return [];
+  const becomes = after(context, mode);
+  const where =
+    becomes === null ? 'as the organization sets it' : `in the mode ${quotedUnlessPlain(String(becomes))}`;
+  return [{ path: [moved], effect: 'affects', message: `runs of ${of} execute ${where} afterwards` }];
+}

@@ -1,0 +1,159 @@
+/** What has the resources of the workspaces in a project destroyed, and which workspaces are spared. */
+import { describe, expect, it } from 'vitest';
+import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { bothDialects, openProjects, project } from '../../support/cli/projects-scene.ts';
+
+const adopted = { adopt: true };
+const local = { defaultExecutionMode: 'local', autoDestroyActivityDuration: '1d' };
+
+/** What the guard `scheduled-destroy` says of the project. */
+function destroysIn({ guards }: Pick<PlanJson, 'guards'>): readonly string[] {
+  return guards
+    .filter(({ id }) => id === 'scheduled-destroy')
+    .flatMap(({ concerns }) => concerns.flatMap(({ says }) => says));
+}
+
+describe.each(bothDialects)('In the dialect %s, a project whose runs were local', (dialect) => {
+  /** A project of this stack with local runs and a duration, and two workspaces of others in it. */
+  async function openLocal() {
+    const scene = await openProjects(dialect);
+    await scene.stack.declare(project('theirs', local, adopted));
+    await scene.stack.insist();
+    return scene;
+  }
+
+  it('trips the guard with another mode, because its workspaces can be destroyed again', async () => {
+    const { stack, find } = await openLocal();
+    await stack.declare(project('theirs', { ...local, defaultExecutionMode: 'remote' }, adopted));
+    expect(destroysIn(await stack.plan())).toEqual([
+      'the resources of 2 workspaces in it ("theirs-a", "theirs-b") can be destroyed again: after 1d without activity',
+    ]);
+    await stack.run(['apply', '--yes'], 5);
+    expect((await find('theirs'))?.attributes['default-execution-mode']).toBe('local');
+    await stack.insist();
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+
+  it('trips it without a mode of its own, unless the organization has local runs, too', async () => {
+    const { bench, stack } = await openLocal();
+    await stack.declare(project('theirs', { autoDestroyActivityDuration: '1d' }, adopted));
+    expect(destroysIn(await stack.plan())).toEqual([expect.stringContaining('can be destroyed again')]);
+    await bench.byHand.patch('/organizations/acme', {
+      data: { type: 'organizations', attributes: { 'default-execution-mode': 'local' } },
+    });
+    expect(destroysIn(await stack.plan())).toEqual([]);
+  });
+
+  it('trips it with a longer duration in the same plan, and names the shorter one only once', async () => {
+    const { stack } = await openLocal();
+    const remote = { defaultExecutionMode: 'remote' };
+    await stack.declare(project('theirs', { ...remote, autoDestroyActivityDuration: '48h' }, adopted));
+    expect(destroysIn(await stack.plan())).toEqual([
+      expect.stringContaining('can be destroyed again: after 48h without activity'),
+    ]);
+    await stack.declare(project('theirs', { ...remote, autoDestroyActivityDuration: '12h' }, adopted));
+    expect(destroysIn(await stack.plan())).toEqual([
+      expect.stringContaining('are destroyed after 12h without activity instead of 1d'),
+    ]);
+    await stack.declare(project('theirs', { ...remote, autoDestroyActivityDuration: null }, adopted));
+    expect(destroysIn(await stack.plan())).toEqual([]);
+  });
+
+  it('trips it for a workspace with a duration of its own that inherits the mode, and for no other', async () => {
+    const { bench, stack } = await openLocal();
+    await bench.byHand.update('ws-theirs-a', {
+      'auto-destroy-activity-duration': '90d',
+      'inherits-project-auto-destroy': false,
+    });
+    await bench.byHand.update('ws-theirs-b', { 'execution-mode': 'remote' });
+    await stack.declare(project('theirs', { ...local, defaultExecutionMode: 'remote' }, adopted));
+    expect(destroysIn(await stack.plan())).toEqual([
+      'the resources of 1 workspace in it ("theirs-a") can be destroyed again: after 90d without activity',
+    ]);
+  });
+});
+
+describe('A workspace whose resources cannot be destroyed', () => {
+  it('is not counted for a duration: its destroy plans are not allowed, or its own runs are local', async () => {
+    const { bench, stack } = await openProjects();
+    await bench.byHand.update('ws-theirs-a', { 'allow-destroy-plan': false });
+    await stack.declare(project('theirs', { autoDestroyActivityDuration: '14d' }, adopted));
+    expect(destroysIn(await stack.plan())).toEqual([
+      expect.stringContaining('1 workspace in it ("theirs-b")'),
+    ]);
+    await bench.byHand.update('ws-theirs-b', { 'execution-mode': 'local' });
+    expect(destroysIn(await stack.plan())).toEqual([]);
+  });
+
+  it('is counted if a manifest allows its destroy plans, or ends its local runs', async () => {
+    const { stack } = await openProjects();
+    const spec = { project: 'payments', allowDestroyPlan: false };
+    await stack.begin(
+      project('payments'),
+      workspace('app', spec),
+      workspace('job', { project: 'payments', executionMode: 'local' }),
+    );
+    const duration = { autoDestroyActivityDuration: '14d' };
+    await stack.declare(
+      project('payments', duration),
+      workspace('app', spec),
+      workspace('job', { project: 'payments', executionMode: 'local' }),
+    );
+    expect(destroysIn(await stack.plan())).toEqual([]);
+    await stack.declare(
+      project('payments', duration),
+      workspace('app', { ...spec, allowDestroyPlan: true }),
+      workspace('job', { project: 'payments' }),
+    );
+    expect(destroysIn(await stack.plan())).toContainEqual(
+      expect.stringContaining('2 workspaces in it ("app", "job")'),
+    );
+  });
+});
+
+describe.each(bothDialects)('In the dialect %s, a protected workspace', (dialect) => {
+  const duration = { autoDestroyActivityDuration: '1d' };
+  const inIt = { project: 'payments' };
+
+  it('is not destroyed by a duration of its project: the plan is an error', async () => {
+    const { stack, find } = await openProjects(dialect);
+    await stack.begin(project('payments'), workspace('app', inIt, { protect: true }));
+    await stack.declare(project('payments', duration), workspace('app', inIt, { protect: true }));
+    const { out } = await stack.run(['plan'], 7);
+    expect(out).toContain('error[protected-destroy]');
+    expect(out).toContain(
+      '"Workspace/acme/app" is protected, and with this plan the resources of 1 workspace in it ("app") are destroyed after 1d without activity',
+    );
+    const part = await stack.run(['plan', '--select', 'Project/acme/payments'], 7);
+    expect(part.out).toContain('protected-destroy');
+    await stack.run(['apply', '--yes'], 7);
+    expect((await find('payments'))?.attributes['auto-destroy-activity-duration']).toBeNull();
+    await stack.declare(project('payments', duration), workspace('app', inIt));
+    expect(destroysIn(await stack.plan())).toHaveLength(1);
+  });
+
+  it('of another stack is found by its ownership tag', async () => {
+    const { checkout, stack } = await openProjects(dialect);
+    await stack.begin(project('payments'));
+    const other = await checkout({ name: 'other' });
+    await other.begin(workspace('app', inIt, { protect: true }));
+    await stack.declare(project('payments', duration));
+    const { out } = await stack.run(['plan'], 7);
+    expect(out).toContain('error[protected-destroy]');
+    await other.declare(workspace('app', inIt));
+    await other.run(['apply', '--yes'], 0);
+    expect(destroysIn(await stack.plan())).toHaveLength(1);
+  });
+
+  it('is not destroyed by another mode of its project, either', async () => {
+    const { stack } = await openProjects(dialect);
+    const app = workspace('app', inIt, { protect: true });
+    await stack.begin(project('payments', { defaultExecutionMode: 'local' }), app);
+    await stack.begin(project('payments', local), app);
+    const remote = { ...local, defaultExecutionMode: 'remote' };
+    await stack.declare(project('payments', remote), app);
+    const { out } = await stack.run(['plan'], 7);
+    expect(out).toContain('error[protected-destroy]');
+  });
+});
