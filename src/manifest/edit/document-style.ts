@@ -7,7 +7,7 @@ import { type Gaps, type Formatting, isCautious } from './value-text.ts';
 export function formattingOf(text: string, root: SourceNode): Formatting {
   const all = [...nodesIn(root)];
   const full = all.filter(({ style, entries }) => style === 'flow' && entries.length > 0);
-  const json = root.style === 'flow' && root.entries.every(({ start }) => text[start] === '"');
+  const json = isJson(text, root, all);
   const spread = json && full.every(({ entries }) => entries.every(({ start }) => beginsLine(text, start)));
   const [first] = root.entries;
   const unit = first === undefined ? '' : text.slice(lineStart(text, first.start), first.start);
@@ -20,6 +20,22 @@ export function formattingOf(text: string, root: SourceNode): Formatting {
     bare: all.some(({ style, start, end }) => style === 'plain' && isCautious(text.slice(start, end))),
     ...gapsOf(text, full, { colon: ' ', comma: ' ' }),
   };
+}
+
+/** Of a map, the quotes of its own keys show it; of a list, all that is in it. */
+function isJson(text: string, root: SourceNode, all: readonly SourceNode[]): boolean {
+  if (root.style !== 'flow') return false;
+  const hasQuotes = ({ entries }: SourceNode) =>
+    entries.every(({ key, start }) => key === undefined || text[start] === '"');
+  if (root.is === 'map') return hasQuotes(root);
+  return all.every((node) => {
+    const isWord = node.style === 'plain' && isJsonWord(text.slice(node.start, node.end));
+    return isWord || node.style === 'double' || (node.style === 'flow' && hasQuotes(node));
+  });
+}
+
+function isJsonWord(written: string): boolean {
+  return /^(?:true|false|null|-?\d[\d.eE+-]*)$/.test(written);
 }
 
 /** @param otherwise the gaps if these nodes have none */

@@ -99,6 +99,8 @@ function editList(
   const collection: Collection = { ...compared, node };
   if (node.entries.length !== from.length) throw new UnusualYaml('a list does not match its source');
   if (to.length === 0) return undefined;
+  const within = editItem(collection, { from, to });
+  if (within !== undefined) return within;
   const parts = diffArrays(from.map(canonicalText), to.map(canonicalText));
   const removed = parts.flatMap((part, number) =>
     part.removed
@@ -117,6 +119,30 @@ function editList(
   const moved = removed.find((one) => one.text === text);
   if (moved !== undefined) return moveItem(collection, moved.index, before);
   return insertEntry(collection, { value: to.find((item) => canonicalText(item) === text) ?? null }, before);
+}
+
+/** An item that stays itself while a part of it changes, so that it keeps its style and comments. Undefined if there is none. */
+function editItem(
+  collection: Collection,
+  { from, to }: { readonly from: readonly Json[]; readonly to: readonly Json[] },
+): Splice[] | undefined {
+  if (from.length !== to.length) return undefined;
+  for (const [index, entry] of collection.node.entries.entries()) {
+    const [before = null, after = null] = [from[index], to[index]];
+    if (sameJson(before, after) || !isLike(before, after)) continue;
+    const edited = editAt(collection, entry.value, { from: before, to: after });
+    if (edited !== undefined) return edited;
+  }
+  return undefined;
+}
+
+/** Whether two maps have a member in common, such as the key of an item. */
+function isLike(one: Json, other: Json): boolean {
+  if (!isJsonObject(one) || !isJsonObject(other)) return false;
+  return Object.entries(one).some(([key, value]) => {
+    const same = other[key];
+    return same !== undefined && sameJson(value, same);
+  });
 }
 
 /** The number of items of the current list before a part. */

@@ -220,3 +220,62 @@ describe('a value that a default matches on', () => {
     expect((await stack.plan()).changes).toEqual([]);
   });
 });
+
+describe('Drift of resources of a list in a file', () => {
+  const scene = async (list: string, text: string) =>
+    applied({
+      'manifests/all.yaml': `apiVersion: trueup.dev/v1
+kind: Workspace
+metadata: { name: "\${each.key}", each: { file: ../${list} } }
+spec: { description: "\${each.value.v.d}", autoApply: "\${each.value.v.auto}" }
+`,
+      [list]: text,
+    });
+
+  it.each([
+    [
+      'on one line',
+      '[{"key":"a","v":{"d":"x","auto":false}},{"key":"b","v":{"d":"y","auto":false}}]\n',
+      '[{"key":"a","v":{"d":"new \\"q\\" text","auto":true}},{"key":"b","v":{"d":"y","auto":false}}]\n',
+    ],
+    [
+      'with an item on each line',
+      '[\n  { "key": "a", "v": { "d": null, "auto": false } },\n  { "key": "b", "v": { "d": "y", "auto": false } }\n]\n',
+      '[\n  { "key": "a", "v": { "d": "new \\"q\\" text", "auto": true } },\n  { "key": "b", "v": { "d": "y", "auto": false } }\n]\n',
+    ],
+  ])('is accepted into JSON %s, and taken back from there, as JSON', async (_, before, after) => {
+    const { bench, stack, text } = await scene('list.json', before);
+    await change(bench, ['a'], { description: 'new "q" text', 'auto-apply': true });
+    await stack.run(['accept', '--all', '--yes'], 0);
+    expect(text('list.json')).toBe(after);
+    expect((await stack.plan()).changes).toEqual([]);
+    await stack.write('list.json', after.replace('new \\"q\\"', 'a third').replace('"y"', '"z"'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['history', 'show', 'latest', '--revert', '--write', '--yes'], 0);
+    expect(text('list.json')).toBe(after);
+  });
+
+  it('is accepted into a YAML list, of which only the text of the values changes', async () => {
+    const list = `# the teams
+
+- key: a # of Ann
+  # about it
+  v:
+    auto: false # why
+    d: x # what
+- { key: b, v: { auto: false, d: y } } # flow
+- key: c
+  v: { auto: false, d: z }
+`;
+    const { bench, stack, text } = await scene('list.yaml', list);
+    await change(bench, ['a', 'b'], { description: 'say: #2', 'auto-apply': true });
+    await stack.run(['accept', '--all', '--yes'], 0);
+    expect(text('list.yaml')).toBe(
+      list
+        .replace('auto: false # why', 'auto: true # why')
+        .replace('d: x # what', "d: 'say: #2' # what")
+        .replace('{ auto: false, d: y }', "{ auto: true, d: 'say: #2' }"),
+    );
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+});
