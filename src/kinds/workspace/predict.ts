@@ -145,6 +145,11 @@ export function willInherit({ spec, recorded, live }: Sides): boolean {
   return isReset || live.spec.settingOverwrites?.executionMode === false;
 }
 
+/** Whether it will inherit a mode in place of its own. */
+export function endsOwnMode(sides: Sides): boolean {
+  return typeof sides.live.spec.executionMode === 'string' && willInherit(sides);
+}
+
 /**
  * For each declared workspace that is not in `live`: sentences about settings that it will not have, because its organization
  * enforces health assessments. Other deviations show in the response to the creation.
@@ -178,7 +183,7 @@ async function predictAssessmentsNote(
 }
 
 // Predicts what a workspace inherits from its project after the plan. Projects are read only where that may change: for a workspace
-// that is created, that moves, or that falls back to its project's duration (wire/workspaces 1.5.19).
+// that is created, that moves, that falls back to its project's duration, or whose own local mode ends (wire/workspaces 1.5.19).
 
 export async function predictInherited(
   session: Session,
@@ -218,6 +223,9 @@ export function liveFinder(record: ReadRequest<WorkspaceSpec>['record'], live: r
 function mayChange({ dialect }: Session, spec: WorkspaceSpec, { live, record }: KnownWorkspace): boolean {
   if (live === undefined) return true;
   if (spec.projectId !== undefined && spec.projectId !== live.spec.projectId) return true;
+  // While runs were local, nothing was destroyed.
+  const endsLocal = live.spec.executionMode === 'local' && endsOwnMode({ spec, recorded: record, live });
+  if (endsLocal) return true;
   const declared = spec.autoDestroyActivityDuration;
   const isReset = declared === undefined && record?.fields.autoDestroyActivityDuration !== undefined;
   const falls = (declared === null || isReset) && live.facts.inheritsAutoDestroy !== true;

@@ -15,6 +15,7 @@ import {
   textOf,
   time,
 } from './auto-destroy.ts';
+import { endsOwnMode } from './predict.ts';
 import type { WorkspaceComparison } from './workspace-types.ts';
 
 export function scheduledDestroys(context: WorkspaceComparison): readonly Risk[] {
@@ -30,7 +31,7 @@ function allowedAgain(context: WorkspaceComparison): Risk[] {
   const isAllowed = { before: live.spec.allowDestroyPlan !== false, after: allowsAfter(context) };
   const isLocal = {
     before: modeBefore(context) === 'local',
-    after: (modeAfter(context) ?? 'local') === 'local',
+    after: modeAfter(context) === 'local',
   };
   if (!isAllowed.after || (isAllowed.before && !isLocal.before)) return [];
   if (isLocal.after && isLocal.before) return [];
@@ -65,10 +66,13 @@ function modeBefore({ live }: WorkspaceComparison): Json | undefined {
 
 /** Undefined where it is not known. */
 function modeAfter(context: WorkspaceComparison): Json | undefined {
-  const { executionMode: declared } = context.desired;
+  const { desired, live, record, inheritable } = context;
+  const { executionMode: declared } = desired;
   if (typeof declared === 'string') return declared;
   const { executionMode: inherited } = inheritedAfter(context).inherited?.values ?? {};
-  return inherited ?? modeBefore(context);
+  if (inherited !== undefined) return inherited;
+  const losesOwn = live !== undefined && endsOwnMode({ spec: desired, recorded: record, live });
+  return losesOwn ? inheritable?.values['executionMode'] : modeBefore(context);
 }
 
 function destroys(path: Path, message: string): Risk {

@@ -66,6 +66,18 @@ describe('The guard scheduled-destroy blocks', () => {
       { executionMode: 'remote', autoDestroyAt: soon },
       `its resources can be destroyed again: at ${soon}`,
     ],
+    [
+      'runs that inherit a mode in place of local',
+      { executionMode: 'local', autoDestroyAt: soon, projectId: 'prj-plain' },
+      { executionMode: null, autoDestroyAt: soon, projectId: 'prj-plain' },
+      `its resources can be destroyed again: at ${soon}`,
+    ],
+    [
+      'local runs that are no longer declared, with a duration of the project',
+      { executionMode: 'local', projectId: 'prj-week' },
+      { projectId: 'prj-week' },
+      'its resources can be destroyed again: after 7d without activity',
+    ],
   ])('%s', async (_, begin, spec, says) => {
     const { stack, guardsOf, bench } = await openScene({ begin });
     await stack.declare(workspace('app', spec));
