@@ -135,13 +135,14 @@ type ValidateContext = Pick<ManifestInput, 'kinds' | 'dialects'> & { readonly se
 
 /** Validates each document separately, and resolves what it declares in each target. */
 function validateDocuments(
-  { stack, documents }: Loaded,
+  { stack, documents, isSelection = false }: Loaded,
   { kinds, dialects, secrets }: ValidateContext,
 ): ValidatedDocuments {
   const spellings = serviceSpellings(dialects);
   const entries: Entry[] = [];
   const diagnostics: Diagnostic[] = [];
-  const reported = new Set((stack?.diagnostics ?? []).map(diagnosticKey));
+  const reportedBefore = stack?.diagnostics ?? [];
+  const reported = new Set(reportedBefore.map(diagnosticKey));
   const stackDefaults = stack && new StackDefaults(stack.document, stack.defaults, kinds);
   for (const document of documents) {
     const kind = kindOf(document, kinds);
@@ -160,7 +161,8 @@ function validateDocuments(
         entries.push(...resolve(declaration, target, { valid, context: { kinds, defaultsOf } }));
     }
   }
-  return { entries, diagnostics };
+  const isWhole = !isSelection && documents.length > 0 && !hasErrors([...reportedBefore, ...diagnostics]);
+  return { entries, diagnostics: [...diagnostics, ...(isWhole ? (stackDefaults?.unused() ?? []) : [])] };
 }
 
 const noTargets = { targets: [], problems: [] };

@@ -2,7 +2,7 @@
  * The defaults of a stack: which of them apply to a document, merged, with the place of each value. A document is seen as it was
  * written, without any default.
  */
-import type { Place } from '../model/diagnostic.ts';
+import type { Diagnostic, Place } from '../model/diagnostic.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf, type Path } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
@@ -88,6 +88,7 @@ export class StackDefaults {
   readonly #entries: readonly DefaultsEntry[];
   readonly #kinds: Registry;
   readonly #known = new Map<string, Defaults | undefined>();
+  readonly #used = new Set<DefaultsEntry>();
   /** whether documents of one kind may have different defaults */
   readonly differ: boolean;
 
@@ -107,9 +108,26 @@ export class StackDefaults {
     );
     if (found.length === 0) return undefined;
     const key = [kind, ...found.map((entry) => this.#entries.indexOf(entry))].join(' ');
-    const known = this.#known.get(key) ?? this.#merge(kind, found);
-    this.#known.set(key, known);
-    return known;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    for (const entry of found) this.#used.add(entry);
+    const merged = this.#merge(kind, found);
+    this.#known.set(key, merged);
+    return merged;
+  }
+
+  /** A warning for each entry whose `match` was about none of the documents: a misspelt one changes nothing without a word. */
+  unused(): Diagnostic[] {
+    return this.#entries
+      .filter((entry) => entry.match !== undefined && !this.#used.has(entry))
+      .map(({ path }) => ({
+        code: 'unused-default',
+        severity: 'warning',
+        class: 'invalid',
+        message: 'no manifest matches this entry of "spec.defaults", so its values are for nothing',
+        place: placeIn(this.#document, [...path, 'match'], 'key'),
+        fix: 'correct its "match", which sees manifests as they are written, before any default; or remove the entry',
+      }));
   }
 
   #merge(kind: string, found: readonly DefaultsEntry[]): Defaults {

@@ -121,6 +121,13 @@ export const lintCodes = {
     warning: true,
     fix: 'replace it before it expires',
   },
+  // the stack
+  'unused-default': {
+    title: 'An entry of "spec.defaults" matches no manifest',
+    class: 'invalid',
+    warning: true,
+    fix: 'correct its "match", or remove the entry',
+  },
   // any resource
   'deprecated-field': {
     title: 'A field is deprecated by its API',

@@ -121,7 +121,8 @@ export function isMatched(
   if (kinds !== undefined && !kinds.includes(address.kind)) return false;
   if (actions !== undefined && !actions.some((one) => one === action)) return false;
   // A stack chooses the names of its targets, and not where they are.
-  const names = [address.target, place].filter((name) => name !== undefined);
+  const mount = place?.replace(/^(.*\/)?auth\//, '');
+  const names = [address.target, place, mount].filter((name) => name !== undefined);
   if (
     targets !== undefined &&
     !targets.some((pattern) => names.some((name) => matchesPattern(name, pattern)))
@@ -177,7 +178,9 @@ function toGuards(decided: readonly Decided[]): Guard[] {
       const [one] = some;
       if (one === undefined) return [];
       const messages = [...new Set(some.map(messageOf).filter((text) => text !== ''))];
-      return [{ address: one.violation.change.address, messages }];
+      // Reports of limited size name only resources with a message.
+      const said = messages.length === 0 ? ['the rule does not hold'] : messages;
+      return [{ address: one.violation.change.address, messages: said }];
     });
     const violates = concerns.length === 1 ? 'violates' : 'violate';
     const wants = policy.description === undefined ? '' : `: ${policy.description}`;

@@ -14,14 +14,36 @@ interface Declared {
   readonly desired: readonly DesiredResource[];
 }
 
-/** What rules may ask of each change. */
-export function checkedChanges(planning: PlanResult, { kinds, desired }: Declared): CheckedChange[] {
+/**
+ * What rules are asked about: each change, and each resource whose tags change without a change of its own. Those of a workspace are another
+ * resource, and policies with tags are about the workspace.
+ */
+export function changesToCheck(planning: PlanResult, declared: Declared): CheckedChange[] {
+  const { changes } = planning.plan;
+  const changed = new Set(changes.map(({ address }) => formatAddress(address)));
+  const tagged = changes.flatMap(({ address }): CheckedPart[] => {
+    const kind = declared.kinds.get(address.kind);
+    const root = rootOf(address, declared.kinds);
+    const isTagged = kind?.ownership.by === 'child' && Object.hasOwn(kind.fields, 'tags');
+    if (!isTagged || changed.has(formatAddress(root)) || planning.live(root) === undefined) return [];
+    return [{ address: root, action: 'update', fields: [] }];
+  });
+  return checkedChanges(planning, declared, [...changes, ...tagged]);
+}
+
+type CheckedPart = Pick<Change, 'address' | 'action' | 'fields' | 'place' | 'risks'>;
+
+function checkedChanges(
+  planning: PlanResult,
+  { kinds, desired }: Declared,
+  changes: readonly CheckedPart[],
+): CheckedChange[] {
   const declared = new Map<AddressText, DesiredResource>(
     desired.map((resource) => [formatAddress(resource.address), resource]),
   );
   const places = new Map(planning.plan.targets.map(({ name, place }) => [name, place]));
   const relatedTo = findRelated(planning, kinds);
-  return planning.plan.changes.map((change) => {
+  return changes.map((change) => {
     const { address, action, fields, place, risks = [] } = change;
     const kind = kinds.get(address.kind);
     const resource = declared.get(formatAddress(address));
@@ -43,7 +65,7 @@ export function checkedChanges(planning: PlanResult, { kinds, desired }: Declare
 
 function contentsOf(
   planning: PlanResult,
-  { address, action }: Change,
+  { address, action }: CheckedPart,
   kind: Kind | undefined,
 ): { readonly before: Spec | undefined; readonly after: Spec | undefined } {
   const live = planning.live(address);
@@ -52,7 +74,7 @@ function contentsOf(
   const isGone = action === 'delete' || action === 'release';
   return {
     before: action === 'create' ? undefined : before,
-    after: isGone ? undefined : planning.contentOf(address),
+    after: isGone ? undefined : (planning.contentOf(address) ?? before),
   };
 }
 
@@ -143,7 +165,7 @@ function tagsIn(value: Json | undefined): Record<string, string> {
 
 /** The changes of a plan as the history keeps them. */
 export function checkedRecords(planning: PlanResult, declared: Declared): CheckedRecords {
-  const all = checkedChanges(planning, declared);
+  const all = checkedChanges(planning, declared, planning.plan.changes);
   const related = all.flatMap(({ parent, references }) =>
     [parent ?? [], references]
       .flat()

@@ -5,7 +5,7 @@ import type { PlanOrigin } from '../model/plan.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
 import type { LoadedPolicies } from '../policies/load-policies.ts';
-import { checkedChanges } from './checked-changes.ts';
+import { changesToCheck } from './checked-changes.ts';
 import { CommandStop } from './command-stop.ts';
 import type { CliHost } from './host.ts';
 import type { CheckPolicies } from './make-plan.ts';
@@ -58,7 +58,7 @@ export function policyCheckOf(
       time: new Date(now).toISOString(),
       counts: countsOf(plan.changes, plan.unchanged),
     };
-    const changes = checkedChanges(planning, { kinds: host.kinds, desired });
+    const changes = changesToCheck(planning, { kinds: host.kinds, desired });
     const found = await checkPlan(loaded, { changes, plan: checked }, { kinds: host.kinds, now });
     const problems = sortDiagnostics([...plan.problems, ...loaded.diagnostics, ...found.problems]);
     const guards = [...found.guards, ...plan.guards];

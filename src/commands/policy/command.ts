@@ -50,7 +50,7 @@ export function defineCommand(policy: Command, host: CliHost, { end, terminalOf 
   replay
     .argument('[path]', stackHelp)
     .addOption(formatOption())
-    .option('--since <time>', 'from when on', timeParser(host), host.now() - 90 * 24 * 60 * 60 * 1000)
+    .option('--since <time>', 'from when on; 90d if not given', timeParser(host))
     .addOption(timeoutOption())
     .action(async (path: string | undefined, options: ReplayOptions) => {
       end(await replayStack(path, options, { host, terminal: terminalOf(options) }));
@@ -64,8 +64,11 @@ export function defineCommand(policy: Command, host: CliHost, { end, terminalOf 
 
 interface ReplayOptions extends CommonOptions {
   /** milliseconds since 1970 */
-  readonly since: number;
+  readonly since?: number;
 }
+
+/** In milliseconds. */
+const defaultPeriod = 90 * 24 * 60 * 60 * 1000;
 
 async function testPolicies(files: readonly string[], context: CommandContext): Promise<ExitCode> {
   const policies = await policiesToTest(files, context);
@@ -97,10 +100,11 @@ function noPolicies(file: string): string {
 
 async function replayStack(
   path: string | undefined,
-  { since, timeout }: ReplayOptions,
+  { since: given, timeout }: ReplayOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
   const { host } = context;
+  const since = given ?? host.now() - defaultPeriod;
   const options = { host, stops: listenForEnd(host), timeout };
   return withStackLedger(path, options, async ({ stack, store, time }) => {
     if (stack.policies === undefined) throw new CommandStop('policies-unreadable', noPolicies(stack.file));

@@ -1,7 +1,7 @@
 /** What a service would accept and nobody should want is told by code, and a stack chooses what becomes of it. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
-import { clusterAuthConfig, role } from '../../support/cli/documents.ts';
+import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 import { caCert, publicKey, sha1Certs } from '../../support/kinds/cluster-auth-config/pem-samples.ts';
 
 interface Told {
@@ -30,6 +30,20 @@ afterEach(() => {
 });
 
 describe('the lint', () => {
+  it('tells of defaults that match no manifest, at their place in the stack file', async () => {
+    const defaults = [
+      { match: { tags: { env: 'prod' } }, Workspace: { autoApply: false } },
+      { match: { tags: { env: 'production' } }, Workspace: { autoApply: true } },
+    ];
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: { defaults } });
+    await stack.declare(workspace('app', { tags: { env: 'prod' } }));
+    expect(codes(await printed(stack, ['validate']))).toEqual(['warning unused-default']);
+    const raised = await bench.checkout({ spec: { defaults, lint: { raise: ['unused-default'] } } });
+    await raised.declare(workspace('app', { tags: { env: 'prod' } }));
+    await raised.run(['validate'], 7);
+  });
+
   const careless = {
     boundServiceAccountNames: ['*'],
     boundServiceAccountNamespaces: ['*'],

@@ -52,6 +52,17 @@ describe('A policy about tags', () => {
     expect(await guards()).toContain('policy/no-auto-apply');
   });
 
+  it('checks a workspace that only gets the tag', async () => {
+    const { stack, guards } = await begin([inProduction]);
+    await stack.declare(workspace('app', { autoApply: true, tags: { env: 'dev' } }));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app', { autoApply: true, tags: { env: 'prod' } }));
+    expect(await guards()).toContain('policy/no-auto-apply');
+    await stack.run(['apply', '--yes'], 5);
+    await stack.declare(workspace('app', { autoApply: false, tags: { env: 'prod' } }));
+    await stack.run(['apply', '--yes'], 0);
+  });
+
   it('sees the tags of a workspace that is adopted', async () => {
     const { bench, stack, guards } = await begin([inProduction]);
     await bench.byHand.post('/organizations/acme/workspaces', {
