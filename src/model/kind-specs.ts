@@ -38,6 +38,8 @@ export interface Inheritable {
   readonly values: Readonly<Record<string, Json>>;
   /** why the parent could not be read */
   readonly unread?: string;
+  /** the plan itself changes these values: they are read before each write that relies on them, because the change may fail */
+  readonly isPlanned?: true;
 }
 
 /** Both sides of a comparison, and what the plan knows about other resources. */

@@ -123,6 +123,8 @@ interface Project {
   readonly name: string;
   /** the stack manages it; `new`: the plan creates it, so it has no id yet */
   readonly declared?: 'new' | 'live';
+  /** the plan changes what its workspaces inherit */
+  readonly isPlanned?: true;
   /** the time without activity after which their resources are destroyed; null: none */
   readonly duration: string | null;
   /** their execution mode; absent if the project has none, so that it is the organization's */
@@ -204,18 +206,20 @@ function asPlanned(project: Project, { known }: Session, declared: DesiredResour
   if (declared === undefined) return project;
   const recorded = known?.(projectKind).records.get(formatAddress(declared.address))?.fields ?? {};
   // A field that is no longer declared is reset.
-  const planned = (field: string): Json | undefined =>
+  const valueOf = (field: string): Json | undefined =>
     declared.spec[field] === undefined && recorded[field] !== undefined ? null : declared.spec[field];
-  const [duration, mode] = [planned('autoDestroyActivityDuration'), planned('defaultExecutionMode')];
+  const [duration, mode] = [valueOf('autoDestroyActivityDuration'), valueOf('defaultExecutionMode')];
   const { mode: _, pool: __, ...withoutMode } = project;
   const becomes: Project = mode === undefined ? project : withoutMode;
-  return {
+  const planned: Project = {
     declared: 'live',
     ...becomes,
     name: declared.address.name,
     ...(typeof mode === 'string' ? { mode } : {}),
     ...(duration === undefined ? {} : { duration: typeof duration === 'string' ? duration : null }),
   };
+  const isChanged = planned.mode !== project.mode || planned.duration !== project.duration;
+  return isChanged ? { ...planned, isPlanned: true } : planned;
 }
 
 /** The organization names the default project: a list with one project may be incomplete for this token. */

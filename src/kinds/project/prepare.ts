@@ -18,7 +18,13 @@ export function prepare(context: ProjectComparison): PreparedSpecs<ProjectSpec> 
     desired: { ...desired, ...removedPool(desired, planned) },
     ...(context.live === undefined ? {} : { live: context.live.spec }),
     risks,
-    problems: [...renamedDefault(context), ...unreadTags(context), ...tooManyTags(context), ...problems],
+    problems: [
+      ...poolWithoutMode(context),
+      ...renamedDefault(context),
+      ...unreadTags(context),
+      ...tooManyTags(context),
+      ...problems,
+    ],
   };
 }
 
@@ -33,6 +39,23 @@ function removedPool(
 }
 
 // What may not be done, and what is in the way of a deletion.
+
+/** The service removes a pool only with the mode, which the manifest leaves to others. */
+function poolWithoutMode(context: ProjectComparison): Diagnostic[] {
+  const { address, desired, live, record } = context;
+  const isMode =
+    desired.defaultExecutionMode !== undefined || record?.fields.defaultExecutionMode !== undefined;
+  if (desired.defaultAgentPoolId !== null || isMode || live?.spec.defaultExecutionMode !== 'agent') return [];
+  return [
+    {
+      code: 'agent-pool-missing',
+      severity: 'error',
+      class: 'conflict',
+      message: `${quoted(formatAddress(address))} has the mode "agent" in the service, which needs an agent pool, and the manifest removes the pool alone`,
+      fix: 'declare "defaultExecutionMode", or leave the agent pool out',
+    },
+  ];
+}
 
 function renamedDefault({ address, live }: ProjectComparison): Diagnostic[] {
   const { name } = live?.spec ?? {};

@@ -58,7 +58,10 @@ export async function readExport(connected: ConnectedTarget, request: ExportRequ
     leftOut: new Map<string, number>(),
   };
   const kinds = kindsOf(reading);
-  for (const kind of kinds) if (isNeeded(kind, kinds, request.wanted)) await readParents(reading, kind);
+  const { target } = connected;
+  for (const kind of kinds)
+    if (isNeeded(kind, kinds, request.wanted) && request.selection?.mayHaveKind(kind, target) !== false)
+      await readParents(reading, kind);
   return reading;
 }
 

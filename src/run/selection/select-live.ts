@@ -15,6 +15,8 @@ import { invalidSelector, matchesNothing, namesOneKind, readSelectors, type Sele
 export interface LiveSelection {
   /** Whether some resource of the target may be chosen, as far as addresses tell. */
   mayBeIn(target: Target): boolean;
+  /** Whether some parent of this kind, or a child of it, may be chosen in the target, as far as addresses tell. */
+  mayHaveKind(kind: Kind, target: Target): boolean;
   /** Whether the parent of this name, or a child of it, may be chosen, as far as addresses tell. */
   mayHave(parent: Address): boolean;
   /** Notes what the selectors match. @param live a parent, whether it is exported or not */
@@ -64,6 +66,15 @@ export function selectLive(texts: readonly string[], kinds: Registry): LiveSelec
     mayBeIn: (target) =>
       including.length === 0 ||
       including.some((selector) => mayMatchIn(selector, target, [...kinds.values()])),
+    mayHaveKind: (kind, target) => {
+      const ofParent = childKinds.filter(
+        ({ name, ownership }) =>
+          ownership.by === 'child' &&
+          ownership.of({ kind: name, target: target.name, name: '' }).kind === kind.name,
+      );
+      const all = [kind, ...ofParent];
+      return including.length === 0 || including.some((selector) => mayMatchIn(selector, target, all));
+    },
     mayHave: (parent) =>
       including.length === 0 ||
       including.some(

@@ -6,6 +6,14 @@ import { removalRequest, workspace } from '../../support/cli/documents.ts';
 import { actionsOf, bothDialects, openProjects, project } from '../../support/cli/projects-scene.ts';
 
 describe.each(bothDialects)('In the dialect %s, an export', (dialect) => {
+  it('of workspaces alone needs no right to list projects', async () => {
+    const { stack, bench } = await openProjects(dialect);
+    bench.wire.add({ method: 'GET', path: /\/acme\/projects\?/, fault: { answer: 403 }, times: 99 });
+    await stack.run(['export', '--target', 'acme', '--select', 'Workspace/acme/*'], 0);
+    await stack.run(['export', '--target', 'acme', '--kind', 'Workspace'], 0);
+    await stack.run(['export', '--target', 'acme'], 1);
+  });
+
   it('writes projects before workspaces, with names in place of ids, and its plan only adopts them', async () => {
     const { bench, stack, listed } = await openProjects(dialect, {
       projects: [

@@ -293,3 +293,35 @@ describe('A service', () => {
     expect(actionsOf(await stack.plan())).toEqual(['delete Project/acme/one']);
   });
 });
+
+describe.each(bothDialects)('A change of a project in the dialect %s', (dialect) => {
+  it('a workspace is not put into a project whose duration the same plan failed to remove', async () => {
+    const { stack, bench, homeOf } = await openProjects(dialect);
+    const days = { autoDestroyActivityDuration: '14d' };
+    await stack.begin(project('payments', days), workspace('app', { project: 'network' }));
+    await stack.declare(
+      project('payments', { autoDestroyActivityDuration: null }),
+      workspace('app', { project: 'payments' }),
+    );
+    expect((await stack.plan()).guards).toEqual([]);
+    bench.wire.add({ method: 'PATCH', path: /\/projects\/prj-[^/]+$/, fault: { answer: 422 }, times: 9 });
+    await stack.tryRun(['apply', '--yes']);
+    expect(await homeOf('app')).toBe('network');
+  });
+
+  it('a pool that is removed alone is refused where the service has the mode that needs it', async () => {
+    const { stack, bench } = await openProjects(dialect, {
+      projects: [
+        {
+          name: 'theirs',
+          id: 'prj-theirs',
+          'default-execution-mode': 'agent',
+          'default-agent-pool': 'linux',
+        },
+      ],
+    });
+    await stack.declare(project('theirs', { defaultAgentPool: null }, { adopt: true }));
+    expect((await stack.run(['apply', '--yes'], 9)).out).toContain('the manifest removes the pool alone');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});
