@@ -13,7 +13,7 @@ import {
 } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { type Reader, WireError } from '../model/http.ts';
-import type { Kind, LiveSet, ReadRequest, Registry, Session } from '../model/kind.ts';
+import type { Kind, KnownResources, LiveSet, ReadRequest, Registry, Session } from '../model/kind.ts';
 import type { Ledger } from '../model/ledger.ts';
 import type { NameLists } from '../model/named-reference.ts';
 import { quoted } from '../model/quoted.ts';
@@ -209,8 +209,8 @@ function withinTotals(sets: Sets): Sets {
   );
 }
 
-/** What is declared and recorded of each kind in each target. */
-type Known = ReadonlyMap<string, Pick<ReadRequest, 'declared' | 'records'>>;
+/** By kind and target. */
+type Known = ReadonlyMap<string, KnownResources>;
 
 function withKnown(session: Session, known: Known): Session {
   const { name: target } = session.target;
@@ -224,10 +224,11 @@ function knownByPlace({ desired, ledger }: Pick<ReadInput, 'desired' | 'ledger'>
   const declared = Map.groupBy(desired, ({ address }) => kindAndTarget(address));
   const records = Map.groupBy(ledger.records, ([text]) => kindAndTargetIn(text));
   const places = new Set([...declared.keys(), ...records.keys()]);
+  const { movedAway } = ledger;
   return new Map(
     [...places].map((place) => [
       place,
-      { declared: declared.get(place) ?? [], records: new Map(records.get(place)) },
+      { declared: declared.get(place) ?? [], records: new Map(records.get(place)), movedAway },
     ]),
   );
 }

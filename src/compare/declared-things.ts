@@ -4,7 +4,7 @@
  */
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import { valueAt, withValueAt } from '../model/json.ts';
-import type { ReadRequest } from '../model/kind.ts';
+import type { KnownResources } from '../model/kind.ts';
 import {
   createdThing,
   type NameList,
@@ -12,8 +12,7 @@ import {
   type NamedReference,
 } from '../model/named-reference.ts';
 import { isDeclaration, type Spec } from '../model/resource.ts';
-
-type Known = Pick<ReadRequest, 'declared' | 'records'>;
+import { findRenamed } from './match-ids.ts';
 
 interface DeclaredThing {
   readonly address: AddressText;
@@ -31,7 +30,7 @@ export interface DeclaredThings {
 /** @param knownOf what is declared and recorded of a kind in the target of the lists */
 export function declaredThings(
   lists: NameLists,
-  knownOf: (kind: string) => Known | undefined,
+  knownOf: (kind: string) => KnownResources | undefined,
 ): DeclaredThings {
   const made = new Map<string, ReturnType<typeof indexed>>();
   const indexOf = ({ kind, what }: NamedReference) => {
@@ -46,7 +45,7 @@ export function declaredThings(
   };
 }
 
-function indexed(list: NameList | undefined, known: Known | undefined) {
+function indexed(list: NameList | undefined, known: KnownResources | undefined) {
   const byName = new Map<string, DeclaredThing>();
   const names = new Map<string, string>();
   if (list === undefined || known === undefined) return { byName, names };
@@ -64,20 +63,31 @@ function indexed(list: NameList | undefined, known: Known | undefined) {
  */
 export function idsOfDeclared(
   list: NameList,
-  { declared, records }: Known,
+  { declared, records, movedAway }: KnownResources,
 ): ReadonlyMap<AddressText, string | undefined> {
-  if (list.problem !== undefined) return new Map();
-  const resources = declared.filter(isDeclaration);
-  const taken = new Set(resources.map(({ address: { name } }) => name));
-  const free = (id: string | undefined) =>
-    id !== undefined && list.byId.has(id) && !taken.has(list.byId.get(id) ?? '') ? id : undefined;
-  return new Map(
-    resources.map(({ address, metadata: { renamedFrom } }) => {
-      const text = formatAddress(address);
-      const former = renamedFrom === undefined ? undefined : list.byName.get(renamedFrom)?.[0];
-      const id = list.byName.get(address.name)?.[0] ?? free(records.get(text)?.id) ?? free(former);
-      return [text, id] as const;
+  const [first] = declared;
+  if (first === undefined || list.problem !== undefined) return new Map();
+  const placed = new Map(
+    declared
+      .filter((one) => isDeclaration(one) || one.metadata.movedTo !== undefined)
+      .map((one) => [formatAddress(one.address), one] as const),
+  );
+  const live = new Map(
+    [...list.byId].map(([id, name]) => {
+      const address = { ...first.address, name };
+      return [formatAddress(address), { address, id }] as const;
     }),
+  );
+  const renamed = findRenamed({
+    placed,
+    live,
+    recordedId: (text) => records.get(text)?.id ?? movedAway?.get(text)?.id,
+    isRenamable: () => true,
+  });
+  return new Map(
+    [...placed]
+      .filter(([, one]) => isDeclaration(one))
+      .map(([text]) => [text, live.get(renamed.get(text) ?? text)?.id] as const),
   );
 }
 

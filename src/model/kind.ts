@@ -11,7 +11,7 @@ import type { CompareContext, Inheritable, Named, PreparedSpecs } from './kind-s
 import type { DiagnosticCode } from './diagnostic-codes.ts';
 import type { FieldChange, FieldTable } from './field.ts';
 import type { Json, JsonObject, Path } from './json.ts';
-import type { LedgerRecord } from './ledger.ts';
+import type { Ledger, LedgerRecord } from './ledger.ts';
 import type { NameList, NamedReference } from './named-reference.ts';
 import type { DesiredResource, LiveResource, Spec } from './resource.ts';
 import type { Risk } from './guard.ts';
@@ -264,8 +264,8 @@ export interface Session {
   readonly dialect: Dialect;
   readonly stack: string;
   readonly reader: Reader;
-  /** What is declared and recorded of a kind in this target; only in reads for a plan. */
-  known?(kind: string): Pick<ReadRequest, 'declared' | 'records'>;
+  /** only in reads for a plan */
+  known?(kind: string): KnownResources;
   /** what the service was found to lack; known to all sessions of the target in this run, so that it is not asked again */
   readonly lacks: Set<ServiceLack>;
   /** Runs `read` once per session and key: for reads that several kinds need. */
@@ -288,6 +288,12 @@ export interface ReadRequest<D extends Spec = Spec> {
   readonly undeclared?: (name: string) => boolean;
   /** for kinds with `losses`: whether the plan will delete this parent, so that its child must be read */
   readonly isPlannedDeletion?: (parent: Address) => boolean;
+}
+
+/** What is declared and recorded of one kind in one target. */
+export interface KnownResources extends Pick<ReadRequest, 'declared' | 'records'> {
+  /** of all kinds and targets */
+  readonly movedAway?: Ledger['movedAway'];
 }
 
 export interface LiveSet<L extends LiveResource = LiveResource> {

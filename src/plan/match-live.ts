@@ -2,9 +2,10 @@
  * Matches declared resources, live resources and ledger records: names can change and be used again, but an id always means the
  * same resource. In targets with `ownership: ledger` the record takes the place of the ownership tag.
  */
+import { findRenamed, idKey, isAbout } from '../compare/match-ids.ts';
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Kind } from '../model/kind.ts';
-import type { Ledger, LedgerRecord } from '../model/ledger.ts';
+import type { Ledger } from '../model/ledger.ts';
 import type { DesiredResource, LiveResource } from '../model/resource.ts';
 import type { Target } from '../model/stack.ts';
 
@@ -21,54 +22,26 @@ export function byAddress<T extends { readonly address: Address }>(
   return new Map(resources.map((resource) => [formatAddress(resource.address), resource]));
 }
 
-/**
- * Live resources by address; a renamed one is at the address that declares it. The ledger's id takes precedence
- * over a manifest's `renamedFrom`; the order of files has no influence.
- */
+/** Live resources by address; a renamed one is at the address that declares it. */
 export function matchLive(
   all: readonly LiveResource[],
   { desired, ledger, kind }: MatchInput,
 ): ReadonlyMap<AddressText, LiveResource> {
   const live = byAddress(all);
-  const missing = [...desired.values()]
-    .filter(({ address }) => !live.has(formatAddress(address)) && kind(address.kind).ownership.by === 'claim')
-    .map((resource) => ({ resource, text: formatAddress(resource.address) }))
-    .sort((a, b) => (a.text < b.text ? -1 : 1));
-  // Mostly none is missing: nothing was renamed.
-  if (missing.length === 0) return followParents(live, kind);
-  const byId = new Map(all.flatMap((resource) => idKeyed(resource.address, resource)));
-  const recordedAt = (address: Address) => {
-    const text = formatAddress(address);
-    const id = ledger.records.get(text)?.id ?? ledger.movedAway?.get(text)?.id;
-    return id === undefined ? undefined : byId.get(idKey(address, id));
-  };
-  const inTheLedger = ({ address }: DesiredResource) => recordedAt(address);
-  // Somebody may have renamed it by hand as well, or have given its former name to another one.
-  const formerInTheLedger = (resource: DesiredResource) => {
-    const former = formerAddress(resource);
-    return former === undefined || desired.has(formatAddress(former)) ? undefined : recordedAt(former);
-  };
-  const byFormerName = (resource: DesiredResource) => {
-    const former = formerAddress(resource);
-    return former === undefined ? undefined : live.get(formatAddress(former));
-  };
-  for (const find of [inTheLedger, formerInTheLedger, byFormerName]) {
-    for (const { resource, text } of missing) {
-      const renamed = live.has(text) ? undefined : find(resource);
-      if (renamed === undefined) continue;
-      const { address, spec } = renamed;
-      const former = formatAddress(address);
-      // A resource that is no longer at its own address has been matched with another declaration already.
-      if (desired.has(former) || live.get(former) !== renamed) continue;
-      live.delete(former);
-      live.set(text, { ...renamed, address: resource.address, spec: { ...spec, name: address.name } });
-    }
+  const renamed = findRenamed({
+    placed: desired,
+    live,
+    recordedId: (text) => ledger.records.get(text)?.id ?? ledger.movedAway?.get(text)?.id,
+    isRenamable: (address) => kind(address.kind).ownership.by === 'claim',
+  });
+  for (const [text, former] of renamed) {
+    const [found, declared] = [live.get(former), desired.get(text)];
+    if (found === undefined || declared === undefined) continue;
+    const { address, spec } = found;
+    live.delete(former);
+    live.set(text, { ...found, address: declared.address, spec: { ...spec, name: address.name } });
   }
   return followParents(live, kind);
-}
-
-function formerAddress({ address, metadata: { renamedFrom } }: DesiredResource): Address | undefined {
-  return renamedFrom === undefined ? undefined : { ...address, name: renamedFrom };
 }
 
 /** Moves each child, declared or not, to the name of its parent. */
@@ -174,11 +147,6 @@ function recordsById(records: Ledger['records']): ReadonlyMap<string, AddressTex
   return byId;
 }
 
-/** Whether a record at the address of a live resource is about it; a missing id contradicts nothing. */
-function isAbout(record: LedgerRecord | undefined, { id }: LiveResource): boolean {
-  return record !== undefined && (id === undefined || record.id === undefined || record.id === id);
-}
-
 /** Addresses of records that match no live resource: it is gone, or was renamed and recorded again. */
 export function unmatchedRecords(
   ledger: Ledger,
@@ -232,10 +200,6 @@ export function findById<T>(
 
 function idKeyed<T extends { readonly id?: string }>(address: Address, value: T): [string, T][] {
   return value.id === undefined ? [] : [[idKey(address, value.id), value]];
-}
-
-function idKey({ kind, target }: Address, id: string): string {
-  return `${kind}/${target}#${id}`;
 }
 
 // Targets with `ownership: ledger`, whose service keeps no ownership tags: there the ledger's record replaces the tag. All rules

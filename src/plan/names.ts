@@ -26,7 +26,7 @@ import type { Target } from '../model/stack.ts';
 interface NamesInput {
   readonly kinds: Registry;
   readonly targets: readonly { readonly target: Target; readonly names?: NameLists }[];
-  readonly ledger: Pick<Ledger, 'records'>;
+  readonly ledger: Pick<Ledger, 'records' | 'movedAway'>;
   readonly desired: readonly DesiredResource[];
 }
 
@@ -51,6 +51,7 @@ export function withIds(
       const things = declaredThings(lists, (kind) => ({
         declared: desired.filter(({ address }) => address.kind === kind && address.target === target),
         records: recordsOf(kind, target),
+        movedAway: ledger.movedAway,
       }));
       return [target, { lists, things }] as const;
     }),

@@ -154,6 +154,42 @@ describe.each(bothDialects)(
   },
 );
 
+describe.each(bothDialects)('In the dialect %s, a workspace of a renamed project', (dialect) => {
+  it('stays in it if somebody had renamed the project by hand, too, and made another one of its name', async () => {
+    const { bench, stack, change, idOfProject, homeOf } = await openProjects(dialect);
+    await stack.begin(project('payments'), workspace('app', { project: 'payments' }));
+    await change(await idOfProject('payments'), { name: 'byhand' });
+    const attributes = { name: 'payments' };
+    await bench.byHand.post('/organizations/acme/projects', { data: { type: 'projects', attributes } });
+    await stack.declare(
+      project('money', {}, { renamedFrom: 'payments' }),
+      workspace('app', { project: 'money' }),
+    );
+    expect(actionsOf(await stack.plan())).toEqual(['update Project/acme/money']);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await homeOf('app')).toBe('money');
+  });
+
+  it('is created in the project that has its name after the plan, not in the one that "renamedFrom" names', async () => {
+    const { stack, change, idOfProject, homeOf } = await openProjects(dialect);
+    await stack.begin(project('payments'));
+    await change(await idOfProject('payments'), { name: 'x' });
+    await stack.declare(
+      project('payments'),
+      project('money', {}, { renamedFrom: 'x' }),
+      workspace('new', { project: 'money' }),
+    );
+    expect(actionsOf(await stack.plan())).toEqual([
+      'create Project/acme/money',
+      'update Project/acme/payments',
+      'create Workspace/acme/new',
+    ]);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await homeOf('new')).toBe('money');
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+});
+
 describe('A name of a project that the stack declares', () => {
   it('is an error if the same plan gives the project another name', async () => {
     const { stack } = await openProjects();
