@@ -3,6 +3,7 @@
  * their names, for what their workspaces inherit, and for the projects that a stack manages, with their tags.
  */
 import { idsOfDeclared } from '../../compare/declared-things.ts';
+import { recordAbout } from '../../compare/match-ids.ts';
 import { formatAddress } from '../../model/address.ts';
 import { describeAnswer, WireError } from '../../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
@@ -204,11 +205,12 @@ function declaredProjects(session: Session): Promise<ReadonlyMap<string, Desired
 /** With the duration and the mode that its manifest sets, or no longer sets: projects are written before workspaces. */
 function asPlanned(project: Project, { known }: Session, declared: DesiredResource | undefined): Project {
   if (declared === undefined) return project;
-  const recorded = known?.(projectKind).records.get(formatAddress(declared.address))?.fields ?? {};
+  const records = known?.(projectKind).records;
+  const recorded = records && recordAbout(records, { ...project, address: declared.address })?.fields;
   // A field that is no longer declared is reset.
-  const valueOf = (field: string): Json | undefined =>
-    declared.spec[field] === undefined && recorded[field] !== undefined ? null : declared.spec[field];
-  const [duration, mode] = [valueOf('autoDestroyActivityDuration'), valueOf('defaultExecutionMode')];
+  const after = (field: string): Json | undefined =>
+    declared.spec[field] === undefined && recorded?.[field] !== undefined ? null : declared.spec[field];
+  const [duration, mode] = [after('autoDestroyActivityDuration'), after('defaultExecutionMode')];
   const { mode: _, pool: __, ...withoutMode } = project;
   const becomes: Project = mode === undefined ? project : withoutMode;
   const planned: Project = {

@@ -112,6 +112,35 @@ describe('A workspace whose resources cannot be destroyed', () => {
   });
 });
 
+describe.each(bothDialects)('In the dialect %s, a workspace that moves into a project', (dialect) => {
+  const days = { autoDestroyActivityDuration: '14d' };
+
+  it('can be destroyed by a duration that somebody set, also if an earlier project of this name had one', async () => {
+    const { bench, stack, idOfProject } = await openProjects(dialect);
+    await stack.begin(project('payments', days), workspace('app', { project: 'network' }));
+    await bench.byHand.delete(`/projects/${await idOfProject('payments')}`);
+    const attributes = { name: 'payments', 'auto-destroy-activity-duration': '7d' };
+    await bench.byHand.post('/organizations/acme/projects', { data: { type: 'projects', attributes } });
+    await stack.declare(project('payments', {}, adopted), workspace('app', { project: 'payments' }));
+    expect(destroysIn(await stack.plan())).toEqual([
+      'its resources are destroyed after 7d without activity, inherited from project "payments"',
+    ]);
+  });
+
+  it('is not destroyed by a duration that the same plan takes away from the project and renames it', async () => {
+    const { stack, find } = await openProjects(dialect);
+    await stack.begin(project('payments', days), workspace('app', { project: 'network' }));
+    await stack.declare(
+      project('money', {}, { renamedFrom: 'payments' }),
+      workspace('app', { project: 'money' }),
+    );
+    expect((await stack.plan()).guards).toEqual([]);
+    await stack.run(['apply', '--yes'], 0);
+    expect((await find('money'))?.attributes['auto-destroy-activity-duration']).toBeNull();
+    expect((await stack.plan()).changes).toEqual([]);
+  });
+});
+
 describe.each(bothDialects)('In the dialect %s, a protected workspace', (dialect) => {
   const duration = { autoDestroyActivityDuration: '1d' };
   const inIt = { project: 'payments' };
