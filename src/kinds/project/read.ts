@@ -2,6 +2,7 @@
  * Reads projects: the list that names and inherited values come from, too, and the workspaces in each, which are listed for every plan.
  * Just before a write, the project and the workspaces in it are read again.
  */
+import { recordAbout } from '../../compare/match-ids.ts';
 import { readPages } from '../../api/read-pages.ts';
 import { listWorkspaces, type WorkspaceList, workspacesPath } from '../../api/workspaces/list-workspaces.ts';
 import { organizationMode, organizationPath } from '../../api/workspaces/organization.ts';
@@ -131,11 +132,15 @@ function concernsStack({ declared, records, undeclared }: Request): (item: Proje
 }
 
 /** Whether a manifest may change what has resources destroyed: only then, it matters which workspaces are protected. */
-function mayDestroy({ declared, record }: Request, item: ProjectItem): boolean {
+function mayDestroy({ declared, records }: Request, item: ProjectItem): boolean {
   const live = settingsOf(item);
-  return declared.some(({ address, metadata, spec }) => {
-    const recorded = record(address);
-    const isThis = [address.name, metadata.renamedFrom].includes(item.name) || recorded?.id === item.id;
+  return declared.some(({ address, metadata: { renamedFrom }, spec }) => {
+    const isThis = [address.name, renamedFrom].some(
+      (name) =>
+        name !== undefined &&
+        (name === item.name || records.get(formatAddress({ ...address, name }))?.id === item.id),
+    );
+    const recorded = recordAbout(records, { address, id: item.id });
     const isChanged = (field: 'autoDestroyActivityDuration' | 'defaultExecutionMode') =>
       spec[field] === undefined
         ? recorded?.fields[field] !== undefined

@@ -175,6 +175,19 @@ describe.each(bothDialects)('In the dialect %s, a protected workspace', (dialect
     expect(destroysIn(await stack.plan())).toHaveLength(1);
   });
 
+  it('of another stack is found if the project is renamed, by hand, too, and no longer has local runs', async () => {
+    const { checkout, stack, change, idOfProject } = await openProjects(dialect);
+    await stack.begin(project('payments', { defaultExecutionMode: 'local' }));
+    const other = await checkout({ name: 'other' });
+    await other.begin(workspace('app', inIt, { protect: true }));
+    await stack.begin(project('payments', local));
+    const remote = { autoDestroyActivityDuration: '1d' };
+    await stack.declare(project('money', remote, { renamedFrom: 'payments' }));
+    expect((await stack.run(['plan'], 7)).out).toContain('error[protected-destroy]');
+    await change(await idOfProject('payments'), { name: 'byhand' });
+    expect((await stack.run(['plan'], 7)).out).toContain('error[protected-destroy]');
+  });
+
   it('is not destroyed by another mode of its project, either', async () => {
     const { stack } = await openProjects(dialect);
     const app = workspace('app', inIt, { protect: true });
