@@ -24,6 +24,7 @@ describe('the entry of an apply', () => {
       stack: 'nursery',
       digest: plan().digest,
       targets: { acme: 'workspaces acme at https://toys.test' },
+      unchanged: plan().unchanged,
       changes: [
         { address: 'Parent/acme/app', action: 'update', reason: 'live differs from the manifest', fields },
       ],

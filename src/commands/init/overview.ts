@@ -36,7 +36,7 @@ export async function describeTarget(reading: ExportReading): Promise<Overview> 
     target: target.name,
     facts: await (isOfWorkspaces ? describeOrganization(reading) : describeMount(reading)),
     resources: Object.fromEntries([...sets].map(([kind, set]) => [kind, set.resources.length])),
-    unowned: parents.size,
+    unowned: unownedOf(parents).length,
     owned: Object.fromEntries(leftOut),
     unread: [...new Set([...sets.values()].flatMap(({ incomplete }) => incomplete))],
   };
@@ -44,7 +44,7 @@ export async function describeTarget(reading: ExportReading): Promise<Overview> 
 
 async function describeOrganization(reading: ExportReading): Promise<Fact[]> {
   const { session, sets } = reading;
-  const resources = [...sets.values()].flatMap((set) => set.resources);
+  const resources = sets.get('Workspace')?.resources ?? [];
   const answer = await organizationAnswer(session);
   const attributes = memberOf(memberOf(answer?.body, 'data'), 'attributes');
   const mayCreate = memberOf(memberOf(attributes, 'permissions'), 'can-create-workspace');
@@ -74,9 +74,15 @@ async function organizationsText(reader: Reader): Promise<string> {
   return names.length === 0 ? 'none that this token sees' : `${names.length}: ${quoteSome(names)}`;
 }
 
+/** What an export may write: the default project is everybody's. */
+function unownedOf(parents: ExportReading['parents']): LiveResource[] {
+  return [...parents.values()].filter(({ facts }) => facts['isDefault'] !== true);
+}
+
 function ownersText({ sets, parents, leftOut }: ExportReading, count: number): string {
   if (count === 0) return isWhole(sets) ? 'none' : 'not known';
-  const parts = [`${parents.size} without an owner`, ...[...leftOut].map(([why, some]) => `${some} ${why}`)];
+  const unowned = unownedOf(parents).filter(({ address }) => address.kind === 'Workspace').length;
+  const parts = [`${unowned} without an owner`, ...[...leftOut].map(([why, some]) => `${some} ${why}`)];
   return `${count}: ${parts.join(', ')}`;
 }
 

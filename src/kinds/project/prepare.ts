@@ -50,7 +50,7 @@ function poolWithoutMode(context: ProjectComparison): Diagnostic[] {
     {
       code: 'agent-pool-missing',
       severity: 'error',
-      class: 'conflict',
+      class: 'invalid',
       message: `${quoted(formatAddress(address))} has the mode "agent" in the service, which needs an agent pool, and the manifest removes the pool alone`,
       fix: 'declare "defaultExecutionMode", or leave the agent pool out',
     },

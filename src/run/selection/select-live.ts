@@ -32,17 +32,7 @@ export interface LiveSelection {
 /** @throws CommandStop for a selector that says nothing about live resources */
 export function selectLive(texts: readonly string[], kinds: Registry): LiveSelection {
   const selectors = readSelectors(texts);
-  const unfit = selectors.filter(({ by }) => by === 'file' || by === 'changed-since');
-  if (unfit.length > 0)
-    throw CommandStop.ofProblems(
-      unfit.map(({ text }) =>
-        invalidSelector(
-          text,
-          'is about manifests, and an export is about what has none',
-          'select by address, tag or project',
-        ),
-      ),
-    );
+  refuseUnfit(selectors);
   const [including, excluding] = [false, true].map((excludes) =>
     selectors.filter((selector) => selector.excludes === excludes),
   ) as [Selector[], Selector[]];
@@ -66,15 +56,9 @@ export function selectLive(texts: readonly string[], kinds: Registry): LiveSelec
     mayBeIn: (target) =>
       including.length === 0 ||
       including.some((selector) => mayMatchIn(selector, target, [...kinds.values()])),
-    mayHaveKind: (kind, target) => {
-      const ofParent = childKinds.filter(
-        ({ name, ownership }) =>
-          ownership.by === 'child' &&
-          ownership.of({ kind: name, target: target.name, name: '' }).kind === kind.name,
-      );
-      const all = [kind, ...ofParent];
-      return including.length === 0 || including.some((selector) => mayMatchIn(selector, target, all));
-    },
+    mayHaveKind: (kind, target) =>
+      including.length === 0 ||
+      including.some((selector) => mayMatchIn(selector, target, [kind, ...childKindsOf(kind, kinds)])),
     mayHave: (parent) =>
       including.length === 0 ||
       including.some(
@@ -113,6 +97,28 @@ export function selectLive(texts: readonly string[], kinds: Registry): LiveSelec
       if (problems.length > 0) throw CommandStop.ofProblems(problems);
     },
   };
+}
+
+/** An export has no manifests. */
+function refuseUnfit(selectors: readonly Selector[]): void {
+  const unfit = selectors.filter(({ by }) => by === 'file' || by === 'changed-since');
+  if (unfit.length > 0)
+    throw CommandStop.ofProblems(
+      unfit.map(({ text }) =>
+        invalidSelector(
+          text,
+          'is about manifests, and an export is about what has none',
+          'select by address, tag or project',
+        ),
+      ),
+    );
+}
+
+function childKindsOf({ name: parent }: Kind, kinds: Registry): Kind[] {
+  return [...kinds.values()].filter(
+    ({ name, ownership }) =>
+      ownership.by === 'child' && ownership.of({ kind: name, target: '', name: '' }).kind === parent,
+  );
 }
 
 function matchesAddress({ by, value }: Selector, address: Address): boolean {
