@@ -37,7 +37,7 @@ export function removalOfUndeclared(context: PlanContext): ReadonlyMap<AddressTe
   }
   for (const text of context.unmatched) {
     if (isDeclared(context, text) || verdicts.has(text) || !isKnownGone(context, text)) continue;
-    verdicts.set(text, { is: 'forget' });
+    verdicts.set(text, isFoundAgain(context, text) ? { is: 'forget' } : keptUnseen(parseAddress(text)));
   }
   for (const removal of [...keptInLeftTargets(context), ...keptUnrecorded(context)])
     verdicts.set(formatAddress(removal.notice.address), removal);
@@ -64,6 +64,20 @@ function isDeclared(context: PlanContext, text: AddressText): boolean {
 
 function undeclaredLive(context: PlanContext): [AddressText, LiveResource][] {
   return context.isSelection ? [] : [...context.live].filter(([text]) => !isDeclared(context, text));
+}
+
+/** Whether a later plan finds the resource without its record: then nothing is lost if the token does not see it now. */
+function isFoundAgain(context: PlanContext, text: AddressText): boolean {
+  const { ownership } = context.kind(parseAddress(text).kind);
+  return ownership.by !== 'claim' || ownership.unsearched !== true;
+}
+
+function keptUnseen(address: Address): Removal {
+  return kept(
+    address,
+    'not found, and its record is kept: a token that may not read it gets the same answer',
+    'to drop the record, write a document for it with "metadata.remove: safe"',
+  );
 }
 
 /** A record is dropped only when its resource was not found and everything could be read. */

@@ -45,7 +45,7 @@ describe.each(bothDialects)('In the dialect %s, a project', (dialect) => {
     });
   });
 
-  it('is changed field by field, and keeps tags that nobody declares', async () => {
+  it('is changed field by field, and keeps tags that are not declared', async () => {
     const { bench, stack, find, tagsOfProject, written } = await openProjects(dialect);
     await stack.begin(project('payments', whole));
     const { tags: _, ...rest } = whole;
@@ -157,5 +157,38 @@ describe.each(bothDialects)('In the dialect %s, a project', (dialect) => {
     await stack.run(['accept', 'Project/acme/payments', '--yes'], 0);
     expect((await stack.plan()).changes).toEqual([]);
     expect(await readFile(join(stack.directory, 'manifests', 'all.yaml'), 'utf8')).toContain('by hand');
+  });
+});
+
+describe.each(bothDialects)('In the dialect %s, a project that is no longer declared', (dialect) => {
+  it('keeps its record while the token does not see it, and is planned when it does', async () => {
+    const { stack, bench } = await openProjects(dialect);
+    await stack.begin(project('payments'), workspace('app'));
+    const hide = (body: unknown) => {
+      const { data, meta, ...rest } = body as {
+        data: { attributes: { name: string } }[];
+        meta: { pagination: object };
+      };
+      const seen = data.filter(({ attributes: { name } }) => name !== 'payments');
+      const pagination = { ...meta.pagination, 'total-count': seen.length };
+      return { ...rest, data: seen, meta: { ...meta, pagination } };
+    };
+    bench.wire.add({ method: 'GET', path: /\/acme\/projects\?/, fault: { rewrite: hide }, times: 99 });
+    bench.wire.add({ method: 'GET', path: /\/projects\/prj-[^/]+$/, fault: { answer: 404 }, times: 99 });
+    await stack.declare(workspace('app'));
+    expect((await stack.run(['apply', '--yes'], 0)).out).toContain('not found, and its record is kept');
+    bench.wire.reset();
+    expect(actionsOf(await stack.plan())).toEqual(['delete Project/acme/payments']);
+  });
+
+  it('and was deleted in the service has its record dropped on request', async () => {
+    const { stack, bench, idOfProject } = await openProjects(dialect);
+    await stack.begin(project('payments'), workspace('app'));
+    await bench.byHand.delete(`/projects/${await idOfProject('payments')}`);
+    await stack.declare(workspace('app'), removalRequest('Project', 'payments', 'safe'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app'));
+    expect((await stack.run(['plan'], 0)).out).not.toContain('payments"');
+    expect((await stack.run(['plan'], 0)).out).not.toContain('its record is kept');
   });
 });
