@@ -124,7 +124,7 @@ export class StackDefaults {
         code: 'unused-default',
         severity: 'warning',
         class: 'invalid',
-        message: 'no manifest matches this entry of "spec.defaults", so its values are for nothing',
+        message: 'no manifest matches this entry of "spec.defaults", so its values have no effect',
         place: placeIn(this.#document, [...path, 'match'], 'key'),
         fix: 'correct its "match", which sees manifests as they are written, before any default; or remove the entry',
       }));

@@ -49,7 +49,7 @@ export type RiskGuard = Extract<
   | 'new-role'
 >;
 
-/** `blocks`: apply refuses until it is acknowledged. `warns`: it is only shown. `denies`: nobody can acknowledge it. */
+/** `blocks`: apply refuses until it is acknowledged. `warns`: it is only shown. `denies`: it cannot be acknowledged. */
 type GuardEffect = 'blocks' | 'warns' | 'denies';
 
 /** Every guard with its default effect, in the order of reports. */
@@ -155,12 +155,12 @@ export function isBlocking({ effect }: Pick<Guard, 'effect'>): boolean {
   return effect !== 'warns';
 }
 
-/** The ids that stop an apply of a plan with these guards, also those that nobody can acknowledge: each once, in the order of reports. */
+/** The ids that block a plan with these guards, including those that cannot be acknowledged: each once, in the order of reports. */
 export function blockingIds(guards: readonly Guard[]): GuardId[] {
   return [...new Set(guards.filter(isBlocking).map(({ id }) => id))];
 }
 
-/** Those of them that nobody can acknowledge. */
+/** The blocking ids that cannot be acknowledged. */
 export function deniedIds(guards: readonly Guard[]): GuardId[] {
   return [...new Set(guards.filter(({ effect }) => effect === 'denies').map(({ id }) => id))];
 }

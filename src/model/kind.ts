@@ -142,7 +142,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
    * `live` is the current child, if it was read.
    */
   readonly remainingAccess?: (record: LedgerRecord<Named<D>>, live?: L) => readonly string[];
-  /** Why this resource must never be deleted, whatever a manifest asks for, as a clause; undefined for all others. */
+  /** Why this resource must never be deleted, even on request, as a clause; undefined if it may be deleted. */
   readonly permanent?: (live: L) => string | undefined;
   /**
    * The resources that are in this one, as far as they were read: it is not deleted unless the same plan deletes them or moves them

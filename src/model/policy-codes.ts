@@ -13,7 +13,7 @@ export const policyCodes = {
     fix: 'correct the expression; the variables and their members are in docs/guides/policies.md',
   },
   'exemption-end': {
-    title: 'The end of an exemption is no day, or too far away',
+    title: 'The end of an exemption is not a valid date, or is too far away',
     class: 'invalid',
     fix: 'give a day at most 90 days from now',
   },

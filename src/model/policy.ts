@@ -6,7 +6,7 @@ import type { GuardId } from './guard.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Spec } from './resource.ts';
 
-/** `deny`: nobody can acknowledge a violation. `confirm`: it blocks until it is acknowledged. `warn`: it is only shown. */
+/** `deny`: a violation cannot be acknowledged. `confirm`: it blocks until it is acknowledged. `warn`: it is only shown. */
 export type Severity = 'deny' | 'confirm' | 'warn';
 
 /** A change with all of these; an absent member matches everything. In patterns only `*` is special. */

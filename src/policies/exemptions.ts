@@ -11,9 +11,9 @@ const noticeDays = 14;
 type ExemptionState =
   | { readonly is: 'in-force'; readonly endsSoon: boolean }
   | { readonly is: 'ended' }
-  /** it counts for nothing */
+  /** it has no effect */
   | { readonly is: 'too-far' }
-  /** its end is no day that exists */
+  /** its end is not a valid date */
   | { readonly is: 'invalid' };
 
 /** @param now milliseconds since 1970 */

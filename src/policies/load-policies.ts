@@ -223,7 +223,7 @@ function exemptionProblem(until: string, index: number, now: number): Problem[] 
   const state = exemptionState({ until }, now);
   const path = ['spec', 'exemptions', `${index}`, 'until'];
   if (state.is === 'invalid')
-    return [{ code: 'exemption-end', path, message: `${quoted(until)} is no day that exists` }];
+    return [{ code: 'exemption-end', path, message: `${quoted(until)} is not a valid date` }];
   if (state.is === 'too-far') {
     const message = `the exemption ends more than ${maxExemptionDays} days from now`;
     return [

@@ -54,7 +54,7 @@ export function changeVariable(checked: CheckedChange): JsonObject {
   };
 }
 
-/** The resource as it shall be; null when it is deleted or released. */
+/** The desired resource; null if it is deleted or released. */
 export function resourceVariable({
   address,
   after,

@@ -102,7 +102,7 @@ function newGuards({ guards }: Plan, acknowledged: readonly string[], passed: re
 /**
  * The guards that this apply has passed, together with those that earlier applies of the same approval passed. Of a policy it is what
  * the policy says: it is read again by each apply. Guards about commits are left out: a later commit may be applied in between, which
- * nobody can acknowledge beforehand.
+ * cannot be acknowledged beforehand.
  */
 export function passedGuards({ guards }: Plan, before: readonly string[] = []): readonly string[] {
   const aboutCommits: readonly string[] = ['older-commit', 'diverged-commit', 'commit-unknown'];
@@ -141,8 +141,11 @@ export function checkIds(ids: readonly string[]): void {
 function unacknowledged(plan: Plan, ids: readonly string[], terminal: Terminal): GuardId[] {
   const fired = new Set<string>(plan.guards.map(({ id }) => id));
   const notTripped = ids.filter((id) => !fired.has(id));
-  if (notTripped.length > 0)
-    printNote(terminal, `note: this plan does not trip ${notTripped.join(', ')}: nothing to acknowledge`);
+  if (notTripped.length > 0) {
+    const near = nearestWord(notTripped[0] ?? '', [...fired]);
+    const hint = near === undefined ? 'nothing to acknowledge' : `did you mean ${quoted(near)}?`;
+    printNote(terminal, `note: this plan does not trip ${notTripped.join(', ')}: ${hint}`);
+  }
   return openIds(plan.guards, ids);
 }
 
@@ -152,7 +155,7 @@ function deniedBy(denied: readonly GuardId[]): CommandStop {
   const [what, them] = denied.length === 1 ? ['a policy denies', 'it'] : ['policies deny', 'them'];
   return new CommandStop(
     'policy-denies',
-    `nothing was written: ${what} this plan, and nobody can acknowledge ${them}: ${names}; change what violates ${them}, or ask the owners of the policies`,
+    `nothing was written: ${what} this plan, which cannot be acknowledged: ${names}; change what violates ${them}, or ask the owners of the policies`,
     { exit: exitCodes.blocked },
   );
 }

@@ -19,7 +19,7 @@ describe('An exemption', () => {
     expect(state('2026-11-26T12:00:00Z')).toBe('ended');
   });
 
-  it('counts for nothing if it ends more than 90 days from now', () => {
+  it('has no effect if it ends more than 90 days from now', () => {
     expect(exemptionState({ until: dayText(noon + 90 * day) }, noon).is).toBe('in-force');
     expect(exemptionState({ until: dayText(noon + 92 * day) }, noon).is).toBe('too-far');
   });
@@ -35,9 +35,12 @@ describe('An exemption', () => {
     });
   });
 
-  it.each(['2026-02-30', '2026-13-01', 'tomorrow'])('is invalid if its end is no day: %s', (until) => {
-    expect(exemptionState({ until }, noon).is).toBe('invalid');
-  });
+  it.each(['2026-02-30', '2026-13-01', 'tomorrow'])(
+    'is invalid if its end is not a valid date: %s',
+    (until) => {
+      expect(exemptionState({ until }, noon).is).toBe('invalid');
+    },
+  );
 
   it('never comes back once it has ended', () => {
     const time = fc.integer({ min: noon, max: noon + 400 * day });

@@ -71,7 +71,7 @@ describe('a stack that is a product of lists', () => {
     );
     await cells(list);
 
-    // What somebody changes by hand in all workspaces of a service belongs to its row.
+    // One change in all workspaces of a service is accepted into its row.
     const names = ['dev', 'test', 'prod'].flatMap((env) => regions.map((region) => `svc4-${env}-${region}`));
     const ids = await idsOf(bench);
     for (const name of names) await bench.byHand.update(ids.get(name) ?? '', { description: 'A new text' });

@@ -58,7 +58,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .option('--approve <digest>', 'apply if the plan has this digest; do not ask', parseDigest)
     .addOption(
       ackOption(
-        'with --approve or a plan file: guards of that plan that may pass, such as deletes,rename; may be repeated; with --approve, a policy may pass whatever it says when it is applied',
+        'with --approve or a plan file: guards of that plan that may pass, such as deletes,rename; may be repeated; with --approve, a policy is acknowledged as it is at the time of the apply',
       ),
     )
     .option('--again', 'with --approve: the digest is approved again, after an apply of it has ended well')

@@ -61,7 +61,7 @@ function workspaceAt({ address }: ProjectComparison, name: string): Address {
   return { ...workspaceOf(address), name };
 }
 
-/** The value of a field after the plan: one that is no longer declared is reset. */
+/** The value of a field after the plan. A field that is no longer declared is reset. */
 function after(
   { desired, live, record }: ProjectComparison,
   field: typeof duration | typeof mode | 'defaultAgentPoolId',

@@ -76,7 +76,7 @@ export function guardSummary({ guards }: Plan, isAcknowledged = false): string |
   const parts = [
     ...(denied.length === 0
       ? []
-      : [`denied by policies, which nobody can acknowledge: ${denied.join(', ')}`]),
+      : [`denied by policies, which cannot be acknowledged: ${denied.join(', ')}`]),
     ...(blocking.length === 0
       ? []
       : [`${isAcknowledged ? 'acknowledged' : blocks(blocking.length)}: ${blocking.join(', ')}`]),

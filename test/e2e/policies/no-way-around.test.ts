@@ -205,7 +205,7 @@ describe('A plan with policies', () => {
     const exemptions = [{ resource: '*', reason: 'r', owner: 'o', until: '2027-02-30T10:00:00Z' }];
     const { stack } = await begin([noAutoApply({ exemptions })]);
     await stack.declare(workspace('a'));
-    expect((await stack.run(['plan'], 7)).err).toContain('is no day that exists');
+    expect((await stack.run(['plan'], 7)).err).toContain('is not a valid date');
   });
 
   it('refuses a rule about a field that only manifests have', async () => {

@@ -41,7 +41,7 @@ describe('A change that violates a policy', () => {
     expect(guards).toMatchObject([{ id: 'policy/no-auto-apply', effect: 'denies', counted: 1 }]);
     expect(acknowledge).toEqual([]);
     const { err } = await stack.run(['apply', '--approve', digest, '--ack', 'policy/no-auto-apply'], 5);
-    expect(err).toContain('a policy denies this plan, and nobody can acknowledge it: "no-auto-apply"');
+    expect(err).toContain('a policy denies this plan, which cannot be acknowledged: "no-auto-apply"');
     await stack.run(['apply', '--yes'], 5);
     expect(bench.wire.writes()).toEqual([]);
   });

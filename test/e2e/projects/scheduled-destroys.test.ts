@@ -115,7 +115,7 @@ describe('A workspace whose resources cannot be destroyed', () => {
 describe.each(bothDialects)('In the dialect %s, a workspace that moves into a project', (dialect) => {
   const days = { autoDestroyActivityDuration: '14d' };
 
-  it('can be destroyed by a duration that somebody set, also if an earlier project of this name had one', async () => {
+  it('can be destroyed by a duration set by hand, also if an earlier project of this name had one', async () => {
     const { bench, stack, idOfProject } = await openProjects(dialect);
     await stack.begin(project('payments', days), workspace('app', { project: 'network' }));
     await bench.byHand.delete(`/projects/${await idOfProject('payments')}`);
