@@ -1,7 +1,13 @@
-/** The rules about key-value tags that a schema cannot express (wire/workspaces 1.5.17), for all kinds that have such tags. Offline. */
+/**
+ * The rules about key-value tags that a schema cannot express (wire/workspaces 1.5.17), for all kinds that have such tags. Offline, except that unread tags are a
+ * problem of a plan.
+ */
+import { type Address, formatAddress } from '../../model/address.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import type { ResourceProblem } from '../../model/kind.ts';
 import { quoted } from '../../model/quoted.ts';
+import type { LiveResource } from '../../model/resource.ts';
 import {
   isOwnershipKey,
   maxKeyLength,
@@ -102,4 +108,21 @@ function checkValue(key: string, value: Json): ResourceProblem[] {
 
 function badTag(path: readonly string[], message: string, allowed: string): ResourceProblem {
   return { code: 'bad-tag', severity: 'error', path, message, allowed };
+}
+
+/** A write of the ownership tag, or of one tag, may have to repeat all others: unread ones would be erased. */
+export function unreadTags(
+  { address, live }: { readonly address: Address; readonly live?: LiveResource | undefined },
+  of: TagRules['of'],
+): Diagnostic[] {
+  if (live === undefined || live.facts['direct'] !== undefined) return [];
+  return [
+    {
+      code: 'tags-unread',
+      severity: 'error',
+      class: 'incomplete',
+      message: `the tag bindings of ${quoted(formatAddress(address))} could not be read, so no change of it can be planned`,
+      fix: `let the token read the tag bindings of the ${of}`,
+    },
+  ];
 }

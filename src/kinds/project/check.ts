@@ -1,6 +1,6 @@
 /** The rules about one project that a schema cannot express. Offline. */
 import { checkTags } from '../../api/workspaces/check-tags.ts';
-import { durationPattern } from '../../api/workspaces/projects.ts';
+import { checkDuration } from '../../api/workspaces/projects.ts';
 import type { ResourceProblem } from '../../model/kind.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { DeclaredProject } from './fields.ts';
@@ -41,20 +41,6 @@ function checkPool(spec: ProjectSpec): ResourceProblem[] {
           ? 'no defaultExecutionMode'
           : `defaultExecutionMode ${quoted(String(mode))}`,
       fix: `write "defaultExecutionMode: agent", or remove ${quoted(field)}`,
-    },
-  ];
-}
-
-function checkDuration(duration: ProjectSpec['autoDestroyActivityDuration']): ResourceProblem[] {
-  if (typeof duration !== 'string' || durationPattern.test(duration)) return [];
-  return [
-    {
-      code: 'bad-duration',
-      severity: 'error',
-      path: ['autoDestroyActivityDuration'],
-      message: `${quoted(duration)} is not a duration that the service accepts`,
-      allowed: '1 to 9999, followed by "d" or "h"',
-      fix: 'write it like "14d" or "36h"',
     },
   ];
 }

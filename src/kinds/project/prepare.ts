@@ -1,4 +1,5 @@
 /** Prepares both sides of a comparison, and finds what may not be done, and what is in the way of a deletion. */
+import { unreadTags } from '../../api/workspaces/check-tags.ts';
 import { maxTags, asTags } from '../../api/workspaces/tag-bindings.ts';
 import { workspaceOf } from '../../api/workspaces/workspace.ts';
 import { formatAddress } from '../../model/address.ts';
@@ -21,7 +22,7 @@ export function prepare(context: ProjectComparison): PreparedSpecs<ProjectSpec> 
     problems: [
       ...poolWithoutMode(context),
       ...renamedDefault(context),
-      ...unreadTags(context),
+      ...unreadTags(context, 'project'),
       ...tooManyTags(context),
       ...problems,
     ],
@@ -74,20 +75,6 @@ function renamedDefault({ address, live }: ProjectComparison): Diagnostic[] {
       fix: isKnown
         ? `write ${quoted(`name: ${name}`)}, or rename it in the service`
         : 'let the token read the organization, or rename it in the service',
-    },
-  ];
-}
-
-/** A write of one tag repeats all others: unread ones would be erased. */
-function unreadTags({ address, live }: ProjectComparison): Diagnostic[] {
-  if (live === undefined || live.facts.direct !== undefined) return [];
-  return [
-    {
-      code: 'tags-unread',
-      severity: 'error',
-      class: 'incomplete',
-      message: `the tag bindings of ${quoted(formatAddress(address))} could not be read, so no change of it can be planned`,
-      fix: 'let the token read the tag bindings of the project',
     },
   ];
 }

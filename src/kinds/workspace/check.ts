@@ -2,7 +2,7 @@
  * The rules about one workspace that a schema cannot express (wire/workspaces 5.4, 2.1). Offline. Where runs execute is checked
  * in `check-execution.ts`.
  */
-import { durationPattern } from '../../api/workspaces/projects.ts';
+import { checkDuration } from '../../api/workspaces/projects.ts';
 import { parseMoment } from '../../compare/comparisons.ts';
 import { isJsonObject, type Json, type Path } from '../../model/json.ts';
 import type { CheckContext, ResourceProblem } from '../../model/kind.ts';
@@ -50,18 +50,7 @@ function checkConnection(repository: WorkspaceSpec['vcsRepo']): ResourceProblem[
 }
 
 function checkAutoDestroy(spec: WorkspaceSpec, now: number | undefined): ResourceProblem[] {
-  const findings: ResourceProblem[] = [];
-  const duration = spec.autoDestroyActivityDuration;
-  if (typeof duration === 'string' && !durationPattern.test(duration)) {
-    findings.push({
-      code: 'bad-duration',
-      severity: 'error',
-      path: ['autoDestroyActivityDuration'],
-      message: `${quoted(duration)} is not a duration that the service accepts`,
-      allowed: '1 to 9999, followed by "d" or "h"',
-      fix: 'write it like "14d" or "36h"',
-    });
-  }
+  const findings = checkDuration(spec.autoDestroyActivityDuration);
   const time = spec.autoDestroyAt;
   if (typeof time === 'string' && !(/^[^T]+T/i.test(time) && parseMoment(time) !== undefined)) {
     findings.push({

@@ -2,6 +2,7 @@
  * Prepares both sides for comparison if the declared and the returned values cannot be compared directly: any lock fulfils a
  * declared one, and a new connection of a repository replaces the other one.
  */
+import { unreadTags } from '../../api/workspaces/check-tags.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json, textsOf } from '../../model/json.ts';
@@ -56,7 +57,7 @@ export function prepare(context: WorkspaceComparison): PreparedSpecs<PreparedWor
     risks: scheduledDestroys(context),
     notes: [...lock.notes, ...triggers.notes, ...adjusted.flatMap(({ notes }) => notes)],
     problems: [
-      ...unreadTags(context),
+      ...unreadTags(context, 'workspace'),
       ...noRoomForOwnershipTag(context),
       ...incompleteRepository(context),
       ...triggers.problems,
@@ -122,20 +123,6 @@ function removedPool({ executionMode, agentPoolId }: PreparedWorkspace, live?: L
 
 function isSet(value: Json | undefined): boolean {
   return value !== undefined && value !== null;
-}
-
-/** The ownership tag may have to be written together with all other tags: unread ones would be erased. */
-function unreadTags({ address, live }: WorkspaceComparison): Diagnostic[] {
-  if (live === undefined || live.facts.direct !== undefined) return [];
-  return [
-    {
-      code: 'tags-unread',
-      severity: 'error',
-      class: 'incomplete',
-      message: `the tag bindings of ${quoted(formatAddress(address))} could not be read, so no change of it can be planned`,
-      fix: 'let the token read the tag bindings of the workspace',
-    },
-  ];
 }
 
 /** A workspace with the maximum number of tags cannot get an ownership tag. */
