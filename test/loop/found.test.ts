@@ -85,6 +85,22 @@ describe('Every one of these converges', () => {
     expect(await ending(plain, step(before), step(renamed), step(after))).toBe('converged');
   });
 
+  it('a workspace that is renamed by hand and in its manifest, with tags and consumers', async () => {
+    const byHand: HandAction = {
+      who: 'owner',
+      method: 'PATCH',
+      path: 'workspace/app',
+      body: { data: { type: 'workspaces', attributes: { name: 'app-by-hand' } } },
+    };
+    const moved = workspace(
+      'moved',
+      { tags: { env: 'dev' }, remoteStateConsumers: ['db'] },
+      { renamedFrom: 'app' },
+    );
+    const before = [workspace('app'), workspace('db')];
+    expect(await ending(plain, step(before), step([moved, workspace('db')], [byHand]))).toBe('converged');
+  });
+
   it('tags whose keys are names that every object answers to', async () => {
     const tags = { constructor: 'acme', toString: 'x', ['__proto__']: 'y' };
     const document: Manifest = { kind: 'TagBindings', metadata: { name: 'app' }, spec: { tags } };

@@ -279,7 +279,10 @@ export function placeChildren(
   for (const { address } of declared) place(address, byName(address.name));
   for (const { address, metadata } of declared) {
     if (byName(address.name) !== undefined) continue;
-    place(address, byRecord(address) ?? byName(metadata.renamedFrom));
+    const { renamedFrom } = metadata;
+    // Somebody may have renamed it by hand as well: the record under the former name has its id.
+    const former = renamedFrom === undefined ? undefined : byRecord({ ...address, name: renamedFrom });
+    place(address, byRecord(address) ?? former ?? byName(renamedFrom));
   }
   const isDeclared = new Set(declared.map(({ address }) => formatAddress(address)));
   for (const text of records.keys()) {

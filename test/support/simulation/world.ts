@@ -65,7 +65,10 @@ function organizationOf(tenant: string, habit: number): OrganizationSeed {
     projects: [
       { name: 'plain', id: id('prj-plain') },
       { name: 'tagged', id: id('prj-tagged'), 'tag-bindings': { 'cost-center': '4711', env: 'inherited' } },
-      { name: 'agents', id: id('prj-agents'), 'default-execution-mode': 'agent' },
+      {
+        ...{ name: 'agents', id: id('prj-agents') },
+        ...{ 'default-execution-mode': 'agent', 'default-agent-pool': 'inherited' },
+      },
     ],
     workspaces: [
       workspace(bystander, { env: 'theirs' }, { 'resource-count': 3 }),
