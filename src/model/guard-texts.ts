@@ -83,7 +83,9 @@ export const guardTexts: Readonly<Record<BuiltInGuard, GuardText>> = {
     trips:
       'A workspace is created that is similar to one that is no longer declared, or a role that is similar to one that is deleted. A rename would keep the old resource.',
     more: [
-      'Two workspaces are similar if they have the same VCS repository. Without one, they are similar if they have equal declared settings, tags and consumers.',
+      'Two workspaces are similar if they have the same VCS repository, or equal declared settings, tags and consumers. Projects are compared in the same way.',
+      'The name of the resource, and the parts of it between "-" and "_", count as equal in these values: "Network of billing" in "billing" and "Network of invoicing" in "invoicing".',
+      'For a renamed row of a list, give the former name in a column of the list, and use it in "metadata.renamedFrom" of the template.',
     ],
     check: 'for a rename, write the old name into "metadata.renamedFrom"',
   },

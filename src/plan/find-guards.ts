@@ -155,8 +155,10 @@ function renameWords(
   { gone: { address: former }, becomes, made }: LikelyRename,
 ): string {
   const looks = `looks like ${quoted(former.name)}, which this plan ${verbs[becomes]}`;
+  const line = quoted(`renamedFrom: ${former.name}`);
+  const fromList = made.change.place?.list === undefined ? '' : ', from a column of its list';
   return context.kind(made.change.address.kind).ownership.by === 'claim'
-    ? `${looks}: to rename it in place, put ${quoted(`renamedFrom: ${former.name}`)} into its metadata`
+    ? `${looks}: to rename it in place, put ${line} into its metadata${fromList}`
     : `${looks}: this kind has no rename, so one is created and the other deleted`;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Finds creates that are similar to a resource of ours that is no longer declared: most likely its name was changed in the manifest.
- * Resources are compared by the texts of their kind, else by all their settings.
+ * Resources are compared by the texts of their kind, and by all their settings, also without their own names.
  */
 import { canonicalSpec } from '../compare/comparisons.ts';
 import {
@@ -10,12 +10,13 @@ import {
   kindAndTarget,
   parseAddress,
 } from '../model/address.ts';
-import { canonicalText, type Json, sameJson } from '../model/json.ts';
+import { canonicalText, type Json } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
 import { isTaken } from './count-guards.ts';
 import type { Draft } from './draft-declared.ts';
 import type { PlanContext } from './plan-context.ts';
+import { type Comparable, pairSimilar, withoutName } from './similar-resources.ts';
 
 export interface LikelyRename {
   readonly gone: LiveResource;
@@ -37,13 +38,10 @@ export function findRenames(
     ({ address }) => kindAndTarget(address),
   );
   return [...creates].flatMap(([place, some]) =>
-    pairUp(
-      goneResources(context, gone.get(place) ?? []),
-      some.flatMap((draft) => createdResources(context, draft)),
-    ).map(({ removed, created }) => ({
-      gone: removed.live,
-      becomes: removalOf(drafts, removed.live),
-      made: created.draft,
+    pairUp(context, gone.get(place) ?? [], some).map((pair) => ({
+      gone: pair.gone.live,
+      becomes: removalOf(drafts, pair.gone.live),
+      made: pair.made.draft,
     })),
   );
 }
@@ -73,102 +71,113 @@ function removalOf(
   return action === 'delete' ? 'deleted' : action === 'release' ? 'released' : 'kept';
 }
 
-/** How a resource is recognized: by its kind's `similarity` texts or, without any, by all its declared settings. */
-type Signature =
-  | { readonly by: 'traits'; readonly traits: readonly string[] }
-  | { readonly by: 'settings'; readonly settings: Settings | undefined };
-
-interface GoneResource {
+interface GoneResource extends Comparable {
   readonly live: LiveResource;
-  readonly signature: Signature;
 }
 
-interface CreatedResource {
+interface CreatedResource extends Comparable {
   readonly draft: Draft;
-  readonly signature: Signature;
-  /** Whether a live resource without a record has the settings of this declaration. */
-  isLike(live: LiveResource): boolean;
 }
 
-function goneResources(context: PlanContext, gone: readonly LiveResource[]): GoneResource[] {
-  return gone.flatMap((live): GoneResource[] => {
-    const { similarity, fields, ownership } = context.kind(live.address.kind);
-    const traits = similarity?.(canonicalSpec(fields, live.spec));
-    if (traits !== undefined) return [{ live, signature: { by: 'traits', traits } }];
-    if (ownership.by !== 'claim') return [];
-    return [{ live, signature: { by: 'settings', settings: recordedSettings(context, live.address) } }];
-  });
+/** How a create is recognized: by the `similarity` texts of its kind, and by all its declared settings. */
+interface Created {
+  readonly draft: Draft;
+  readonly traits: readonly string[] | undefined;
+  readonly settings: Settings | undefined;
 }
 
-function createdResources(context: PlanContext, draft: Draft): CreatedResource[] {
+function pairUp(
+  context: PlanContext,
+  gone: readonly LiveResource[],
+  drafts: readonly Draft[],
+): { readonly gone: GoneResource; readonly made: CreatedResource }[] {
+  if (gone.length === 0) return [];
+  const created = drafts.map((draft) => signatureOf(context, draft));
+  // What is live without a record is compared in the fields that some create declares.
+  const declaredFields = new Map(
+    created.flatMap(({ settings }) => {
+      const names = settings && Object.keys(settings).toSorted();
+      return names === undefined ? [] : [[JSON.stringify(names), names] as const];
+    }),
+  );
+  return pairSimilar(
+    gone
+      .toSorted(byName)
+      .map((live) => ({ live, ...comparableGone(context, live, [...declaredFields.values()]) })),
+    created
+      .toSorted((a, b) => byName(a.draft.change, b.draft.change))
+      .map(({ draft, traits, settings }) => {
+        const { name } = draft.change.address;
+        return { draft, name, levels: levelsOf(name, traits, settings === undefined ? [] : [settings]) };
+      }),
+  );
+}
+
+interface HasAddress {
+  readonly address: Address;
+}
+
+function byName(one: HasAddress, other: HasAddress): number {
+  return one.address.name < other.address.name ? -1 : 1;
+}
+
+function signatureOf(context: PlanContext, draft: Draft): Created {
   const { address } = draft.change;
   const { similarity, fields, ownership } = context.kind(address.kind);
   const traits = similarity?.(canonicalSpec(fields, draft.prepared));
-  if (traits !== undefined) return [{ draft, signature: { by: 'traits', traits }, isLike: () => false }];
-  const settings = ownership.by === 'claim' ? declaredSettings(context, address) : undefined;
-  if (settings === undefined) return [];
-  return [
-    {
-      draft,
-      signature: { by: 'settings', settings },
-      isLike: (live) => isLiveAs(context, live.address, settings),
-    },
-  ];
+  return {
+    draft,
+    traits,
+    settings: ownership.by === 'claim' ? declaredSettings(context, address) : undefined,
+  };
 }
 
-interface RenameCandidate {
-  readonly removed: GoneResource;
-  readonly created: CreatedResource;
-  readonly score: number;
+function comparableGone(
+  context: PlanContext,
+  { address, spec }: LiveResource,
+  declaredFields: readonly (readonly string[])[],
+): Comparable {
+  const { similarity, fields, ownership } = context.kind(address.kind);
+  const traits = similarity?.(canonicalSpec(fields, spec));
+  const settings = () => {
+    const recorded = recordedSettings(context, address);
+    return recorded === undefined ? liveSettings(context, address, declaredFields) : [recorded];
+  };
+  const { name } = address;
+  return { name, levels: levelsOf(name, traits, ownership.by === 'claim' ? settings() : []) };
 }
 
-function pairUp(gone: readonly GoneResource[], made: readonly CreatedResource[]): RenameCandidate[] {
-  const byKey = Map.groupBy(gone, ({ signature }) => keyOf(signature));
-  const pairs = made.flatMap((created) => [
-    ...(byKey.get(keyOf(created.signature)) ?? []).map((removed) => ({
-      removed,
-      created,
-      score: scoreOf(removed.signature, created.signature),
-    })),
-    ...(byKey.get(unrecorded) ?? [])
-      .filter(({ live }) => created.isLike(live))
-      .map((removed) => ({ removed, created, score: 0 })),
-  ]);
-  pairs.sort((a, b) => b.score - a.score || (nameOf(a) < nameOf(b) ? -1 : 1));
-  return firstOfEach(pairs);
+/**
+ * The keys of a resource, the most telling first: all traits, all settings, and all settings without its own name; then the first trait
+ * with the others, with fewer of them, and alone.
+ */
+function levelsOf(
+  name: string,
+  traits: readonly string[] | undefined,
+  settings: readonly Settings[],
+): readonly (readonly string[])[] {
+  const views = settings.map((some) =>
+    withoutName(some, name).map((view) => `settings ${canonicalText(view)}`),
+  );
+  const [whole = [], ...fewer] = traits === undefined ? [] : traitLevels(traits);
+  return [whole, ...[0, 1, 2, 3].map((at) => views.flatMap((keys) => keys[at] ?? [])), ...fewer];
 }
 
-/** Assigns each removed resource to its most similar create; a create without one then gets its most similar candidate. */
-function firstOfEach(sorted: readonly RenameCandidate[]): RenameCandidate[] {
-  const chosen = new Map<CreatedResource, RenameCandidate>();
-  const taken = new Set<GoneResource>();
-  for (const pair of sorted) {
-    if (taken.has(pair.removed) || chosen.has(pair.created)) continue;
-    taken.add(pair.removed);
-    chosen.set(pair.created, pair);
-  }
-  for (const pair of sorted) if (!chosen.has(pair.created)) chosen.set(pair.created, pair);
-  return [...chosen.values()];
+/** One key for each choice of traits that has the first: the largest choices come first. */
+function traitLevels([first = '', ...others]: readonly string[]): string[][] {
+  let choices: (string | null)[][] = [[]];
+  for (const other of others)
+    choices = choices.flatMap((choice) => [
+      [...choice, other],
+      [...choice, null],
+    ]);
+  const size = (choice: readonly unknown[]) => choice.filter((trait) => trait !== null).length;
+  return choices
+    .toSorted((a, b) => size(b) - size(a))
+    .map((choice) => [`traits ${JSON.stringify([first, ...choice])}`]);
 }
 
-const unrecorded = 'settings without a record';
-
-function keyOf(signature: Signature): string {
-  if (signature.by === 'traits') return `traits ${signature.traits[0]}`;
-  return signature.settings === undefined ? unrecorded : `settings ${canonicalText(signature.settings)}`;
-}
-
-/** The number of equal traits; 0 for settings, which are compared as a whole. */
-function scoreOf(one: Signature, other: Signature): number {
-  if (one.by !== 'traits' || other.by !== 'traits') return 0;
-  return one.traits.filter((trait, index) => trait === other.traits[index]).length;
-}
-
-function nameOf({ removed, created }: RenameCandidate): string {
-  return `${formatAddress(created.draft.change.address)}\0${formatAddress(removed.live.address)}`;
-}
-
-/** The settings of a resource and its children, canonical, by `Kind.field`: for kinds that define no similarity. */
+/** The settings of a resource and its children, canonical, by `Kind.field`. */
 type Settings = Readonly<Record<string, Json>>;
 
 /** The settings of a declared resource; undefined when all of them come from the stack's defaults. */
@@ -196,15 +205,23 @@ function recordedSettings(context: PlanContext, address: Address): Settings | un
   );
 }
 
-/** Whether the live resource has all of these settings. */
-function isLiveAs(context: PlanContext, address: Address, settings: Settings): boolean {
+/** What a live resource without a record has in each of these lists of fields; nothing for a list of which it lacks a field. */
+function liveSettings(
+  context: PlanContext,
+  address: Address,
+  declaredFields: readonly (readonly string[])[],
+): Settings[] {
   const found = mergeSettings(
     withChildren(context, address).flatMap(({ kind, at }) => {
       const live = context.live.get(formatAddress(at));
       return live === undefined ? [] : [{ kind, spec: canonicalSpec(kind.fields, live.spec) }];
     }),
   );
-  return Object.entries(settings).every(([name, value]) => sameJson(found[name], value));
+  return declaredFields.flatMap((names) => {
+    const values = names.map((name) => [name, found[name]] as const);
+    const known = values.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+    return known.length === names.length ? [Object.fromEntries(known)] : [];
+  });
 }
 
 interface DeclaredOfKind {
