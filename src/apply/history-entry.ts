@@ -51,6 +51,7 @@ export function beginEntry(
     targets: Object.fromEntries(targets.map((target) => [target.name, formatIdentity(target)])),
     ...(policies === undefined ? {} : { policies }),
     unchanged,
+    ...taggedMember(checked, kinds),
     ...relatedMember(checked, kinds),
     changes: changes.map(({ address, action, reason, fields }) => ({
       address: formatAddress(address),
@@ -70,13 +71,23 @@ interface EntryContext {
   readonly checked?: CheckedRecords;
 }
 
+function taggedMember(checked: CheckedRecords | undefined, kinds: Registry): Pick<HistoryEntry, 'tagged'> {
+  const all = [...(checked?.tagged ?? [])].map(
+    ([address, record]) => [address, recordWithoutSecrets(record, kindAt(address, kinds))] as const,
+  );
+  return all.length === 0 ? {} : { tagged: Object.fromEntries(all) };
+}
+
+function kindAt(address: string, kinds: Registry): Kind | undefined {
+  return kinds.get(parseAddress(address).kind);
+}
+
 function relatedMember(checked: CheckedRecords | undefined, kinds: Registry): Pick<HistoryEntry, 'related'> {
   const all = Object.entries(checked?.related ?? {});
   if (all.length === 0) return {};
-  const kindAt = (address: string) => kinds.get(parseAddress(address).kind);
   return {
     related: Object.fromEntries(
-      all.map(([address, spec]) => [address, withoutSecrets(spec, kindAt(address))]),
+      all.map(([address, spec]) => [address, withoutSecrets(spec, kindAt(address, kinds))]),
     ),
   };
 }
@@ -85,14 +96,14 @@ function checkedMember(
   checked: CheckedRecord | undefined,
   kind: Kind | undefined,
 ): Pick<HistoryChange, 'checked'> {
-  if (checked === undefined) return {};
-  const { before, after, ...rest } = checked;
+  return checked === undefined ? {} : { checked: recordWithoutSecrets(checked, kind) };
+}
+
+function recordWithoutSecrets({ before, after, ...rest }: CheckedRecord, kind: Kind | undefined) {
   return {
-    checked: {
-      ...rest,
-      ...(before === undefined ? {} : { before: withoutSecrets(before, kind) }),
-      ...(after === undefined ? {} : { after: withoutSecrets(after, kind) }),
-    },
+    ...rest,
+    ...(before === undefined ? {} : { before: withoutSecrets(before, kind) }),
+    ...(after === undefined ? {} : { after: withoutSecrets(after, kind) }),
   };
 }
 

@@ -189,10 +189,7 @@ export interface HistoryEntry {
   readonly part?: { readonly selected: number; readonly of?: number };
   /** the identity of each target; absent in entries of older versions */
   readonly targets?: Readonly<Record<string, IdentityText>>;
-  /**
-   * By how many milliseconds the clock of each target was ahead of the run's, according to its responses; below 0 when it was behind.
-   * Absent for targets that sent no time.
-   */
+  /** milliseconds by which the clock of each target was ahead of the run's, below 0 behind; absent for those that sent no time */
   readonly clocks?: Readonly<Record<string, number>>;
   /** RFC 3339; for an apply with a creation of unknown outcome: when a later apply ended, which resolved it */
   readonly settled?: string;
@@ -204,7 +201,9 @@ export interface HistoryEntry {
   readonly approvals?: readonly Approval[];
   /** the policies that it was checked with; absent where the stack named none, and in entries of older versions */
   readonly policies?: PlanPolicies;
-  /** contents of resources that `checked` of the changes names, by address */
+  /** resources without a change of their own whose tags changed, as policies saw them; absent in entries of older versions */
+  readonly tagged?: Readonly<Record<AddressText, CheckedRecord>>;
+  /** contents of resources that `checked` of the changes, or `tagged`, names, by address */
   readonly related?: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   /** declared resources that its plan left as they were; absent in entries of older versions */
   readonly unchanged?: number;

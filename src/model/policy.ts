@@ -108,6 +108,8 @@ export interface CheckedRecord {
 /** All changes of a plan as policies see them. */
 export interface CheckedRecords {
   readonly changes: ReadonlyMap<AddressText, CheckedRecord>;
+  /** resources without a change of their own whose tags change, which policies check as updates */
+  readonly tagged: ReadonlyMap<AddressText, CheckedRecord>;
   /** the contents of parents and references after the plan, once for all changes; without those that are not known */
   readonly related: Readonly<Record<string, Spec>>;
 }

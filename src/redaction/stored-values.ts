@@ -82,10 +82,15 @@ export function redactLock(lock: LedgerLock, redact: Redact): LedgerLock {
 
 export function redactEntry(entry: HistoryEntry, redact: Redact): HistoryEntry {
   return {
-    ...allBut(entry, ['id', 'stack', 'digest', 'targets', 'approvals', 'related', 'changes'], redact),
+    ...allBut(
+      entry,
+      ['id', 'stack', 'digest', 'targets', 'approvals', 'tagged', 'related', 'changes'],
+      redact,
+    ),
     ...(entry.approvals && {
       approvals: entry.approvals.map((one) => allBut(one, ['method', 'digest', 'acknowledged'], redact)),
     }),
+    ...(entry.tagged && { tagged: redactAll(entry.tagged, redact) as NonNullable<HistoryEntry['tagged']> }),
     ...(entry.related && {
       related: redactAll(entry.related, redact) as NonNullable<HistoryEntry['related']>,
     }),

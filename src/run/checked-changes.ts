@@ -19,16 +19,28 @@ interface Declared {
  * resource, and policies with tags are about the workspace.
  */
 export function changesToCheck(planning: PlanResult, declared: Declared): CheckedChange[] {
-  const { changes } = planning.plan;
-  const changed = new Set(changes.map(({ address }) => formatAddress(address)));
-  const tagged = changes.flatMap(({ address }): CheckedPart[] => {
-    const kind = declared.kinds.get(address.kind);
-    const root = rootOf(address, declared.kinds);
+  return checkedChanges(planning, declared, [...planning.plan.changes, ...taggedParts(planning, declared)]);
+}
+
+function taggedParts(planning: PlanResult, { kinds }: Pick<Declared, 'kinds'>): CheckedPart[] {
+  const roots = taggedAlone(
+    planning.plan.changes.map(({ address }) => address),
+    kinds,
+  );
+  return roots
+    .filter((root) => planning.live(root) !== undefined)
+    .map((address) => ({ address, action: 'update', fields: [] }));
+}
+
+/** What has no change of its own, while its tags change. @param changed the addresses of all changes */
+export function taggedAlone(changed: readonly Address[], kinds: Registry): Address[] {
+  const known = new Set(changed.map(formatAddress));
+  return changed.flatMap((address) => {
+    const kind = kinds.get(address.kind);
+    const root = rootOf(address, kinds);
     const isTagged = kind?.ownership.by === 'child' && Object.hasOwn(kind.fields, 'tags');
-    if (!isTagged || changed.has(formatAddress(root)) || planning.live(root) === undefined) return [];
-    return [{ address: root, action: 'update', fields: [] }];
+    return isTagged && !known.has(formatAddress(root)) ? [root] : [];
   });
-  return checkedChanges(planning, declared, [...changes, ...tagged]);
 }
 
 type CheckedPart = Pick<Change, 'address' | 'action' | 'fields' | 'place' | 'risks'>;
@@ -165,14 +177,17 @@ function tagsIn(value: Json | undefined): Record<string, string> {
 
 /** The changes of a plan as the history keeps them. */
 export function checkedRecords(planning: PlanResult, declared: Declared): CheckedRecords {
-  const all = checkedChanges(planning, declared, planning.plan.changes);
+  const { changes } = planning.plan;
+  const all = changesToCheck(planning, declared);
+  const records = all.map((checked) => [formatAddress(checked.address), recordOf(checked)] as const);
   const related = all.flatMap(({ parent, references }) =>
     [parent ?? [], references]
       .flat()
       .flatMap(({ address, spec }) => (spec === undefined ? [] : [[address, spec] as const])),
   );
   return {
-    changes: new Map(all.map((checked) => [formatAddress(checked.address), recordOf(checked)])),
+    changes: new Map(records.slice(0, changes.length)),
+    tagged: new Map(records.slice(changes.length)),
     related: Object.fromEntries(related),
   };
 }

@@ -18,6 +18,7 @@ import type {
   LedgerRecord,
   RunIdentity,
 } from '../../src/model/ledger.ts';
+import type { CheckedRecord } from '../../src/model/policy.ts';
 import type { IdentityText } from '../../src/model/stack.ts';
 
 const planted = 'planted-s3cret';
@@ -71,6 +72,19 @@ const ledger: Ledger = {
   },
 };
 
+const checked: Required<CheckedRecord> = {
+  before: value,
+  after: value,
+  tags: { [planted]: planted },
+  tagsBefore: { [planted]: planted },
+  accessGained: [planted],
+  accessLost: [planted],
+  declaredAt: planted,
+  hasUnknownTags: true,
+  parent: planted as AddressText,
+  references: [planted as AddressText],
+};
+
 const change: Required<HistoryChange> = {
   address: at,
   action: 'update',
@@ -86,18 +100,7 @@ const change: Required<HistoryChange> = {
     { path: [planted], before: planted, after: value, shape: 'map', origin: 'declared', unknown: planted },
   ],
   was: { [at]: value },
-  checked: {
-    before: value,
-    after: value,
-    tags: { [planted]: planted },
-    tagsBefore: { [planted]: planted },
-    accessGained: [planted],
-    accessLost: [planted],
-    declaredAt: planted,
-    hasUnknownTags: true,
-    parent: planted as AddressText,
-    references: [planted as AddressText],
-  },
+  checked,
 };
 
 const entry: Required<HistoryEntry> = {
@@ -142,6 +145,7 @@ const entry: Required<HistoryEntry> = {
   unchanged: 1,
   unrecorded: true,
   pruned: { until: planted, endedApprovals: { [planted]: planted } },
+  tagged: { [planted as AddressText]: checked },
   related: { [planted]: value },
   changes: [change],
 };
@@ -217,6 +221,7 @@ describe('a secret in every member', () => {
         '.targets.*',
         '.changes.0.address',
         '.changes.0.was.(key)',
+        '.tagged.(key)',
         '.related.(key)',
       ],
     ],

@@ -13,6 +13,7 @@ import { specShape } from '../../policies/load-policies.ts';
 import { changeVariable, countsOf, planVariable } from '../../policies/variables.ts';
 import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
 import { printable } from '../../report/view/printable.ts';
+import { taggedAlone } from '../../run/checked-changes.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { type CommandContext, printError, printJson, textOutput } from '../../run/terminal.ts';
@@ -81,7 +82,8 @@ export async function replayPolicies(
       findingOf(policy, address, result, now),
     );
     const { id, began, run, changes } = entry;
-    applies.push({ id, began, who: run.who, changes: changes.length, findings: [...findings, ...others] });
+    const all = [...findings, ...others, ...taggedUnknown(policies, entry, host)];
+    applies.push({ id, began, who: run.who, changes: changes.length, findings: all });
   }
   return { since: new Date(since).toISOString(), policies: policies.length, applies, damaged };
 }
@@ -102,6 +104,26 @@ function findingOf(
   };
 }
 
+/** Where only the tags changed, older entries do not have the resource itself, which each plan checks as well. */
+function taggedUnknown(
+  policies: readonly Policy[],
+  entry: HistoryEntry,
+  { kinds, now }: CliHost,
+): ReplayedFinding[] {
+  const roots = taggedAlone(
+    entry.changes.map(({ address }) => parseAddress(address)),
+    kinds,
+  );
+  return roots.flatMap((address) => {
+    const text = formatAddress(address);
+    if (entry.tagged !== undefined && Object.hasOwn(entry.tagged, text)) return [];
+    const change = { address, action: 'update', place: placeIn(entry, text), tags: {} } as const;
+    return policies
+      .filter(({ match }) => isMatched(match, { ...change, hasUnknownTags: true }))
+      .map((policy) => findingOf(policy, text, { is: 'unknown', message: lacks }, now()));
+  });
+}
+
 /** Whether all is there that rules may ask. */
 function isWhole({ unchanged, changes }: HistoryEntry): boolean {
   return unchanged !== undefined && changes.every(({ checked }) => checked !== undefined);
@@ -109,6 +131,9 @@ function isWhole({ unchanged, changes }: HistoryEntry): boolean {
 
 function checkOf(entry: HistoryEntry): PlanCheck {
   const { stack, commit, began, changes, unchanged = 0, related = {} } = entry;
+  const tagged = Object.entries(entry.tagged ?? {}).map(
+    ([address, checked]) => ({ address, action: 'update', fields: [], checked }) as const,
+  );
   const found = new Map<AddressText, RelatedResource>();
   const relatedAt = (address: AddressText): RelatedResource => {
     const spec = Object.hasOwn(related, address) ? related[address] : undefined;
@@ -118,7 +143,7 @@ function checkOf(entry: HistoryEntry): PlanCheck {
   };
   return {
     plan: { stack, commit, time: began, counts: countsOf(changes, unchanged) },
-    changes: changes.flatMap(({ address, action, fields, checked }) =>
+    changes: [...changes, ...tagged].flatMap(({ address, action, fields, checked }) =>
       checked === undefined
         ? []
         : [

@@ -23,15 +23,24 @@ interface TestResult {
   readonly place: Place;
   readonly expected: Expected;
   readonly found: Expected;
+  /** the message that the test names */
+  readonly expectedMessage?: string;
   /** of the violation or the error */
   readonly message?: string;
   readonly isPassed: boolean;
 }
 
+interface TestedPolicy {
+  readonly name: string;
+  readonly file: string;
+  readonly tests: number;
+  readonly failed: number;
+}
+
 interface TestRun {
-  readonly policies: readonly string[];
+  readonly policies: readonly TestedPolicy[];
   readonly results: readonly TestResult[];
-  /** policies without tests */
+  /** names of policies without tests */
   readonly untested: readonly string[];
 }
 
@@ -55,21 +64,26 @@ export async function runTests(
     cases: matching.map(({ rule }, change) => [rule, change]),
   });
   const resultOf = new Map(matching.map((one, index) => [one, results[index]]));
+  const tested = all.map((one): TestResult => {
+    const { policy, test, index } = one;
+    const result = resultOf.get(one);
+    const found = matching.includes(one) ? foundOf(result) : 'no-match';
+    const isMessage = test.message === undefined || test.message === result?.message;
+    return {
+      ...{ policy: policy.name, test: test.name, expected: test.expect, found },
+      ...(test.message === undefined ? {} : { expectedMessage: test.message }),
+      place: placeIn(policy.document, ['spec', 'tests', `${index}`, 'name']),
+      ...(result?.message === undefined ? {} : { message: result.message }),
+      isPassed: found === test.expect && isMessage,
+    };
+  });
   return {
-    policies: policies.map(({ name }) => name),
+    policies: policies.map(({ name, place, tests }) => ({
+      ...{ name, file: place.file, tests: tests.length },
+      failed: tested.filter(({ policy, isPassed }) => policy === name && !isPassed).length,
+    })),
     untested: policies.filter(({ tests }) => tests.length === 0).map(({ name }) => name),
-    results: all.map((one): TestResult => {
-      const { policy, test, index } = one;
-      const result = resultOf.get(one);
-      const found = matching.includes(one) ? foundOf(result) : 'no-match';
-      const isMessage = test.message === undefined || test.message === result?.message;
-      return {
-        ...{ policy: policy.name, test: test.name, expected: test.expect, found },
-        place: placeIn(policy.document, ['spec', 'tests', `${index}`, 'name']),
-        ...(result?.message === undefined ? {} : { message: result.message }),
-        isPassed: found === test.expect && isMessage,
-      };
-    }),
+    results: tested,
   };
 }
 
@@ -97,7 +111,7 @@ export function printTests(run: TestRun, { terminal }: CommandContext): ExitCode
   const failed = results.filter(({ isPassed }) => !isPassed);
   printJson(terminal, (reported) =>
     renderJson({
-      policies: [...policies],
+      policies: policies.map((one) => ({ ...one })),
       untested: [...untested],
       tests: results.map(({ isPassed, place: { file, line }, ...one }) => ({
         ...one,
@@ -109,8 +123,17 @@ export function printTests(run: TestRun, { terminal }: CommandContext): ExitCode
   );
   const output = textOutput(terminal);
   const { paint } = terminal;
-  for (const { policy, test, place, expected, found, message } of failed) {
-    const why = expected === found ? 'another message' : `expected ${expected}, found ${found}`;
+  const width = Math.max(...policies.map(({ name }) => name.length));
+  for (const { name, file, tests, failed: some } of policies) {
+    const which = some === 0 ? 'passed' : `passed, ${some} failed`;
+    const result = tests === 0 ? 'no tests' : `${counted(tests - some, 'test')} ${which}`;
+    output?.write(`${name.padEnd(width)}  ${result}  ${printable(file)}\n`);
+  }
+  for (const { policy, test, place, expected, expectedMessage, found, message } of failed) {
+    const why =
+      expected === found
+        ? `expected the message ${quoted(printable(expectedMessage ?? ''))}, found`
+        : `expected ${expected}, found ${found}`;
     const says = message === undefined ? '' : `: ${printable(message)}`;
     output?.write(
       `${paint.error('failed')}  ${policy}: ${printable(test)}\n        ${why}${says}\n        ${place.file}:${place.line}\n`,

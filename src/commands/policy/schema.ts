@@ -7,14 +7,18 @@ const diagnostics = Type.Optional(Type.Array(diagnosticSchema));
 
 export const policyTestsSchema = Type.Object(
   {
-    policies: Type.Array(Type.String(), { description: 'names of the policies' }),
-    untested: Type.Array(Type.String(), { description: 'policies without tests' }),
+    policies: Type.Array(
+      Type.Object({ name: Type.String(), file: Type.String(), tests: count, failed: count }),
+      { description: 'each policy with the number of its tests, and of those that failed' },
+    ),
+    untested: Type.Array(Type.String(), { description: 'names of policies without tests' }),
     tests: Type.Array(
       Type.Object({
         policy: Type.String(),
         test: Type.String(),
         expected: Type.Unsafe<string>(found),
         found: Type.Unsafe<string>(found),
+        expectedMessage: Type.Optional(Type.String({ description: 'the message that the test names' })),
         message: Type.Optional(Type.String({ description: 'of the violation, or why the rule fails' })),
         passed: Type.Boolean(),
         place: Type.Object({ file: Type.String(), line: Type.Integer() }),

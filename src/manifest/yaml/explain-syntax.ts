@@ -12,7 +12,7 @@ interface Mistake {
   readonly at?: number;
   readonly message: string;
   readonly fix?: string;
-  /** the part of the text that the message repeats */
+  /** the part of the text that the message or the fix repeats */
   readonly repeats?: string | undefined;
 }
 
@@ -39,19 +39,21 @@ export function explainSyntax(source: SourceText, base: number, error: YAMLExcep
   const mistake = explain({ ...linesAround(source.text, at), reason, base, conflict: firstConflict(source) });
   const start = mistake.at ?? at;
   const place = source.place(start, start + 1);
+  const isShown = linesAround(source.text, start).line === place.text;
+  const shown = (text: string) => (isShown ? text : masked(text, mistake));
   return {
     code: 'yaml-syntax',
     severity: 'error',
     class: 'invalid',
-    message: linesAround(source.text, start).line === place.text ? mistake.message : maskedMessage(mistake),
+    message: shown(mistake.message),
     place,
-    ...(mistake.fix === undefined ? {} : { fix: mistake.fix }),
+    ...(mistake.fix === undefined ? {} : { fix: shown(mistake.fix) }),
   };
 }
 
-/** For a line with hidden parts: the text that the message repeats may be the secret. */
-function maskedMessage({ message, repeats = '' }: Mistake): string {
-  return repeats === '' ? message : message.replace(repeats, () => '***');
+/** For a line with hidden parts: the text that the message or the fix repeats may be the secret. */
+function masked(text: string, { repeats = '' }: Mistake): string {
+  return repeats === '' ? text : text.replace(repeats, () => '***');
 }
 
 /** Cached by text, because every broken document of a file asks for it. */
@@ -107,6 +109,7 @@ const findersByText: readonly MistakeFinder[] = [
     if (inLine === -1 && inBefore === -1) return undefined;
     return { ...unrenderedTemplate, at: inLine === -1 ? beforeStart + inBefore : lineStart + inLine };
   },
+  negatedExpression,
   ({ reason, line, lineStart, before, beforeStart }) => {
     if (!oddLine.test(reason)) return undefined;
     const [inLine, inBefore] = [line, before].map((text) => /^(-{1,2}|-{4,}|[–—]+)\s*$/.test(text));
@@ -118,6 +121,20 @@ const findersByText: readonly MistakeFinder[] = [
     };
   },
 ];
+
+/** A rule of a policy that begins with "!", which is the mark of a tag in YAML. The parser stops at many places of it. */
+function negatedExpression({ line, lineStart }: ErrorContext): Mistake | undefined {
+  const [, start = '', expression = ''] = /^(\s*(?:- +)?[\w-]+: +)(!.*?)(?:\s+#.*|\s*)$/.exec(line) ?? [];
+  if (!/^!+\s*(?:\(|[\w.]+[([]|\w+(?:\.\w+)+$|[\w.]+\s+(?:&&|\|\||[=!<>]=|[<>?]|in\s))/.test(expression))
+    return undefined;
+  const repeats = `'${expression.replaceAll("'", "''")}'`;
+  return {
+    at: lineStart + start.length,
+    message: 'a value that begins with "!" needs quotes: YAML takes the mark for a tag',
+    repeats,
+    fix: `write ${start.trim()} ${repeats}`,
+  };
+}
 
 /** The parser's reasons, each with its usual cause. */
 const findersByReason: readonly MistakeFinder[] = [

@@ -31,7 +31,8 @@ describe('trueup policy test', () => {
         { name: 'nothing known', expect: 'error' },
       ),
     );
-    expect(ran).toMatchObject({ code: 0, out: '4 tests of 1 policy passed\n' });
+    const out = 'no-auto-apply  4 tests passed  rules.yaml\n4 tests of 1 policy passed\n';
+    expect(ran).toMatchObject({ code: 0, out });
   });
 
   it('fails with the place of a test that finds something else, or another message', async () => {
@@ -46,14 +47,18 @@ describe('trueup policy test', () => {
     expect(ran.out).toContain(
       'no-auto-apply: on\n        expected pass, found violation: off: sample\n        rules.yaml:1',
     );
-    expect(ran.out).toContain('another message: off: sample');
+    expect(ran.out).toContain('expected the message "off", found: off: sample');
     expect(ran.out).toContain('expected violation, found error');
+    expect(ran.out).toContain('no-auto-apply  0 tests passed, 3 failed  rules.yaml\n');
     expect(ran.out).toContain('0 tests of 1 policy passed, 3 failed');
   });
 
   it('names policies without tests, and prints all of it as JSON', async () => {
-    const { out } = await run(policiesText(policy('untested')), ['--format', 'json']);
-    expect(JSON.parse(out)).toMatchObject({ policies: ['untested'], untested: ['untested'], tests: [] });
+    const text = policiesText(policy('untested'));
+    expect((await run(text)).out).toContain('untested  no tests  rules.yaml\n');
+    const { out } = await run(text, ['--format', 'json']);
+    const known = { name: 'untested', file: 'rules.yaml', tests: 0, failed: 0 };
+    expect(JSON.parse(out)).toMatchObject({ policies: [known], untested: ['untested'], tests: [] });
   });
 
   it('runs no test of a policy that is not valid', async () => {
@@ -94,6 +99,29 @@ describe('trueup policy replay', () => {
     const stack = await prepare();
     const { out } = await stack.run(['policy', 'replay', '--since', '2099-01-01T00:00:00Z'], 0);
     expect(out).toContain('Of 0 applies with changes');
+  });
+
+  it('checks a workspace of which only the tags changed, as the plan does, and calls it unknown where older entries lack it', async () => {
+    const stack = await prepare();
+    await stack.write('policies/rules.yaml', policiesText(policy('named', { rule: 'true' })));
+    const tags = (value: string) => workspace('app', { autoApply: true, tags: { env: value } });
+    await stack.declare(tags('dev'), workspace('other'));
+    await stack.run(['apply', '--yes'], 0);
+    const prod = { match: { kinds: ['Workspace'], tags: { env: 'prod' } }, rule: '!resource.spec.autoApply' };
+    await stack.declare(tags('prod'), workspace('other'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.write('policies/rules.yaml', policiesText(policy('manual-prod', prod)));
+    const newest = async () => {
+      const { out } = await stack.run(['policy', 'replay', '--format', 'json'], 0);
+      return JSON.parse(out).applies[0].findings;
+    };
+    const found = { policy: 'manual-prod', address: 'Workspace/acme/app' };
+    expect(await newest()).toEqual([expect.objectContaining({ ...found, is: 'violation' })]);
+    for (const file of await entriesOf(stack)) {
+      const { tagged: _, ...entry } = JSON.parse(await readFile(file, 'utf8'));
+      await writeFile(file, JSON.stringify(entry));
+    }
+    expect(await newest()).toEqual([expect.objectContaining({ ...found, is: 'unknown' })]);
   });
 
   it('calls what older entries lack unknown, and never passed, and decides what they have', async () => {

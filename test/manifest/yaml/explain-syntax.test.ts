@@ -94,6 +94,19 @@ describe('text that is no YAML is explained where it goes wrong', () => {
       'write "---"',
     ],
     ['a tag', 'a: !secret x\n', '1:4+1', 'the tag "!secret" is not supported', 'leave the tag out'],
+    ...[
+      ['!has(resource.spec.project)', "'!has(resource.spec.project)'"],
+      ['!(change.name == "a" && has(x))  # a comment', '\'!(change.name == "a" && has(x))\''],
+      ['!resource.spec.autoApply', "'!resource.spec.autoApply'"],
+      ["!has(x) || y == 'prod'", "'!has(x) || y == ''prod'''"],
+      ['!plan.counts.all(t, t == "x")', '\'!plan.counts.all(t, t == "x")\''],
+    ].map(([rule = '', corrected = '']) => [
+      `a rule without quotes that begins with "!": ${rule}`,
+      `a: 1\nrule: ${rule}\n`,
+      '2:7+1',
+      'a value that begins with "!" needs quotes: YAML takes the mark for a tag',
+      `write rule: ${corrected}`,
+    ]),
     [
       'a list on the line of its field',
       'a: - b\n',
