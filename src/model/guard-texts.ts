@@ -94,6 +94,7 @@ export const guardTexts: Readonly<Record<BuiltInGuard, GuardText>> = {
     trips:
       'A project, an agent pool, an SSH key or a VCS connection is given by its name, and the ledger has another id for this name. Somebody renamed things in the service, swapped their names, or created another one under the same name.',
     more: [
+      'It also fires if a resource has the name of another resource of the stack, such as two workspaces that exchanged their names in the service: the ledger has its id under another name. Then the plan would write the settings of one into the other. The guard names both ids, and blocks although the stack allows it. Give the resources their names back in the service.',
       'The id in the record of the resource counts. For a resource that did not have the name before, the ids in the records of all others in the target count.',
       'It also fires if nothing else of the resource changes. The apply that acknowledges it records the new id.',
     ],

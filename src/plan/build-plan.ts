@@ -26,6 +26,7 @@ import {
 import { coverageOf } from './coverage.ts';
 import { contentOf, findGuards, withRisks } from './find-guards.ts';
 import type { ResponseCheck } from './verify-responses.ts';
+import { type ExchangedName, exchangedNames } from './identity-guards.ts';
 import { liveSecretNames } from './secret-names.ts';
 import { joinForeignIds } from './our-tags.ts';
 import { type RemainingWork, remainingWork } from './remaining-work.ts';
@@ -63,6 +64,8 @@ export interface PlanResult {
   live(address: Address): LiveResource | undefined;
   /** The complete content of a resource once the plan is carried out; undefined for one that the plan does not know. */
   contentOf(address: Address): Spec | undefined;
+  /** Resources that have the names of others, because somebody changed names in the service. */
+  exchangedNames(): readonly ExchangedName[];
   /** Compares a live resource that was read again just before a call of its change is sent. */
   recheck(change: Change, live: LiveResource | undefined, about: RecheckMoment): Recheck;
   /** The values that the resource of a change inherits, if the plan relied on them. */
@@ -140,6 +143,7 @@ export function buildPlan(input: PlanInput): PlanResult {
     forget,
     records: recordsOf(context, drafts),
     live: (address) => context.live.get(formatAddress(address)),
+    exchangedNames: () => exchangedNames(context, drafts),
     contentOf: (address) => {
       const draft = drafts.get(formatAddress(address));
       return draft && contentOf(context, draft);

@@ -21,7 +21,13 @@ import { checkoutGuards } from './checkout-guards.ts';
 import { type CountedGuard, countGuards, type CountInput, countOwnership } from './count-guards.ts';
 import type { Draft } from './draft-declared.ts';
 import { findRenames, type LikelyRename } from './find-renames.ts';
-import { guardMessages, identityGuards, type UncountedGuard } from './identity-guards.ts';
+import {
+  exchangedMessage,
+  exchangedNames,
+  guardMessages,
+  identityGuards,
+  type UncountedGuard,
+} from './identity-guards.ts';
 import { loosenedGuards } from './loosened.ts';
 import { changedReferences } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
@@ -47,6 +53,7 @@ export function findGuards(
     ...forcedFindings(pending),
     ...renameFindings(context, drafts),
     ...referenceFindings(context, drafts),
+    ...exchangedFindings(context, drafts),
     ...riskFindings(pending),
   ];
   return found
@@ -138,6 +145,12 @@ function referenceFindings(
     ({ address }) => context.part === undefined || drafts.has(formatAddress(address)),
   );
   return gather(hits.map((one) => ({ ...one, id: 'reference-changed' as const })));
+}
+
+/** No stack allows for good that a name stands for another resource. */
+function exchangedFindings(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>): Finding[] {
+  const about = { id: 'reference-changed', always: true, says: exchangedMessage } as const;
+  return gather(exchangedNames(context, drafts).map((one) => ({ ...one, ...about })));
 }
 
 function renameFindings(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>): CountedGuard[] {

@@ -2,7 +2,8 @@
  * The guards about the identity of a resource: created again, deleted without a record, taken over, and
  * the messages of the guards that do not count.
  */
-import { type Address, formatAddress } from '../model/address.ts';
+import { idKey } from '../compare/match-ids.ts';
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { RiskGuard } from '../model/guard.ts';
 import { quoted } from '../model/quoted.ts';
 import type { Draft } from './draft-declared.ts';
@@ -87,13 +88,84 @@ function isUnrecorded(context: PlanContext, { change: { address, action } }: Dra
 
 /** The ledger has another resource with this name: the live one may be another team's, and an old "adopt: true" is not about it. */
 function replacedResource(context: PlanContext, { change: { address }, live }: Draft): string | undefined {
-  const { renamedFrom } = context.desired.get(formatAddress(address))?.metadata ?? {};
-  const names = [address, ...(renamedFrom === undefined ? [] : [{ ...address, name: renamedFrom }])];
-  const known = names
-    .map((name) => context.ledger.records.get(formatAddress(name))?.id)
-    .find((id) => id !== undefined);
+  const known = idUnderName(context, address);
   if (known === undefined || live?.id === undefined || known === live.id) return undefined;
   return `the ledger has ${quoted(known)} under this name, but the live resource is ${quoted(live.id)}`;
+}
+
+/** A resource that has the name of another one. */
+export interface ExchangedName {
+  readonly address: Address;
+  /** the address that the ledger has for it */
+  readonly recordedAs: AddressText;
+  /** about both resources, with their ids */
+  readonly messages: readonly string[];
+}
+
+/**
+ * Resources whose name stands for another resource of ours than when it was applied, because names were changed in the service. They count
+ * also if nothing is sent: an apply would record the other id.
+ */
+export function exchangedNames(
+  context: PlanContext,
+  drafts: ReadonlyMap<AddressText, Draft>,
+): readonly ExchangedName[] {
+  const exchanged = [...drafts.values()].flatMap(({ change: { address }, live }) => {
+    const { ownership } = context.kind(address.kind);
+    // A child has the name of its parent.
+    if (live?.id === undefined) return [];
+    if (ownership.by === 'child' && drafts.has(formatAddress(ownership.of(address)))) return [];
+    const known = exchangedWith(context, address, live.id);
+    return known === undefined ? [] : [{ address, id: live.id, ...known }];
+  });
+  if (exchanged.length === 0) return [];
+  const nameNow = new Map(
+    [...context.live.values()].map(({ address, id = '', spec }) => [
+      idKey(address, id),
+      String(spec['name'] ?? address.name),
+    ]),
+  );
+  return exchanged.map(({ address, id, recordedAs, former }) => {
+    const now = former === undefined ? undefined : nameNow.get(idKey(address, former));
+    const whereabouts = now === undefined ? 'was not found' : `is called ${quoted(now)} now`;
+    const other =
+      former === undefined ? '' : `, and has ${quoted(former)} under this name, which ${whereabouts}`;
+    return {
+      address,
+      recordedAs,
+      messages: [
+        `the ledger has ${quoted(id)} as ${quoted(recordedAs)}${other}: give them their names back in the service, or apply what is declared to the resources as they are called now`,
+      ],
+    };
+  });
+}
+
+/** Where the ledger has the id of a live resource, if the name of the resource stands for another one there. */
+function exchangedWith(
+  context: PlanContext,
+  address: Address,
+  id: string,
+): { readonly recordedAs: AddressText; readonly former: string | undefined } | undefined {
+  const recordedAs = context.recordedAt(address);
+  if (recordedAs === undefined || namesOf(context, address).includes(recordedAs)) return undefined;
+  const former = idUnderName(context, address);
+  const { desired, removalRequests, movesAway } = context;
+  const isDeclared = [desired, removalRequests, movesAway].some((documents) => documents.has(recordedAs));
+  return isDeclared || (former !== undefined && former !== id) ? { recordedAs, former } : undefined;
+}
+
+/** The address of a resource, and the one that its document renames it from. */
+function namesOf({ desired }: PlanContext, address: Address): AddressText[] {
+  const { renamedFrom } = desired.get(formatAddress(address))?.metadata ?? {};
+  const former = renamedFrom === undefined ? [] : [{ ...address, name: renamedFrom }];
+  return [address, ...former].map(formatAddress);
+}
+
+/** The id that the ledger has under the name of a resource, or under its former name. */
+function idUnderName(context: PlanContext, address: Address): string | undefined {
+  return namesOf(context, address)
+    .map((text) => context.ledger.records.get(text)?.id)
+    .find((id) => id !== undefined);
 }
 
 function creatorMessages({ change: { createdBy } }: Draft): string[] {
@@ -157,6 +229,10 @@ export type UncountedGuard =
 /** For `adopt`, if the ledger has another resource with that name. */
 const replacedMessage =
   'would be taken over, although the ledger has another one of that name with another id';
+
+/** For `reference-changed`, if the name of the resource itself stands for another one. */
+export const exchangedMessage =
+  'would be applied to another resource than before: names were changed in the service';
 
 /** For `takeover`, if the resource is deleted. */
 const givenBackMessage = 'would be deleted, although this stack took it over from another one';

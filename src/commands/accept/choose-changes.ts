@@ -10,6 +10,7 @@ import type { Plan } from '../../model/plan.ts';
 import type { DesiredResource } from '../../model/resource.ts';
 import { sameJson, valueAt } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
+import type { ExchangedName } from '../../plan/identity-guards.ts';
 import { isRecordedFlag } from '../../plan/recorded-flags.ts';
 import {
   fieldAt,
@@ -36,6 +37,8 @@ interface ChoiceContext {
   readonly resources: readonly DesiredResource[];
   readonly kinds: Registry;
   readonly ledger: Ledger;
+  /** resources that have the names of others */
+  readonly exchanged: readonly ExchangedName[];
   /** the lists of the things that manifests give by name, by target */
   listsOf(target: string): NameLists;
 }
@@ -58,6 +61,8 @@ export function chooseAcceptedChanges(plan: Plan, request: AcceptRequest, contex
     if (resource === undefined)
       return { acceptedChanges: [], refusals: [unknownAddress(text, [...declared.keys()])] };
     const change = changes.get(text);
+    const exchanged = exchangedName(resource, context);
+    if (exchanged !== undefined) return { acceptedChanges: [], refusals: [exchanged] };
     if (change?.action === 'create') return takeRemoval(change, request, context);
     return takeFields(change, { resource, request, context });
   });
@@ -85,6 +90,22 @@ function matching(text: string, declared: readonly string[]): string | undefined
   const near = nearestWord(text, declared);
   const meant = same.length === 0 && near !== undefined ? [near] : same;
   return meant.length === 0 ? undefined : `did you mean ${meant.map(quoted).join(' or ')}?`;
+}
+
+/** The values of one resource are not those of another, whatever it is called now. */
+function exchangedName(
+  { address, place }: DesiredResource,
+  { exchanged, kinds }: ChoiceContext,
+): Refusal | undefined {
+  const ownership = kinds.get(address.kind)?.ownership;
+  const owner = formatAddress(ownership?.by === 'child' ? ownership.of(address) : address);
+  const found = exchanged.find((one) => [formatAddress(one.address), one.recordedAs].includes(owner));
+  if (found === undefined) return undefined;
+  return refuse({ address, path: [] }, 'resource-renamed', {
+    message: `${quoted(formatAddress(found.address))} has the name of another resource: ${found.messages.join('; ')}`,
+    place,
+    fix: 'give the resources their names back in the service',
+  });
 }
 
 function takeRemoval(

@@ -13,6 +13,7 @@ import { counted, quoted } from '../../model/quoted.ts';
 import type { Guards } from '../../model/stack.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import { type CountedGuard, countGuards } from '../../plan/count-guards.ts';
+import type { ExchangedName } from '../../plan/identity-guards.ts';
 import { withIds } from '../../plan/names.ts';
 import {
   addExamples,
@@ -98,11 +99,12 @@ async function accept(
     await learnSources(stack, manifests.resources, host);
     const { kinds, cwd, secrets } = host;
     const attemptWith = (from: LoadedManifests) =>
-      attempt(from, input, (plan) =>
+      attempt(from, input, (plan, exchanged) =>
         chooseAcceptedChanges(plan, request, {
           resources: withIds(input, from.resources).declared,
           kinds,
           ledger,
+          exchanged,
           listsOf: (name) => input.targets.find(({ target }) => target.name === name)?.names ?? new Map(),
         }),
       );
@@ -187,18 +189,24 @@ interface Attempt extends Trial {
 function attempt(
   manifests: LoadedManifests,
   input: PlanInput,
-  choose: (plan: Plan) => Pick<Trial, 'acceptedChanges' | 'refusals'>,
+  choose: (plan: Plan, exchanged: readonly ExchangedName[]) => Pick<Trial, 'acceptedChanges' | 'refusals'>,
 ): Attempt {
   if (hasErrors(manifests.diagnostics))
     return { manifests, acceptedChanges: [], refusals: [], problems: [], contentOf: () => undefined };
-  const { plan, contentOf } = buildPlan({
+  const { plan, contentOf, exchangedNames } = buildPlan({
     ...input,
     desired: manifests.resources,
     manifestsComplete: manifests.complete,
     // This plan is not stored: each key is accepted or refused by itself.
     secretsIn: undefined,
   });
-  return { manifests, plan, ...choose(plan), problems: plan.problems as Trial['problems'], contentOf };
+  return {
+    manifests,
+    plan,
+    ...choose(plan, exchangedNames()),
+    problems: plan.problems as Trial['problems'],
+    contentOf,
+  };
 }
 
 // Checks the manifests that would be dropped against the stack's guards about deletions: for a token that sees nothing it is the

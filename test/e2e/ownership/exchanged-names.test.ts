@@ -1,0 +1,189 @@
+/** Names of managed resources that somebody exchanged in the service: a name never silently stands for another resource. */
+import { describe, expect, it } from 'vitest';
+import { type ApplyScene, openApplyScene } from '../../support/ci/apply-scene.ts';
+import { type Bench, openBench } from '../../support/cli/bench.ts';
+import { removalRequest, workspace } from '../../support/cli/documents.ts';
+import { bothDialects, openProjects, project } from '../../support/cli/projects-scene.ts';
+
+/** Gives each workspace the name that it is mapped to. */
+async function rename({ byHand, idOf }: Bench, names: Readonly<Record<string, string>>): Promise<void> {
+  const renamed = await Promise.all(
+    Object.entries(names).map(async ([name, to]) => ({ id: await idOf(name), to })),
+  );
+  const change = (id: string, name: string) =>
+    byHand.patch(`/workspaces/${id}`, { data: { type: 'workspaces', attributes: { name } } });
+  for (const { id } of renamed) await change(id, `meanwhile-${id}`);
+  for (const { id, to } of renamed) await change(id, to);
+}
+
+const [a, b, c] = ['a', 'b', 'c'].map((name) => workspace(name, { description: `about ${name}` }));
+const two = [a, b].flatMap((one) => one ?? []);
+const three = [a, b, c].flatMap((one) => one ?? []);
+
+type Stack = Awaited<ReturnType<Bench['checkout']>>;
+
+/** The resources that the guard names. */
+async function exchanged(stack: Stack, ...words: string[]): Promise<string[]> {
+  const { out } = await stack.run(['plan', '--format', 'json', ...words], 0);
+  const { guards } = JSON.parse(out) as Awaited<ReturnType<Stack['plan']>>;
+  return guards
+    .filter(
+      ({ id, effect, message }) =>
+        id === 'reference-changed' && effect === 'blocks' && message.includes('another resource'),
+    )
+    .flatMap(({ concerns }) => concerns.map(({ address }) => address));
+}
+
+const [atA, atB, atC] = ['Workspace/acme/a', 'Workspace/acme/b', 'Workspace/acme/c'];
+
+describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their names', (dialect) => {
+  async function begin(...documents: object[]) {
+    const bench = await openBench({ dialects: [dialect] });
+    const stack = await bench.checkout({ workspaces: { dialect } });
+    await stack.begin(...documents);
+    return { bench, stack };
+  }
+
+  it('block each plan, which names both with their ids', async () => {
+    const { bench, stack } = await begin(...two);
+    const [idOfA, idOfB] = [await bench.idOf('a'), await bench.idOf('b')];
+    await rename(bench, { a: 'b', b: 'a' });
+    const { guards, digest } = await stack.plan(0);
+    expect(guards).toMatchObject([
+      {
+        id: 'reference-changed',
+        effect: 'blocks',
+        counted: 2,
+        concerns: [
+          {
+            address: atA,
+            says: [
+              `the ledger has "${idOfB}" as "${atB}", and has "${idOfA}" under this name, which is called "b" now: give them their names back in the service, or apply what is declared to the resources as they are called now`,
+            ],
+          },
+          { address: atB },
+        ],
+      },
+    ]);
+    await stack.run(['apply', '--yes'], 5);
+    await stack.run(['apply', '--approve', digest], 5);
+    const lenient = await stack.become({
+      workspaces: { dialect },
+      spec: { guards: { allow: ['reference-changed'] } },
+    });
+    await lenient.run(['apply', '--yes'], 5);
+    expect(bench.written()).toEqual([]);
+    await rename(bench, { a: 'b', b: 'a' });
+    expect(await stack.plan(0)).toMatchObject({ changes: [], guards: [] });
+  });
+
+  it('stand for each other once somebody acknowledges it, and the next plan is empty', async () => {
+    const { bench, stack } = await begin(...two);
+    const idOfA = await bench.idOf('a');
+    await rename(bench, { a: 'b', b: 'a' });
+    await stack.insist();
+    expect(await stack.plan(0)).toMatchObject({ changes: [], guards: [] });
+    expect((await stack.ledger()).records[atB]?.id).toBe(idOfA);
+  });
+
+  it('block it also where only one would change, or none', async () => {
+    const { bench, stack } = await begin(
+      workspace('a', { description: 'same' }),
+      workspace('b', { description: 'same' }),
+    );
+    await rename(bench, { a: 'b', b: 'a' });
+    expect(await exchanged(stack)).toEqual([atA, atB]);
+    await stack.declare(workspace('a', { description: 'new' }), workspace('b', { description: 'same' }));
+    expect(await exchanged(stack)).toEqual([atA, atB]);
+    await stack.run(['apply', '--yes'], 5);
+  });
+
+  it('block it in a cycle of three, and in a plan of a part', async () => {
+    const { bench, stack } = await begin(...three);
+    await rename(bench, { a: 'b', b: 'c', c: 'a' });
+    expect(await exchanged(stack)).toEqual([atA, atB, atC]);
+    expect(await exchanged(stack, '--select', atB ?? '')).toEqual([atB]);
+  });
+
+  it('block it where the former holder of the name was deleted', async () => {
+    const { bench, stack } = await begin(...two);
+    await bench.byHand.delete(`/workspaces/${await bench.idOf('a')}`);
+    await rename(bench, { b: 'a' });
+    expect(await exchanged(stack)).toEqual([atA]);
+    await stack.run(['accept', atB ?? '', '--remove', '--yes'], 1);
+  });
+
+  it('block it where the name is declared for the first time', async () => {
+    const { bench, stack } = await begin(...two);
+    await rename(bench, { b: 'c' });
+    await stack.declare(...three);
+    expect(await exchanged(stack)).toEqual([atC]);
+  });
+
+  it('block it where a manifest renames one of them at the same time', async () => {
+    const { bench, stack } = await begin(...two);
+    await rename(bench, { a: 'b', b: 'a' });
+    await stack.declare(workspace('new', { description: 'about a' }, { renamedFrom: 'a' }), ...two.slice(1));
+    expect(await exchanged(stack)).toEqual([atB, 'Workspace/acme/new']);
+  });
+
+  it('block the removal that is requested for one of them', async () => {
+    const { bench, stack } = await begin(...two);
+    await rename(bench, { a: 'b', b: 'a' });
+    await stack.declare(removalRequest('Workspace', 'a', 'safe'), ...two.slice(1));
+    expect(await exchanged(stack)).toContain(atA);
+    await stack.run(['apply', '--yes'], 5);
+  });
+
+  it('are reported as drift, and accept writes no value of one into the document of the other', async () => {
+    const { bench, stack } = await begin(...two);
+    await rename(bench, { a: 'b', b: 'a' });
+    const { out } = await stack.tryRun(['drift']);
+    expect(out).toContain('the applied resource is now called "b"');
+    const refused = await stack.run(['accept', '--all', '--yes'], 1);
+    expect(refused.out + refused.err).toContain('resource-renamed');
+    expect(await exchanged(stack)).toEqual([atA, atB]);
+    const { changes } = await stack.plan();
+    expect(changes).toHaveLength(2);
+  });
+
+  it('are no matter where a document renames a workspace, or follows one that was renamed', async () => {
+    const { bench, stack } = await begin(...two);
+    await stack.declare(workspace('c', { description: 'about a' }, { renamedFrom: 'a' }), ...two.slice(1));
+    await rename(bench, { a: 'c' });
+    expect(await exchanged(stack)).toEqual([]);
+    await stack.run(['apply', '--yes'], 0);
+    await rename(bench, { b: 'd' });
+    expect(await exchanged(stack)).toEqual([]);
+  });
+
+  it('that are projects block it, too', async () => {
+    const { stack, idOfProject, change } = await openProjects(dialect);
+    await stack.begin(
+      project('one', { description: 'about one' }),
+      project('two', { description: 'about two' }),
+    );
+    const [one, other] = [await idOfProject('one'), await idOfProject('two')];
+    await change(one, { name: 'meanwhile' });
+    await change(other, { name: 'one' });
+    await change(one, { name: 'two' });
+    expect(await exchanged(stack)).toEqual(['Project/acme/one', 'Project/acme/two']);
+    await stack.run(['apply', '--yes'], 5);
+  });
+});
+
+describe('A merged pull request about workspaces that exchanged their names', () => {
+  it('is stopped by the guard', async () => {
+    const scene: ApplyScene = await openApplyScene();
+    const first = await scene.pull(two);
+    first.approve('alice');
+    first.merge();
+    await scene.ciApply(0);
+    scene.bench.wire.reset();
+    await rename(scene.bench, { a: 'b', b: 'a' });
+    const second = await scene.pull(three);
+    second.approve('alice');
+    second.merge();
+    await scene.refused(/reference-changed/, 5);
+  });
+});
