@@ -1,4 +1,5 @@
 /** Checks the changes of a plan against policies: which violate one, which are exempt, and what apply may do about that. */
+import { placeIn } from '../manifest/yaml/yaml-document.ts';
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { type Concern, type Guard, policyGuard, sortConcerns } from '../model/guard.ts';
@@ -8,7 +9,7 @@ import type { Exemption, PlanPolicies, Policy, PolicyMatch, UsedExemption } from
 import { counted, quoted } from '../model/quoted.ts';
 import { evaluate } from './evaluate.ts';
 import { exemptionsFor, exemptionState } from './exemptions.ts';
-import { type LoadedPolicies, specShape } from './load-policies.ts';
+import { type LoadedPolicies, type ReadPolicy, specShape } from './load-policies.ts';
 import {
   changeVariable,
   type CheckedChange,
@@ -201,8 +202,8 @@ function messageOf({ violation: { message }, ended }: Decided): string {
   return message === '' ? why : `${message}; ${why}`;
 }
 
-function endingSoon({ name, exemptions, place }: Policy, now: number): Diagnostic[] {
-  return exemptions.flatMap((exemption): Diagnostic[] => {
+function endingSoon({ name, exemptions, document }: ReadPolicy, now: number): Diagnostic[] {
+  return exemptions.flatMap((exemption, index): Diagnostic[] => {
     const state = exemptionState(exemption, now);
     if (state.is !== 'in-force' || !state.endsSoon) return [];
     const { resource, owner, until, reason } = exemption;
@@ -212,7 +213,7 @@ function endingSoon({ name, exemptions, place }: Policy, now: number): Diagnosti
         severity: 'warning',
         class: 'failure',
         message: `the exemption of ${quoted(resource)} from the policy ${quoted(name)} ends on ${until} (owner: ${owner}; reason: ${reason})`,
-        place,
+        place: placeIn(document, ['spec', 'exemptions', `${index}`, 'until']),
         fix: `change the resource so that it follows the policy, or renew the exemption`,
       },
     ];

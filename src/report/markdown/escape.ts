@@ -17,6 +17,10 @@ const references = /www(?=\.)|(?:GH|GL|GHSA|CVE)(?=-)/gi;
 
 const commit = /[0-9a-f]{7,}/gi;
 
+/** The whole id of a commit as a word. As code it can be copied, and nothing links it. The next code span must not touch it. */
+const wholeCommit = /(?<=\s)([0-9a-f]{40})(?=[\s,;)]|$)/;
+const followedCommit = /(?<=\s)([0-9a-f]{40})(?=[\s,;)])/;
+
 /** Inline syntax of CommonMark and GFM. */
 const punctuation = /[\\*_[\]~]/g;
 
@@ -42,7 +46,11 @@ export function sentence(text: string, max = maxSentence): string {
     .map((part, index) => {
       if (index % 2 === 1 && isClearUnquoted(part)) return code(part.slice(1, -1));
       // Without a character in between, the backticks of two adjacent code spans would join.
-      return part === '' && !isLast(index) ? '&#8203;' : plainText(part);
+      if (part === '' && !isLast(index)) return '&#8203;';
+      return part
+        .split(index === parts.length - 1 ? wholeCommit : followedCommit)
+        .map((piece, at) => (at % 2 === 1 ? code(piece) : plainText(piece)))
+        .join('');
     })
     .join('');
 }

@@ -1,4 +1,5 @@
 /** Policies through the real CLI: what violates one is shown with the plan, and apply checks again at its own time. */
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
@@ -286,6 +287,11 @@ describe('An exemption', () => {
     expect(out).toContain('Nothing to change');
     expect(out).toContain('the exemption of "Workspace/acme/app"');
     expect(out).toContain('owner: team-net');
+    const json = JSON.parse((await at(begun, now, ['plan', '--format', 'json'], 0)).out);
+    const all = [...json.problems, ...(json.diagnostics ?? [])];
+    const { place } = all.find(({ code }: { code: string }) => code === 'exemption-ends');
+    const lines = (await readFile(join(begun.stack.directory, place.file), 'utf8')).split('\n');
+    expect(lines[place.line - 1]?.slice(place.column - 1)).toMatch(/^"2026-12-05"/);
   });
 
   it('that ends more than 90 days from now is an error', async () => {

@@ -68,6 +68,14 @@ it('names that a sentence quotes are code, which can be copied as it is', () => 
   expect(sentence('an "odd" quote " stays, and "" too')).toBe('an `odd` quote " stays, and "" too');
 });
 
+it('the whole id of a commit is code, which can be copied as it is and links nothing', () => {
+  const id = 'c0ffee11'.repeat(5);
+  expect(sentence(`2 of origin/main at commit ${id}, and at ${id}`)).toBe(
+    `2 of origin/main at commit \`${id}\`, and at \`${id}\``,
+  );
+  expect(sentence(`at ${id}"name"`)).not.toContain(id);
+});
+
 it('what a platform would link in plain text has an invisible character in it', () => {
   expect(sentence('@ann closed #12')).toBe('@&#8203;ann closed #&#8203;12');
   expect(sentence('see https://e.vil or www.e.vil')).toBe('see https:&#8203;//e.vil or www&#8203;.e.vil');
