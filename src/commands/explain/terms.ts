@@ -2,13 +2,18 @@
  * Everything that can be explained, by the name that users type: error codes, guards, kinds and their fields. The texts are those
  * of the catalogue, the guards and the schemas.
  */
-import { describeKinds, type FieldDescription } from '../../manifest/schema/describe-fields.ts';
+import {
+  describeDocument,
+  describeKinds,
+  type FieldDescription,
+} from '../../manifest/schema/describe-fields.ts';
 import type { CodeEntry } from '../../model/code-entry.ts';
 import { type CodeGroup, codeGroups, type DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import { type BuiltInGuard, guardDefaults } from '../../model/guard.ts';
 import { guardTexts } from '../../model/guard-texts.ts';
 import type { Registry } from '../../model/kind.ts';
 import { nearestWord } from '../../model/nearest-word.ts';
+import { policySchema } from '../../policies/schema.ts';
 import { exitCodeMeanings, exitCodesOfErrors } from '../../run/exit-code-meanings.ts';
 import { findingMeanings } from '../../run/finding-meanings.ts';
 
@@ -80,7 +85,7 @@ export function allTerms(kinds: Registry): readonly ListedTerm[] {
   const guards = Object.entries(guardDefaults).map(
     ([name, effect]): GuardTerm => ({ about: 'guard', name, effect, ...guardTexts[name as BuiltInGuard] }),
   );
-  const described = describeKinds(kinds).map(
+  const described = [...describeKinds(kinds), describeDocument('Policy', policySchema)].map(
     ({ name, summary, fields }): KindTerm => ({
       about: 'kind',
       name,

@@ -2,6 +2,7 @@
  * Describes every field of the documents that users write, from the JSON Schema and the field table of each kind: the one source
  * of `trueup explain` and of the reference pages.
  */
+import type { TSchema } from 'typebox';
 import { jsonSchema } from '../../model/define-kind.ts';
 import type { Field, FieldTable } from '../../model/field.ts';
 import { isJsonObject, type Json, type JsonObject, textsOf } from '../../model/json.ts';
@@ -50,9 +51,14 @@ export function describeKinds(kinds: Registry): readonly KindDescription[] {
       absent: kind.absent,
     }),
   }));
-  const { description = '', ...stack } = jsonSchema(stackSchema);
-  const fields = describeMembers(stack, [], { fieldAt: () => undefined });
-  return [...manifests, { name: 'Stack', summary: String(description), fields }];
+  return [...manifests, describeDocument('Stack', stackSchema)];
+}
+
+/** A document that is no resource. */
+export function describeDocument(name: string, schema: TSchema): KindDescription {
+  const { description = '', ...members } = jsonSchema(schema);
+  const fields = describeMembers(members, [], { fieldAt: () => undefined });
+  return { name, summary: String(description), fields };
 }
 
 interface Source {

@@ -46,7 +46,7 @@ describe('trueup explain', () => {
     const text = await explain();
     fitsInto80(text);
     const codes = [...Object.keys(diagnosticCodes), ...Object.keys(findingMeanings)];
-    const names = [...new Set([...kinds.keys(), 'Stack', ...guardIds, ...codes])];
+    const names = [...new Set([...kinds.keys(), 'Stack', 'Policy', ...guardIds, ...codes])];
     for (const name of names) expect(text).toMatch(new RegExp(`(^|[ ,])${name}(,|$)`, 'm'));
     expect((await explainJson()).terms.map(({ name }: { name: string }) => name).toSorted()).toEqual(
       names.toSorted(),
@@ -104,6 +104,7 @@ describe('trueup explain', () => {
     ],
     ['ClusterAuthRole.tokenTtl', ['type +a whole number from 0 or text', 'null +0: what the mount gives']],
     ['Workspace.metadata.protect', ['type +true or false', 'default +false', 'null +not allowed']],
+    ['Policy.exemptions.until', ['field +spec.exemptions.until']],
     ['Stack.targets.url', ['field +spec.targets.url', 'default +none: the field is required']],
     ['Workspace.vcsRepo', ['members +Workspace.vcsRepo.identifier', 'null +no repository']],
     ['Workspace.sourceUrl', ['note +used only when the resource is created']],
