@@ -16,7 +16,7 @@ import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
 import { isTaken } from './count-guards.ts';
 import type { Draft } from './draft-declared.ts';
 import type { PlanContext } from './plan-context.ts';
-import { type Comparable, pairSimilar, withoutName } from './similar-resources.ts';
+import { type Comparable, pairSimilar, withoutName, wordsOfNames } from './similar-resources.ts';
 
 export interface LikelyRename {
   readonly gone: LiveResource;
@@ -100,15 +100,24 @@ function pairUp(
       return names === undefined ? [] : [[JSON.stringify(names), names] as const];
     }),
   );
+  const words = wordsOfNames([
+    ...gone.map(({ address }) => address.name),
+    ...drafts.map(({ change }) => change.address.name),
+  ]);
   return pairSimilar(
-    gone
-      .toSorted(byName)
-      .map((live) => ({ live, ...comparableGone(context, live, [...declaredFields.values()]) })),
+    gone.toSorted(byName).map((live) => ({
+      live,
+      ...comparableGone(context, live, { declaredFields: [...declaredFields.values()], words }),
+    })),
     created
       .toSorted((a, b) => byName(a.draft.change, b.draft.change))
       .map(({ draft, traits, settings }) => {
         const { name } = draft.change.address;
-        return { draft, name, levels: levelsOf(name, traits, settings === undefined ? [] : [settings]) };
+        return {
+          draft,
+          name,
+          levels: levelsOf({ name, words }, traits, settings === undefined ? [] : [settings]),
+        };
       }),
   );
 }
@@ -135,7 +144,10 @@ function signatureOf(context: PlanContext, draft: Draft): Created {
 function comparableGone(
   context: PlanContext,
   { address, spec }: LiveResource,
-  declaredFields: readonly (readonly string[])[],
+  {
+    declaredFields,
+    words,
+  }: { readonly declaredFields: readonly (readonly string[])[]; readonly words: ReadonlySet<string> },
 ): Comparable {
   const { similarity, fields, ownership } = context.kind(address.kind);
   const traits = similarity?.(canonicalSpec(fields, spec));
@@ -144,23 +156,24 @@ function comparableGone(
     return recorded === undefined ? liveSettings(context, address, declaredFields) : [recorded];
   };
   const { name } = address;
-  return { name, levels: levelsOf(name, traits, ownership.by === 'claim' ? settings() : []) };
+  return { name, levels: levelsOf({ name, words }, traits, ownership.by === 'claim' ? settings() : []) };
 }
 
 /**
- * The keys of a resource, the most telling first: all traits, all settings, and all settings without its own name; then the first trait
- * with the others, with fewer of them, and alone.
+ * The keys of a resource, the most telling first: all traits, all settings, and all settings without its own name or that of others; then
+ * the first trait with the others, with fewer of them, and alone.
+ * @param words of the names of all resources that are compared
  */
 function levelsOf(
-  name: string,
+  { name, words }: { readonly name: string; readonly words: ReadonlySet<string> },
   traits: readonly string[] | undefined,
   settings: readonly Settings[],
 ): readonly (readonly string[])[] {
   const views = settings.map((some) =>
-    withoutName(some, name).map((view) => `settings ${canonicalText(view)}`),
+    withoutName(some, name, words).map((view) => `settings ${canonicalText(view)}`),
   );
   const [whole = [], ...fewer] = traits === undefined ? [] : traitLevels(traits);
-  return [whole, ...[0, 1, 2, 3].map((at) => views.flatMap((keys) => keys[at] ?? [])), ...fewer];
+  return [whole, ...[0, 1, 2, 3, 4].map((at) => views.flatMap((keys) => keys[at] ?? [])), ...fewer];
 }
 
 /** One key for each choice of traits that has the first: the largest choices come first. */

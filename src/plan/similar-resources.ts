@@ -105,9 +105,15 @@ const hole = '\u0000';
 
 /**
  * The value without the name of its resource, from the strictest way to the loosest: as it is; without the whole name; without the
- * words that are a part of the name; without these parts anywhere, in upper and lower case. Keys of maps stay as they are.
+ * words that are a part of the name; without these parts anywhere, in upper and lower case; and without the words of all names, because
+ * a description may keep the former one. Keys of maps stay as they are.
+ * @param allWords see `wordsOfNames`
  */
-export function withoutName(value: Json, name: string): readonly [Json, Json, Json, Json] {
+export function withoutName(
+  value: Json,
+  name: string,
+  allWords: ReadonlySet<string>,
+): readonly [Json, Json, Json, Json, Json] {
   const parts = partsOf(name).filter((part) => part !== '');
   const words = parts.filter((part) => !/^\d+$/.test(part));
   const long = parts.filter((part) => part.length > 2);
@@ -120,7 +126,21 @@ export function withoutName(value: Json, name: string): readonly [Json, Json, Js
         replacing(long.length === 0 ? undefined : new RegExp(alternatives(long), 'gi'))(text),
       ),
     ),
+    withTexts(value, (text) =>
+      text
+        .replaceAll(/[A-Za-z0-9]+/g, (word) => (allWords.has(word.toLowerCase()) ? hole : word))
+        .replaceAll(neighbours, hole),
+    ),
   ];
+}
+
+/** The parts of these names in lower case, without numbers. */
+export function wordsOfNames(names: readonly string[]): ReadonlySet<string> {
+  return new Set(
+    names
+      .flatMap((name) => (name.match(/[A-Za-z0-9]+/g) ?? []).filter((word) => !/^\d+$/.test(word)))
+      .map((word) => word.toLowerCase()),
+  );
 }
 
 function wordsOf(parts: readonly string[], flags: string): RegExp {

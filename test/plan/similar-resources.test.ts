@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalText } from '../../src/model/json.ts';
-import { pairSimilar, withoutName } from '../../src/plan/similar-resources.ts';
+import { pairSimilar, withoutName, wordsOfNames } from '../../src/plan/similar-resources.ts';
 
-const keys = (name: string, settings: { readonly [key: string]: string }) =>
-  withoutName(settings, name).map((view) => canonicalText(view));
+const keys = (name: string, settings: { readonly [key: string]: string }, others: readonly string[] = []) =>
+  withoutName(settings, name, wordsOfNames([name, ...others])).map((view) => canonicalText(view));
 
 const comparable = (name: string, settings: { readonly [key: string]: string }) => ({
   name,
@@ -51,6 +51,16 @@ describe('Settings without the name of their resource', () => {
         const one = keys(was, { text: `FOR ${was}`, owner: 'ANN' });
         const other = keys(is, { text: `FOR ${is}`, owner: 'BOB' });
         expect(one.filter((text, view) => text === other[view])).toEqual([]);
+      }),
+    );
+  });
+
+  it('are equal for two rows where one value has the new key and another one keeps the former', () => {
+    fc.assert(
+      fc.property(key, key, (was, is) => {
+        const one = keys(was, { path: `PATH/${was}`, text: `The ${was} SERVICE 2` }, [is]);
+        const other = keys(is, { path: `PATH/${is}`, text: `The ${was} SERVICE 2` }, [was]);
+        expect(other.at(-1)).toBe(one.at(-1));
       }),
     );
   });

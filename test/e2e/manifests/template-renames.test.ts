@@ -64,6 +64,19 @@ describe('A renamed row of a list', () => {
     expect((await stack.plan()).changes).toEqual([]);
   });
 
+  it('trips it where another column of the row still has the former key', async () => {
+    const path = `
+  description: \${each.value.about}
+  workingDirectory: services/\${each.key}`;
+    const stack = await stackWith({
+      [all]: template('{ file: ../services.csv }', path),
+      'services.csv': 'key,about\nbilling,The billing service\n',
+    });
+    await stack.run(['apply', '--yes'], 0);
+    await stack.write('services.csv', 'key,about\naccounting,The billing service\n');
+    expect(await renamesOf(stack)).toHaveLength(1);
+  });
+
   it('trips it where a repository is named after the key', async () => {
     const vcs = '{ vcsRepo: { identifier: "acme/${each.key}", oauthTokenId: ot-git } }';
     const stack = await stackWith({ [all]: template('{ file: ../l.yaml }', vcs), 'l.yaml': '- a1\n- b1\n' });
