@@ -42,10 +42,10 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
       several,
       [],
     )
-    .option('--project <id>', 'workspaces of this project')
+    .option('--project <project>', 'workspaces of this project, by its name or id')
     .addOption(
       selectOption(
-        'what these select: an address, a pattern such as "Workspace/acme/net-*", tag:KEY=VALUE or project:ID; !… excludes; may be repeated. The flags above narrow it down',
+        'what these select: an address, a pattern such as "Workspace/acme/net-*", tag:KEY=VALUE or project:NAME; !… excludes; may be repeated. The flags above narrow it down',
       ),
     )
     .addOption(timeoutOption())

@@ -19,7 +19,8 @@ export const planCodes = {
     fix: 'correct it as the message says',
   },
   'selector-matches-nothing': {
-    title: 'A selector of "--select" matches no resource, or the exclusions leave none',
+    title:
+      'A selector of "--select", or "--project" of an export, matches nothing, or the exclusions leave nothing',
     class: 'invalid',
     fix: 'correct it; the message shows what is nearest',
   },

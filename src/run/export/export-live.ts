@@ -19,6 +19,7 @@ import type { CliHost } from '../host.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { dialectProblem } from '../make-plan.ts';
 import { type StackLedger, withStackLedger } from '../open-ledger.ts';
+import { LiveProjects } from '../selection/live-projects.ts';
 import { type LiveSelection, selectLive } from '../selection/select-live.ts';
 import { listenForEnd, raceStop } from '../stop-signals.ts';
 import { type CommandContext, printDiagnostics } from '../terminal.ts';
@@ -99,15 +100,18 @@ export function withLiveExport(
       });
     }
     if (hasErrors(diagnostics)) throw CommandStop.ofProblems(diagnostics);
-    const selection = options.select === undefined ? undefined : selectLive(options.select, host.kinds);
+    const projects = new LiveProjects();
+    const selection =
+      options.select === undefined ? undefined : selectLive(options.select, host.kinds, projects);
     const job = makeJob(run, { ...options, selection }, context);
     const connected = await connectToRead({ ...job.stack, targets: job.targets }, host, run.time);
     const { stop } = run;
     const progress = openReadProgress(terminal);
     try {
-      const about = { run, connected, progress, host, selection };
+      const about = { run, connected, progress, host, selection, projects };
       const readings = await raceStop(readTargets(job, options, about), stop);
       selection?.refuseUnmatched();
+      refuseUnknown(options.project, projects);
       const differing = connected.targets.flatMap((target) => dialectProblem(target) ?? []);
       if (hasErrors(differing)) throw CommandStop.ofProblems(differing);
       const write = async () => {
@@ -150,6 +154,13 @@ async function writeLive(
 /** No file is written for it, because the file would contain its name. */
 function secretName({ address }: DraftedManifest): string {
   return `${formatAddress(address)}: its name contains a secret of this run`;
+}
+
+/** @throws CommandStop for a project that is not there, or may not be the one that is meant */
+function refuseUnknown(project: string | undefined, projects: LiveProjects): void {
+  const text = `--project ${project}`;
+  const problems = project === undefined ? [] : projects.problemOf(project, { text });
+  if (problems.length > 0) throw CommandStop.ofProblems(problems);
 }
 
 /** Missing manifests do not matter: exports are for stacks that have none yet. */
@@ -201,12 +212,13 @@ interface Reading {
   readonly connected: Connected;
   readonly progress: ReadProgress;
   readonly selection: LiveSelection | undefined;
+  readonly projects: LiveProjects;
 }
 
 async function readTargets(
   { stack, wanted, declared }: ExportJob,
   options: ExportOptions,
-  { host, run: { store }, connected, progress, selection }: Reading,
+  { host, run: { store }, connected, progress, selection, projects }: Reading,
 ): Promise<ExportReading[]> {
   const { name: names, tag: tags, project, all = false } = options;
   const ledger = await store.read();
@@ -216,6 +228,7 @@ async function readTargets(
       wanted,
       filters: { names, tags, all, ...(project === undefined ? {} : { project }) },
       selection,
+      projects,
       owners: { stack, declared, ledger },
       progress,
     };

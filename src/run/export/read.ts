@@ -14,6 +14,7 @@ import type { LiveResource } from '../../model/resource.ts';
 import type { Stack, Target } from '../../model/stack.ts';
 import { printable } from '../../report/view/printable.ts';
 import type { ConnectedTarget } from '../connect.ts';
+import type { LiveProjects } from '../selection/live-projects.ts';
 import { hasTag, type LiveSelection } from '../selection/select-live.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -42,6 +43,8 @@ interface ExportRequest {
   readonly filters: Filters;
   /** in addition to the filters; absent for all */
   readonly selection?: LiveSelection | undefined;
+  /** of all targets, for the filters and the selection */
+  readonly projects: LiveProjects;
   readonly owners: Owners;
   readonly progress: ReadProgress;
 }
@@ -135,7 +138,7 @@ function parentKind({ name, ownership }: Kind): string | undefined {
 
 async function readParents(reading: ExportReading, kind: Kind): Promise<void> {
   const { session, request } = reading;
-  const { filters, selection, owners, progress } = request;
+  const { filters, selection, projects, owners, progress } = request;
   const { name: target } = session.target;
   const isInScope = (name: string) =>
     matchesName(filters, name) &&
@@ -144,14 +147,22 @@ async function readParents(reading: ExportReading, kind: Kind): Promise<void> {
   progress.begin(session.target.name, `reading ${kind.name}`);
   const set = withUnread(await kind.read(session, readRequestFor(isInScope)));
   reading.sets.set(kind.name, set);
+  await lookUpProjects(reading, kind);
   for (const live of set.resources) {
+    projects.note(live);
     selection?.note(live);
-    if (!isInScope(live.address.name) || !matchesContent(filters, live)) continue;
+    if (!isInScope(live.address.name) || !matchesContent(filters, live, projects)) continue;
     if (selection !== undefined && !isWithin(selection, live, request.kinds)) continue;
     const owner = filters.all ? undefined : ownerOf(kind, live, owners);
     if (owner === undefined) reading.parents.set(formatAddress(live.address), live);
     else if (request.wanted.has(kind.name)) reading.leftOut.set(owner, (reading.leftOut.get(owner) ?? 0) + 1);
   }
+}
+
+/** Only now: if projects are exported themselves, their list was read before, with their tags. */
+async function lookUpProjects({ session, request }: ExportReading, kind: Kind): Promise<void> {
+  const { filters, selection, projects } = request;
+  if (filters.project !== undefined || selection?.asksForProjects) await projects.read(session, kind);
 }
 
 /** Whether a parent or a child of it is selected. */
@@ -207,6 +218,7 @@ interface Filters {
   readonly names: readonly string[];
   /** `key=value`, or a key or flat tag alone; a resource must have all of them */
   readonly tags: readonly string[];
+  /** its name or its id */
   readonly project?: string;
   /** includes resources that are declared or owned already */
   readonly all: boolean;
@@ -223,8 +235,8 @@ function matchesName({ names }: Filters, name: string): boolean {
 }
 
 /** Filters that need the live resource itself. A resource without tags or project does not match a filter for them. */
-function matchesContent({ tags, project }: Filters, live: LiveResource): boolean {
-  if (project !== undefined && live.spec['projectId'] !== project) return false;
+function matchesContent({ tags, project }: Filters, live: LiveResource, projects: LiveProjects): boolean {
+  if (project !== undefined && !projects.has(live, project)) return false;
   return tags.every((tag) => hasTag(live, tag));
 }
 

@@ -9,10 +9,13 @@ import { matchesPattern, patternsOverlap } from '../../model/name-pattern.ts';
 import type { LiveResource } from '../../model/resource.ts';
 import type { Target } from '../../model/stack.ts';
 import { CommandStop } from '../command-stop.ts';
+import type { LiveProjects } from './live-projects.ts';
 import { nearAddresses } from './near-matches.ts';
 import { invalidSelector, matchesNothing, namesOneKind, readSelectors, type Selector } from './selectors.ts';
 
 export interface LiveSelection {
+  /** Some selector gives a project. */
+  readonly asksForProjects: boolean;
   /** Whether some resource of the target may be chosen, as far as addresses tell. */
   mayBeIn(target: Target): boolean;
   /** Whether some parent of this kind, or a child of it, may be chosen in the target, as far as addresses tell. */
@@ -25,12 +28,15 @@ export interface LiveSelection {
   has(live: LiveResource): boolean;
   /** Whether a child is chosen. */
   hasChild(child: Address, parent: LiveResource): boolean;
-  /** @throws CommandStop with each selector that matched nothing that was noted */
+  /** @throws CommandStop with each selector that matched nothing that was noted, or gives a project that is not known */
   refuseUnmatched(): void;
 }
 
-/** @throws CommandStop for a selector that says nothing about live resources */
-export function selectLive(texts: readonly string[], kinds: Registry): LiveSelection {
+/**
+ * @param projects those of all targets, each read before the resources in them
+ * @throws CommandStop for a selector that says nothing about live resources
+ */
+export function selectLive(texts: readonly string[], kinds: Registry, projects: LiveProjects): LiveSelection {
   const selectors = readSelectors(texts);
   refuseUnfit(selectors);
   const [including, excluding] = [false, true].map((excludes) =>
@@ -49,10 +55,12 @@ export function selectLive(texts: readonly string[], kinds: Registry): LiveSelec
     including.some((selector) => namesOneKind(selector) && matchesAddress(selector, child));
   const matched = new Set<Selector>();
   const seen: Address[] = [];
+  const matches = matcherOf(projects);
   const isIncluded = (live: LiveResource) =>
     including.length === 0 || including.some((selector) => matches(selector, live));
   const isExcluded = (live: LiveResource) => excluding.some((selector) => matches(selector, live));
   return {
+    asksForProjects: selectors.some(({ by }) => by === 'project'),
     mayBeIn: (target) =>
       including.length === 0 ||
       including.some((selector) => mayMatchIn(selector, target, [...kinds.values()])),
@@ -85,15 +93,14 @@ export function selectLive(texts: readonly string[], kinds: Registry): LiveSelec
       );
     },
     refuseUnmatched: () => {
-      const problems = selectors
-        .filter((selector) => !matched.has(selector))
-        .map(({ text, by, value }) =>
-          matchesNothing(
-            text,
-            'no such resource was found',
-            by === 'address' ? nearAddresses(value, seen) : [],
-          ),
-        );
+      const problems = selectors.flatMap((selector) => {
+        const { text, by, value, excludes } = selector;
+        const prefix = `${excludes ? '!' : ''}project:`;
+        const unclear = by === 'project' ? projects.problemOf(value, { text, prefix }) : [];
+        if (unclear.length > 0 || matched.has(selector)) return unclear;
+        const near = by === 'address' ? nearAddresses(value, seen) : [];
+        return [matchesNothing(text, 'no such resource was found', near)];
+      });
       if (problems.length > 0) throw CommandStop.ofProblems(problems);
     },
   };
@@ -125,11 +132,12 @@ function matchesAddress({ by, value }: Selector, address: Address): boolean {
   return by === 'address' && matchesPattern(formatAddress(address), value);
 }
 
-function matches(selector: Selector, { address, spec, facts }: LiveResource): boolean {
-  const { by, value } = selector;
-  if (by === 'tag') return hasTag({ spec, facts }, value);
-  if (by === 'project') return spec['projectId'] === value || spec['project'] === value;
-  return matchesAddress(selector, address);
+function matcherOf(projects: LiveProjects): (selector: Selector, live: LiveResource) => boolean {
+  return (selector, live) => {
+    const { by, value } = selector;
+    if (by === 'tag') return hasTag(live, value);
+    return by === 'project' ? projects.has(live, value) : matchesAddress(selector, live.address);
+  };
 }
 
 /** @param tag `key=value`, or a key or flat tag alone */

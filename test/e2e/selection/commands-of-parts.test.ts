@@ -78,6 +78,56 @@ describe('an export of a part', () => {
     expect(children.out).not.toContain('name: net-2');
   });
 
+  /** A workspace in each of two projects. */
+  async function inProjects() {
+    const bench = await openBench({
+      organization: {
+        projects: [
+          { name: 'payments', id: 'prj-payments' },
+          { name: 'network', id: 'prj-network' },
+        ],
+        workspaces: [
+          { name: 'pay', project: 'payments' },
+          { name: 'net', project: 'network' },
+        ],
+      },
+    });
+    const stack = await bench.checkout();
+    const exported = async (...args: string[]) => {
+      const { out } = await stack.run(['export', '--kind', 'Workspace', ...args], 0);
+      return [...out.matchAll(/name: (\S+)/g)].map(([, name]) => name);
+    };
+    return { bench, stack, exported };
+  }
+
+  it('takes a project by its name or its id', async () => {
+    const { bench, exported } = await inProjects();
+    for (const name of ['payments', 'prj-payments']) {
+      expect(await exported('--project', name)).toEqual(['pay']);
+      expect(await exported(...selecting(`project:${name}`))).toEqual(['pay']);
+      expect(await exported(...selecting(`!project:${name}`))).toEqual(['net']);
+    }
+    // The id of a project needs no list of them.
+    bench.wire.add({ path: /\/acme\/projects/, times: 99, fault: { answer: 403 } });
+    expect(await exported('--project', 'prj-payments')).toEqual(['pay']);
+    expect(await exported(...selecting('!project:prj-payments'))).toEqual(['net']);
+  });
+
+  it('refuses a project that is not there with the nearest names, and a name that the token cannot look up', async () => {
+    const { bench, stack } = await inProjects();
+    const refusal = async (code: number, ...args: string[]) =>
+      (await stack.run(['export', ...args], code)).err;
+    const flag = await refusal(7, '--project', 'paymnts');
+    expect(flag).toContain('"--project paymnts" matches nothing: there is no project with this name or id');
+    expect(flag).toContain('did you mean "payments"?');
+    expect(await refusal(7, ...selecting('project:paymnts'))).toContain('did you mean "project:payments"?');
+    expect(await refusal(7, ...selecting('!project:paymnts'))).toContain('did you mean "!project:payments"?');
+    bench.wire.add({ path: /\/acme\/projects/, times: 99, fault: { answer: 403 } });
+    const unread = 'gives a project by its name, and the projects of target "acme" could not be read';
+    expect(await refusal(1, '--project', 'payments')).toContain(unread);
+    expect(await refusal(1, ...selecting('!project:payments'))).toContain(unread);
+  });
+
   it('ends with an error for a selector that matches nothing, or that is about manifests', async () => {
     const { names } = await foreign();
     expect((await names(7, ...selecting('Workspace/acme/nett-1'))).err).toContain('"Workspace/acme/net-1"');
