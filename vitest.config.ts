@@ -25,7 +25,7 @@ const slow = [
   'test/durability/**/*.test.ts',
   'test/e2e/approval/{approve,commit-order,in-no-commit,screen,uncommitted}.test.ts',
   'test/e2e/ci/{action,apply,apply-environment,apply-loosened,apply-signed,apply-stacks,attacks,destinations}.test.ts',
-  'test/e2e/ci/{drift-issue,forged,gitlab,gitlab-attacks,gitlab-file,merge-group,simulation,untrusted}.test.ts',
+  'test/e2e/ci/{drift-issue,forged,gitlab,gitlab-attacks,gitlab-file,gitlab-policies,merge-group,simulation,untrusted}.test.ts',
   'test/e2e/failures/{dying,interruption,incomplete-reads,moved-ownership-tags,open-input,partial-failure,progress}.test.ts',
   'test/e2e/failures/{refused-answers,repeated-writes,silent-ledger,waiting}.test.ts',
   'test/e2e/init/questions.test.ts',
