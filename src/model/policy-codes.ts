@@ -23,6 +23,12 @@ export const policyCodes = {
     warning: true,
     fix: 'change the resource so that it follows the policy, or let its owners renew the exemption',
   },
+  'exemption-unused': {
+    title: 'An exemption from a policy is about no resource',
+    class: 'failure',
+    warning: true,
+    fix: 'correct the address of the exemption, or remove it; a policy in files of a stack is compared with what the stack declares or has recorded',
+  },
   'exemption-ended': {
     title: 'An exemption from a policy has ended since the plan was approved',
     class: 'failure',

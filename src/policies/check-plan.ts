@@ -5,6 +5,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { type Concern, type Guard, policyGuard, sortConcerns } from '../model/guard.ts';
 import type { Registry } from '../model/kind.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
+import { nearestWord } from '../model/nearest-word.ts';
 import type { Exemption, PlanPolicies, Policy, PolicyMatch, UsedExemption } from '../model/policy.ts';
 import { counted, quoted } from '../model/quoted.ts';
 import { evaluate } from './evaluate.ts';
@@ -21,6 +22,8 @@ import {
 export interface PlanCheck {
   readonly changes: readonly CheckedChange[];
   readonly plan: CheckedPlan;
+  /** of all declared and recorded resources of the stack; absent if they are not all known */
+  readonly addresses?: ReadonlySet<string>;
 }
 
 /** What a policy says about one change that does not pass. */
@@ -38,7 +41,7 @@ interface PolicyFindings {
   /** of policies, those that deny first */
   readonly guards: readonly Guard[];
   readonly policies: PlanPolicies;
-  /** warnings about exemptions that end soon */
+  /** warnings about exemptions that end soon, and about those that are about no resource */
   readonly problems: readonly Diagnostic[];
 }
 
@@ -66,7 +69,10 @@ export async function checkPlan(
   return {
     guards: toGuards(open),
     policies: { count: policies.length, at: check.plan.time, sources, exempted },
-    problems: policies.flatMap((policy) => endingSoon(policy, now)),
+    problems: policies.flatMap((policy) => [
+      ...endingSoon(policy, now),
+      ...withoutResource(policy, check.addresses, open),
+    ]),
   };
 }
 
@@ -218,4 +224,53 @@ function endingSoon({ name, exemptions, document }: ReadPolicy, now: number): Di
       },
     ];
   });
+}
+
+/**
+ * Warnings about exemptions that match no resource. Policies of a remote are for several stacks, so there only an exemption counts that is
+ * nearly that of a resource which violates the policy here.
+ */
+function withoutResource(
+  policy: ReadPolicy,
+  addresses: ReadonlySet<string> | undefined,
+  open: readonly Decided[],
+): Diagnostic[] {
+  const { name, exemptions, document, from } = policy;
+  if (addresses === undefined || from === undefined) return [];
+  const violating = open.flatMap(({ violation }): string[] =>
+    violation.policy === policy ? [formatAddress(violation.change.address)] : [],
+  );
+  return exemptions.flatMap((exemption, index): Diagnostic[] => {
+    const { resource } = exemption;
+    const isUsed = [...addresses, ...violating].some(
+      (address) => exemptionsFor([exemption], address).length > 0,
+    );
+    if (isUsed) return [];
+    const near = nearestAddress(resource, violating) ?? nearestAddress(resource, addresses);
+    if (from === 'remote' && (near === undefined || !violating.includes(near))) return [];
+    const hint = near === undefined ? '' : `; did you mean ${quoted(near)}?`;
+    return [
+      {
+        code: 'exemption-unused',
+        severity: 'warning',
+        class: 'failure',
+        message: `the exemption of ${quoted(resource)} from the policy ${quoted(name)} is about no resource of this stack${hint}`,
+        place: placeIn(document, ['spec', 'exemptions', `${index}`, 'resource']),
+        fix: 'correct the address, or remove the exemption',
+      },
+    ];
+  });
+}
+
+/** Names alone are compared first: the kind and the target make unlike names nearly equal. */
+function nearestAddress(pattern: string, addresses: Iterable<string>): string | undefined {
+  const split = (address: string) => /^([^/]*\/[^/]*\/)(.*)$/.exec(address) ?? [];
+  const [, head = '', tail = ''] = split(pattern);
+  const all = [...addresses];
+  const beside = all.flatMap((address) => (address.startsWith(head) ? [address.slice(head.length)] : []));
+  const near = head === '' ? undefined : nearestWord(tail, beside);
+  if (near !== undefined) return `${head}${near}`;
+  // A misspelt kind or target.
+  const sameName = all.filter((address) => split(address)[2] === tail && !address.startsWith(head));
+  return nearestWord(pattern, sameName);
 }

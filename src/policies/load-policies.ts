@@ -25,6 +25,8 @@ import { type NestedFields, shapeOfFields } from './variables.ts';
 /** A policy with its document. */
 export interface ReadPolicy extends Policy {
   readonly document: YamlDocument;
+  /** where the stack names it: files of its own, or a remote, which other stacks may name as well; absent for one of an earlier commit */
+  readonly from?: 'files' | 'remote';
 }
 
 export interface LoadedPolicies {
@@ -45,8 +47,13 @@ export async function loadPolicies(
   context: PolicyContext,
 ): Promise<LoadedPolicies> {
   const read = await Promise.all(sources.map((source) => readSource(source, { directory, file }, context)));
-  const all = read.map((source) => ({ source, ...parseSource(source, context) }));
   const isEarlier = sources.map((source) => 'earlier' in source && source.earlier === true);
+  const all = read.map((source, index) => {
+    const { policies, diagnostics } = parseSource(source, context);
+    const from = source.read.files === undefined ? ('remote' as const) : ('files' as const);
+    const named = isEarlier[index] === true ? policies : policies.map((one) => ({ ...one, from }));
+    return { source, policies: named, diagnostics };
+  });
   const named = all.flatMap((one, index) => (isEarlier[index] === true ? [] : one.policies));
   // Of earlier ones, those that did not change are there already.
   const known: ReadPolicy[] = [...named];

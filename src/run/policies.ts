@@ -1,6 +1,8 @@
 /** The policies of a stack: reads them, and adds to a plan what they say. Their code is loaded only for a stack that has some. */
 import type { GitContext } from '../ledger/git/git-command.ts';
+import { formatAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
+import type { Ledger } from '../model/ledger.ts';
 import type { PlanOrigin } from '../model/plan.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
@@ -35,14 +37,17 @@ export async function filePolicyProblems(stack: Stack, host: CliHost): Promise<r
   return (await loadPolicies({ ...stack, policies }, about)).diagnostics;
 }
 
+interface CheckedStack {
+  /** of the whole stack; with a selection from standard input, only those that it brings */
+  readonly manifests: { readonly resources: readonly DesiredResource[] };
+  readonly origin: PlanOrigin;
+  readonly ledger: Pick<Ledger, 'records'>;
+}
+
 /** Undefined for a stack without policies. Each call reads them again, and takes the time of the call. */
 export function policyCheckOf(
   stack: Stack,
-  {
-    desired,
-    origin,
-    ...run
-  }: PolicyRun & { readonly desired: readonly DesiredResource[]; readonly origin: PlanOrigin },
+  { manifests: { resources: desired }, origin, ledger, ...run }: PolicyRun & CheckedStack,
 ): CheckPolicies | undefined {
   if (stack.policies === undefined || stack.policies.length === 0) return undefined;
   const { host } = run;
@@ -59,7 +64,12 @@ export function policyCheckOf(
       counts: countsOf(plan.changes, plan.unchanged),
     };
     const changes = changesToCheck(planning, { kinds: host.kinds, desired });
-    const found = await checkPlan(loaded, { changes, plan: checked }, { kinds: host.kinds, now });
+    // Of a selection from standard input, or where not all was read, other resources of the stack are not known.
+    const isWhole = plan.coverage.complete && (plan.selection === undefined || plan.part !== undefined);
+    const named = [...desired, ...plan.changes].map(({ address }) => formatAddress(address));
+    const addresses = isWhole ? { addresses: new Set([...named, ...ledger.records.keys()]) } : {};
+    const check = { changes, plan: checked, ...addresses };
+    const found = await checkPlan(loaded, check, { kinds: host.kinds, now });
     const problems = sortDiagnostics([...plan.problems, ...loaded.diagnostics, ...found.problems]);
     const guards = [...found.guards, ...plan.guards];
     const blocking = guards.filter(({ effect }) => effect !== 'warns');

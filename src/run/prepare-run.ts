@@ -181,7 +181,7 @@ export async function prepareRun<C extends ReaderConnection>(
       secretsIn: (text: string) => host.secrets.sourcesIn(text),
       now: host.now,
       commitOrders: opened.commitOrders,
-      checkPolicies: policyCheckOf(settledStack, { host, at, desired: manifests.resources, origin }),
+      checkPolicies: policyCheckOf(settledStack, { host, at, manifests, origin, ledger }),
     };
     return {
       request,

@@ -127,6 +127,21 @@ describe('Policies of a branch of a remote', () => {
     expect((await scene.run(['plan', 'stacks/pay'])).out).toContain(commit);
   });
 
+  it('are for several stacks: an exemption without a resource is a warning only beside a nearly equal one that violates', async () => {
+    const scene = await openCiScene();
+    const until = new Date(Date.now() + 20 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
+    const exemptions = ['Workspace/acme/other-stack', 'Workspace/acme/pay-ap', 'Workspace/acme/net-ap'].map(
+      (resource) => ({ resource, reason: 'r', owner: 'o', until }),
+    );
+    const files = { 'policies/rules.yaml': policiesText(noAutoApply({ severity: 'warn', exemptions })) };
+    scene.push({ 'stacks/pay/trueup.yaml': scene.stack('pay', { spec: from() }), ...auto, ...files });
+    const { out } = await scene.run(['plan', 'stacks/pay', '--format', 'json']);
+    const { problems } = JSON.parse(out) as PlanJson;
+    expect(problems.filter((one) => one.code === 'exemption-unused').map(({ message }) => message)).toEqual([
+      'the exemption of "Workspace/acme/pay-ap" from the policy "no-auto-apply" is about no resource of this stack; did you mean "Workspace/acme/pay-app"?',
+    ]);
+  });
+
   it('hold also where the pull request takes them from elsewhere', async () => {
     const { scene } = await openWithRef();
     scene.propose({

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
 import { type Bench, type Checkout, openBench, type StackOptions } from '../../support/cli/bench.ts';
+import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { consumers, role, workspace } from '../../support/cli/documents.ts';
 import { policiesText, policy, withPolicies } from '../../support/cli/policies-scene.ts';
 
@@ -292,6 +293,44 @@ describe('An exemption', () => {
     const { place } = all.find(({ code }: { code: string }) => code === 'exemption-ends');
     const lines = (await readFile(join(begun.stack.directory, place.file), 'utf8')).split('\n');
     expect(lines[place.line - 1]?.slice(place.column - 1)).toMatch(/^"2026-12-05"/);
+  });
+
+  describe('with an address that no resource has', () => {
+    const misspelt = (resource: string, severity = 'warn') =>
+      noAutoApply(severity, {
+        exemptions: [{ resource, reason: 'r', owner: 'o', until: '2027-01-15' }],
+      });
+    const unused = async (begun: Begun, args: readonly string[] = [], code = 0) => {
+      const { out } = await at(begun, now, ['plan', '--format', 'json', ...args], code);
+      return (JSON.parse(out) as PlanJson).problems
+        .filter((one) => one.code === 'exemption-unused')
+        .map(({ message, place }) => [message, place?.file]);
+    };
+
+    it.each([
+      ['Workspace/acme/pay-appp', '; did you mean "Workspace/acme/pay-app"?'],
+      ['Workspace/acne/pay-app', '; did you mean "Workspace/acme/pay-app"?'],
+      ['Workspace/acme/gone-*', ''],
+    ])('is a warning at %s, with the closest address', async (resource, hint) => {
+      const begun = await begin([misspelt(resource)]);
+      await begun.stack.declare(workspace('pay-app', { autoApply: true }), workspace('other'));
+      expect(await unused(begun)).toEqual([
+        [
+          `the exemption of "${resource}" from the policy "no-auto-apply" is about no resource of this stack${hint}`,
+          'policies/rules.yaml',
+        ],
+      ]);
+    });
+
+    it('is none where the resource is declared, recorded, or outside of a part', async () => {
+      const begun = await begin([misspelt('Workspace/acme/pay-*')]);
+      await begun.stack.declare(workspace('pay-app'), workspace('other'));
+      expect(await unused(begun)).toEqual([]);
+      expect(await unused(begun, ['--select', 'Workspace/acme/other'])).toEqual([]);
+      await begun.stack.run(['apply', '--yes'], 0);
+      await begun.stack.declare(workspace('other'));
+      expect(await unused(begun)).toEqual([]);
+    });
   });
 
   it('that ends more than 90 days from now is an error', async () => {
