@@ -176,7 +176,7 @@ async function plan(
     const about = { rules, event, proposed, stack: at === '.' ? undefined : stackArgument(at) };
     const next = stepsAfterPlan({ ...shown, guards: host.clean(shown.guards) }, about);
     made = { ...planned, plan: shown, next };
-    printPlan(terminal, shown, { stack: path, next });
+    printPlan(terminal, shown, { stack: stackArgument(path), next });
     return exitCodeOfPlan(shown);
   });
   return { code, ...made };

@@ -143,7 +143,8 @@ export function incompleteReasons({ coverage, problems }: Pick<Plan, 'coverage' 
 
 // What a reviewer can do with a plan: one or two sentences, with commands in quotes.
 
-export function nextSteps({ digest, problems, guards, changes, coverage, part }: Plan): string {
+export function nextSteps(plan: Plan): string {
+  const { problems, guards, changes, coverage, part } = plan;
   if (hasErrors(problems))
     return 'Nothing can be applied until the problems are solved. Solve them, then plan again.';
   if (deniedIds(guards).length > 0) return deniedStep(guards);
@@ -153,7 +154,7 @@ export function nextSteps({ digest, problems, guards, changes, coverage, part }:
     return coverage.complete
       ? 'There is nothing to apply.'
       : 'The plan is incomplete. Fix the read errors and plan again.';
-  return `Review this plan. After the merge, apply it with "trueup apply" and the plan file, or with ${quoted(['trueup apply', selectArguments(part?.selectors), `--approve ${digest}`].filter(Boolean).join(' '))}. Any other plan is refused.`;
+  return `Review this plan. After the merge, apply it with "trueup apply" and the plan file, or with ${quoted(['trueup apply', selectArguments(part?.selectors), approveArguments(plan)].filter(Boolean).join(' '))}. Any other plan is refused.`;
 }
 
 /** For a plan that a policy denies: one sentence. */
@@ -184,13 +185,19 @@ export function usableAcknowledgement(plan: Plan, stack: string | undefined): st
  * @param stack the stack's argument on the command line; absent for the one in the working directory
  */
 export function acknowledgement(
-  { guards, digest }: Pick<Plan, 'guards' | 'digest'>,
+  plan: Pick<Plan, 'guards' | 'digest' | 'made'>,
   stack?: string,
 ): string | undefined {
+  const { guards } = plan;
   const blocking = blockingIds(guards);
   if (blocking.length === 0 || deniedIds(guards).length > 0) return undefined;
   const command = ['trueup apply', ...(stack === undefined ? [] : [stack])].join(' ');
-  return `${command} --approve ${digest} --ack ${blocking.join(',')}`;
+  return `${command} ${approveArguments(plan)} --ack ${blocking.join(',')}`;
+}
+
+/** A digest that was applied before is refused without `--again`. */
+function approveArguments({ digest, made }: Pick<Plan, 'digest' | 'made'>): string {
+  return typeof made?.lastEnded === 'string' ? `--approve ${digest} --again` : `--approve ${digest}`;
 }
 
 // The order of changes for reviewers: first what removes or destroys, then what widens access, then the rest in the order of apply.

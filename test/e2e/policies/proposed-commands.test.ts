@@ -1,0 +1,82 @@
+/** The commands that reports propose where a policy wants a confirmation: copied to a shell, they apply what was shown. */
+import { describe, expect, it } from 'vitest';
+import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { openCiScene } from '../../support/cli/ci-scene.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { policiesText, policy, withPolicies } from '../../support/cli/policies-scene.ts';
+import { trueup } from '../../support/captured-host.ts';
+import { documentsText } from '../../support/rig/stack-folder.ts';
+
+const rules = policiesText(policy('x', { severity: 'confirm' }));
+
+async function begin() {
+  const bench = await openBench();
+  const stack = await bench.checkout({ spec: withPolicies });
+  await stack.write('policies/rules.yaml', rules);
+  await stack.declare(workspace('app'));
+  return { bench, stack };
+}
+
+/** The first proposed command with `--ack`, as words; none of these has a space, except in quotes. */
+function proposed({ out, err }: { readonly out: string; readonly err: string }): string[] {
+  const [, command = ''] = /trueup (apply [^\n]*?--ack [\w/,-]+)/.exec(out + err) ?? [];
+  return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+}
+
+describe('The command that acknowledges a policy', () => {
+  it.each([
+    ['plan', ['plan'], 0],
+    ['plan as Markdown', ['plan', '--format', 'markdown'], 0],
+    ['show', ['show', 'plan.json'], 0],
+    ['apply', ['apply', '--yes'], 5],
+    ['apply with a plan file', ['apply', 'plan.json'], 5],
+  ])('applies the plan that %s shows', async (_, args, code) => {
+    const { bench, stack } = await begin();
+    await stack.run(['plan', '--out', 'plan.json'], 0);
+    await stack.run(proposed(await stack.run(args, code)), 0);
+    expect(await bench.idsOf('app')).toHaveLength(1);
+  });
+
+  const repeat = async (stack: Checkout) => {
+    await stack.declare(workspace('base'));
+    await stack.insist();
+    await stack.declare(workspace('base'), workspace('app'));
+    await stack.insist();
+    await stack.declare(workspace('base'));
+    await stack.insist();
+    await stack.declare(workspace('base'), workspace('app'));
+  };
+
+  it.each([
+    ['plan', ['plan'], 0],
+    ['apply', ['apply', '--yes'], 5],
+  ])('applies the plan of %s also where the same was applied before', async (_, args, code) => {
+    const { bench, stack } = await begin();
+    await repeat(stack);
+    const command = proposed(await stack.run(args, code));
+    expect(command).toContain('--again');
+    await stack.run(command, 0);
+    expect(await bench.idsOf('app')).toHaveLength(1);
+  });
+
+  it('applies the plan of ci plan outside of a job, in a folder whose name has a space', async () => {
+    const scene = await openCiScene();
+    const folder = 'stacks/two words';
+    scene.push({
+      [`${folder}/trueup.yaml`]: scene.stack('two', { spec: withPolicies }),
+      [`${folder}/policies/rules.yaml`]: rules,
+      [`${folder}/manifests/app.yaml`]: documentsText([workspace('two-app')]),
+    });
+    const { out, err, clone } = await scene.job({
+      ref: 'base',
+      args: [folder],
+      env: { GITHUB_ACTIONS: '', GITHUB_EVENT_NAME: '', GITHUB_EVENT_PATH: '' },
+    });
+    const command = proposed({ out, err });
+    expect(command, out + err).toContain(folder);
+    const env = { PATH: process.env['PATH'] ?? '', ...secrets };
+    const ran = await trueup(command, { cwd: clone, env });
+    expect(ran, ran.out + ran.err).toMatchObject({ code: 0 });
+    expect(await scene.bench.idsOf('two-app')).toHaveLength(1);
+  });
+});
