@@ -112,7 +112,10 @@ const EFFECTIVE_DURATION = `CASE WHEN p.auto_destroy_activity_duration IS NOT NU
 const FOLLOWING_TIME = `strftime('%Y-%m-%dT%H:%M:00.000Z', w.latest_change_at, '+' ||
   (CAST(${EFFECTIVE_DURATION} AS INTEGER) * IIF(${EFFECTIVE_DURATION} LIKE '%d', 24, 1)) || ' hours')`;
 
-/** Workspaces whose auto-destroy time has passed without a destroy run for it. `due` is that time. */
+/**
+ * Workspaces whose auto-destroy time has passed without a destroy run for it. `due` is that time. It is asked before each request: with
+ * UNION in place of UNION ALL, or without CROSS JOIN, SQLite would read all workspaces.
+ */
 export function dueWorkspaces(
   database: Database,
   now: Date,
@@ -122,8 +125,8 @@ export function dueWorkspaces(
      FROM workspaces w JOIN projects p ON p.id = w.project_id
      WHERE w.id IN (
          SELECT id FROM workspaces WHERE auto_destroy_at <= :now
-         UNION SELECT id FROM workspaces WHERE auto_destroy_activity_duration IS NOT NULL
-         UNION SELECT i.id FROM projects d JOIN workspaces i ON i.project_id = d.id
+         UNION ALL SELECT id FROM workspaces WHERE auto_destroy_activity_duration IS NOT NULL
+         UNION ALL SELECT i.id FROM projects d CROSS JOIN workspaces i ON i.project_id = d.id
            WHERE d.auto_destroy_activity_duration IS NOT NULL)
        AND due <= :now AND due IS NOT w.destroyed_for`,
     { now: now.toISOString() },
