@@ -4,7 +4,7 @@
  */
 import { relative } from 'node:path';
 import type { MissingFiles } from '../model/checkout.ts';
-import { type Diagnostic, hasErrors, sortDiagnostics, withListPlaces } from '../model/diagnostic.ts';
+import { asReported, type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { isJsonObject, memberOf } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { lintCodeNames } from '../model/lint-codes.ts';
@@ -110,7 +110,7 @@ export async function readManifests(input: ManifestInput): Promise<Manifests> {
     lists,
     documents: loaded.written ?? loaded.documents.length,
     missing: loaded.missing,
-    diagnostics: withoutHidden(sortDiagnostics(withListPlaces(diagnostics)), loaded),
+    diagnostics: withoutHidden(asReported(diagnostics), loaded),
     complete: !hasErrors(diagnostics) && diagnostics.every((diagnostic) => diagnostic.class !== 'incomplete'),
   };
 }

@@ -46,8 +46,33 @@ export function incomplete(code: DiagnosticCode, message: string): Diagnostic {
   return { code, severity: 'error', class: 'incomplete', message };
 }
 
+/** As they are reported: sorted, with places in lists, and one for each cause, whatever number of resources it spoils. */
+export function asReported(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const causes = Map.groupBy(sortDiagnostics(withListPlaces(diagnostics)), causeOf);
+  return [...causes.values()].flatMap(([first, ...more]) => {
+    const count = more.length;
+    if (first === undefined || count === 0) return first ?? [];
+    const message = `${first.message} (and the same for ${count} more resource${count === 1 ? '' : 's'})`;
+    return [{ ...first, message }];
+  });
+}
+
+/** Equal for diagnostics of one place in a document, or of one item of its list, that differ only in the names of resources. */
+function causeOf(diagnostic: Diagnostic): string | Diagnostic {
+  const { code, severity, message, place, found, allowed, fix } = diagnostic;
+  if (place === undefined) return diagnostic;
+  const spot = (at: Place | undefined) => at && [at.file, at.line, at.column];
+  const texts = [message, found, allowed, fix].map((text) => text && withoutNames(text));
+  return JSON.stringify([code, severity, spot(place), spot(place.list), texts]);
+}
+
+/** Addresses keep their targets: what is wrong in one may be right in another. */
+function withoutNames(text: string): string {
+  return text.replace(/"([A-Z]\w*\/[^/"]+\/)[^"]*"/g, '"$1"').replace(/\b([A-Z][A-Za-z]*) "[^"]*"/g, '$1 ""');
+}
+
 /** Adds to each place in a template the one in its list, as a related place. */
-export function withListPlaces(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+function withListPlaces(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.map((diagnostic) => {
     const { place, related = [] } = diagnostic;
     if (place?.list === undefined && related.every((other) => other.place?.list === undefined))

@@ -5,7 +5,7 @@
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { CallId } from '../model/call.ts';
 import type { Change, DigestedChange, Notice } from '../model/change.ts';
-import { type Diagnostic, sortDiagnostics, withListPlaces } from '../model/diagnostic.ts';
+import { asReported, type Diagnostic } from '../model/diagnostic.ts';
 import type { Inheritable } from '../model/kind-specs.ts';
 import { type Plan, type PlanTarget, planVersion } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
@@ -132,7 +132,7 @@ export function buildPlan(input: PlanInput): PlanResult {
       ...notedOnly(drafts),
       ...doneMoves(context).filter(({ address }) => isAbout(address)),
     ]),
-    problems: sortDiagnostics(withListPlaces(joinForeignIds(problems))),
+    problems: asReported(joinForeignIds(problems)),
     guards: findGuards(context, drafts, { all: planDraft.drafts, takenByParts: input.takenByParts }),
     coverage: coverageOf(input, context, changes),
     digest: digestOf({ stack: input.stack.name, targets, ...selection, changes }),

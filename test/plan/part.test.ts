@@ -6,7 +6,21 @@ import type { ChosenPart } from '../../src/model/part.ts';
 import type { DesiredResource } from '../../src/model/resource.ts';
 import { buildPlan, type PlanResult } from '../../src/plan/build-plan.ts';
 import { childKind, registryOf, samples } from '../support/sample-kinds/sample-kind.ts';
-import { at, desired, inputOf, live, record, type World } from '../support/sample-kinds/sample-plan.ts';
+import {
+  at,
+  desired as declaredAt,
+  inputOf,
+  live,
+  record,
+  type World,
+} from '../support/sample-kinds/sample-plan.ts';
+
+/** Each in a file of its own: problems of one place are joined. */
+function desired(...args: Parameters<typeof declaredAt>): DesiredResource {
+  const resource = declaredAt(...args);
+  const place = { ...resource.place, file: formatAddress(args[0]) };
+  return { ...resource, place, placeOf: () => place };
+}
 
 const names = ['a', 'b', 'c', 'd'];
 

@@ -71,6 +71,10 @@ export class CsvFile implements ItemList, CellFile {
     return this.source.place(start, end);
   }
 
+  get header(): Place {
+    return this.place({ at: '-1' }, [], 'key');
+  }
+
   typed({ at }: Pick<Item, 'at'>, [name = '']: Path): string | undefined {
     const cell = this.span(at, name);
     return cell && this.source.text.slice(cell.start, cell.end);

@@ -21,6 +21,8 @@ export interface ItemList {
   readonly items: readonly Item[];
   /** every value is a text, which stands for a number or boolean where the schema wants one */
   readonly holdsOnlyTexts: boolean;
+  /** where columns have their names */
+  readonly header?: Place;
   /** of an item, or of a value in it */
   place(item: Pick<Item, 'at'>, path: Path, side?: EntrySide): Place;
   /** a scalar as it was typed, without its quotes */

@@ -12,7 +12,7 @@ import { rawScalar, type EventRange } from '../yaml/locate.ts';
 import { type Node, TemplateCompiler } from './compile-template.ts';
 import { type Expression, expressionText } from './expressions.ts';
 import { find, type Found, keyOf } from './find-value.ts';
-import type { Item } from './list-items.ts';
+import type { Item, ItemList } from './list-items.ts';
 import type { Combination } from './read-each.ts';
 import { convertText } from './scalar-types.ts';
 
@@ -39,6 +39,8 @@ export class Template {
   readonly expressions: number;
   readonly #root: Node;
   readonly wrong: readonly Diagnostic[];
+  /** whether no item of a list has a member */
+  readonly #lacked = new Map<ItemList, Map<string, boolean>>();
 
   constructor(document: YamlDocument, kinds: Registry) {
     this.document = document;
@@ -166,6 +168,8 @@ export class Template {
 
   #missing(expression: Expression, { item, path, missing = '', known = [] }: Found, at: Path): Diagnostic {
     const near = nearestWord(missing, known);
+    if (item !== undefined && path.length === 0 && this.#isLackedByAll(item.list, missing))
+      return this.#lackedByAll(expression, item.list, { missing, near, at });
     const key = item === undefined ? '' : ` of item ${quoted(item.key)}`;
     return {
       code: 'missing-member',
@@ -182,6 +186,37 @@ export class Template {
           ? 'correct the expression, or add the member to the item'
           : `did you mean ${quoted(near)}?`,
     };
+  }
+
+  /** One mistake, however many items there are. */
+  #lackedByAll(
+    expression: Expression,
+    { header, holdsOnlyTexts, items: [first] }: ItemList,
+    { missing, near, at }: { readonly missing: string; readonly near: string | undefined; readonly at: Path },
+  ): Diagnostic {
+    const what = holdsOnlyTexts ? 'the list has no column' : 'no item of the list has a member';
+    const list = header ?? first?.list.place(first, []);
+    return {
+      code: 'missing-member',
+      severity: 'error',
+      class: 'invalid',
+      message: `${quoted(expressionText(expression))}: ${what} ${quoted(missing)}`,
+      place: { ...placeBelow(this.document, at, 'value'), ...(list === undefined ? {} : { list }) },
+      fix:
+        near === undefined
+          ? `correct the expression, or add the ${holdsOnlyTexts ? 'column' : 'member'}`
+          : `did you mean ${quoted(near)}?`,
+    };
+  }
+
+  #isLackedByAll(list: ItemList, name: string): boolean {
+    const known = this.#lacked.get(list) ?? new Map<string, boolean>();
+    this.#lacked.set(list, known);
+    const isLacked =
+      known.get(name) ??
+      (list.items.length > 1 && list.items.every(({ value }) => memberOf(value, name) === undefined));
+    known.set(name, isLacked);
+    return isLacked;
   }
 
   #placed(at: Path, item: Item | undefined, path: Path): { readonly place: Place } {

@@ -3,7 +3,7 @@ import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openCiScene } from '../../support/cli/ci-scene.ts';
-import { all, declared, problems, stackWith, template } from '../../support/cli/template-stack.ts';
+import { all, declared, places, problems, stackWith, template } from '../../support/cli/template-stack.ts';
 import { git } from '../../support/ledger/git-remote.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
@@ -22,6 +22,46 @@ describe('The list of a template', () => {
       'manifests/services.yaml': '- a\n',
     });
     expect(Object.keys(await declared(stack))).toEqual(['a']);
+  });
+
+  it('with the same row twice is reported once, with the first resource and how many more there are', async () => {
+    const stack = await stackWith({
+      [all]: template('{ matrix: { service: { file: ../l.csv }, env: [dev, prod], region: [eu, us] } }'),
+      'l.csv': 'key\npay\nnet\npay\n',
+    });
+    const found = await problems(stack);
+    expect(places(found)).toEqual([
+      'duplicate manifests/all.yaml:4 > l.csv:4 > manifests/all.yaml:4 > l.csv:2',
+    ]);
+    expect(found[0]?.message).toContain('Workspace "pay-dev-eu" is declared twice');
+    expect(found[0]?.message).toContain('(and the same for 3 more resources)');
+  });
+
+  it('that lacks a column, or a member in every item, is reported once, and one item without a member alone', async () => {
+    const spec = '{ description: "${each.value.taem}" }';
+    const csv = await stackWith({
+      [all]: template('{ file: ../l.csv }', spec),
+      'l.csv': 'key,team\na,x\nb,y\n',
+    });
+    const [lacking, ...others] = await problems(csv);
+    expect(lacking).toMatchObject({
+      message: '"${each.value.taem}": the list has no column "taem"',
+      fix: 'did you mean "team"?',
+    });
+    expect(others).toEqual([]);
+    expect(places(lacking === undefined ? [] : [lacking])).toEqual([
+      'missing-member manifests/all.yaml:6 > l.csv:1',
+    ]);
+    const list = (third: string) => `{ a: { team: x }, b: { team: y }, c: { ${third}: z } }`;
+    const yaml = await stackWith({ [all]: template(list('team'), spec) });
+    expect((await problems(yaml)).map(({ message }) => message)).toEqual([
+      '"${each.value.taem}": no item of the list has a member "taem"',
+    ]);
+    await yaml.write(all, template(list('taem'), spec));
+    expect((await problems(yaml)).map(({ message }) => message)).toEqual([
+      '"${each.value.taem}": the value of item "a" has no member "taem"',
+      '"${each.value.taem}": the value of item "b" has no member "taem"',
+    ]);
   });
 
   it('is refused outside of the repository, behind a link as well', async () => {

@@ -129,12 +129,12 @@ describe('A template', () => {
 describe('A mistake in a template', () => {
   const cases: readonly (readonly [string, Record<string, string>, readonly string[]])[] = [
     [
-      'a member that an item lacks, at the template and the item',
+      'a column that a list lacks, at the template and the header',
       {
         [all]: template('{ file: ../l.csv }', '{ description: "${each.value.taem}" }'),
         'l.csv': 'key,team\na,x\nb,y\n',
       },
-      [`missing-member ${all}:6 > l.csv:2`, `missing-member ${all}:6 > l.csv:3`],
+      [`missing-member ${all}:6 > l.csv:1`],
     ],
     [
       'a name that breaks the rules of the kind, at the template and the line of the list',

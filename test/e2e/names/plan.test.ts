@@ -350,6 +350,37 @@ describe('Names in templates', () => {
     ]);
   });
 
+  it('that are misspelt once are one problem, whatever number of resources it spoils', async () => {
+    const { bench, stack } = await openNames();
+    const matrix = (one: object, other: object) => ({
+      service: { pay: one, net: other },
+      env: ['dev', 'prod'],
+      region: ['eu', 'us'],
+    });
+    const of = (project: string, lists: object) => ({
+      ...workspace('${each.key}', { project }),
+      metadata: { name: '${each.key}', each: { matrix: lists } },
+    });
+    await stack.declare(
+      of('${each.service.in}', matrix({ in: 'netwrk' }, { in: 'payments' })),
+      of('netwrk', { service: ['a', 'b'], env: ['dev', 'prod'] }),
+    );
+    const said = (await stack.plan(7)).problems.map(({ message }) => message);
+    expect(said).toEqual([
+      expect.stringMatching(
+        /^"Workspace\/acme\/pay-dev-eu" .*"netwrk".* \(and the same for 3 more resources\)$/,
+      ),
+      expect.stringMatching(/^"Workspace\/acme\/a-dev" .* \(and the same for 3 more resources\)$/),
+    ]);
+    // Two items are two mistakes.
+    await stack.declare(of('${each.service.in}', matrix({ in: 'netwrk' }, { in: 'paymnts' })));
+    expect((await stack.plan(7)).problems).toHaveLength(2);
+    // What one target lacks, another may have.
+    const two = await bench.checkout();
+    await two.declare(workspace('app', { project: 'netwrk' }), workspace('other', { project: 'netwrk' }));
+    expect((await two.plan(7)).problems).toHaveLength(2);
+  });
+
   it('of a later entry of the defaults replace ids of an earlier one, and the other way round', async () => {
     const { bench } = await openNames();
     const defaults = [
