@@ -27,7 +27,7 @@ export const policyCodes = {
     title: 'An exemption from a policy is about no resource',
     class: 'failure',
     warning: true,
-    fix: 'correct the address of the exemption, or remove it; a policy in files of a stack is compared with what the stack declares or has recorded',
+    fix: 'correct the address of the exemption',
   },
   'exemption-ended': {
     title: 'An exemption from a policy has ended since the plan was approved',

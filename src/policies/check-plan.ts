@@ -227,16 +227,16 @@ function endingSoon({ name, exemptions, document }: ReadPolicy, now: number): Di
 }
 
 /**
- * Warnings about exemptions that match no resource. Policies of a remote are for several stacks, so there only an exemption counts that is
- * nearly that of a resource which violates the policy here.
+ * Warnings about exemptions that match no resource, and nearly one that violates the policy: most likely it is meant. Policies may be for
+ * several stacks, so other exemptions may be about resources of another one.
  */
 function withoutResource(
   policy: ReadPolicy,
   addresses: ReadonlySet<string> | undefined,
   open: readonly Decided[],
 ): Diagnostic[] {
-  const { name, exemptions, document, from } = policy;
-  if (addresses === undefined || from === undefined) return [];
+  const { name, exemptions, document, isNamed = false } = policy;
+  if (addresses === undefined || !isNamed) return [];
   const violating = open.flatMap(({ violation }): string[] =>
     violation.policy === policy ? [formatAddress(violation.change.address)] : [],
   );
@@ -246,15 +246,14 @@ function withoutResource(
       (address) => exemptionsFor([exemption], address).length > 0,
     );
     if (isUsed) return [];
-    const near = nearestAddress(resource, violating) ?? nearestAddress(resource, addresses);
-    if (from === 'remote' && (near === undefined || !violating.includes(near))) return [];
-    const hint = near === undefined ? '' : `; did you mean ${quoted(near)}?`;
+    const near = nearestAddress(resource, violating);
+    if (near === undefined) return [];
     return [
       {
         code: 'exemption-unused',
         severity: 'warning',
         class: 'failure',
-        message: `the exemption of ${quoted(resource)} from the policy ${quoted(name)} is about no resource of this stack${hint}`,
+        message: `the exemption of ${quoted(resource)} from the policy ${quoted(name)} is about no resource of this stack; did you mean ${quoted(near)}?`,
         place: placeIn(document, ['spec', 'exemptions', `${index}`, 'resource']),
         fix: 'correct the address, or remove the exemption',
       },

@@ -25,8 +25,8 @@ import { type NestedFields, shapeOfFields } from './variables.ts';
 /** A policy with its document. */
 export interface ReadPolicy extends Policy {
   readonly document: YamlDocument;
-  /** where the stack names it: files of its own, or a remote, which other stacks may name as well; absent for one of an earlier commit */
-  readonly from?: 'files' | 'remote';
+  /** the stack names it; absent for one of an earlier commit */
+  readonly isNamed?: true;
 }
 
 export interface LoadedPolicies {
@@ -50,8 +50,8 @@ export async function loadPolicies(
   const isEarlier = sources.map((source) => 'earlier' in source && source.earlier === true);
   const all = read.map((source, index) => {
     const { policies, diagnostics } = parseSource(source, context);
-    const from = source.read.files === undefined ? ('remote' as const) : ('files' as const);
-    const named = isEarlier[index] === true ? policies : policies.map((one) => ({ ...one, from }));
+    const named =
+      isEarlier[index] === true ? policies : policies.map((one) => ({ ...one, isNamed: true as const }));
     return { source, policies: named, diagnostics };
   });
   const named = all.flatMap((one, index) => (isEarlier[index] === true ? [] : one.policies));
