@@ -95,6 +95,15 @@ export class CsvFile implements ItemList, CellFile {
       const { start, end } = header[column] ?? { start: 0, end: 1 };
       return this.source.place(start, end);
     };
+    const other = this.columns.length === 1 ? /[;\t|]/.exec(this.columns[0] ?? '')?.[0] : undefined;
+    if (other !== undefined)
+      return [
+        wrongList(
+          `the header has one column, and a ${other === '\t' ? 'tab' : quoted(other)} in its name`,
+          at(0),
+          'separate the columns with ","',
+        ),
+      ];
     if (!this.columns.includes('key'))
       return [
         wrongList(

@@ -18,6 +18,8 @@ import { wrongList } from './csv-file.ts';
 
 export const eachPath: Path = ['metadata', 'each'];
 
+const listFile = /\.(ya?ml|json|csv)$/;
+
 /** More axes than anybody can read. */
 const maxLists = 10;
 
@@ -97,6 +99,14 @@ class EachReader {
   }
 
   #readWritten(written: Json, path: Path): ItemList | undefined {
+    if (typeof written === 'string' && listFile.test(written)) {
+      this.#refuse(
+        path,
+        'the list is a text',
+        `to read it from a file, write ${quoted(`{ file: ${written} }`)}`,
+      );
+      return undefined;
+    }
     const list = new YamlList(this.#document, path, written);
     this.#wrong.push(...wrongItems(list));
     return list.wrong.length > 0 ? undefined : list;
@@ -107,7 +117,7 @@ class EachReader {
     this.#checkOptions(options, path, 'file');
     const file = ownMember(options, 'file');
     const at = [...path, 'file'];
-    if (typeof file !== 'string' || !/\.(ya?ml|json|csv)$/.test(file)) {
+    if (typeof file !== 'string' || !listFile.test(file)) {
       this.#refuse(
         at,
         '"file" is not the name of a list',
@@ -128,7 +138,9 @@ class EachReader {
         this.#refuse(
           [...path, name],
           `${quoted(name)} cannot stand beside ${quoted(form)}`,
-          `remove it; ${otherForm(form)}`,
+          form === 'file' && (isJsonObject(options[name]) || Array.isArray(options[name]))
+            ? 'for the product of several lists, put all of them below "matrix", each under its name'
+            : `remove it; ${otherForm(form)}`,
         );
     if (options['optional'] !== undefined && typeof options['optional'] !== 'boolean')
       this.#refuse([...path, 'optional'], '"optional" is neither true nor false', 'write true or false');

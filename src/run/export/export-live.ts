@@ -254,6 +254,7 @@ async function report(result: ExportResult, { host, terminal }: CommandContext):
   for (const { sets } of targets)
     for (const why of new Set([...sets.values()].flatMap(({ incomplete }) => incomplete)))
       warn(`not everything was read: ${why}`);
+  for (const line of withoutUnread(targets)) print(line);
   for (const { names } of targets)
     for (const [what, { problem }] of names)
       if (problem !== undefined) warn(`ids are written in place of the names of ${what}s: ${problem}`);
@@ -261,11 +262,20 @@ async function report(result: ExportResult, { host, terminal }: CommandContext):
   for (const why of checked.differing) warn(why);
   print(exportedLine(checked.manifests, options));
   for (const line of leftOutLines(targets)) print(line);
-  const unread = options.out === '-' ? [] : await unreadFiles(result, host);
-  if (unread.length > 0)
+  const unnamed = options.out === '-' ? [] : await unreadFiles(result, host);
+  if (unnamed.length > 0)
     warn(
-      `the stack does not read these files: add ${unread.map(quoted).join(', ')} to "spec.manifests" of ${result.job.stack.file}`,
+      `the stack does not read these files: add ${unnamed.map(quoted).join(', ')} to "spec.manifests" of ${result.job.stack.file}`,
     );
+}
+
+/** How to export the kinds that were read. */
+function withoutUnread(targets: readonly ExportedTarget[]): string[] {
+  const sets = targets.flatMap((target) => [...target.sets]);
+  const unread = new Set(sets.flatMap(([kind, { incomplete }]) => (incomplete.length > 0 ? [kind] : [])));
+  const others = new Set(sets.flatMap(([kind]) => (unread.has(kind) ? [] : [`--kind ${kind}`])));
+  if (unread.size === 0 || others.size === 0) return [];
+  return [`To export without ${[...unread].join(', ')}: ${[...others].join(' ')}`];
 }
 
 function exportedLine(manifests: readonly DraftedManifest[], { out, group }: ExportOptions): string {

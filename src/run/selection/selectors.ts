@@ -37,6 +37,14 @@ function readSelector(text: string): { readonly selector: Selector } | { readonl
   const [, prefix, value = ''] = /^([^/:*]*):(.*)$/s.exec(rest) ?? [];
   if (rest === '' || (prefix !== undefined && value === ''))
     return { problem: invalidSelector(text, 'is incomplete', howToSelect) };
+  if (prefix === undefined && /^[^/=]+=/.test(rest))
+    return {
+      problem: invalidSelector(
+        text,
+        'is no address',
+        `did you mean ${quoted(`${excludes ? '!' : ''}tag:${rest}`)}?`,
+      ),
+    };
   if (prefix === undefined) return { selector: { text, excludes, by: 'address', value: rest } };
   const by = sorts.find((sort) => sort === prefix);
   if (by !== undefined) return { selector: { text, excludes, by, value } };

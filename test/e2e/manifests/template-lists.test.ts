@@ -64,6 +64,19 @@ describe('The list of a template', () => {
     ]);
   });
 
+  it.each([
+    ['../services.yaml', 'to read it from a file, write "{ file: ../services.yaml }"'],
+    [
+      '{ file: ../l.csv, env: [dev] }',
+      'for the product of several lists, put all of them below "matrix", each under its name',
+    ],
+    ['{ file: ../semicolons.csv }', 'separate the columns with ","'],
+  ])('in another form, such as %s, is an error with the right one', async (each, fix) => {
+    const files = { 'l.csv': 'key\npay\n', 'semicolons.csv': 'key;team\npay;x\n' };
+    const stack = await stackWith({ [all]: template(each), ...files });
+    expect((await problems(stack)).map((one) => one.fix)).toEqual([fix]);
+  });
+
   it('is refused outside of the repository, behind a link as well', async () => {
     const outside = temporaryFolder({ 'l.yaml': '- a\n' });
     const stack = await stackWith({ [all]: template('{ file: ../l.yaml }') });

@@ -11,7 +11,8 @@ describe.each(bothDialects)('In the dialect %s, an export', (dialect) => {
     bench.wire.add({ method: 'GET', path: /\/acme\/projects\?/, fault: { answer: 403 }, times: 99 });
     await stack.run(['export', '--target', 'acme', '--select', 'Workspace/acme/*'], 0);
     await stack.run(['export', '--target', 'acme', '--kind', 'Workspace'], 0);
-    await stack.run(['export', '--target', 'acme'], 1);
+    const { err } = await stack.run(['export', '--target', 'acme'], 1);
+    expect(err).toMatch(/^To export without Project: --kind Workspace .*$/m);
   });
 
   it('writes projects before workspaces, with names in place of ids, and its plan only adopts them', async () => {

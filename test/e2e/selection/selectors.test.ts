@@ -217,6 +217,8 @@ describe('a selector that matches nothing', () => {
       return err + out;
     };
     expect(await said('tags:env=prod')).toContain('did you mean "tag:env=prod"?');
+    expect(await said('env=prod')).toContain('did you mean "tag:env=prod"?');
+    expect(await said('!env=prod')).toContain('did you mean "!tag:env=prod"?');
     expect(await said('tag:')).toContain('is incomplete');
     expect(await said('!')).toContain('is incomplete');
     expect(await said('')).toContain('is incomplete');
