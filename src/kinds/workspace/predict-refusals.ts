@@ -16,7 +16,7 @@ import type { ReadRequest, RefusedValue, Session } from '../../model/kind.ts';
 import { quoted } from '../../model/quoted.ts';
 import { needsRemote } from './check-execution.ts';
 import { notOnHosted } from './check.ts';
-import { liveFinder, willInherit } from './predict.ts';
+import { knownFinder, willInherit } from './predict.ts';
 import type { WorkspaceSpec } from './schema.ts';
 import { isFilled, refusedFileTriggers } from './triggers.ts';
 import type { KnownWorkspace, LiveWorkspace } from './workspace-types.ts';
@@ -24,17 +24,17 @@ import { isDeclaration } from '../../model/resource.ts';
 
 export async function predictRefusals(
   session: Session,
-  { declared, record }: ReadRequest<WorkspaceSpec>,
+  request: ReadRequest<WorkspaceSpec>,
   live: readonly LiveWorkspace[],
 ): Promise<ReadonlyMap<AddressText, readonly RefusedValue[]>> {
-  const find = liveFinder(record, live);
+  const find = knownFinder(session, request, live);
   const derived = live.find(({ facts }) => facts.fileTriggersDerived !== undefined)?.facts
     .fileTriggersDerived;
-  const wanted = declared.filter(isDeclaration);
+  const wanted = request.declared.filter(isDeclaration);
   const refused = await Promise.all(
     wanted.map(async (one) => {
       const { spec } = one;
-      const known = { live: find(one), record: record(one.address) };
+      const known = find(one);
       const values = [
         ...(await missingRetention(session, spec)),
         ...(await foreignPool(session, spec, known.live)),

@@ -6,6 +6,7 @@ import { enforcesAssessments, organizationMode } from '../../api/workspaces/orga
 import { projectMode, readProject, readProjectAgain } from '../../api/workspaces/projects.ts';
 import { keptAssessments } from '../../api/workspaces/workspace-call.ts';
 import type { WorkspaceItem } from '../../api/workspaces/workspace.ts';
+import { findRenamed, recordAbout } from '../../compare/match-ids.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
 import type { Json } from '../../model/json.ts';
 import type { Inheritable } from '../../model/kind-specs.ts';
@@ -86,38 +87,32 @@ export async function predictAssessments(
   request: Request,
   readings: readonly WorkspaceReading[],
 ): Promise<readonly WorkspaceReading[]> {
+  const find = knownFinder(
+    session,
+    request,
+    readings.map(({ live }) => live),
+  );
+  const declared = request.declared.map((one) => ({ spec: one.spec, ...find(one) }));
   return Promise.all(
     readings.map(async (reading) => {
       const { live } = reading;
       if (live.spec.assessmentsEnabled !== true) return reading;
-      const declared = request.declared.filter((one) => isAbout(one, live, request));
-      const known = await Promise.all(declared.map((one) => predictedFacts(session, request, one, live)));
+      const known = await Promise.all(
+        declared
+          .filter((one) => one.live === live)
+          .map(({ spec, record: recorded }) => predictedFacts(session, { spec, recorded, live })),
+      );
       const facts: WorkspaceFacts = Object.assign({}, live.facts, ...known);
       return { ...reading, live: { ...live, facts } };
     }),
   );
 }
 
-/** Whether a manifest is about this workspace, by its name, its former name or the id in the ledger. */
-function isAbout(
-  { address, metadata }: DeclaredWorkspace,
-  { address: found, id }: LiveWorkspace,
-  { record }: Request,
-) {
-  return [address.name, metadata.renamedFrom].includes(found.name) || record(address)?.id === id;
-}
-
-async function predictedFacts(
-  session: Session,
-  { record }: Request,
-  { address, spec }: DeclaredWorkspace,
-  live: LiveWorkspace,
-): Promise<WorkspaceFacts> {
-  const recorded = record(address);
-  const enforced = wantsOff(spec, recorded) && (await enforcesAssessments(session));
+async function predictedFacts(session: Session, sides: Sides): Promise<WorkspaceFacts> {
+  const enforced = wantsOff(sides.spec, sides.recorded) && (await enforcesAssessments(session));
   return {
     ...(enforced ? { assessmentsEnforced: true } : {}),
-    ...(await modeToInherit(session, { spec, recorded, live })),
+    ...(await modeToInherit(session, sides)),
   };
 }
 
@@ -156,14 +151,11 @@ export function endsOwnMode(sides: Sides): boolean {
  */
 export async function predictCreations(
   session: Session,
-  { declared, record }: ReadRequest<WorkspaceSpec>,
+  request: Request,
   live: readonly LiveWorkspace[],
 ): Promise<ReadonlyMap<AddressText, readonly string[]>> {
-  const names = new Set(live.map(({ address }) => address.name));
-  const ids = new Set(live.map(({ id }) => id));
-  const isLive = ({ address, metadata: { renamedFrom = address.name } }: DeclaredWorkspace) =>
-    names.has(address.name) || names.has(renamedFrom) || ids.has(record(address)?.id ?? '');
-  const toCreate = declared.filter((one) => isDeclaration(one) && !isLive(one));
+  const find = knownFinder(session, request, live);
+  const toCreate = request.declared.filter((one) => isDeclaration(one) && find(one).live === undefined);
   const predicted = await Promise.all(
     toCreate.map(async (one) => {
       const note = await predictAssessmentsNote(session, one);
@@ -187,15 +179,16 @@ async function predictAssessmentsNote(
 
 export async function predictInherited(
   session: Session,
-  { declared, record }: ReadRequest<WorkspaceSpec>,
+  request: Request,
   live: readonly LiveWorkspace[],
 ): Promise<ReadonlyMap<AddressText, Inheritable>> {
-  const find = liveFinder(record, live);
+  const find = knownFinder(session, request, live);
   const hasProjects = live.some(({ spec }) => spec.projectId !== undefined);
   const predicted = await Promise.all(
-    declared.filter(isDeclaration).map(async (one) => {
-      const found = find(one);
-      if (!mayChange(session, one.spec, { live: found, record: record(one.address) })) return [];
+    request.declared.filter(isDeclaration).map(async (one) => {
+      const known = find(one);
+      const found = known.live;
+      if (!mayChange(session, one.spec, known)) return [];
       const id = one.spec.projectId ?? found?.spec.projectId;
       // If there is no workspace yet, a service that does not list its projects may still have the named one.
       const mayHave = hasProjects || (live.length === 0 && id !== undefined);
@@ -209,15 +202,28 @@ export async function predictInherited(
   return new Map(predicted.flat());
 }
 
-/** Finds the live workspace of a declared one, by its name, its former name or the id in the ledger. */
-export function liveFinder(record: ReadRequest<WorkspaceSpec>['record'], live: readonly LiveWorkspace[]) {
-  const byName = new Map(live.map((one) => [one.address.name, one]));
-  const byId = new Map(live.map((one) => [one.id, one]));
-  return ({
-    address,
-    metadata: { renamedFrom = address.name },
-  }: DeclaredWorkspace): LiveWorkspace | undefined =>
-    byName.get(address.name) ?? byName.get(renamedFrom) ?? byId.get(record(address)?.id);
+/** Finds what is known of a declared workspace, by the rules by which a plan matches names, former names, records and ids. */
+export function knownFinder(
+  session: Session,
+  { declared, records, record }: Request,
+  live: readonly LiveWorkspace[],
+): (one: DeclaredWorkspace) => KnownWorkspace {
+  const byAddress = new Map(live.map((one) => [formatAddress(one.address), one]));
+  const placed = declared.filter((one) => isDeclaration(one) || one.metadata.movedTo !== undefined);
+  const { movedAway } = session.known?.('Workspace') ?? {};
+  const renamed = findRenamed({
+    placed: new Map(placed.map((one) => [formatAddress(one.address), one])),
+    live: byAddress,
+    recordedId: (text) => records.get(text)?.id ?? movedAway?.get(text)?.id,
+    isRenamable: () => true,
+  });
+  return ({ address }) => {
+    const text = formatAddress(address);
+    const found = byAddress.get(renamed.get(text) ?? text);
+    const recorded =
+      found?.id === undefined ? record(address) : recordAbout(records, { address, id: found.id });
+    return { live: found, record: recorded };
+  };
 }
 
 function mayChange({ dialect }: Session, spec: WorkspaceSpec, { live, record }: KnownWorkspace): boolean {
