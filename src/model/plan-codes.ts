@@ -19,8 +19,7 @@ export const planCodes = {
     fix: 'correct it as the message says',
   },
   'selector-matches-nothing': {
-    title:
-      'A selector of "--select", or "--project" of an export, matches nothing, or the exclusions leave nothing',
+    title: 'A selector, or "--project" of an export, matches nothing, or nothing is left of it',
     class: 'invalid',
     fix: 'correct it; the message shows what is nearest',
   },

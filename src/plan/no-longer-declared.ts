@@ -9,6 +9,7 @@ import { formatIdentity, identityOf } from '../model/stack.ts';
 import { type LiveResource, ownOwnershipTag } from '../model/resource.ts';
 import { withoutFilled } from './contents.ts';
 import { isAsLastWritten, keptAsChanged } from './last-written.ts';
+import { recordsAbout } from './match-live.ts';
 import type { PlanContext } from './plan-context.ts';
 import {
   checkRemovalRequest,
@@ -66,10 +67,14 @@ function undeclaredLive(context: PlanContext): [AddressText, LiveResource][] {
   return context.isSelection ? [] : [...context.live].filter(([text]) => !isDeclared(context, text));
 }
 
-/** Whether a later plan finds the resource without its record: then nothing is lost if the token does not see it now. */
+/**
+ * Whether the resource is there under another name, or a later plan finds it without its record: then nothing is lost if the token does
+ * not see it now.
+ */
 function isFoundAgain(context: PlanContext, text: AddressText): boolean {
   const { ownership } = context.kind(parseAddress(text).kind);
-  return ownership.by !== 'claim' || ownership.unsearched !== true;
+  if (ownership.by !== 'claim' || ownership.unsearched !== true) return true;
+  return recordsAbout([...context.live.values()], [text], context.ledger).length > 0;
 }
 
 function keptUnseen(address: Address): Removal {

@@ -269,14 +269,15 @@ function membersFrom({ attributes: project }: ProjectItem, items: readonly Works
     .map(({ id, name, attributes }) => {
       const inherits = attributes['inherits-project-auto-destroy'] ?? null;
       const duration = attributes[field] ?? null;
-      // Not every service says whether a duration is inherited.
-      const isFree = duration === null && (attributes['auto-destroy-at'] ?? null) === null;
-      const isSame = duration !== null && duration === project[field];
+      // Not every service says whether values are inherited. A time of its own does not keep a duration of the project away everywhere.
+      const mayInherit = duration === null || duration === project[field];
+      const hasOwnMode = memberOf(attributes['setting-overwrites'], 'execution-mode');
+      const mode = project['default-execution-mode'] ?? attributes['execution-mode'];
       return {
         id,
         name,
-        inheritsMode: memberOf(attributes['setting-overwrites'], 'execution-mode') === false,
-        inheritsDuration: inherits === true || (inherits === null && (isFree || isSame)),
+        inheritsMode: hasOwnMode === undefined ? attributes['execution-mode'] === mode : hasOwnMode === false,
+        inheritsDuration: inherits === true || (inherits === null && mayInherit),
         isLocal: attributes['execution-mode'] === 'local',
         allowsDestroy: attributes['allow-destroy-plan'] !== false,
         duration: textOrNull(duration),

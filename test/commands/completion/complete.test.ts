@@ -50,7 +50,13 @@ const freeTexts = [
 ];
 
 /** The same, where other flags have values of this name that are known. */
-const freeFlags = ['accept --field', 'role check --from', 'init --url', 'init --namespace'];
+const freeFlags = [
+  'accept --field',
+  'export --project',
+  'role check --from',
+  'init --url',
+  'init --namespace',
+];
 
 describe('the program', () => {
   it('offers every command', async () => {

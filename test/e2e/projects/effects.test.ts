@@ -309,6 +309,25 @@ describe.each(bothDialects)('A change of a project in the dialect %s', (dialect)
     expect(await homeOf('app')).toBe('network');
   });
 
+  it('a mode that ends local runs names its workspaces also where the service does not say what they inherit', async () => {
+    const { bench, stack, change } = await openProjects(dialect);
+    await change('prj-theirs', {
+      'default-execution-mode': 'local',
+      'auto-destroy-activity-duration': '1d',
+    });
+    await stack.declare(project('theirs', { defaultExecutionMode: 'remote' }, adopted));
+    const { guards: shown } = await stack.plan();
+    const strip = (body: unknown) => {
+      const { data } = body as { data: { attributes: Record<string, unknown> }[] };
+      for (const { attributes } of [data].flat()) delete attributes['setting-overwrites'];
+      return body;
+    };
+    bench.wire.add({ method: 'GET', path: /\/workspaces/, fault: { rewrite: strip }, times: 1000 });
+    const { guards } = await stack.plan();
+    expect(shown.map(({ id }) => id)).toEqual(['scheduled-destroy']);
+    expect(guards.map(({ id }) => id)).toEqual(['scheduled-destroy']);
+  });
+
   it('a pool that is removed alone is refused where the service has the mode that needs it', async () => {
     const { stack, bench } = await openProjects(dialect, {
       projects: [

@@ -192,3 +192,29 @@ describe.each(bothDialects)('In the dialect %s, a project that is no longer decl
     expect((await stack.run(['plan'], 0)).out).not.toContain('its record is kept');
   });
 });
+
+describe('A project that its manifest renamed', () => {
+  async function renamed() {
+    const opened = await openProjects();
+    const { stack } = opened;
+    await stack.begin(project('payments', { description: 'one' }), project('q'));
+    await stack.declare(project('money', {}, { renamedFrom: 'payments' }), project('q'));
+    await stack.run(['apply', '--yes'], 0);
+    return opened;
+  }
+
+  it('has one record, and is not called "not found" under its former name', async () => {
+    const { stack } = await renamed();
+    expect(Object.keys((await stack.ledger()).records)).toEqual(['Project/acme/money', 'Project/acme/q']);
+    await stack.declare(project('money'), project('q'));
+    expect((await stack.plan()).mentions).toEqual([]);
+  });
+
+  it('keeps a value that others set, when it is renamed back', async () => {
+    const { stack, change, idOfProject, find } = await renamed();
+    await change(await idOfProject('money'), { description: 'by hand' });
+    await stack.declare(project('payments', {}, { renamedFrom: 'money' }), project('q'));
+    await stack.run(['apply', '--yes'], 0);
+    expect((await find('payments'))?.attributes['description']).toBe('by hand');
+  });
+});

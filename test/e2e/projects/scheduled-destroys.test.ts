@@ -199,3 +199,24 @@ describe.each(bothDialects)('In the dialect %s, a protected workspace', (dialect
     expect(out).toContain('error[protected-destroy]');
   });
 });
+
+describe('A workspace with a time of its own, where a time does not keep a duration of the project away', () => {
+  it.each([
+    ['a removal of its time', {}],
+    ['the duration of its project alone', { autoDestroyAt: '2099-01-01T00:00:00Z' }],
+  ])('trips the guard by %s', async (_, kept) => {
+    const { stack } = await openProjects('neutral');
+    const inIt = { project: 'payments' };
+    await stack.declare(
+      project('payments'),
+      workspace('app', { ...inIt, autoDestroyAt: '2099-01-01T00:00:00Z' }),
+    );
+    await stack.insist();
+    await stack.declare(
+      project('payments', { autoDestroyActivityDuration: '14d' }),
+      workspace('app', { ...inIt, ...kept }),
+    );
+    expect(destroysIn(await stack.plan()).join()).toContain('destroyed after 14d without activity');
+    await stack.run(['apply', '--yes'], 5);
+  });
+});
