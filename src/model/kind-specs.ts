@@ -56,7 +56,14 @@ export interface CompareContext<D extends Spec = Spec, L extends LiveResource = 
   readonly inheritable?: Inheritable;
   /** milliseconds since 1970; absent where nothing may depend on the time */
   readonly now?: number | undefined;
-  peer(address: Address): {
+  /**
+   * Another resource.
+   * @param id with it, the resource is found also if the plan has it at another address, because it was renamed. `live.address` is that one
+   */
+  peer(
+    address: Address,
+    id?: string,
+  ): {
     readonly desired?: Spec;
     /** its manifest has `metadata.protect: true` */
     readonly protects?: true;

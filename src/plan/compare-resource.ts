@@ -97,7 +97,7 @@ function bothSides(
     ...(live === undefined ? {} : { live }),
     ...(planned === undefined ? {} : { planned }),
     ...(record === undefined ? {} : { record }),
-    peer: (other) => peerOf(context, other),
+    peer: (other, id) => peerOf(context, other, id),
   };
 }
 
@@ -114,7 +114,12 @@ function inheritedFields({ inherited }: PreparedSpecs, live: LiveResource | unde
 }
 
 /** What a kind's `prepare` can see of another resource. */
-export function peerOf(context: PlanContext, address: Address): ReturnType<CompareContext['peer']> {
+export function peerOf(
+  context: PlanContext,
+  named: Address,
+  id?: string,
+): ReturnType<CompareContext['peer']> {
+  const address = (id === undefined ? undefined : context.liveWithId(named, id))?.address ?? named;
   const resource = context.desired.get(formatAddress(address));
   const live = context.live.get(formatAddress(address));
   const record = context.record(address);

@@ -100,6 +100,8 @@ export interface PlanContext {
   /** of declared resources: an error for each name whose id was not found. Their specs lack something, so they are not compared */
   readonly unknownNames: ReadonlyMap<AddressText, readonly Diagnostic[]>;
   readonly live: ReadonlyMap<AddressText, LiveResource>;
+  /** The resource in `live` with this kind, target and id: a renamed one has the address that declares it. */
+  liveWithId(named: Address, id: string): LiveResource | undefined;
   readonly ledger: Ledger;
   readonly commitOrders: readonly CommitOrder[];
   readonly loosened: readonly LoosenedSetting[];
@@ -202,8 +204,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     const owned = { address, at, isLedgerOwned: () => ledgerOwned(address) };
     return withRecordedOwner(withoutOwnId(read), owned, owners);
   };
-  const live = new Map<AddressText, LiveResource>();
-  for (const [text, resource] of matched) live.set(text, withRecordedTag(resource));
+  const live = new Map([...matched].map(([text, resource]) => [text, withRecordedTag(resource)] as const));
   const unseen = matchUnread(allUnseen(input), allLive(input), { desired: placed, live, kind });
   const { isSelection = false } = input;
   const unmatched = unmatchedRecords(ledger, live);
@@ -213,6 +214,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     ...documents,
     moves,
     live,
+    liveWithId: findById(live, ([, { id }]) => id),
     ledger,
     ...givenTo(input),
     kind,

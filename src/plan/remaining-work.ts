@@ -220,7 +220,7 @@ function prepareApproved(
     live,
     now: context.now,
     ...(record === undefined ? {} : { record }),
-    peer: (other) => peerOf(context, other),
+    peer: (other, id) => peerOf(context, other, id),
   };
   return kind.prepare?.(compareContext) ?? { desired };
 }

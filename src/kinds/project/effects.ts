@@ -41,24 +41,31 @@ function protectedDestroys(
   const known = new Map(membersOf(context.planned).map((one) => [one.id, one]));
   return members
     .filter((one) => isProtected(context, known.get(one.id) ?? one))
-    .map(({ name }) => ({
+    .map((one) => ({
       code: 'protected-destroy',
       severity: 'error',
       class: 'invalid',
-      message: `${quoted(formatAddress(workspaceAt(context, name)))} is protected, and with this plan ${message}`,
+      message: `${quoted(formatAddress(addressOf(context, one)))} is protected, and with this plan ${message}`,
       fix: 'leave out what schedules the destroy, or declare "protect: false" for the workspace, and acknowledge the guard "scheduled-destroy"',
     }));
 }
 
 /** By its manifest, else by the ledger, else by its ownership tag, which may be of another stack. */
-function isProtected(context: ProjectComparison, { name, isTaggedProtected }: Member): boolean {
-  const { desired, protects, record } = context.peer(workspaceAt(context, name));
+function isProtected(context: ProjectComparison, member: Member): boolean {
+  const { desired, protects, record } = workspaceOfPlan(context, member);
   if (desired !== undefined) return protects === true;
-  return record?.protect === true || isTaggedProtected === true;
+  return record?.protect === true || member.isTaggedProtected === true;
 }
 
-function workspaceAt({ address }: ProjectComparison, name: string): Address {
-  return { ...workspaceOf(address), name };
+/** What the plan knows of it: the manifest or this plan may have it under another name than the service. */
+function workspaceOfPlan({ address, peer }: ProjectComparison, { name, id }: Member) {
+  return peer({ ...workspaceOf(address), name }, id);
+}
+
+/** The address that declares it; with its name in the service if none does. */
+function addressOf(context: ProjectComparison, member: Member): Address {
+  const { live } = workspaceOfPlan(context, member);
+  return live?.address ?? { ...workspaceOf(context.address), name: member.name };
 }
 
 /** The value of a field after the plan. A field that is no longer declared is reset. */
@@ -136,8 +143,8 @@ function scheduleAfter(context: ProjectComparison, member: Member): string | und
  * as far as no manifest of this stack may change that, because a plan of a part does not have each change.
  */
 function isSpared(context: ProjectComparison, member: Member): boolean {
-  const { desired, record } = context.peer(workspaceAt(context, member.name));
-  // It is renamed, or no longer declared.
+  const { desired, record } = workspaceOfPlan(context, member);
+  // It is no longer declared, or not in this part of the stack.
   if (desired === undefined && record !== undefined) return false;
   const keeps = (field: string, value: Json) =>
     desired === undefined ||

@@ -1,7 +1,7 @@
 /** Workspaces that were renamed, by the manifest or by hand, and what has their resources destroyed in the same plan. */
 import { describe, expect, it } from 'vitest';
 import { workspace } from '../../support/cli/documents.ts';
-import { openProjects } from '../../support/cli/projects-scene.ts';
+import { bothDialects, openProjects, project } from '../../support/cli/projects-scene.ts';
 
 describe('A workspace that loses its own 90d in a project with 2d', () => {
   /** In the dialect `neutral`, the workspace inherits the duration again. */
@@ -49,5 +49,56 @@ describe('A workspace that loses its own 90d in a project with 2d', () => {
     });
     await stack.declare(workspace('new', {}, { renamedFrom: 'old' }));
     expect((await stack.plan()).guards.map(({ id }) => id)).toEqual(['scheduled-destroy']);
+  });
+});
+
+describe.each(bothDialects)('In the dialect %s, a project gets a duration', (dialect) => {
+  const duration = { autoDestroyActivityDuration: '14d' };
+
+  /** What the service calls `app` from then on. */
+  async function renamedByHand(ownership: 'tags' | 'ledger' = 'tags') {
+    const opened = await openProjects(dialect, {}, ownership === 'tags' ? {} : { workspaces: { ownership } });
+    const { bench } = opened;
+    const rename = async () =>
+      bench.byHand.patch(`/workspaces/${await bench.idOf('app')}`, {
+        data: { type: 'workspaces', attributes: { name: 'x' } },
+      });
+    return { ...opened, rename };
+  }
+
+  it.each([
+    ['allows destroy plans', { allowDestroyPlan: false }, { allowDestroyPlan: true }],
+    ['ends local runs', { executionMode: 'local' }, { executionMode: 'remote' }],
+  ])(
+    'where the manifest of a workspace that was renamed by hand %s, and trips the guard',
+    async (_, before, after) => {
+      const { stack, rename } = await renamedByHand();
+      await stack.begin(project('p'), workspace('app', { project: 'p', ...before }));
+      await rename();
+      await stack.declare(project('p', duration), workspace('app', { project: 'p', ...before }));
+      expect((await stack.plan()).guards.map(({ id }) => id)).not.toContain('scheduled-destroy');
+      await stack.declare(project('p', duration), workspace('app', { project: 'p', ...after }));
+      expect((await stack.plan()).guards.map(({ id }) => id)).toContain('scheduled-destroy');
+      await stack.run(['apply', '--yes'], 5);
+    },
+  );
+
+  it('where a protected workspace was renamed by hand, and only the ledger knows whose it is: an error', async () => {
+    const { stack, rename } = await renamedByHand('ledger');
+    const app = workspace('app', { project: 'p' }, { protect: true });
+    await stack.begin(project('p'), app);
+    await rename();
+    await stack.declare(project('p', duration), app);
+    const { out } = await stack.run(['plan'], 7);
+    expect(out).toContain('"Workspace/acme/app" is protected, and with this plan');
+  });
+
+  it('where the same plan renames and protects a workspace: an error', async () => {
+    const { stack } = await openProjects(dialect);
+    await stack.begin(project('p'), workspace('old', { project: 'p' }));
+    const metadata = { protect: true, renamedFrom: 'old' };
+    await stack.declare(project('p', duration), workspace('new', { project: 'p' }, metadata));
+    const { out } = await stack.run(['plan'], 7);
+    expect(out).toContain('"Workspace/acme/new" is protected, and with this plan');
   });
 });
