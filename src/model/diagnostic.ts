@@ -46,29 +46,38 @@ export function incomplete(code: DiagnosticCode, message: string): Diagnostic {
   return { code, severity: 'error', class: 'incomplete', message };
 }
 
-/** As they are reported: sorted, with places in lists, and one for each cause, whatever number of resources it spoils. */
+/** As they are reported: sorted, with places in lists, and one for each cause, with the names of all resources that it is about. */
 export function asReported(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const causes = Map.groupBy(sortDiagnostics(withListPlaces(diagnostics)), causeOf);
   return [...causes.values()].flatMap(([first, ...more]) => {
-    const count = more.length;
-    if (first === undefined || count === 0) return first ?? [];
-    const message = `${first.message} (and the same for ${count} more resource${count === 1 ? '' : 's'})`;
+    if (first === undefined || more.length === 0) return first ?? [];
+    const subjects = more.flatMap(({ message }) => subject.exec(message)?.[0] ?? []);
+    const others = [...new Set(subjects)].slice(0, shownSubjects).join(', ');
+    const left = more.length - shownSubjects;
+    const message = `${first.message} (and the same for ${others}${left > 0 ? ` and ${left} more` : ''})`;
     return [{ ...first, message }];
   });
 }
 
-/** Equal for diagnostics of one place in a document, or of one item of its list, that differ only in the names of resources. */
-function causeOf(diagnostic: Diagnostic): string | Diagnostic {
-  const { code, severity, message, place, found, allowed, fix } = diagnostic;
-  if (place === undefined) return diagnostic;
-  const spot = (at: Place | undefined) => at && [at.file, at.line, at.column];
-  const texts = [message, found, allowed, fix].map((text) => text && withoutNames(text));
-  return JSON.stringify([code, severity, spot(place), spot(place.list), texts]);
-}
+const shownSubjects = 20;
 
-/** Addresses keep their targets: what is wrong in one may be right in another. */
-function withoutNames(text: string): string {
-  return text.replace(/"([A-Z]\w*\/[^/"]+\/)[^"]*"/g, '"$1"').replace(/\b([A-Z][A-Za-z]*) "[^"]*"/g, '$1 ""');
+/** The resource that a message is about: the first one that it names. */
+const subject = /"[A-Z]\w*\/[^/"]+\/[^"]*"|\b[A-Z][A-Za-z]* "[^"]*"/;
+
+/** Equal for diagnostics of one place in a document, or of one item of its list, that differ only in the resource that they are about. */
+function causeOf(diagnostic: Diagnostic): string | Diagnostic {
+  const { code, severity, class: kind, message, place, found, allowed, fix, related } = diagnostic;
+  const [name = ''] = subject.exec(message) ?? [];
+  if (place === undefined || name === '') return diagnostic;
+  const spot = (at: Place | undefined) => at && [at.file, at.line, at.column];
+  // Addresses keep their targets: what is wrong in one may be right in another.
+  const about = name.replace(/[^/"]*"$/, '');
+  const others = related?.map(({ place: at, message: says }) => [spot(at), says]);
+  return JSON.stringify([
+    ...[code, severity, kind, spot(place), spot(place.list), about],
+    ...[message, found, allowed, fix].map((text) => text?.replaceAll(name, '')),
+    others,
+  ]);
 }
 
 /** Adds to each place in a template the one in its list, as a related place. */

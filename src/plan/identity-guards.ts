@@ -115,7 +115,8 @@ export function exchangedNames(
     // A child has the name of its parent.
     if (live?.id === undefined) return [];
     if (ownership.by === 'child' && drafts.has(formatAddress(ownership.of(address)))) return [];
-    const known = exchangedWith(context, address, live.id);
+    const owner = ownership.by === 'child' ? ownership.of(address) : address;
+    const known = exchangedWith(context, owner, context.live.get(formatAddress(owner))?.id ?? live.id);
     return known === undefined ? [] : [{ address, id: live.id, ...known }];
   });
   if (exchanged.length === 0) return [];
@@ -150,8 +151,11 @@ function exchangedWith(
   if (recordedAs === undefined || namesOf(context, address).includes(recordedAs)) return undefined;
   const former = idUnderName(context, address);
   const { desired, removalRequests, movesAway } = context;
-  const isDeclared = [desired, removalRequests, movesAway].some((documents) => documents.has(recordedAs));
-  return isDeclared || (former !== undefined && former !== id) ? { recordedAs, former } : undefined;
+  // A resource outside of a selection may still be declared.
+  const mayBeDeclared =
+    context.isSelection ||
+    [desired, removalRequests, movesAway].some((documents) => documents.has(recordedAs));
+  return mayBeDeclared || (former !== undefined && former !== id) ? { recordedAs, former } : undefined;
 }
 
 /** The address of a resource, and the one that its document renames it from. */

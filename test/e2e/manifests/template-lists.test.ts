@@ -34,7 +34,7 @@ describe('The list of a template', () => {
       'duplicate manifests/all.yaml:4 > l.csv:4 > manifests/all.yaml:4 > l.csv:2',
     ]);
     expect(found[0]?.message).toContain('Workspace "pay-dev-eu" is declared twice');
-    expect(found[0]?.message).toContain('(and the same for 3 more resources)');
+    expect(found[0]?.message).toContain('(and the same for Workspace "pay-dev-us"');
   });
 
   it('that lacks a column, or a member in every item, is reported once, and one item without a member alone', async () => {

@@ -1,8 +1,9 @@
 /** Names of managed resources that somebody exchanged in the service: a name never silently stands for another resource. */
 import { describe, expect, it } from 'vitest';
 import { type ApplyScene, openApplyScene } from '../../support/ci/apply-scene.ts';
-import { type Bench, openBench } from '../../support/cli/bench.ts';
-import { removalRequest, workspace } from '../../support/cli/documents.ts';
+import { trueup } from '../../support/captured-host.ts';
+import { type Bench, openBench, secrets } from '../../support/cli/bench.ts';
+import { consumers, removalRequest, workspace } from '../../support/cli/documents.ts';
 import { bothDialects, openProjects, project } from '../../support/cli/projects-scene.ts';
 
 /** Gives each workspace the name that it is mapped to. */
@@ -43,6 +44,40 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     await stack.begin(...documents);
     return { bench, stack };
   }
+
+  it('block documents from standard input as well, also a removal request and one of consumers alone', async () => {
+    const { bench, stack } = await begin(...three);
+    await rename(bench, { a: 'b', b: 'a' });
+    bench.wire.reset();
+    const fromInput = (document: object) =>
+      trueup(['apply', '-', '--yes'], {
+        ...{ cwd: stack.directory, env: secrets },
+        stdin: JSON.stringify(document),
+      });
+    for (const document of [
+      removalRequest('Workspace', 'a', 'safe'),
+      workspace('a', { description: 'other' }),
+      consumers('a', { consumers: ['c'] }),
+    ]) {
+      const { code, out } = await fromInput(document);
+      expect(out).toContain('reference-changed');
+      expect(code).toBe(5);
+    }
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('block a document from standard input under a name that has no record any more', async () => {
+    const { bench, stack } = await begin(...three);
+    await bench.byHand.delete(`/workspaces/${await bench.idOf('a')}`);
+    await stack.declare(...three.slice(1));
+    await stack.run(['apply', '--yes'], 0);
+    await rename(bench, { b: 'a' });
+    bench.wire.reset();
+    const stdin = JSON.stringify(removalRequest('Workspace', 'a', 'safe'));
+    const at = { cwd: stack.directory, env: secrets, stdin };
+    expect((await trueup(['apply', '-', '--yes'], at)).code).toBe(5);
+    expect(bench.wire.writes()).toEqual([]);
+  });
 
   it('block each plan, which names both with their ids', async () => {
     const { bench, stack } = await begin(...two);
