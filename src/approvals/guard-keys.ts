@@ -1,6 +1,6 @@
 /**
- * What acknowledgements of guards are for. For most guards the id is enough, because the plan itself shows the rest. What a policy says, and
- * what a setting was before, is in the guard alone: there a hash says what was shown.
+ * What acknowledgements of guards are for. For most guards the id is enough, because the plan itself shows the rest. What a policy says,
+ * by which rule, and what a setting was before, is in the guard alone: there a hash says what was shown.
  */
 import { createHash } from 'node:crypto';
 import { formatAddress } from '../model/address.ts';
@@ -28,12 +28,12 @@ export function policyKeys(guards: readonly Guard[], ids: readonly string[]): st
 }
 
 /** `policy/no-deletes@0a1b…`: one for each resource, so that what is left of a plan needs no other key than the plan. */
-function keysOfPolicy({ id, effect, message, concerns }: Guard): string[] {
+function keysOfPolicy({ id, effect, message, concerns, ruleHash = '' }: Guard): string[] {
   // Without the number of resources, which it begins with.
   const says = message.replace(/^[^"]*/, '');
   const about = concerns.map(({ address, messages }) => JSON.stringify([formatAddress(address), messages]));
   const each = about.length > maxKeys ? [about.join()] : about;
-  return each.map((one) => `${id}@${hashOf(JSON.stringify([effect, says, one]))}`);
+  return each.map((one) => `${id}@${hashOf(JSON.stringify([effect, says, one, ruleHash]))}`);
 }
 
 /** 128 bits: who can write both texts must not find two with one hash. */

@@ -120,6 +120,8 @@ export interface Guard {
   /** one sentence without a full stop */
   readonly message: string;
   readonly concerns: readonly Concern[];
+  /** of a policy: a hash of its severity, match and rule, which the rest does not show */
+  readonly ruleHash?: string;
 }
 
 export interface Concern {

@@ -193,14 +193,16 @@ function neededIn({ part }: Plan): Json {
 
 /**
  * Policies are read and checked again by each run, at its own time. Of a policy that the file shows, an acknowledgement is for what it says
- * there of each resource. What only warns needs none.
+ * there of each resource, by the same rule. What only warns needs none.
  */
 function isWiderPolicy(guard: Guard, given: readonly Guard[], clean: Redact): boolean {
-  const { id, effect } = guard;
+  const { id, effect, ruleHash } = guard;
   const shown = given.filter((one) => one.id === id);
   if (policyOf(id) === undefined || shown.length === 0 || !isBlocking(guard)) return false;
   const known = new Set(
-    shown.filter((one) => one.effect === effect).flatMap((one) => concernTexts(clean(one))),
+    shown
+      .filter((one) => one.effect === effect && one.ruleHash === ruleHash)
+      .flatMap((one) => concernTexts(clean(one))),
   );
   return concernTexts(clean(guard)).some((text) => !known.has(text));
 }

@@ -1,8 +1,10 @@
 /** Checks the changes of a plan against policies: which violate one, which are exempt, and what apply may do about that. */
+import { createHash } from 'node:crypto';
 import { placeIn } from '../manifest/yaml/yaml-document.ts';
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { type Concern, type Guard, policyGuard, sortConcerns } from '../model/guard.ts';
+import { canonicalText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
 import { nearestWord } from '../model/nearest-word.ts';
@@ -67,7 +69,7 @@ export async function checkPlan(
   );
   const open = decided.filter(({ used }) => used === undefined);
   return {
-    guards: toGuards(open),
+    guards: toGuards(open, policies),
     policies: { count: policies.length, at: check.plan.time, sources, exempted },
     problems: policies.flatMap((policy) => [
       ...endingSoon(policy, now),
@@ -171,7 +173,7 @@ function effectOf({ violation: { policy }, ended }: Decided): Guard['effect'] {
 }
 
 /** One guard for each policy and effect. */
-function toGuards(decided: readonly Decided[]): Guard[] {
+function toGuards(decided: readonly Decided[], policies: readonly Policy[]): Guard[] {
   const groups = Map.groupBy(decided, (one) => `${effectOf(one)} ${one.violation.policy.name}`);
   const guards = [...groups.values()].flatMap((group): Guard[] => {
     const [first] = group;
@@ -194,12 +196,24 @@ function toGuards(decided: readonly Decided[]): Guard[] {
     const message = `${counted(concerns.length, 'change')} ${violates} the policy ${quoted(policy.name)}${wants}`;
     const id = policyGuard(policy.name);
     const effect = effectOf(first);
-    return [{ id, effect, counted: concerns.length, message, concerns: sortConcerns(concerns) }];
+    const about = { message, concerns: sortConcerns(concerns), ruleHash: ruleHash(policies, policy.name) };
+    return [{ id, effect, counted: concerns.length, ...about }];
   });
   const order = ['denies', 'blocks', 'warns'];
   return guards.toSorted(
     (a, b) => order.indexOf(a.effect) - order.indexOf(b.effect) || (a.id < b.id ? -1 : Number(a.id > b.id)),
   );
+}
+
+/** 128 bits, of all policies with this name: a former one may hold as well. Their messages are in the guard itself. */
+function ruleHash(policies: readonly Policy[], name: string): string {
+  const rules = policies
+    .filter((policy) => policy.name === name)
+    .map(({ severity, match, rule }) => canonicalText([severity, { ...match }, rule]));
+  return createHash('sha256')
+    .update(canonicalText([...new Set(rules)].sort()))
+    .digest('hex')
+    .slice(0, 32);
 }
 
 function messageOf({ violation: { message }, ended }: Decided): string {

@@ -135,6 +135,7 @@ const guard = Type.Object(
     limit: Type.Optional(Type.Number({ description: 'a number of resources, or of percent' })),
     message: Type.String(),
     concerns: Type.Array(Type.Object({ ...addressParts, says: texts('about this resource') }, closed)),
+    ruleHash: Type.Optional(text('of a policy: a hash of its severity, match and rule')),
   },
   { ...closed, description: 'one guard that fires: for one kind in one target, one target, or the plan' },
 );

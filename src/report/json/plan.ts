@@ -249,7 +249,7 @@ function policiesJson({ sources, exempted, ...rest }: PlanPolicies): NonNullable
 }
 
 function guardJson({ concerns, ...guard }: Guard): PlanJson['guards'][number] {
-  const { id, effect, kind, target, counted, of, limit, message } = guard;
+  const { id, effect, kind, target, counted, of, limit, message, ruleHash } = guard;
   return {
     id,
     effect,
@@ -260,6 +260,7 @@ function guardJson({ concerns, ...guard }: Guard): PlanJson['guards'][number] {
     ...(limit === undefined ? {} : { limit }),
     message,
     concerns: concerns.map(({ address, messages }) => ({ ...addressMembers(address), says: [...messages] })),
+    ...(ruleHash === undefined ? {} : { ruleHash }),
   };
 }
 

@@ -1,6 +1,9 @@
 /** What an acknowledgement of a policy is for: what the policy said of each resource in the plan that was read. */
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { checksumOf } from '../../../src/report/json/plan.ts';
+import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { emptyStack, noCodeHost, openApplyScene } from '../../support/ci/apply-scene.ts';
 import { openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -32,6 +35,31 @@ describe('An acknowledgement with a plan file', () => {
     );
     const { err } = await stack.run(['apply', file, '--ack', 'policy/x'], 4);
     expect(err).toContain('policy/x');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('is not for another rule under the same name, also where neither has a message', async () => {
+    const { bench, stack, file } = await begin(confirm('resource.name != "app"'));
+    await stack.declare(auto('app'));
+    await stack.run(['plan', '--out', file], 0);
+    await stack.write(rules, policiesText(confirm('!resource.spec.autoApply')));
+    const { err } = await stack.run(['apply', file, '--ack', 'policy/x'], 4);
+    expect(err).toContain('policy/x');
+    await stack.write(rules, policiesText(confirm('resource.name != "app"', { match: {} })));
+    await stack.run(['apply', file, '--ack', 'policy/x'], 4);
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.write(rules, policiesText(confirm('resource.name != "app"')));
+    await stack.run(['apply', file, '--ack', 'policy/x'], 0);
+  });
+
+  it('does not count if the file is of an earlier version and does not say which rule it shows', async () => {
+    const { bench, stack, file } = await begin(noAutoApply);
+    await stack.declare(auto('app'));
+    await stack.run(['plan', '--out', file], 0);
+    const { checksum: _, ...plan } = JSON.parse(await readFile(file, 'utf8')) as PlanJson;
+    const earlier = { ...plan, guards: plan.guards.map(({ ruleHash: __, ...guard }) => guard) };
+    await writeFile(file, JSON.stringify({ ...earlier, checksum: checksumOf(earlier) }));
+    await stack.run(['apply', file, '--ack', 'policy/x'], 4);
     expect(bench.wire.writes()).toEqual([]);
   });
 
@@ -133,9 +161,14 @@ describe('An acknowledgement in ci apply', () => {
     approve('alice');
     scene.github.state.label(pull, label, 'alice');
     merge();
+    const shown = 'no plan for which policy/x was acknowledged showed what it says now';
+    scene.push({
+      [rules]: policiesText(confirm('resource.name != "app"', { message: '"turn off autoApply"' })),
+    });
+    scene.bench.wire.reset();
+    await scene.refused(shown, 5);
     const more = confirm('false', { message: '"never do this"' });
     scene.push({ [rules]: policiesText(noAutoApply, { ...more, metadata: { name: 'y' } }) });
-    scene.bench.wire.reset();
     await scene.refused('guards that are not acknowledged: policy/y', 5);
     scene.push({ [rules]: policiesText(more) });
     await scene.refused('policy/x', 5);

@@ -230,7 +230,13 @@ const guard: fc.Arbitrary<Guard> = fc
         maxLength: 25,
       }),
     }),
-    partial({ kind: hostileText, target: hostileText, of: fc.nat(50), limit: fc.nat(50) }),
+    partial({
+      kind: hostileText,
+      target: hostileText,
+      of: fc.nat(50),
+      limit: fc.nat(50),
+      ruleHash: hostileText,
+    }),
   )
   .map(([must, may]) => ({ ...must, ...may }));
 
