@@ -62,6 +62,8 @@ export interface PlanResult {
   readonly forget: readonly AddressText[];
   /** A resource as the plan read it; undefined when it does not exist. */
   live(address: Address): LiveResource | undefined;
+  /** All resources of a kind in a target as the plan read them, also undeclared ones. */
+  liveOfKind(kind: string, target: string): readonly LiveResource[];
   /** The complete content of a resource once the plan is carried out; undefined for one that the plan does not know. */
   contentOf(address: Address): Spec | undefined;
   /** Resources that have the names of others, because somebody changed names in the service. */
@@ -143,6 +145,8 @@ export function buildPlan(input: PlanInput): PlanResult {
     forget,
     records: recordsOf(context, drafts),
     live: (address) => context.live.get(formatAddress(address)),
+    liveOfKind: (kind, target) =>
+      [...context.live.values()].filter(({ address }) => address.kind === kind && address.target === target),
     exchangedNames: () => exchangedNames(context, drafts),
     contentOf: (address) => {
       const draft = drafts.get(formatAddress(address));

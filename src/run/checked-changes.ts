@@ -1,11 +1,12 @@
 /** What rules of policies may ask of the changes of a plan, for the plan itself and for the history. Pure. */
+import { projectKind } from '../api/workspaces/projects.ts';
 import { contentAfter } from '../compare/comparisons.ts';
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
 import { isJsonObject, type Json } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { CheckedRecord, CheckedRecords, RelatedResource } from '../model/policy.ts';
-import type { DesiredResource, Spec } from '../model/resource.ts';
+import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
 import type { CheckedChange } from '../policies/variables.ts';
 
@@ -55,6 +56,7 @@ function checkedChanges(
   );
   const places = new Map(planning.plan.targets.map(({ name, place }) => [name, place]));
   const relatedTo = findRelated(planning, kinds);
+  const tagsOf = findTags(planning, kinds);
   return changes.map((change) => {
     const { address, action, fields, place, risks = [] } = change;
     const kind = kinds.get(address.kind);
@@ -66,7 +68,7 @@ function checkedChanges(
       ...{ address, action, fields, before: content.before },
       after: content.after && { ...content.after, ...namesIn(resource, kind) },
       place: places.get(address.target),
-      ...tagsAround(planning, address, kinds),
+      ...tagsOf(address),
       accessGained: says('widens'),
       accessLost: says('narrows'),
       declaredAt: place && `${place.file}:${place.line}`,
@@ -135,15 +137,56 @@ function rootOf(address: Address, kinds: Registry): Address {
   return ownership?.by === 'child' ? ownership.of(address) : address;
 }
 
+function isProject(address: Address, named: Json | undefined): boolean {
+  return address.kind === projectKind && formatAddress(address) === named;
+}
+
+type Tagged = Pick<CheckedChange, 'tags' | 'tagsBefore' | 'hasUnknownTags'>;
+
+/** Tags around a resource, and those that it inherits from the project that it is in before the plan, and after it. */
+function findTags(planning: PlanResult, kinds: Registry): (address: Address) => Tagged {
+  const read = new Map<string, readonly LiveResource[]>();
+  const projectsIn = (target: string) => {
+    const known = read.get(target) ?? planning.liveOfKind(projectKind, target);
+    read.set(target, known);
+    return known;
+  };
+  /** @param named its id, or its address if the plan creates it; absent for the default project */
+  const projectTags = (target: string, named: Json | undefined): Tagged => {
+    const found = projectsIn(target).find(({ id, facts }) =>
+      typeof named === 'string' ? id === named : facts['isDefault'] === true,
+    );
+    const created = planning.plan.changes.find((change) => isProject(change.address, named));
+    const project = (found ?? created)?.address;
+    if (project === undefined) return { tags: {} };
+    const { hasUnknownTags, ...tags } = tagsAround(planning, project, kinds);
+    // Tags of projects that the stack does not declare are not always read.
+    return planning.contentOf(project) !== undefined && hasUnknownTags ? { ...tags, hasUnknownTags } : tags;
+  };
+  return (address) => {
+    const own = tagsAround(planning, address, kinds);
+    const root = rootOf(address, kinds);
+    if (!Object.hasOwn(kinds.get(root.kind)?.fields ?? {}, 'projectId')) return own;
+    const live = planning.live(root);
+    const home = live?.spec['projectId'];
+    const before = live && projectTags(root.target, home);
+    const after = projectTags(root.target, (planning.contentOf(root) ?? live?.spec)?.['projectId']);
+    const isHomeUnknown =
+      live !== undefined && typeof home !== 'string' && projectsIn(root.target).length > 0;
+    const isUnknown = isHomeUnknown || [own, before, after].some((one) => one?.hasUnknownTags === true);
+    return {
+      tags: { ...after.tags, ...own.tags },
+      tagsBefore: { ...before?.tagsBefore, ...own.tagsBefore },
+      ...(isUnknown ? { hasUnknownTags: true } : {}),
+    };
+  };
+}
+
 /**
  * Tags of the resource, or of the one that it belongs to: fields of the kind or of one of its children, and those that only the service
  * has (`facts.direct`), because a manifest need not name them.
  */
-function tagsAround(
-  planning: PlanResult,
-  address: Address,
-  kinds: Registry,
-): Pick<CheckedChange, 'tags' | 'tagsBefore' | 'hasUnknownTags'> {
+function tagsAround(planning: PlanResult, address: Address, kinds: Registry): Tagged {
   const root = rootOf(address, kinds);
   const isAround = ({ name }: Kind) =>
     formatAddress(rootOf({ ...root, kind: name }, kinds)) === formatAddress(root);

@@ -7,6 +7,7 @@ import { type Bench, openBench, type StackOptions } from '../../support/cli/benc
 import { openCiScene } from '../../support/cli/ci-scene.ts';
 import { consumers, role, tagBindings, workspace } from '../../support/cli/documents.ts';
 import { policiesText, policy, withPolicies } from '../../support/cli/policies-scene.ts';
+import { project } from '../../support/cli/projects-scene.ts';
 import { git } from '../../support/ledger/git-remote.ts';
 import { documentsText } from '../../support/rig/stack-folder.ts';
 
@@ -79,6 +80,31 @@ describe('A policy about tags', () => {
       { ...workspace('app', { tags: { env: 'prod' } }), kind: 'Project' },
       workspace('app', { autoApply: true }),
     );
+    expect(await guards()).not.toContain('policy/no-auto-apply');
+  });
+
+  it('sees those that a workspace inherits from a project of the same plan', async () => {
+    const { stack, guards } = await begin([inProduction]);
+    const inProject = (name: string, more: object = {}) => workspace('app', { project: name, ...more });
+    const production = project('p', { tags: { env: 'prod' } });
+    await stack.declare(production, inProject('p', { autoApply: true }));
+    expect(await guards()).toContain('policy/no-auto-apply');
+    await stack.declare(production, inProject('p', { autoApply: true, tags: { env: 'dev' } }));
+    expect(await guards()).not.toContain('policy/no-auto-apply');
+    await stack.declare(production, project('q'), inProject('p'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(production, project('q'), inProject('p', { autoApply: true }));
+    expect(await guards()).toContain('policy/no-auto-apply');
+    // Neither another project nor another tag in the same plan leads out of the policy.
+    await stack.declare(production, project('q'), inProject('q', { autoApply: true }));
+    expect(await guards()).toContain('policy/no-auto-apply');
+    const untagged = project('p', { tags: { env: 'dev' } });
+    await stack.declare(untagged, project('q'), inProject('p', { autoApply: true }));
+    expect(await guards()).toContain('policy/no-auto-apply');
+    await stack.run(['apply', '--yes'], 5);
+    await stack.declare(untagged, project('q'), inProject('p'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(untagged, project('q'), inProject('q', { autoApply: true }));
     expect(await guards()).not.toContain('policy/no-auto-apply');
   });
 
