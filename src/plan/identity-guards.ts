@@ -103,7 +103,7 @@ export interface ExchangedName {
 }
 
 /**
- * Resources whose name stands for another resource of ours than when it was applied, because names were changed in the service. They count
+ * Resources of this stack that got the name of another one, because somebody changed names in the service. They count
  * also if nothing is sent: an apply would record the other id.
  */
 export function exchangedNames(

@@ -137,14 +137,11 @@ function rootOf(address: Address, kinds: Registry): Address {
   return ownership?.by === 'child' ? ownership.of(address) : address;
 }
 
-function isProject(address: Address, named: Json | undefined): boolean {
-  return address.kind === projectKind && formatAddress(address) === named;
-}
-
 type Tagged = Pick<CheckedChange, 'tags' | 'tagsBefore' | 'hasUnknownTags'>;
 
 /** Tags around a resource, and those that it inherits from the project that it is in before the plan, and after it. */
 function findTags(planning: PlanResult, kinds: Registry): (address: Address) => Tagged {
+  const changedProjects = planning.plan.changes.filter(({ address }) => address.kind === projectKind);
   const read = new Map<string, readonly LiveResource[]>();
   const projectsIn = (target: string) => {
     const known = read.get(target) ?? planning.liveOfKind(projectKind, target);
@@ -156,7 +153,7 @@ function findTags(planning: PlanResult, kinds: Registry): (address: Address) => 
     const found = projectsIn(target).find(({ id, facts }) =>
       typeof named === 'string' ? id === named : facts['isDefault'] === true,
     );
-    const created = planning.plan.changes.find((change) => isProject(change.address, named));
+    const created = changedProjects.find(({ address }) => formatAddress(address) === named);
     const project = (found ?? created)?.address;
     if (project === undefined) return { tags: {} };
     const { hasUnknownTags, ...tags } = tagsAround(planning, project, kinds);

@@ -20,7 +20,7 @@ const word = fc.stringMatching(/^[a-z]{3,8}$/);
 const key = fc.array(word, { minLength: 1, maxLength: 3 }).map((words) => words.join('-'));
 
 describe('Settings without the name of their resource', () => {
-  it('are equal for two rows of one template, whatever their keys are', () => {
+  it('are equal for two rows of one template with different keys', () => {
     const fixed = fc.constantFrom('', 'TEAM ', 'PATH/TO/', 'X.');
     const piece = fc.tuple(fixed, fc.constantFrom('key', 'env', 'name')).map(([text, is]) => ({ text, is }));
     const template = fc.dictionary(

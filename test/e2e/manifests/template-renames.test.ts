@@ -1,4 +1,4 @@
-/** A row of a list that gets another key: its resources are not deleted and created anew unless somebody says so. */
+/** A row of a list that gets another key: the plan that would replace its resources is blocked. */
 import { describe, expect, it } from 'vitest';
 import { workspace } from '../../support/cli/documents.ts';
 import { all, stackWith, template } from '../../support/cli/template-stack.ts';
