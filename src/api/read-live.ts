@@ -220,7 +220,11 @@ function withKnown(session: Session, known: Known): Session {
   };
 }
 
-function knownByPlace({ desired, ledger }: Pick<ReadInput, 'desired' | 'ledger'>): Known {
+function knownByPlace({
+  desired,
+  ledger,
+  deleted,
+}: Pick<ReadInput, 'desired' | 'ledger' | 'deleted'>): Known {
   const declared = Map.groupBy(desired, ({ address }) => kindAndTarget(address));
   const records = Map.groupBy(ledger.records, ([text]) => kindAndTargetIn(text));
   const places = new Set([...declared.keys(), ...records.keys()]);
@@ -228,7 +232,7 @@ function knownByPlace({ desired, ledger }: Pick<ReadInput, 'desired' | 'ledger'>
   return new Map(
     [...places].map((place) => [
       place,
-      { declared: declared.get(place) ?? [], records: new Map(records.get(place)), movedAway },
+      { declared: declared.get(place) ?? [], records: new Map(records.get(place)), movedAway, deleted },
     ]),
   );
 }

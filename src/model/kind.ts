@@ -291,7 +291,7 @@ export interface ReadRequest<D extends Spec = Spec> {
 }
 
 /** What is declared and recorded of one kind in one target. */
-export interface KnownResources extends Pick<ReadRequest, 'declared' | 'records'> {
+export interface KnownResources extends Pick<ReadRequest, 'declared' | 'records' | 'deleted'> {
   /** of all kinds and targets */
   readonly movedAway?: Ledger['movedAway'];
 }

@@ -45,7 +45,10 @@ export const projectKind = 'Project';
 export type ProjectItem = Omit<WorkspaceItem, 'listedAt'>;
 
 export interface ProjectList extends Pick<OrganizationList, 'problem' | 'isMissing' | 'total'> {
+  /** those that the service lists, and those of `unlisted` */
   readonly items: readonly ProjectItem[];
+  /** recorded ones that the service does not list, although it finds them by their ids */
+  readonly unlisted: readonly ProjectItem[];
   readonly byId: ReadonlyMap<string, ProjectItem>;
   /** the list included the tags of every project */
   readonly hasTags: boolean;
@@ -58,18 +61,65 @@ export function listProjects(session: Session, withTags = isManaged(session)): P
   return session.once('projects', async () => {
     const tags = new Map<string, TagsAnswer | undefined>();
     const { items: documents, ...list } = await readProjects(session, withTags ? tags : undefined);
-    const items = documents.flatMap((document) => asProjectItem(document) ?? []);
-    const { problem, isMissing, total } = list;
+    const listed = documents.flatMap((document) => asProjectItem(document) ?? []);
+    const { isMissing, total } = list;
+    const { unlisted, why } =
+      isMissing === undefined ? await readUnlisted(session, listed) : { unlisted: [], why: undefined };
+    const items = [...listed, ...unlisted];
+    const problem = list.problem ?? why;
     return {
       ...(problem === undefined ? {} : { problem }),
       ...(isMissing === undefined ? {} : { isMissing }),
       ...(total === undefined ? {} : { total }),
       items,
+      unlisted,
       byId: new Map(items.map((item) => [item.id, item])),
-      hasTags: withTags && items.every(({ id }) => tags.get(id) !== undefined),
+      hasTags: withTags && listed.every(({ id }) => tags.get(id) !== undefined),
       tagsOf: async (item) => tags.get(item.id) ?? readProjectTags(session, item),
     };
   });
+}
+
+/**
+ * Recorded projects that the list lacks, as it can lack one that is renamed while it is read: nobody may take them for gone, nor for
+ * ones that are yet to be created. `why`: one could not be read.
+ */
+async function readUnlisted(session: Session, listed: readonly ProjectItem[]) {
+  const { records = new Map(), deleted } = session.known?.(projectKind) ?? {};
+  const ids = new Set(listed.map(({ id }) => id));
+  const missing = new Set(
+    [...records].flatMap(([text, { id }]) =>
+      id === undefined || ids.has(id) || deleted?.has(text) === true ? [] : [id],
+    ),
+  );
+  const unlisted: ProjectItem[] = [];
+  const problems: string[] = [];
+  await Promise.all(
+    [...missing].map(async (id) => {
+      try {
+        const item = await readProjectById(session, id);
+        if (item !== undefined) unlisted.push(item);
+      } catch (error) {
+        if (!(error instanceof WireError)) throw error;
+        problems.push(`a project in the ledger could not be read: ${error.message}`);
+      }
+    }),
+  );
+  return {
+    unlisted: unlisted.toSorted((one, other) => (one.id < other.id ? -1 : 1)),
+    why: problems.sort()[0],
+  };
+}
+
+/** Undefined if there is no such project in this organization. @throws WireError on any other answer */
+export async function readProjectById(session: Session, id: string): Promise<ProjectItem | undefined> {
+  const answer = await session.reader.get(`/projects/${encodeURIComponent(id)}`);
+  if (answer.status === 404) return undefined;
+  const item = answer.status === 200 ? asProjectItem(memberOf(answer.body, 'data')) : undefined;
+  if (item === undefined) throw new WireError(describeAnswer(answer), { ...answer, sent: false });
+  const home = relatedId(item, 'organization');
+  const isHere = home === null || home.toLowerCase() === session.target.organization?.toLowerCase();
+  return isHere ? item : undefined;
 }
 
 /** Whether the stack declares projects, or its ledger has some. */

@@ -13,6 +13,7 @@ import {
   projectKind,
   type ProjectItem,
   type ProjectList,
+  readProjectById,
 } from '../../api/workspaces/projects.ts';
 import {
   ofProjects,
@@ -51,7 +52,6 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   ]);
   if (workspaces?.unread !== undefined) return { ...noResources, unread: workspaces.unread };
   if (list.isMissing) return { ...noResources, unsupported: noProjects };
-  const found = await readUnlisted(session, list, request);
   const isOurs = concernsStack(request);
   const needsTags = session.target.ownership !== 'ledger' && request.undeclared === undefined;
   const settings = await organizationFacts(session);
@@ -62,7 +62,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
     return Promise.all(inside.map((member) => withProtection(workspaces, member)));
   };
   const readings = await Promise.all(
-    [...list.items, ...found.items].map(async (item) => {
+    list.items.map(async (item) => {
       const isAsked = isOurs(item);
       const tags = isAsked || list.hasTags ? orNone(await list.tagsOf(item), needsTags) : undefined;
       const live = liveProject(addressOf(session, item.name), {
@@ -84,11 +84,12 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   const isKept = list.hasTags || resources.some(({ facts: { direct } }) => direct !== undefined);
   return {
     resources,
-    unseen: new Map([...unlistedOf(session, list, request), ...found.unseen, ...untagged]),
-    ...(list.total === undefined ? {} : { total: list.total }),
+    unseen: new Map([...unlistedOf(session, list, request), ...untagged]),
+    // A list that lacks projects counts them as if there were none; `incomplete` says so.
+    ...(list.total === undefined || list.unlisted.length > 0 ? {} : { total: list.total }),
     incomplete: [
       ...(list.problem === undefined ? [] : [listProblem(session, list.problem)]),
-      ...found.unseen.map(([, why]) => why),
+      ...list.unlisted.map((item) => unlistedProblem(session, item)),
       ...untagged.map(([, why]) => why),
     ],
     invisible: lacking,
@@ -120,6 +121,10 @@ function addressOf({ target }: Session, name: string): Address {
 
 function listProblem({ target }: Session, why: string): string {
   return `not all projects of organization ${quoted(target.organization ?? '')} were read: ${why}`;
+}
+
+function unlistedProblem({ target }: Session, { id, name }: ProjectItem): string {
+  return `the list of projects of organization ${quoted(target.organization ?? '')} lacks ${quoted(name)} (${id}), which is found by its id, so it may lack others`;
 }
 
 /** Whether a project concerns the stack: it is declared, a `renamedFrom` names it, it is recorded, or an export selects it. */
@@ -173,38 +178,6 @@ function unlistedOf(
     .map((text) => [text, listProblem(session, problem)] as const);
 }
 
-/** Recorded projects that the list lacks: a list can miss one that is renamed while it is read. */
-async function readUnlisted(session: Session, list: ProjectList, { records, deleted }: Request) {
-  const missing = [...records].filter(
-    ([text, { id }]) => id !== undefined && !list.byId.has(id) && !deleted?.has(text),
-  );
-  const readings = await Promise.all(
-    missing.map(async ([text, { id = '' }]) => {
-      try {
-        return { text, item: await readById(session, id) };
-      } catch (error) {
-        if (!(error instanceof WireError)) throw error;
-        return { text, why: `a project in the ledger could not be read: ${error.message}` };
-      }
-    }),
-  );
-  return {
-    items: readings.flatMap(({ item }) => item ?? []),
-    unseen: readings.flatMap(({ text, why }) => (why === undefined ? [] : [[text, why] as const])),
-  };
-}
-
-/** Undefined if there is no such project in this organization. @throws WireError on any other answer */
-async function readById(session: Session, id: string): Promise<ProjectItem | undefined> {
-  const answer = await session.reader.get(`/projects/${encodeURIComponent(id)}`);
-  if (answer.status === 404) return undefined;
-  const item = answer.status === 200 ? asProjectItem(memberOf(answer.body, 'data')) : undefined;
-  if (item === undefined) throw new WireError(describeAnswer(answer), { ...answer, sent: false });
-  const home = relatedId(item, 'organization');
-  const isHere = home === null || home.toLowerCase() === session.target.organization?.toLowerCase();
-  return isHere ? item : undefined;
-}
-
 /**
  * One project, its tags and the workspaces in it, without any cache.
  * @throws WireError when the service returns neither the project nor "not found"
@@ -215,7 +188,8 @@ export async function readOne(
   id?: string,
   action?: Action,
 ): Promise<LiveProject | undefined> {
-  const item = id === undefined ? await readByName(session, address.name) : await readById(session, id);
+  const item =
+    id === undefined ? await readByName(session, address.name) : await readProjectById(session, id);
   if (item === undefined) return undefined;
   const [answer, settings, members] = await Promise.all([
     readBindings(session, item, { owner: ofProjects }),

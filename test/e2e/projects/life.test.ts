@@ -3,7 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { removalRequest, workspace } from '../../support/cli/documents.ts';
-import { actionsOf, bothDialects, openProjects, project } from '../../support/cli/projects-scene.ts';
+import {
+  actionsOf,
+  bothDialects,
+  openProjects,
+  project,
+  withoutProject,
+} from '../../support/cli/projects-scene.ts';
 
 const whole = {
   description: 'Everything of payments',
@@ -164,15 +170,7 @@ describe.each(bothDialects)('In the dialect %s, a project that is no longer decl
   it('keeps its record while the token does not see it, and is planned when it does', async () => {
     const { stack, bench } = await openProjects(dialect);
     await stack.begin(project('payments'), workspace('app'));
-    const hide = (body: unknown) => {
-      const { data, meta, ...rest } = body as {
-        data: { attributes: { name: string } }[];
-        meta: { pagination: object };
-      };
-      const seen = data.filter(({ attributes: { name } }) => name !== 'payments');
-      const pagination = { ...meta.pagination, 'total-count': seen.length };
-      return { ...rest, data: seen, meta: { ...meta, pagination } };
-    };
+    const hide = withoutProject('payments');
     bench.wire.add({ method: 'GET', path: /\/acme\/projects\?/, fault: { rewrite: hide }, times: 99 });
     bench.wire.add({ method: 'GET', path: /\/projects\/prj-[^/]+$/, fault: { answer: 404 }, times: 99 });
     await stack.declare(workspace('app'));

@@ -77,3 +77,16 @@ function projectsOf(bench: Bench) {
 export function actionsOf({ changes }: Pick<PlanJson, 'changes'>): string[] {
   return changes.map(({ action, address }) => `${action} ${address}`);
 }
+
+/** The rewriting of an answer: a list of projects as a service gives it that leaves one out and does not count it either. */
+export function withoutProject(name: string) {
+  return (body: unknown) => {
+    const { data, meta, ...rest } = body as {
+      data: { attributes: { name: string } }[];
+      meta: { pagination: object };
+    };
+    const seen = data.filter(({ attributes }) => attributes.name !== name);
+    const pagination = { ...meta.pagination, 'total-count': seen.length };
+    return { ...rest, data: seen, meta: { ...meta, pagination } };
+  };
+}

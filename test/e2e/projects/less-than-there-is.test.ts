@@ -1,0 +1,73 @@
+/** A service whose list of projects lacks one, or whose workspaces do not say in which project they are. */
+import { describe, expect, it } from 'vitest';
+import { workspace } from '../../support/cli/documents.ts';
+import {
+  actionsOf,
+  bothDialects,
+  openProjects,
+  project,
+  withoutProject,
+} from '../../support/cli/projects-scene.ts';
+
+const listOfProjects = { method: 'GET', path: /\/acme\/projects\?/, times: 99 };
+
+describe.each(bothDialects)('In the dialect %s, a recorded project that the list lacks', (dialect) => {
+  async function openUnlisted() {
+    const scene = await openProjects(dialect);
+    const { bench, stack, change, idOfProject } = scene;
+    await stack.begin(project('payments', { tags: { team: 'payments' } }), workspace('other'));
+    const id = await idOfProject('payments');
+    await change(id, { 'auto-destroy-activity-duration': '2d' });
+    bench.wire.reset();
+    bench.wire.add({ ...listOfProjects, fault: { rewrite: withoutProject('payments') } });
+    return { ...scene, id };
+  }
+
+  it('gives a workspace that is created in it what it has, guards included, and the plan says what the list lacks', async () => {
+    const { bench, stack, id, homeOf } = await openUnlisted();
+    await stack.declare(
+      project('payments', { tags: { team: 'payments' } }),
+      workspace('other'),
+      workspace('app', { project: 'payments' }),
+    );
+    const { changes, guards, coverage, digest } = await stack.plan(1);
+    expect(actionsOf({ changes })).toEqual(['create Workspace/acme/app']);
+    expect(changes[0]?.fields).toContainEqual(expect.objectContaining({ path: '/projectId', after: id }));
+    expect(guards.map(({ id: guard, concerns }) => [guard, concerns.map(({ says }) => says)])).toEqual([
+      [
+        'scheduled-destroy',
+        [['its resources are destroyed after 2d without activity, inherited from project "payments"']],
+      ],
+    ]);
+    expect(coverage.complete).toBe(false);
+    expect(JSON.stringify(coverage)).toContain(`(${id}), which is found by its id, so it may lack others`);
+    await stack.run(['apply', '--yes'], 5);
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.run(['apply', '--approve', digest, '--ack', 'scheduled-destroy'], 6);
+    bench.wire.reset();
+    expect(await homeOf('app')).toBe('payments');
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is not created again, and its workspaces stay in it, also if it is found by its id only', async () => {
+    const { bench, stack } = await openUnlisted();
+    bench.wire.reset();
+    await stack.declare(project('payments'), workspace('other'), workspace('app', { project: 'payments' }));
+    await stack.insist();
+    bench.wire.add({ ...listOfProjects, fault: { rewrite: withoutProject('payments') } });
+    expect((await stack.plan(1)).changes).toEqual([]);
+  });
+
+  it('and that cannot be read by its id either makes no name of a project certain: nothing is written', async () => {
+    const { bench, stack } = await openUnlisted();
+    bench.wire.add({ method: 'GET', path: /\/projects\/prj-[^/?]+$/, fault: { answer: 403 }, times: 99 });
+    await stack.declare(
+      project('payments', { description: 'new' }),
+      workspace('other'),
+      workspace('app', { project: 'payments' }),
+    );
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(out.replace(/\s+/g, ' ')).toContain('a project in the ledger could not be read');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});
