@@ -96,6 +96,8 @@ export interface CheckedRecord {
   readonly tagsBefore: Readonly<Record<string, string>>;
   /** the service did not show which tags it has besides */
   readonly hasUnknownTags?: true;
+  /** only those of its own are known, and not those that it inherits */
+  readonly hasUnknownInherited?: true;
   readonly accessGained: readonly string[];
   readonly accessLost: readonly string[];
   readonly declaredAt?: string;

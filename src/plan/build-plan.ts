@@ -66,6 +66,14 @@ export interface PlanResult {
   liveOfKind(kind: string, target: string): readonly LiveResource[];
   /** The complete content of a resource once the plan is carried out; undefined for one that the plan does not know. */
   contentOf(address: Address): Spec | undefined;
+  /**
+   * Tags that come from a parent which the stack does not manage, if policies asked for them; undefined if they are not known.
+   * @param parent null: the service does not show which one; undefined: the one that a create gets which names none
+   */
+  inheritedTags?(
+    target: string,
+    parent: string | null | undefined,
+  ): Readonly<Record<string, string>> | undefined;
   /** Resources that have the names of others, because somebody changed names in the service. */
   exchangedNames(): readonly ExchangedName[];
   /** Compares a live resource that was read again just before a call of its change is sent. */

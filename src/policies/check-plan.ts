@@ -11,6 +11,7 @@ import { nearestWord } from '../model/nearest-word.ts';
 import type { Exemption, PlanPolicies, Policy, PolicyMatch, UsedExemption } from '../model/policy.ts';
 import { counted, quoted } from '../model/quoted.ts';
 import { evaluate } from './evaluate.ts';
+import type { CaseResult } from './worker.ts';
 import { exemptionsFor, exemptionState } from './exemptions.ts';
 import { type LoadedPolicies, type ReadPolicy, specShape } from './load-policies.ts';
 import {
@@ -35,7 +36,7 @@ interface Violation {
   /** a clause; for an error why the rule could not say anything */
   readonly message: string;
   readonly isError: boolean;
-  /** false where the rules took too long together, or the worker failed */
+  /** false where the rules took too long together, or the worker failed, and where tags are missing that could change the result */
   readonly isEvaluated: boolean;
 }
 
@@ -107,13 +108,46 @@ export async function findViolations(
   });
   for (const [at, [rule, index]] of cases.entries()) {
     const [policy, checked, result] = [policies[rule], changes[index], results[at]];
-    if (policy === undefined || checked === undefined || result?.is === 'pass') continue;
-    const isError = result?.is !== 'violation';
-    const message = result?.message ?? (isError ? 'the rule was not evaluated' : '');
-    const isEvaluated = result !== undefined && result.is !== 'not-evaluated';
-    found[checked.of]?.push({ policy, change: checked.change, message, isError, isEvaluated });
+    if (policy === undefined || checked === undefined) continue;
+    const violation = violationOf(policy, checked.change, result);
+    if (violation !== undefined) found[checked.of]?.push(violation);
   }
   return found;
+}
+
+function violationOf(
+  policy: Policy,
+  change: CheckedChange,
+  result: CaseResult | undefined,
+): Violation | undefined {
+  const missing = missingTags(policy, change);
+  if (result?.is === 'pass') {
+    if (missing === undefined || !namesTags(policy)) return undefined;
+    return { policy, change, message: missing, isError: true, isEvaluated: false };
+  }
+  const isError = result?.is !== 'violation';
+  const said = result?.message ?? (isError ? 'the rule was not evaluated' : '');
+  const message = [said, missing ?? ''].filter((text) => text !== '').join('; ');
+  const wasRun = result !== undefined && result.is !== 'not-evaluated';
+  return { policy, change, message, isError, isEvaluated: wasRun && missing === undefined };
+}
+
+/** Whether a policy is about tags: then those that workspaces inherit have to be known. */
+export function asksForTags(policy: Policy): boolean {
+  return policy.match.tags !== undefined || namesTags(policy);
+}
+
+function namesTags({ rule, message = '' }: Policy): boolean {
+  return [rule, message].some((text) => /\bresource\s*(?:\.\s*tags\b|\[)/.test(text));
+}
+
+/** A clause, if other tags than the known ones could make the policy pass: a resource is never taken to have none. */
+function missingTags(policy: Policy, change: CheckedChange): string | undefined {
+  const { hasUnknownTags, hasUnknownInherited, ...known } = change;
+  if (hasUnknownTags === undefined && hasUnknownInherited === undefined) return undefined;
+  if (!namesTags(policy) && isMatched(policy.match, known)) return undefined;
+  const whose = hasUnknownTags === true ? 'its tags' : 'the tags of its project';
+  return `${whose} are not known, so that it may have those that the policy is about`;
 }
 
 export function isMatched(
@@ -125,7 +159,11 @@ export function isMatched(
     tags: has,
     tagsBefore = {},
     hasUnknownTags,
-  }: Pick<CheckedChange, 'address' | 'action' | 'place' | 'tags' | 'tagsBefore' | 'hasUnknownTags'>,
+    hasUnknownInherited,
+  }: Pick<
+    CheckedChange,
+    'address' | 'action' | 'place' | 'tags' | 'tagsBefore' | 'hasUnknownTags' | 'hasUnknownInherited'
+  >,
 ): boolean {
   if (kinds !== undefined && !kinds.includes(address.kind)) return false;
   if (actions !== undefined && !actions.some((one) => one === action)) return false;
@@ -140,6 +178,9 @@ export function isMatched(
   if (hasUnknownTags === true) return true;
   return Object.entries(tags).every(([key, patterns]) => {
     // A change of the tag itself must not lead out of the policy.
+    // One of its own takes precedence over an inherited one.
+    const isOwn = Object.hasOwn(has, key) && (action === 'create' || Object.hasOwn(tagsBefore, key));
+    if (hasUnknownInherited === true && !isOwn) return true;
     const values = [has, tagsBefore].flatMap((all) => (Object.hasOwn(all, key) ? [all[key] ?? ''] : []));
     return values.some((value) => patterns.some((pattern) => matchesPattern(value, pattern)));
   });

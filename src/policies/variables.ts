@@ -17,6 +17,8 @@ export interface CheckedChange extends Pick<Change, 'address' | 'action' | 'fiel
   readonly tagsBefore?: Readonly<Record<string, string>>;
   /** the service did not show which tags it has besides */
   readonly hasUnknownTags?: true;
+  /** only those of its own are known, and not those that it inherits */
+  readonly hasUnknownInherited?: true;
   /** the organization of its target, or the mount with its namespace: `platform/auth/cluster` */
   readonly place: string | undefined;
   readonly accessGained: readonly string[];

@@ -137,10 +137,77 @@ function rootOf(address: Address, kinds: Registry): Address {
   return ownership?.by === 'child' ? ownership.of(address) : address;
 }
 
-type Tagged = Pick<CheckedChange, 'tags' | 'tagsBefore' | 'hasUnknownTags'>;
+type Tagged = Pick<CheckedChange, 'tags' | 'tagsBefore' | 'hasUnknownTags' | 'hasUnknownInherited'>;
+
+type InheritedTags = NonNullable<PlanResult['inheritedTags']>;
+
+/** Which projects `findTags` asks for; null and undefined as there. */
+interface AskedProject {
+  readonly target: string;
+  readonly project: string | null | undefined;
+}
+
+/** The projects whose tags the plan has not read, and which workspaces may inherit: none for most plans. */
+export function projectsToAsk(planning: PlanResult, { kinds }: Pick<Declared, 'kinds'>): AskedProject[] {
+  const asked = new Map<string, AskedProject>();
+  const ask: InheritedTags = (target, project) => {
+    asked.set(JSON.stringify([target, project ?? null, project === undefined]), { target, project });
+    return undefined;
+  };
+  const tagsOf = findTags({ ...planning, inheritedTags: ask }, kinds);
+  for (const { address } of [...planning.plan.changes, ...taggedParts(planning, { kinds })]) tagsOf(address);
+  return [...asked.values()];
+}
 
 /** Tags around a resource, and those that it inherits from the project that it is in before the plan, and after it. */
 function findTags(planning: PlanResult, kinds: Registry): (address: Address) => Tagged {
+  const projectTags = findProjectTags(planning, kinds);
+  return (address) => {
+    const own = tagsAround(planning, address, kinds);
+    const root = rootOf(address, kinds);
+    if (!Object.hasOwn(kinds.get(root.kind)?.fields ?? {}, 'projectId')) return own;
+    // A tag of the project shows only once the workspace has none of its own with that key.
+    const uncovers = Object.keys(own.tagsBefore ?? {}).some((key) => !Object.hasOwn(own.tags, key));
+    const { before, after } = inheritedBy(planning, root, { projectTags, uncovers });
+    const isUnknown = [before, after].some((one) => one?.hasUnknownInherited === true);
+    return {
+      ...own,
+      tags: { ...after.tags, ...own.tags },
+      tagsBefore: { ...before?.tagsBefore, ...own.tagsBefore },
+      ...(isUnknown ? { hasUnknownInherited: true } : {}),
+    };
+  };
+}
+
+/** @param uncovers whether the workspace loses tags of its own, so that those that it shows to inherit may not be all */
+function inheritedBy(
+  planning: PlanResult,
+  root: Address,
+  { projectTags, uncovers }: { readonly projectTags: ProjectTags; readonly uncovers: boolean },
+): { readonly before: Tagged | undefined; readonly after: Tagged } {
+  const live = planning.live(root);
+  const home = live && (live.spec['projectId'] ?? null);
+  const next = (planning.contentOf(root) ?? live?.spec)?.['projectId'] ?? home;
+  const shown = live?.facts['inheritedTags'];
+  const known = isJsonObject(shown) ? tagsIn(shown) : undefined;
+  const ofHome = () =>
+    known === undefined ? projectTags(root.target, home) : { tagsBefore: known, tags: known };
+  return {
+    before: live && ofHome(),
+    after: projectTags(root.target, next, next === home && !uncovers ? known : undefined),
+  };
+}
+
+type ProjectTags = (
+  target: string,
+  named: Json | undefined,
+  shown?: Readonly<Record<string, string>>,
+) => Tagged;
+
+/**
+ * The tags of a project that the plan knows or policies asked for. In its result, `shown` are those that a workspace has from it now.
+ */
+function findProjectTags(planning: PlanResult, kinds: Registry): ProjectTags {
   const changedProjects = planning.plan.changes.filter(({ address }) => address.kind === projectKind);
   const read = new Map<string, readonly LiveResource[]>();
   const projectsIn = (target: string) => {
@@ -148,34 +215,20 @@ function findTags(planning: PlanResult, kinds: Registry): (address: Address) => 
     read.set(target, known);
     return known;
   };
-  /** @param named its id, or its address if the plan creates it; absent for the default project */
-  const projectTags = (target: string, named: Json | undefined): Tagged => {
+  return (target, named, shown) => {
     const found = projectsIn(target).find(({ id, facts }) =>
-      typeof named === 'string' ? id === named : facts['isDefault'] === true,
+      named === undefined ? facts['isDefault'] === true : id === named,
     );
     const created = changedProjects.find(({ address }) => formatAddress(address) === named);
     const project = (found ?? created)?.address;
-    if (project === undefined) return { tags: {} };
-    const { hasUnknownTags, ...tags } = tagsAround(planning, project, kinds);
-    // Tags of projects that the stack does not declare are not always read.
-    return planning.contentOf(project) !== undefined && hasUnknownTags ? { ...tags, hasUnknownTags } : tags;
-  };
-  return (address) => {
-    const own = tagsAround(planning, address, kinds);
-    const root = rootOf(address, kinds);
-    if (!Object.hasOwn(kinds.get(root.kind)?.fields ?? {}, 'projectId')) return own;
-    const live = planning.live(root);
-    const home = live?.spec['projectId'];
-    const before = live && projectTags(root.target, home);
-    const after = projectTags(root.target, (planning.contentOf(root) ?? live?.spec)?.['projectId']);
-    const isHomeUnknown =
-      live !== undefined && typeof home !== 'string' && projectsIn(root.target).length > 0;
-    const isUnknown = isHomeUnknown || [own, before, after].some((one) => one?.hasUnknownTags === true);
-    return {
-      tags: { ...after.tags, ...own.tags },
-      tagsBefore: { ...before?.tagsBefore, ...own.tagsBefore },
-      ...(isUnknown ? { hasUnknownTags: true } : {}),
-    };
+    const around = project && tagsAround(planning, project, kinds);
+    const isPlanned = project !== undefined && planning.contentOf(project) !== undefined;
+    if (shown !== undefined && !isPlanned) return { tags: shown, tagsBefore: shown };
+    if (around !== undefined && around.hasUnknownTags !== true) return around;
+    const isNamed = named === null || named === undefined || typeof named === 'string';
+    const asked = isNamed ? planning.inheritedTags?.(target, named) : undefined;
+    if (asked === undefined) return { tags: around?.tags ?? {}, hasUnknownInherited: true };
+    return { tags: { ...asked, ...around?.tags }, tagsBefore: { ...asked, ...around?.tagsBefore } };
   };
 }
 

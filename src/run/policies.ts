@@ -1,14 +1,17 @@
 /** The policies of a stack: reads them, and adds to a plan what they say. Their code is loaded only for a stack that has some. */
 import type { GitContext } from '../ledger/git/git-command.ts';
+import { tagsOfProject } from '../api/workspaces/projects.ts';
 import { formatAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import type { Ledger } from '../model/ledger.ts';
 import type { PlanOrigin } from '../model/plan.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
+import type { PlanResult } from '../plan/build-plan.ts';
 import type { LoadedPolicies } from '../policies/load-policies.ts';
-import { changesToCheck } from './checked-changes.ts';
+import { changesToCheck, projectsToAsk } from './checked-changes.ts';
 import { CommandStop } from './command-stop.ts';
+import type { Connected } from './connect.ts';
 import type { CliHost } from './host.ts';
 import type { CheckPolicies } from './make-plan.ts';
 
@@ -42,19 +45,22 @@ interface CheckedStack {
   readonly manifests: { readonly resources: readonly DesiredResource[] };
   readonly origin: PlanOrigin;
   readonly ledger: Pick<Ledger, 'records'>;
+  readonly connected: Pick<Connected, 'targets'>;
 }
 
 /** Undefined for a stack without policies. Each call reads them again, and takes the time of the call. */
 export function policyCheckOf(
   stack: Stack,
-  { manifests: { resources: desired }, origin, ledger, ...run }: PolicyRun & CheckedStack,
+  { manifests: { resources: desired }, origin, ledger, connected, ...run }: PolicyRun & CheckedStack,
 ): CheckPolicies | undefined {
   if (stack.policies === undefined || stack.policies.length === 0) return undefined;
   const { host } = run;
-  return async (planning) => {
+  return async (made) => {
     const loaded = await loadStackPolicies(stack, run);
-    const { checkPlan } = await import('../policies/check-plan.ts');
+    const { asksForTags, checkPlan } = await import('../policies/check-plan.ts');
     const { countsOf } = await import('../policies/variables.ts');
+    const isAsked = loaded.policies.some(asksForTags);
+    const planning = isAsked ? await withInheritedTags(made, connected, host) : made;
     const { plan } = planning;
     const now = host.now();
     const checked = {
@@ -79,4 +85,32 @@ export function policyCheckOf(
       plan: { ...plan, guards: [...blocking, ...warning], policies: found.policies, problems },
     };
   };
+}
+
+/** In one list for each target, and only of projects that the plan has not read and that a workspace with a change is in. */
+async function withInheritedTags(
+  planning: PlanResult,
+  { targets }: Pick<Connected, 'targets'>,
+  { kinds }: Pick<CliHost, 'kinds'>,
+): Promise<PlanResult> {
+  const byTarget = Map.groupBy(projectsToAsk(planning, { kinds }), ({ target }) => target);
+  const found = await Promise.all(
+    targets.flatMap(async (connected) => {
+      const { name } = connected.target;
+      const asked = byTarget.get(name) ?? [];
+      if (asked.length === 0) return [];
+      const session = connected.openSession();
+      return Promise.all(
+        asked.map(
+          async ({ project }) => [keyOf(name, project), await tagsOfProject(session, project)] as const,
+        ),
+      );
+    }),
+  );
+  const tags = new Map(found.flat());
+  return { ...planning, inheritedTags: (target, parent) => tags.get(keyOf(target, parent)) };
+}
+
+function keyOf(target: string, project: string | null | undefined): string {
+  return JSON.stringify([target, project ?? null, project === undefined]);
 }

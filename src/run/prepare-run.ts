@@ -181,7 +181,7 @@ export async function prepareRun<C extends ReaderConnection>(
       secretsIn: (text: string) => host.secrets.sourcesIn(text),
       now: host.now,
       commitOrders: opened.commitOrders,
-      checkPolicies: policyCheckOf(settledStack, { host, at, manifests, origin, ledger }),
+      checkPolicies: policyCheckOf(settledStack, { host, at, manifests, origin, ledger, connected }),
     };
     return {
       request,

@@ -81,6 +81,7 @@ const checked: Required<CheckedRecord> = {
   accessLost: [planted],
   declaredAt: planted,
   hasUnknownTags: true,
+  hasUnknownInherited: true,
   parent: planted as AddressText,
   references: [planted as AddressText],
 };

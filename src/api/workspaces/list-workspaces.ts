@@ -220,7 +220,7 @@ const noTags: TagSource = {
   keepsTags: false,
   tagged: new Set(),
   limits: [limits.tagBindings],
-  tagsOf: async () => ({ tags: { direct: {} } }),
+  tagsOf: async () => ({ tags: { direct: {}, inherited: {} } }),
 };
 
 /** Checks two listed workspaces, because one may have been deleted meanwhile. */

@@ -20,7 +20,14 @@ import {
   readList,
   readOrganization,
 } from './organization.ts';
-import { bindingsById, includedTags, ofProjects, readBindings, type TagsAnswer } from './tag-bindings.ts';
+import {
+  bindingsById,
+  includedTags,
+  ofProjects,
+  readBindings,
+  type Tags,
+  type TagsAnswer,
+} from './tag-bindings.ts';
 import { asWorkspaceItem, relatedId, type WorkspaceItem } from './workspace.ts';
 
 /** The rule about the time without activity after which resources are destroyed, of a project or of a workspace. Offline. */
@@ -148,6 +155,25 @@ async function readProjects(
 
 function readProjectTags(session: Session, item: ProjectItem): Promise<TagsAnswer> {
   return session.once(`tag-bindings of ${item.id}`, () => readBindings(session, item, { owner: ofProjects }));
+}
+
+/**
+ * The tags of a project that the stack does not manage; undefined if they are not known.
+ * @param id null: of a workspace that the service shows without a project; undefined: the default project
+ */
+export async function tagsOfProject(
+  session: Session,
+  id: string | null | undefined,
+): Promise<Tags | undefined> {
+  const list = await listProjects(session, true);
+  if (typeof id !== 'string' && list.isMissing) return {};
+  const wanted = id === undefined ? await defaultOf(session, list) : id;
+  const item = typeof wanted === 'string' ? list.byId.get(wanted) : undefined;
+  if (item === undefined) return undefined;
+  const answer = await list.tagsOf(item);
+  if (answer.tags !== undefined) return answer.tags.direct;
+  // Where the ledger says who owns what, the service need not have tags.
+  return answer.missing === true && session.target.ownership === 'ledger' ? {} : undefined;
 }
 
 /** A project without a name has its id in place of it. */

@@ -32,6 +32,8 @@ export interface BoundTags {
   readonly direct: Tags;
   /** the ownership tag in the target; one that is `inherited` from the project is not evidence */
   readonly ownershipTag?: { readonly text: string; readonly inherited: boolean };
+  /** those of its project that it does not have itself; absent if only the direct ones were read */
+  readonly inherited?: Tags;
 }
 
 /** The tags of one workspace, or why they could not be read. */
@@ -66,18 +68,30 @@ interface Binding {
   readonly inherited: boolean;
 }
 
+type BindingsList = 'tag-bindings' | 'effective-tag-bindings';
+
 /**
- * From the items of `tag-bindings` or `effective-tag-bindings`; a direct ownership tag takes precedence over an inherited one.
+ * From the items of one of the lists; a direct ownership tag takes precedence over an inherited one.
  * `problem` is a clause about the first binding of unexpected form.
  */
-export function boundTags(items: readonly Json[], { key }: Pick<TagOwner, 'key'> = ofWorkspaces): TagsAnswer {
+export function boundTags(
+  items: readonly Json[],
+  { key }: Pick<TagOwner, 'key'> = ofWorkspaces,
+  list: BindingsList = 'tag-bindings',
+): TagsAnswer {
   const bindings: Binding[] = [];
   for (const item of items) {
     const binding = asBinding(item);
     if (typeof binding === 'string') return { problem: binding };
     bindings.push(binding);
   }
-  return { tags: withoutOwnershipTag(bindings, key) };
+  const tags = withoutOwnershipTag(bindings, key);
+  return { tags: list === 'tag-bindings' ? tags : { ...tags, inherited: inheritedFrom(bindings) } };
+}
+
+function inheritedFrom(bindings: readonly Binding[]): Tags {
+  const inherited = bindings.filter((one) => one.inherited && !isOwnershipKey(one.key));
+  return Object.fromEntries(inherited.map(({ key, value }) => [key, value]));
 }
 
 function withoutOwnershipTag(bindings: readonly Binding[], ownershipKey: string): BoundTags {
@@ -131,7 +145,7 @@ export function includedTags(
     isJsonObject(entry) && typeof entry['id'] === 'string' ? included.get(entry['id']) : undefined,
   );
   return items.every((found) => found !== undefined)
-    ? named(owner, item.name, boundTags(items, owner))
+    ? named(owner, item.name, boundTags(items, owner, 'effective-tag-bindings'))
     : undefined;
 }
 
@@ -158,10 +172,11 @@ export async function readBoundTags(
   if (direct.tags === undefined || !mayInherit || direct.tags.ownershipTag !== undefined) return direct;
   const effective = await readBindings(session, item, { list: 'effective-tag-bindings' });
   if (effective.tags === undefined) return effective;
-  const { ownershipTag } = effective.tags;
-  return ownershipTag === undefined
-    ? direct
-    : { tags: { ...direct.tags, ownershipTag: { ...ownershipTag, inherited: true } } };
+  const { ownershipTag, inherited = {} } = effective.tags;
+  const tags = { ...direct.tags, inherited };
+  return {
+    tags: ownershipTag === undefined ? tags : { ...tags, ownershipTag: { ...ownershipTag, inherited: true } },
+  };
 }
 
 /** The bindings in one list of a workspace or project. */
@@ -171,11 +186,11 @@ export async function readBindings(
   {
     owner = ofWorkspaces,
     list = 'tag-bindings',
-  }: { readonly owner?: TagOwner; readonly list?: 'tag-bindings' | 'effective-tag-bindings' } = {},
+  }: { readonly owner?: TagOwner; readonly list?: BindingsList } = {},
 ): Promise<TagsAnswer> {
   const answer = await reader.get(`/${owner.path}/${encodeURIComponent(id)}/${list}`);
   const data = isJsonObject(answer.body) ? answer.body['data'] : undefined;
-  if (answer.status === 200 && Array.isArray(data)) return named(owner, name, boundTags(data, owner));
+  if (answer.status === 200 && Array.isArray(data)) return named(owner, name, boundTags(data, owner, list));
   const problem = `the tag bindings of ${owner.word} ${quoted(name)} were not read: ${describeAnswer(answer)}`;
   return { problem, ...(answer.status === 404 ? { missing: true } : {}) };
 }

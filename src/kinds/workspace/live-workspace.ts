@@ -134,9 +134,13 @@ function inheritedValues(
   };
 }
 
-function tagFacts({ direct, ownershipTag }: BoundTags): WorkspaceFacts {
+function tagFacts({ direct, inherited, ownershipTag }: BoundTags): WorkspaceFacts {
   const ownershipTags = ownershipTag !== undefined && !ownershipTag.inherited ? 1 : 0;
-  return { direct, tagCount: Object.keys(direct).length + ownershipTags };
+  return {
+    direct,
+    ...(inherited === undefined ? {} : { inheritedTags: inherited }),
+    tagCount: Object.keys(direct).length + ownershipTags,
+  };
 }
 
 /** Fields that are attributes, each with its wire name. */

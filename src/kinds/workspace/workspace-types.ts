@@ -47,6 +47,8 @@ export type WorkspaceFacts = LockFacts & {
   readonly autoDestroyStatus?: string;
   /** the direct tags without the ownership tag; absent if they were not read */
   readonly direct?: Tags;
+  /** the tags of its project that it inherits; absent if they were not read */
+  readonly inheritedTags?: Tags;
   /** number of direct tags, the ownership tag included; the limit is ten */
   readonly tagCount?: number;
   /** as returned, which an update repeats; null if the service does not return it */
