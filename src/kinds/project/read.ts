@@ -30,7 +30,7 @@ import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
 import { type Json, memberOf } from '../../model/json.ts';
 import type { ReturnedFields } from '../../model/kind-calls.ts';
 import { type LiveSet, noResources, type ReadRequest, type Session } from '../../model/kind.ts';
-import { quoted } from '../../model/quoted.ts';
+import { counted, quoted } from '../../model/quoted.ts';
 import { type LiveProject, liveProject, type Member, settingsOf } from './fields.ts';
 import type { ProjectSpec } from './schema.ts';
 
@@ -56,8 +56,11 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   const needsTags = session.target.ownership !== 'ledger' && request.undeclared === undefined;
   const settings = await organizationFacts(session);
   const members = Map.groupBy(workspaces?.items ?? [], (item) => relatedId(item, 'project'));
+  const unplaced = members.get(null) ?? [];
+  // Then the workspaces are listed without the filter by project, too, which may not find them.
+  if (unplaced.length > 0) session.lacks.add('projects-of-workspaces');
   const membersIn = async (item: ProjectItem) => {
-    const inside = membersFrom(item, members.get(item.id));
+    const inside = membersFrom(item, [...(members.get(item.id) ?? []), ...unplaced]);
     if (workspaces === undefined || !needsTags || !mayDestroy(request, item)) return inside;
     return Promise.all(inside.map((member) => withProtection(workspaces, member)));
   };
@@ -88,9 +91,11 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
     // A list that lacks projects counts them as if there were none; `incomplete` says so.
     ...(list.total === undefined || list.unlisted.length > 0 ? {} : { total: list.total }),
     incomplete: [
-      ...(list.problem === undefined ? [] : [listProblem(session, list.problem)]),
-      ...list.unlisted.map((item) => unlistedProblem(session, item)),
+      ...(list.problem === undefined
+        ? list.unlisted.map((item) => unlistedProblem(session, item))
+        : [listProblem(session, list.problem)]),
       ...untagged.map(([, why]) => why),
+      ...(unplaced.length === 0 ? [] : [unplacedProblem(unplaced)]),
     ],
     invisible: lacking,
     lacking,
@@ -125,6 +130,12 @@ function listProblem({ target }: Session, why: string): string {
 
 function unlistedProblem({ target }: Session, { id, name }: ProjectItem): string {
   return `the list of projects of organization ${quoted(target.organization ?? '')} lacks ${quoted(name)} (${id}), which is found by its id, so it may lack others`;
+}
+
+function unplacedProblem(unplaced: readonly WorkspaceItem[]): string {
+  const [first, ...others] = unplaced.map(({ name }) => quoted(name));
+  const more = others.length === 0 ? '' : ` and ${counted(others.length, 'other')}`;
+  return `the service does not say in which project workspace ${first}${more} ${others.length === 0 ? 'is' : 'are'}: each of them may be in any project`;
 }
 
 /** Whether a project concerns the stack: it is declared, a `renamedFrom` names it, it is recorded, or an export selects it. */
@@ -167,11 +178,12 @@ async function withProtection(list: WorkspaceList, member: Member): Promise<Memb
 /** Where the list is not complete, a project that it lacks may exist: it is neither created nor changed. */
 function unlistedOf(
   session: Session,
-  { items, problem }: ProjectList,
+  { items, unlisted, problem }: ProjectList,
   { declared, records }: Request,
 ): (readonly [AddressText, string])[] {
   if (problem === undefined) return [];
-  const listed = new Set(items.map(({ name }) => formatAddress(addressOf(session, name))));
+  const inList = items.filter((item) => !unlisted.includes(item));
+  const listed = new Set(inList.map(({ name }) => formatAddress(addressOf(session, name))));
   const wanted = [...declared.map(({ address }) => formatAddress(address)), ...records.keys()];
   return wanted
     .filter((text) => !listed.has(text))
@@ -221,14 +233,19 @@ async function readByName(session: Session, name: string): Promise<ProjectItem |
   return item;
 }
 
-/** All workspaces in a project that this token sees; the filter may be ignored. */
+/**
+ * All workspaces that this token sees and that are in a project, or may be in it. The filter may be ignored; where workspaces do not say
+ * in which project they are, it is not relied on.
+ */
 async function readMembers(session: Session, id: string): Promise<WorkspaceItem[]> {
-  const path = `${workspacesPath(session)}?sort=name&filter[project][id]=${encodeURIComponent(id)}`;
+  const all = `${workspacesPath(session)}?sort=name`;
+  const isFiltered = !session.lacks.has('projects-of-workspaces');
+  const path = isFiltered ? `${all}&filter[project][id]=${encodeURIComponent(id)}` : all;
   const { items, problem } = await readPages(session.reader, path);
   if (problem !== undefined) throw pagesError(path, problem);
   return items
     .flatMap((document) => asWorkspaceItem(document) ?? [])
-    .filter((item) => relatedId(item, 'project') === id);
+    .filter((item) => [id, null].includes(relatedId(item, 'project')));
 }
 
 function pagesError(url: string, problem: Answer | string): WireError {
@@ -240,7 +257,8 @@ function pagesError(url: string, problem: Answer | string): WireError {
 function membersFrom({ attributes: project }: ProjectItem, items: readonly WorkspaceItem[] = []): Member[] {
   const field = 'auto-destroy-activity-duration';
   return items
-    .map(({ id, name, attributes }) => {
+    .map((item) => {
+      const { id, name, attributes } = item;
       const inherits = attributes['inherits-project-auto-destroy'] ?? null;
       const duration = attributes[field] ?? null;
       // Not every service says whether values are inherited. A time of its own does not keep a duration of the project away everywhere.
@@ -256,6 +274,7 @@ function membersFrom({ attributes: project }: ProjectItem, items: readonly Works
         allowsDestroy: attributes['allow-destroy-plan'] !== false,
         duration: textOrNull(duration),
         time: textOrNull(attributes['auto-destroy-at']),
+        ...(relatedId(item, 'project') === null ? { isUnplaced: true as const } : {}),
       };
     })
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
