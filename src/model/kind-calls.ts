@@ -38,8 +38,14 @@ export interface CallContext<
   readonly remove?: 'safe' | 'force';
   /** the id of another resource, or a reference when this plan creates that resource; undefined when there is none */
   idOf(address: Address): string | IdReference | undefined;
-  /** another resource of the same plan */
-  peer(address: Address): {
+  /**
+   * Another resource of the same plan.
+   * @param id with it, the resource is found also if the plan has it at another address. `live.address` is that one
+   */
+  peer(
+    address: Address,
+    id?: string,
+  ): {
     readonly action: Action;
     readonly desired?: Spec;
     readonly live?: LiveResource;

@@ -272,8 +272,11 @@ export interface Session {
   once<T>(key: string, read: () => Promise<T>): Promise<T>;
 }
 
-/** It refuses to include tag bindings in lists, or in the document of one workspace. */
-export type ServiceLack = 'tags-in-lists' | 'tags-in-documents';
+/**
+ * It refuses to include tag bindings in lists, or in the document of one workspace; its workspaces do not all say in which project they
+ * are.
+ */
+export type ServiceLack = 'tags-in-lists' | 'tags-in-documents' | 'projects-of-workspaces';
 
 /** What a plan needs to know about one kind in one target. */
 export interface ReadRequest<D extends Spec = Spec> {

@@ -35,7 +35,7 @@ export function withCalls(
       ...(ownershipTag === undefined ? {} : { ownershipTag }),
       ...(remove === undefined ? {} : { remove }),
       idOf: (address) => idOf(context, drafts, address),
-      peer: (address) => peer(context, drafts, address),
+      peer: (address, id) => peer(context, drafts, address, id),
     },
   );
   const references = referencesOf(context, drafts, change.address);
@@ -79,7 +79,13 @@ function idOf(
   return drafts.get(text)?.change.action === 'create' ? new IdReference(text) : undefined;
 }
 
-function peer(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>, address: Address) {
+function peer(
+  context: PlanContext,
+  drafts: ReadonlyMap<AddressText, Draft>,
+  named: Address,
+  id: string | undefined,
+) {
+  const address = (id === undefined ? undefined : context.liveWithId(named, id))?.address ?? named;
   const text = formatAddress(address);
   const draft = drafts.get(text);
   const live = context.live.get(text);

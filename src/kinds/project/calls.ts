@@ -138,9 +138,10 @@ function releaseCalls(address: Address, context: ProjectContext): PlannedCalls {
 /** The service refuses to delete a project that has workspaces; those that this plan deletes or moves go first. */
 function deleteCalls(address: Address, context: ProjectContext): Call[] {
   const { live, peer } = context;
-  const needs = (live?.facts.members ?? []).flatMap(({ name }): CallId[] => {
-    const workspace = { ...workspaceOf(address), name };
-    const { action, fields } = peer(workspace);
+  const needs = (live?.facts.members ?? []).flatMap(({ name, id }): CallId[] => {
+    const named = { ...workspaceOf(address), name };
+    const { action, fields, live: member } = peer(named, id);
+    const workspace = member?.address ?? named;
     if (action === 'delete') return [callId(workspace, 'delete')];
     return fields.some(({ path: [field] }) => field === 'projectId') ? [callId(workspace, 'update')] : [];
   });

@@ -168,7 +168,18 @@ function naming(members: readonly Member[], live: LiveProject): string | undefin
 }
 
 function namingSeen(members: readonly Member[]): string {
-  return `${counted(members.length, 'workspace')} in it (${members.map(({ name }) => quoted(name)).join(', ')})`;
+  const { unplaced = [], inside = [] } = Object.groupBy(members, ({ isUnplaced }) =>
+    isUnplaced === true ? 'unplaced' : 'inside',
+  );
+  const names = (some: readonly Member[]) => `(${some.map(({ name }) => quoted(name)).join(', ')})`;
+  return [
+    ...(inside.length > 0 ? [`${counted(inside.length, 'workspace')} in it ${names(inside)}`] : []),
+    ...(unplaced.length > 0
+      ? [
+          `perhaps ${counted(unplaced.length, 'workspace')} whose project the service does not say ${names(unplaced)}`,
+        ]
+      : []),
+  ].join(' and ');
 }
 
 function unseen(live: LiveProject): string | undefined {

@@ -40,6 +40,8 @@ export type Member = {
   readonly time: string | null;
   /** its ownership tag protects it; absent where the tags were not read, as just before a write */
   readonly isTaggedProtected?: boolean;
+  /** the service does not say in which project it is, so it may be in this one */
+  readonly isUnplaced?: true;
 };
 
 type ProjectFacts = {
@@ -47,7 +49,7 @@ type ProjectFacts = {
   readonly direct?: Tags;
   /** number of direct tags, the ownership tag included */
   readonly tagCount?: number;
-  /** the workspaces in it that the token sees, by name; absent if they were not read */
+  /** the workspaces in it that the token sees, and those that may be in it, by name; absent if they were not read */
   readonly members?: readonly Member[];
   /** how many workspaces are in it, as the service counts; absent if it does not */
   readonly count?: number;

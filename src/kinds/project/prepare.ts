@@ -9,7 +9,7 @@ import type { PreparedSpecs } from '../../model/kind-specs.ts';
 import type { Content } from '../../model/kind.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import { effectsOnWorkspaces } from './effects.ts';
-import { type LiveProject, ownTags, type ProjectComparison } from './fields.ts';
+import { type LiveProject, type Member, ownTags, type ProjectComparison } from './fields.ts';
 import type { ProjectSpec } from './schema.ts';
 
 export function prepare(context: ProjectComparison): PreparedSpecs<ProjectSpec> {
@@ -102,7 +102,8 @@ export function permanent({ facts }: LiveProject): string | undefined {
 }
 
 export function contents({ address, facts }: LiveProject): readonly Content[] {
-  return (facts.members ?? []).map(({ id, name }) => ({ address: { ...workspaceOf(address), name }, id }));
+  const members = (facts.members ?? []).filter(({ isUnplaced }) => isUnplaced !== true);
+  return members.map(({ id, name }) => ({ address: { ...workspaceOf(address), name }, id }));
 }
 
 /** Clauses about what a plan cannot change: the planner itself follows the workspaces that are read. */
@@ -110,6 +111,9 @@ export function blockers({ facts }: LiveProject, action: Action): readonly strin
   if (action !== 'delete') return [];
   const { members, count = 0, isDefault, mustBeEmpty } = facts;
   const hidden = count - (members?.length ?? 0);
+  const { unplaced = [], inside = [] } = Object.groupBy(members ?? [], ({ isUnplaced }) =>
+    isUnplaced === true ? 'unplaced' : 'inside',
+  );
   return [
     ...(isDefault === true ? ['it is the default project of the organization'] : []),
     ...(isDefault === undefined
@@ -117,10 +121,15 @@ export function blockers({ facts }: LiveProject, action: Action): readonly strin
       : []),
     ...(members === undefined ? ['the workspaces in it could not be read'] : []),
     ...(hidden > 0 ? [`${counted(hidden, 'workspace')} in it cannot be seen by this token`] : []),
-    ...(mustBeEmpty && members !== undefined && members.length > 0
+    ...(unplaced.length > 0
       ? [
-          `it has ${counted(members.length, 'workspace')} (${members.map(({ name }) => quoted(name)).join(', ')})`,
+          `the service does not say in which project ${naming(unplaced)} ${unplaced.length === 1 ? 'is' : 'are'}`,
         ]
       : []),
+    ...(mustBeEmpty && inside.length > 0 ? [`it has ${naming(inside)}`] : []),
   ];
+}
+
+function naming(members: readonly Member[]): string {
+  return `${counted(members.length, 'workspace')} (${members.map(({ name }) => quoted(name)).join(', ')})`;
 }

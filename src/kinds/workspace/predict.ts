@@ -252,6 +252,8 @@ async function inheritableFrom(
   if (project === 'none') {
     return hasProjects ? unreadable(id, 'the service does not list its projects') : undefined;
   }
+  if (!isNew && id === undefined)
+    return { ...unreadable(id, 'the service does not say which one it is'), from: 'its project' };
   if ('unread' in project) return unreadable(id, project.unread);
   // For a new workspace, the mode of the whole organization is not shown as inherited.
   const mode = project.mode ?? (isNew ? undefined : await organizationMode(session));

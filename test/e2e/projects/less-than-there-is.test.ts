@@ -71,3 +71,58 @@ describe.each(bothDialects)('In the dialect %s, a recorded project that the list
     expect(bench.wire.writes()).toEqual([]);
   });
 });
+
+/** The rewriting of an answer: workspaces as a service gives them that leaves their projects out. */
+function withoutHomes(body: unknown): unknown {
+  const { data, ...rest } = body as { data: unknown };
+  const strip = (one: { relationships?: object }) => {
+    const { project: _, ...relationships } = (one.relationships ?? {}) as Record<string, unknown>;
+    return { ...one, relationships };
+  };
+  return { ...rest, data: Array.isArray(data) ? data.map(strip) : strip(data as object) };
+}
+
+const workspaces = { method: 'GET', path: /\/workspaces/, times: 999, fault: { rewrite: withoutHomes } };
+
+describe.each(bothDialects)('In the dialect %s, a workspace that does not say its project', (dialect) => {
+  it('may be in each: no project is deleted, and the plan says why', async () => {
+    const { bench, stack, names } = await openProjects(dialect);
+    await stack.begin(project('payments'), project('empty'), workspace('app', { project: 'payments' }));
+    await stack.declare(workspace('app'));
+    bench.wire.add(workspaces);
+    const { changes, coverage } = await stack.plan(1);
+    expect(actionsOf({ changes }).filter((one) => one.startsWith('delete'))).toEqual([]);
+    expect(coverage.complete).toBe(false);
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'the service does not say in which project 3 workspaces ("app", "theirs-a", "theirs-b") are',
+    );
+    expect(await names()).toEqual(expect.arrayContaining(['payments', 'empty']));
+  });
+
+  it('is named by the guard as one that a duration may concern, and acknowledged as such', async () => {
+    const { bench, stack, find } = await openProjects(dialect);
+    await stack.begin(project('payments'));
+    await stack.declare(project('payments', { autoDestroyActivityDuration: '2d' }));
+    bench.wire.add(workspaces);
+    const { guards, digest } = await stack.plan(1);
+    expect(guards.flatMap(({ concerns }) => concerns.flatMap(({ says }) => says))).toEqual([
+      'the resources of perhaps 2 workspaces whose project the service does not say ("theirs-a", "theirs-b") are destroyed after 2d without activity',
+    ]);
+    await stack.run(['apply', '--approve', digest, '--ack', 'scheduled-destroy'], 6);
+    expect((await find('payments'))?.attributes['auto-destroy-activity-duration']).toBe('2d');
+  });
+});
+
+it('A project is deleted after a workspace that somebody renamed by hand has left it', async () => {
+  const { bench, stack, names, homeOf } = await openProjects();
+  await stack.begin(project('old'), project('new'), workspace('app', { project: 'old' }));
+  await bench.byHand.update(await bench.idOf('app'), { name: 'renamed' });
+  await stack.declare(project('new'), workspace('app', { project: 'new' }));
+  const { changes } = await stack.plan();
+  const deleting = changes.find(({ action }) => action === 'delete');
+  expect(deleting?.calls?.flatMap(({ needs = [] }) => needs)).toEqual(['Workspace/acme/app#update']);
+  await stack.insist();
+  expect(await names()).not.toContain('old');
+  expect(await homeOf('app')).toBe('new');
+});
