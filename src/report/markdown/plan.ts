@@ -206,9 +206,14 @@ function concernLines(plan: Plan): string[] {
 
 const maxCommand = 1_000;
 
+/** A command that is cut would acknowledge something else, or nothing: there is a whole one, or none. */
 function acknowledgeLines(plan: Plan, stack: string | undefined): string[] {
   const command = usableAcknowledgement(plan, stack);
-  return command === undefined ? [] : [`- to acknowledge: ${code(command, maxCommand)}`];
+  if (command === undefined) return [];
+  const isWhole = command.length <= maxCommand;
+  return isWhole
+    ? [`- to acknowledge: ${code(command, maxCommand)}`]
+    : ['- the command to acknowledge them is too long for this report: the plan as text has it'];
 }
 
 const maxNotes = 3;

@@ -236,3 +236,33 @@ describe('a plan that is too long for a comment', () => {
     },
   );
 });
+
+describe('The guards in a comment', () => {
+  const guarded = (count: number) =>
+    renderPlanMarkdown(
+      plan({
+        changes: small.changes,
+        guards: Array.from({ length: count }, (_, at) => ({
+          id: `policy/keeps-its-data-${at}` as GuardId,
+          effect: 'blocks' as const,
+          message: 'one change violates the policy, which has a long description for people',
+          concerns: [],
+          counted: 1,
+        })),
+      }),
+    );
+
+  it('have a whole command, or none that would acknowledge something else', () => {
+    const few = guarded(20);
+    expect(few).toMatch(/--ack policy\/keeps-its-data-0,\S*policy\/keeps-its-data-19`/);
+    const many = guarded(3000);
+    expect(many).toContain('the command to acknowledge them is too long for this report');
+    expect(many).not.toContain('--ack');
+  });
+
+  it('are counted where there are too many for the limit of a code host', () => {
+    const text = guarded(3000);
+    expect(Buffer.byteLength(text)).toBeLessThan(65_536);
+    expect(text).toMatch(/and \d+ more guards/);
+  });
+});
