@@ -7,9 +7,8 @@ import { recordAbout } from '../../compare/match-ids.ts';
 import { formatAddress } from '../../model/address.ts';
 import { describeAnswer, WireError } from '../../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
-import type { ResourceProblem, Session } from '../../model/kind.ts';
+import type { Session } from '../../model/kind.ts';
 import { type NamedId, type NameList, nameList } from '../../model/named-reference.ts';
-import { quoted } from '../../model/quoted.ts';
 import type { DesiredResource } from '../../model/resource.ts';
 import { includedTagsQuery, isIncludeRefused } from './list-workspaces.ts';
 import {
@@ -29,21 +28,6 @@ import {
   type TagsAnswer,
 } from './tag-bindings.ts';
 import { asWorkspaceItem, relatedId, type WorkspaceItem } from './workspace.ts';
-
-/** The rule about the time without activity after which resources are destroyed, of a project or of a workspace. Offline. */
-export function checkDuration(duration: Json | undefined): ResourceProblem[] {
-  if (typeof duration !== 'string' || /^[1-9]\d{0,3}[dh]$/.test(duration)) return [];
-  return [
-    {
-      code: 'bad-duration',
-      severity: 'error',
-      path: ['autoDestroyActivityDuration'],
-      message: `${quoted(duration)} is not a duration that the service accepts`,
-      allowed: '1 to 9999, followed by "d" or "h"',
-      fix: 'write it like "14d" or "36h"',
-    },
-  ];
-}
 
 /** The kind of the documents of projects. */
 export const projectKind = 'Project';

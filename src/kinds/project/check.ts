@@ -1,6 +1,6 @@
 /** The rules about one project that a schema cannot express. Offline. */
 import { checkTags } from '../../api/workspaces/check-tags.ts';
-import { checkDuration } from '../../api/workspaces/projects.ts';
+import { checkDuration } from '../../api/workspaces/check-duration.ts';
 import type { ResourceProblem } from '../../model/kind.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { DeclaredProject } from './fields.ts';
