@@ -25,6 +25,8 @@ export interface Plan {
   readonly part?: PlanPart;
   /** in the order in which apply starts them; none with action `none` */
   readonly changes: readonly Change[];
+  /** sorted; an approval covers which name stands for which resource, also where nothing is sent */
+  readonly changedNames: readonly ChangedName[];
   /** declared resources with nothing to do */
   readonly unchanged: number;
   /** notices of resources that were read and are not changed */
@@ -42,6 +44,25 @@ export interface Plan {
   readonly digestVersion: number;
   /** absent in plan files of earlier versions */
   readonly made?: PlanOrigin;
+}
+
+/**
+ * A name that stands for another resource or thing than the ledger has for it: the name of a resource, or one that a resource
+ * gives in place of an id. It has either `resource` or `field`.
+ */
+export interface ChangedName {
+  /** the resource that the plan is about */
+  readonly address: Address;
+  /** the resource that has the name: the same one, its parent, or one that it refers to */
+  readonly resource?: AddressText;
+  /** the field of the id, such as `projectId` */
+  readonly field?: string;
+  /** the remote id that the name has now; the address of what the same plan creates */
+  readonly id: string;
+  /** the ids that the ledger has under this name, sorted */
+  readonly recorded: readonly string[];
+  /** the address under which the ledger has `id` */
+  readonly recordedAs?: AddressText;
 }
 
 /** When a plan was made, and from which commit. */
@@ -132,8 +153,18 @@ export interface ChangeDifference {
     readonly one?: string;
     readonly other?: string;
   }[];
+  /** names that stand for something else, if the plans disagree about what */
+  readonly names?: readonly NameDifference[];
   /** only those that differ */
   readonly fields: readonly FieldDifference[];
+}
+
+/** One name; an absent side has no changed name. */
+export interface NameDifference {
+  /** the resource that has the name, or the field that is given by a name */
+  readonly name: string;
+  readonly one?: ChangedName;
+  readonly other?: ChangedName;
 }
 
 export interface FieldDifference {

@@ -6,17 +6,17 @@ import { type Address, type AddressText, formatAddress } from '../model/address.
 import { approvedId, approvedIdentity, type DigestedChange } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';
 import { canonicalText, type Json, sameJson } from '../model/json.ts';
-import type { ChangeDifference, FieldDifference, PlanDifference } from '../model/plan.ts';
+import { createdThing } from '../model/named-reference.ts';
+import type { ChangeDifference, FieldDifference, NameDifference, PlanDifference } from '../model/plan.ts';
 import { sideHash } from '../redaction/stored-values.ts';
 import type { PlanResult } from './build-plan.ts';
-import { compareChanges } from './compare-plans.ts';
-import { digestOf, isShownRisks } from './digest.ts';
+import { compareChanges, compareNames, withNames } from './compare-plans.ts';
+import { type ApprovedWork, digestOf, isShownRisks } from './digest.ts';
 import { isRelated, type RemainingWork } from './remaining-work.ts';
 
-interface Approved {
+/** Values that hold secrets may be redacted. */
+interface Approved extends ApprovedWork {
   readonly digest: string;
-  /** values that hold secrets may be redacted */
-  readonly changes: readonly DigestedChange[];
 }
 
 export type ApprovalVerdict =
@@ -28,22 +28,24 @@ export type ApprovalVerdict =
   /** approved for another stack or selection, or for a target with another identity */
   | { readonly is: 'elsewhere' };
 
-export type FreshPlan = Pick<PlanResult, 'plan' | 'remainingWork' | 'asOfNow'>;
+export type FreshPlan = Pick<PlanResult, 'plan' | 'remainingWork' | 'asOfNow' | 'idNow' | 'live'>;
 
 export function checkApprovedChanges(fresh: FreshPlan, approved: Approved): ApprovalVerdict {
   const { plan } = fresh;
-  if (digestOf({ ...plan, changes: approved.changes }) !== approved.digest) return { is: 'elsewhere' };
+  const { changes, changedNames } = approved;
+  if (digestOf({ ...plan, changes, changedNames }) !== approved.digest) return { is: 'elsewhere' };
   if (plan.digest === approved.digest) return { is: 'equal' };
-  return checkChanges(fresh, approved.changes);
+  return checkWork(fresh, approved);
 }
 
-/** Every approved change must be done, or planned as it was approved, and nothing else may be planned. */
-export function checkChanges(
-  { plan, remainingWork, asOfNow }: FreshPlan,
-  given: readonly DigestedChange[],
-): ApprovalVerdict {
+/**
+ * Every approved change must be done, or planned as it was approved, and nothing else may be planned. A name may stand for another
+ * resource than in the ledger only where that was approved.
+ */
+export function checkWork(fresh: FreshPlan, given: ApprovedWork): ApprovalVerdict {
+  const { plan, remainingWork, asOfNow } = fresh;
   // The id of what the approved plan has created counts as the address that it had then.
-  const approved = asOfNow(given);
+  const approved = asOfNow(given.changes);
   const byAddress = (changes: readonly DigestedChange[]) =>
     new Map(changes.map((change) => [formatAddress(change.address), change]));
   const [was, is] = [byAddress(approved), byAddress(plan.changes)];
@@ -51,7 +53,7 @@ export function checkChanges(
     const change = was.get(address);
     return change?.action === 'create' && remainingWork(change).isOurs;
   };
-  const changes = compareChanges(plan.stack, approved, plan.changes).flatMap((difference) => {
+  const uncoveredChanges = compareChanges(plan.stack, approved, plan.changes).flatMap((difference) => {
     const text = formatAddress(difference.address);
     const change = was.get(text);
     if (change === undefined) return [difference];
@@ -65,6 +67,10 @@ export function checkChanges(
       }) ?? []
     );
   });
+  const uncoveredNames = compareNames(given.changedNames, plan.changedNames).filter(
+    (difference) => !isNameCovered(difference, { ...fresh, isCreated }),
+  );
+  const changes = withNames(uncoveredChanges, uncoveredNames, [{ changes: approved }, plan]);
   if (changes.length > 0) return { is: 'differs', difference: { targets: [], changes } };
   const done = approved.filter((change) => isDone(change, is.get(formatAddress(change.address))));
   return { is: 'subset', done: done.map(({ address }) => address) };
@@ -74,6 +80,29 @@ export function checkChanges(
 function isDone({ action }: DigestedChange, fresh: DigestedChange | undefined): boolean {
   return (
     fresh === undefined || (action === 'create' && fresh.action === 'adopt' && fresh.fields.length === 0)
+  );
+}
+
+/**
+ * What is left of an approved exchange covers the same ids, and maybe fewer of the ledger. A name that the fresh plan lacks must
+ * still stand for what was approved: the ledger has that by now, and nobody gave the name back.
+ */
+function isNameCovered(
+  { one: approved, other: fresh }: NameDifference,
+  { idNow, live, isCreated }: Pick<FreshPlan, 'idNow' | 'live'> & Pick<Match, 'isCreated'>,
+): boolean {
+  if (approved === undefined) return false;
+  const created = createdThing(approved.id);
+  const isDone = created !== undefined && isCreated(formatAddress(created));
+  const id = isDone ? (live(created)?.id ?? approved.id) : approved.id;
+  if (fresh === undefined) {
+    const now = idNow(approved);
+    return now === undefined || now === id;
+  }
+  return (
+    fresh.id === id &&
+    fresh.recordedAs === approved.recordedAs &&
+    fresh.recorded.every((one) => approved.recorded.includes(one))
   );
 }
 

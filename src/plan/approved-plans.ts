@@ -5,9 +5,10 @@
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { DigestedChange } from '../model/change.ts';
 import { canonicalText, isJsonObject, type Json, sameJson } from '../model/json.ts';
-import type { Plan, PlanTarget } from '../model/plan.ts';
-import { type ApprovalVerdict, checkChanges, type FreshPlan } from './approval-coverage.ts';
+import type { ChangedName, Plan, PlanTarget } from '../model/plan.ts';
+import { type ApprovalVerdict, checkWork, type FreshPlan } from './approval-coverage.ts';
 import {
+  type ApprovedWork,
   digestItemsOf,
   digestOf,
   digestVersion,
@@ -29,16 +30,15 @@ interface PlanContent {
 }
 
 /** An approved plan whose content is proved by its digest. */
-export interface ProvedPlan {
+export interface ProvedPlan extends ApprovedWork {
   readonly digest: string;
   /** of the stack when the plan was made */
   readonly targets: readonly PlanTarget[];
   readonly selection?: readonly AddressText[];
   readonly part?: PlanMeaning['part'] & object;
-  readonly changes: readonly DigestedChange[];
 }
 
-export function planContent({ targets, selection, part, changes }: Plan): PlanContent {
+export function planContent({ targets, selection, part, ...work }: Plan): PlanContent {
   return {
     version: digestVersion,
     targets: targets.map(({ name, service, url, place, dialect }) => ({
@@ -50,7 +50,7 @@ export function planContent({ targets, selection, part, changes }: Plan): PlanCo
     })),
     ...(selection === undefined ? {} : { selection }),
     ...(part === undefined ? {} : { selectors: part.selectors }),
-    items: [...digestItemsOf(changes)].sort(),
+    items: [...digestItemsOf(work)].sort(),
   };
 }
 
@@ -68,15 +68,15 @@ export function proveContent(
     return undefined;
   if (selectors !== undefined && !isTexts(selectors)) return undefined;
   try {
-    const changes = readDigestItems(items);
+    const work = readDigestItems(items);
     // An item with members that no plan has could bring values that its hash does not cover.
-    if (!sameJson([...digestItemsOf(changes)].sort(), [...new Set(items)].sort())) return undefined;
+    if (!sameJson([...digestItemsOf(work)].sort(), [...new Set(items)].sort())) return undefined;
     const proved = {
       digest,
       targets,
       ...(selection === undefined ? {} : { selection: selection as readonly AddressText[] }),
       ...(selectors === undefined ? {} : { part: { selectors } }),
-      changes,
+      ...work,
     };
     return digestOf({ stack, ...proved }) === digest ? proved : undefined;
   } catch {
@@ -110,18 +110,21 @@ function isTextIn(value: Json, name: string): boolean {
 export function checkApprovedPlans(fresh: FreshPlan, approved: readonly ProvedPlan[]): ApprovalVerdict {
   const { plan } = fresh;
   const last = approved.at(-1);
-  if (last === undefined) return checkChanges(fresh, []);
+  if (last === undefined) return checkWork(fresh, { changes: [], changedNames: [] });
   const meaning = ({ digest: _, ...content }: ProvedPlan) => digestOf({ stack: plan.stack, ...content });
   if (approved.some((one) => meaning(one) !== one.digest)) return { is: 'elsewhere' };
   if (last.digest === plan.digest) return { is: 'equal' };
   const here = new Map(plan.targets.map((target) => [target.name, targetMeaning(target)]));
   if (!approved.every((one) => isOfSamePlace(one, plan, here))) return { is: 'elsewhere' };
-  return checkChanges(fresh, mergeChanges(approved.map(({ changes }) => changes)));
+  return checkWork(fresh, {
+    changes: mergeChanges(approved.map(({ changes }) => changes)),
+    changedNames: mergeNames(approved.flatMap(({ changedNames }) => changedNames)),
+  });
 }
 
 /** Whether all that a plan changes is in the same place today. Another target may have come or gone since. */
 function isOfSamePlace(
-  { targets, selection, part, changes }: ProvedPlan,
+  { targets, selection, part, changes, changedNames }: ProvedPlan,
   plan: Plan,
   here: ReadonlyMap<string, string>,
 ): boolean {
@@ -130,8 +133,15 @@ function isOfSamePlace(
   return (
     sameJson(selection && [...selection].sort(), plan.selection && [...plan.selection].sort()) &&
     sameJson(part && [...part.selectors].sort(), plan.part && [...plan.part.selectors].sort()) &&
-    changes.every(({ address }) => isSame(address.target))
+    [...changes, ...changedNames].every(({ address }) => isSame(address.target))
   );
+}
+
+/** What each name was last approved to stand for. */
+function mergeNames(names: readonly ChangedName[]): ChangedName[] {
+  const keyOf = ({ address, field, resource }: ChangedName) =>
+    canonicalText([formatAddress(address), field ?? null, resource ?? null]);
+  return [...new Map(names.map((name) => [keyOf(name), name])).values()];
 }
 
 /** All that the plans together approve, one change for each resource. */

@@ -7,7 +7,7 @@ import type { CallId } from '../model/call.ts';
 import type { Change, DigestedChange, Notice } from '../model/change.ts';
 import { asReported, type Diagnostic } from '../model/diagnostic.ts';
 import type { Inheritable } from '../model/kind-specs.ts';
-import { type Plan, type PlanTarget, planVersion } from '../model/plan.ts';
+import { type ChangedName, type Plan, type PlanTarget, planVersion } from '../model/plan.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
 import type { TakenByPart } from '../model/part.ts';
 import { identityOf, type Target } from '../model/stack.ts';
@@ -26,7 +26,7 @@ import {
 import { coverageOf } from './coverage.ts';
 import { contentOf, findGuards, withRisks } from './find-guards.ts';
 import type { ResponseCheck } from './verify-responses.ts';
-import { type ExchangedName, exchangedNames } from './identity-guards.ts';
+import { changedNamesOf, type ExchangedName, findChangedNames, idNow } from './exchanged-names.ts';
 import { liveSecretNames } from './secret-names.ts';
 import { joinForeignIds } from './our-tags.ts';
 import { type RemainingWork, remainingWork } from './remaining-work.ts';
@@ -76,6 +76,8 @@ export interface PlanResult {
   ): Readonly<Record<string, string>> | undefined;
   /** Resources that have the names of others, because somebody changed names in the service. */
   exchangedNames(): readonly ExchangedName[];
+  /** The id that a changed name of an earlier plan stands for now; undefined if nothing has it any more. */
+  idNow(name: ChangedName): string | undefined;
   /** Compares a live resource that was read again just before a call of its change is sent. */
   recheck(change: Change, live: LiveResource | undefined, about: RecheckMoment): Recheck;
   /** The values that the resource of a change inherits, if the plan relied on them. */
@@ -130,12 +132,14 @@ export function buildPlan(input: PlanInput): PlanResult {
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
   const targets = input.targets.map(({ target }) => planTarget(target));
   const selection = { ...selectionOf(input), ...partOf(input, { along, leftOut }) };
+  const names = findChangedNames(context, drafts);
+  const meaning = {
+    ...{ stack: input.stack.name, targets, ...selection },
+    ...{ changes, changedNames: changedNamesOf(names) },
+  };
   const plan: Plan = {
     version: planVersion,
-    stack: input.stack.name,
-    targets,
-    ...selection,
-    changes,
+    ...meaning,
     unchanged: drafts.size - pending.length,
     notices: sortNotices([
       ...planDraft.notices,
@@ -143,9 +147,9 @@ export function buildPlan(input: PlanInput): PlanResult {
       ...doneMoves(context).filter(({ address }) => isAbout(address)),
     ]),
     problems: asReported(joinForeignIds(problems)),
-    guards: findGuards(context, drafts, { all: planDraft.drafts, takenByParts: input.takenByParts }),
+    guards: findGuards(context, drafts, { all: planDraft.drafts, takenByParts: input.takenByParts, names }),
     coverage: coverageOf(input, context, changes),
-    digest: digestOf({ stack: input.stack.name, targets, ...selection, changes }),
+    digest: digestOf(meaning),
     digestVersion,
   };
   return {
@@ -155,7 +159,8 @@ export function buildPlan(input: PlanInput): PlanResult {
     live: (address) => context.live.get(formatAddress(address)),
     liveOfKind: (kind, target) =>
       [...context.live.values()].filter(({ address }) => address.kind === kind && address.target === target),
-    exchangedNames: () => exchangedNames(context, drafts),
+    exchangedNames: () => names.exchanged,
+    idNow: (name) => idNow(context, name),
     contentOf: (address) => {
       const draft = drafts.get(formatAddress(address));
       return draft && contentOf(context, draft);

@@ -9,7 +9,9 @@ import { type Guard, isAboutCheckout, isBlocking, policyOf } from '../model/guar
 import { canonicalText, type Json, sameJson } from '../model/json.ts';
 import type {
   ChangeDifference,
+  ChangedName,
   FieldDifference,
+  NameDifference,
   Plan,
   PlanDifference,
   PlanTarget,
@@ -18,7 +20,15 @@ import type {
 import { isPassingNote } from '../model/passing-notes.ts';
 import { quoted } from '../model/quoted.ts';
 import { type Redact, withRedactedValues } from '../redaction/stored-values.ts';
-import { actionItem, approvedFields, fieldMeaning, type PlanMeaning, targetMeaning } from './digest.ts';
+import {
+  actionItem,
+  approvedFields,
+  type ApprovedWork,
+  fieldMeaning,
+  nameItem,
+  type PlanMeaning,
+  targetMeaning,
+} from './digest.ts';
 
 /** Empty exactly when the two have the same digest. */
 export function comparePlans(one: PlanMeaning, other: PlanMeaning): PlanDifference {
@@ -26,7 +36,7 @@ export function comparePlans(one: PlanMeaning, other: PlanMeaning): PlanDifferen
     ...(one.stack === other.stack ? {} : { stack: { one: one.stack, other: other.stack } }),
     targets: compareTargets(one.targets, other.targets),
     ...compareSelections(one, other),
-    changes: compareChanges(one.stack, one.changes, other.changes),
+    changes: compareWork(one.stack, one, other),
   };
 }
 
@@ -65,6 +75,54 @@ export function compareChanges(
   other: readonly DigestedChange[],
 ): ChangeDifference[] {
   return pairs(one, other, addressText).flatMap(([a, b]) => compareChange(stack, a, b) ?? []);
+}
+
+/** The changes that differ, and the names that stand for other resources in the two, by the resource that they are about. */
+function compareWork(stack: string, one: ApprovedWork, other: ApprovedWork): ChangeDifference[] {
+  return withNames(
+    compareChanges(stack, one.changes, other.changes),
+    compareNames(one.changedNames, other.changedNames),
+    [one, other],
+  );
+}
+
+/** The names that do not stand for the same in both plans. */
+export function compareNames(
+  one: readonly ChangedName[],
+  other: readonly ChangedName[],
+): (NameDifference & Pick<ChangedName, 'address'>)[] {
+  const keyOf = ({ address, field, resource }: ChangedName) =>
+    canonicalText([formatAddress(address), field ?? null, resource ?? null]);
+  return pairs(one, other, keyOf).flatMap(([a, b]) => {
+    const known = a ?? b;
+    if (known === undefined || (a !== undefined && b !== undefined && nameItem(a) === nameItem(b))) return [];
+    const { address, field, resource = field ?? '' } = known;
+    return [{ address, name: resource, ...sides(a, b) }];
+  });
+}
+
+/** The differences with those of names, also of resources whose changes do not differ, or that have none. */
+export function withNames(
+  changes: readonly ChangeDifference[],
+  names: ReturnType<typeof compareNames>,
+  plans: readonly [Pick<ApprovedWork, 'changes'>, Pick<ApprovedWork, 'changes'>],
+): ChangeDifference[] {
+  if (names.length === 0) return [...changes];
+  const byAddress = Map.groupBy(names, ({ address }) => formatAddress(address));
+  const differing = new Set(changes.map(({ address }) => formatAddress(address)));
+  const actionOf = (text: AddressText, side: 0 | 1) =>
+    plans[side].changes.find(({ address }) => formatAddress(address) === text)?.action ?? 'none';
+  const only = [...byAddress].flatMap(([text, [first]]): ChangeDifference[] =>
+    first === undefined || differing.has(text)
+      ? []
+      : [{ address: first.address, one: actionOf(text, 0), other: actionOf(text, 1), fields: [] }],
+  );
+  return [...changes, ...only].map((change) => {
+    const found = byAddress.get(formatAddress(change.address));
+    return found === undefined
+      ? change
+      : { ...change, names: found.map(({ address: _, ...difference }) => difference) };
+  });
 }
 
 function addressText({ address }: DigestedChange): AddressText {
@@ -155,9 +213,7 @@ function pairs<T>(
  * @returns a clause about the first difference
  */
 export function findOtherText(given: Plan, fresh: Plan, clean: Redact): string | undefined {
-  const moved = new Set(
-    compareChanges(fresh.stack, given.changes, fresh.changes).map(({ address }) => formatAddress(address)),
-  );
+  const moved = new Set(compareWork(fresh.stack, given, fresh).map(({ address }) => formatAddress(address)));
   const shown = new Map(given.changes.map((change) => [formatAddress(change.address), change]));
   const isSame = ({ address }: Pick<Change, 'address'>) => !moved.has(formatAddress(address));
   const isSameCommit = isClean(given) && isClean(fresh) && given.made?.commit === fresh.made?.commit;

@@ -9,7 +9,7 @@ import { type Action, approvedIdentity, type DigestedChange, type Identity } fro
 import type { FieldChange } from '../model/field.ts';
 import { canonicalText, type Json, type Path } from '../model/json.ts';
 import type { PlanPart } from '../model/part.ts';
-import type { Plan, PlanTarget } from '../model/plan.ts';
+import type { ChangedName, Plan, PlanTarget } from '../model/plan.ts';
 import type { Spec } from '../model/resource.ts';
 import { formatIdentity } from '../model/stack.ts';
 import { secretPlaceholder } from '../redaction/known-secrets.ts';
@@ -21,22 +21,25 @@ export const digestVersion = 3;
 /** The parts of a plan that enter its digest. */
 export type PlanMeaning = Pick<Plan, 'stack' | 'targets' | 'selection'> & {
   readonly part?: Pick<PlanPart, 'selectors'>;
-  readonly changes: readonly DigestedChange[];
-};
+} & ApprovedWork;
+
+/** What a plan does, and the names that stand for something else than before: together its digest items. */
+export type ApprovedWork = Pick<Plan, 'changedNames'> & { readonly changes: readonly DigestedChange[] };
 
 /**
  * The smallest unit of a plan's meaning, as canonical text, as the ledger keeps it: (address, action), with the ids or hashes of the
- * resources, or (address, path, before, after).
+ * resources, (address, path, before, after), or (address, the word for a changed name, its ids).
  */
 type DigestItem = string;
 
-export function digestItemsOf(changes: readonly DigestedChange[]): ReadonlySet<DigestItem> {
-  return new Set(
-    changes.flatMap((change) => [
+export function digestItemsOf({ changes, changedNames }: ApprovedWork): ReadonlySet<DigestItem> {
+  return new Set([
+    ...changes.flatMap((change) => [
       actionItem(change),
       ...approvedFields(change).map((field) => fieldItem(change.address, field)),
     ]),
-  );
+    ...changedNames.map(nameItem),
+  ]);
 }
 
 /** The name under which a digest holds the risks of a change. No kind has a field of this name. */
@@ -66,6 +69,14 @@ export function actionItem(change: DigestedChange): DigestItem {
     action,
     ...(Object.keys(identity).length === 0 ? [] : [identity]),
   ]);
+}
+
+/** In place of an action. No action has this name, so a trueup that does not know it finds other items than those that were approved. */
+const changedNameWord = 'changed name';
+
+/** What a name stands for, with the ids of now and of the ledger: an approval does not cover the same change of another resource. */
+export function nameItem({ address, ...meant }: ChangedName): DigestItem {
+  return canonicalText([formatAddress(address), changedNameWord, { ...meant }]);
 }
 
 /** What the plan does with one field, with its values. */
@@ -104,12 +115,12 @@ export function fingerprintOf(content: Spec): string {
 
 /** 32 hexadecimal characters. */
 export function digestOf(meaning: PlanMeaning): string {
-  const { stack, changes } = meaning;
+  const { stack, changes, changedNames } = meaning;
   const meanings = changes.flatMap((change) => [
     actionItem(change),
     ...approvedFields(change).map((field) => fieldMeaning({ stack, address: change.address }, field)),
   ]);
-  return hashOf(digestVersion, meaning, new Set(meanings));
+  return hashOf(digestVersion, meaning, new Set([...meanings, ...changedNames.map(nameItem)]));
 }
 
 /**
@@ -120,7 +131,7 @@ export function formerDigestOf(meaning: PlanMeaning): string {
   const changes = meaning.changes.map(({ references: _, risks: __, id, ...change }) =>
     id === undefined || change.action === 'adopt' ? change : { ...change, id },
   );
-  return hashOf(2, meaning, digestItemsOf(changes));
+  return hashOf(2, meaning, digestItemsOf({ changes, changedNames: [] }));
 }
 
 function hashOf(
@@ -146,6 +157,7 @@ function shortHash(text: string): string {
 
 type ParsedDigestItem =
   | readonly [address: string, action: Action, meant?: Partial<Identity> & Pick<DigestedChange, 'references'>]
+  | readonly [address: string, word: typeof changedNameWord, name: Omit<ChangedName, 'address'>]
   | readonly [
       address: string,
       path: Path,
@@ -169,25 +181,37 @@ interface FieldSide {
 }
 
 /**
- * The inverse of `digestItemsOf`: the changes of an approved plan, one for each address. Items have no shape, so every field is a
- * `scalar`.
+ * The inverse of `digestItemsOf`: the changes of an approved plan, one for each address, and its changed names. Items have no shape,
+ * so every field is a `scalar`.
  * @throws when a text is not a digest item: a bug, because the ledger's checksum was correct
  */
-export function readDigestItems(items: Iterable<DigestItem>): DigestedChange[] {
+export function readDigestItems(items: Iterable<DigestItem>): ApprovedWork {
   const found = new Map<string, DigestItemGroup>();
+  const changedNames: ChangedName[] = [];
   for (const item of items) {
     const parsed: ParsedDigestItem = JSON.parse(item);
     const address = parseAddress(parsed[0]);
+    if (isNameItem(parsed)) {
+      changedNames.push({ ...parsed[2], address });
+      continue;
+    }
     const change = found.get(parsed[0]) ?? { address, fields: [] };
     found.set(parsed[0], change);
     if (parsed.length === 4) change.fields.push(readField(parsed));
     else Object.assign(change, { action: parsed[1], ...parsed[2] });
   }
-  return [...found.values()].map(({ action, ...change }) => {
+  const changes = [...found.values()].map(({ action, ...change }) => {
     if (action === undefined)
       throw new Error(`no digest item has the action of ${formatAddress(change.address)}`);
     return withRisks({ ...change, action });
   });
+  return { changes, changedNames };
+}
+
+function isNameItem(
+  parsed: ParsedDigestItem,
+): parsed is readonly [string, typeof changedNameWord, Omit<ChangedName, 'address'>] {
+  return parsed[1] === changedNameWord;
 }
 
 /** The inverse of `approvedFields`; of the risks only their texts are known. */

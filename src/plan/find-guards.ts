@@ -21,15 +21,9 @@ import { checkoutGuards } from './checkout-guards.ts';
 import { type CountedGuard, countGuards, type CountInput, countOwnership } from './count-guards.ts';
 import type { Draft } from './draft-declared.ts';
 import { findRenames, type LikelyRename } from './find-renames.ts';
-import {
-  exchangedMessage,
-  exchangedNames,
-  guardMessages,
-  identityGuards,
-  type UncountedGuard,
-} from './identity-guards.ts';
+import type { FoundNames } from './exchanged-names.ts';
+import { exchangedMessage, guardMessages, identityGuards, type UncountedGuard } from './identity-guards.ts';
 import { loosenedGuards } from './loosened.ts';
-import { changedReferences } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
 import { takenOverAddresses } from './take-over-stack.ts';
 
@@ -37,11 +31,12 @@ import { takenOverAddresses } from './take-over-stack.ts';
  * All guards that fire: blocking ones first, then by id, kind and target.
  * @param drafts of the plan
  * @param about.all the drafts of the whole stack, which say what it owns
+ * @param about.names those that stand for something else than before
  */
 export function findGuards(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
-  about: Omit<CountInput, 'drafts'>,
+  { names, ...about }: Omit<CountInput, 'drafts'> & { readonly names: FoundNames },
 ): Guard[] {
   const { guards } = context.stack;
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
@@ -52,8 +47,8 @@ export function findGuards(
     ...identityFindings(context, pending),
     ...forcedFindings(pending),
     ...renameFindings(context, drafts),
-    ...referenceFindings(context, drafts),
-    ...exchangedFindings(context, drafts),
+    ...referenceFindings(names),
+    ...exchangedFindings(names),
     ...riskFindings(pending),
   ];
   return found
@@ -136,21 +131,25 @@ function forcedFindings(drafts: readonly Draft[]): CountedGuard[] {
   return gather(hits);
 }
 
-/** Of a plan of a part only for its resources. */
-function referenceFindings(
-  context: PlanContext,
-  drafts: ReadonlyMap<AddressText, Draft>,
-): readonly CountedGuard[] {
-  const hits = changedReferences(context).filter(
-    ({ address }) => context.part === undefined || drafts.has(formatAddress(address)),
-  );
-  return gather(hits.map((one) => ({ ...one, id: 'reference-changed' as const })));
+function referenceFindings({ references }: FoundNames): readonly CountedGuard[] {
+  return gather(references.map((one) => ({ ...one, id: 'reference-changed' as const })));
 }
 
 /** No stack allows for good that a name stands for another resource. */
-function exchangedFindings(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>): Finding[] {
+function exchangedFindings({ exchanged }: FoundNames): Finding[] {
   const about = { id: 'reference-changed', always: true, says: exchangedMessage } as const;
-  return gather(exchangedNames(context, drafts).map((one) => ({ ...one, ...about })));
+  const byAddress = Map.groupBy(exchanged, ({ address }) => formatAddress(address));
+  const hits = [...byAddress.values()].flatMap(([first, ...more]) =>
+    first === undefined
+      ? []
+      : [
+          {
+            ...{ ...about, address: first.address },
+            messages: [first, ...more].flatMap(({ messages }) => messages),
+          },
+        ],
+  );
+  return gather(hits);
 }
 
 function renameFindings(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>): CountedGuard[] {

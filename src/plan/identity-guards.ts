@@ -2,11 +2,11 @@
  * The guards about the identity of a resource: created again, deleted without a record, taken over, and
  * the messages of the guards that do not count.
  */
-import { idKey } from '../compare/match-ids.ts';
-import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import { type Address, formatAddress } from '../model/address.ts';
 import type { RiskGuard } from '../model/guard.ts';
 import { quoted } from '../model/quoted.ts';
 import type { Draft } from './draft-declared.ts';
+import { idUnderName } from './exchanged-names.ts';
 import { creatorMessage } from './other-creator.ts';
 import type { PlanContext } from './plan-context.ts';
 import { sentFields } from './recorded-flags.ts';
@@ -91,85 +91,6 @@ function replacedResource(context: PlanContext, { change: { address }, live }: D
   const known = idUnderName(context, address);
   if (known === undefined || live?.id === undefined || known === live.id) return undefined;
   return `the ledger has ${quoted(known)} under this name, but the live resource is ${quoted(live.id)}`;
-}
-
-/** A resource that has the name of another one. */
-export interface ExchangedName {
-  readonly address: Address;
-  /** the address that the ledger has for it */
-  readonly recordedAs: AddressText;
-  /** about both resources, with their ids */
-  readonly messages: readonly string[];
-}
-
-/**
- * Resources of this stack that got the name of another one, because somebody changed names in the service. They count
- * also if nothing is sent: an apply would record the other id.
- */
-export function exchangedNames(
-  context: PlanContext,
-  drafts: ReadonlyMap<AddressText, Draft>,
-): readonly ExchangedName[] {
-  const exchanged = [...drafts.values()].flatMap(({ change: { address }, live }) => {
-    const { ownership } = context.kind(address.kind);
-    // A child has the name of its parent.
-    if (live?.id === undefined) return [];
-    if (ownership.by === 'child' && drafts.has(formatAddress(ownership.of(address)))) return [];
-    const owner = ownership.by === 'child' ? ownership.of(address) : address;
-    const known = exchangedWith(context, owner, context.live.get(formatAddress(owner))?.id ?? live.id);
-    return known === undefined ? [] : [{ address, id: live.id, ...known }];
-  });
-  if (exchanged.length === 0) return [];
-  const nameNow = new Map(
-    [...context.live.values()].map(({ address, id = '', spec }) => [
-      idKey(address, id),
-      String(spec['name'] ?? address.name),
-    ]),
-  );
-  return exchanged.map(({ address, id, recordedAs, former }) => {
-    const now = former === undefined ? undefined : nameNow.get(idKey(address, former));
-    const whereabouts = now === undefined ? 'was not found' : `is called ${quoted(now)} now`;
-    const other =
-      former === undefined ? '' : `, and has ${quoted(former)} under this name, which ${whereabouts}`;
-    return {
-      address,
-      recordedAs,
-      messages: [
-        `the ledger has ${quoted(id)} as ${quoted(recordedAs)}${other}: give them their names back in the service, or apply what is declared to the resources as they are called now`,
-      ],
-    };
-  });
-}
-
-/** Where the ledger has the id of a live resource, if the name of the resource stands for another one there. */
-function exchangedWith(
-  context: PlanContext,
-  address: Address,
-  id: string,
-): { readonly recordedAs: AddressText; readonly former: string | undefined } | undefined {
-  const recordedAs = context.recordedAt(address);
-  if (recordedAs === undefined || namesOf(context, address).includes(recordedAs)) return undefined;
-  const former = idUnderName(context, address);
-  const { desired, removalRequests, movesAway } = context;
-  // A resource outside of a selection may still be declared.
-  const mayBeDeclared =
-    context.isSelection ||
-    [desired, removalRequests, movesAway].some((documents) => documents.has(recordedAs));
-  return mayBeDeclared || (former !== undefined && former !== id) ? { recordedAs, former } : undefined;
-}
-
-/** The address of a resource, and the one that its document renames it from. */
-function namesOf({ desired }: PlanContext, address: Address): AddressText[] {
-  const { renamedFrom } = desired.get(formatAddress(address))?.metadata ?? {};
-  const former = renamedFrom === undefined ? [] : [{ ...address, name: renamedFrom }];
-  return [address, ...former].map(formatAddress);
-}
-
-/** The id that the ledger has under the name of a resource, or under its former name. */
-function idUnderName(context: PlanContext, address: Address): string | undefined {
-  return namesOf(context, address)
-    .map((text) => context.ledger.records.get(text)?.id)
-    .find((id) => id !== undefined);
 }
 
 function creatorMessages({ change: { createdBy } }: Draft): string[] {

@@ -19,6 +19,7 @@ import type { Kind, Registry } from '../model/kind.ts';
 import type { Path } from '../model/json.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
 import { createdThing, type NamedId, type NameLists, nameKey } from '../model/named-reference.ts';
+import type { ChangedName } from '../model/plan.ts';
 import { quoteSome, quoted } from '../model/quoted.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
 import type { Target } from '../model/stack.ts';
@@ -184,10 +185,11 @@ interface DeclaredNames {
   record(address: Address): LedgerRecord | undefined;
 }
 
-interface ChangedReference {
+export interface ChangedReference {
   readonly address: Address;
   /** clauses about each name */
   readonly messages: readonly string[];
+  readonly names: readonly ChangedName[];
 }
 
 /**
@@ -198,12 +200,19 @@ export function changedReferences(context: DeclaredNames): ChangedReference[] {
   const recorded = recordedIds(context.ledger);
   return [...context.desired.values()].flatMap(({ address, names = {} }) => {
     const own = context.record(address)?.names ?? {};
-    const messages = Object.entries(names).flatMap(([key, now]) => {
+    const changed = Object.entries(names).flatMap(([key, now]) => {
       const known = own[key];
       const before = known?.name === now.name ? [known.id] : recorded(address, [key], now.name);
-      return before.length === 0 || before.includes(now.id) ? [] : [changedMessage(key, now, before)];
+      return before.length === 0 || before.includes(now.id) ? [] : [{ key, now, before }];
     });
-    return messages.length === 0 ? [] : [{ address, messages }];
+    if (changed.length === 0) return [];
+    return [
+      {
+        address,
+        messages: changed.map(({ key, now, before }) => changedMessage(key, now, before)),
+        names: changed.map(({ key, now, before }) => ({ address, field: key, id: now.id, recorded: before })),
+      },
+    ];
   });
 }
 

@@ -172,7 +172,7 @@ export function withBegun(part: ChosenPart, { part: made }: Plan): ChosenPart {
 /** The same for an apply that continues with an approved plan: what it began with stays in the part. */
 export function withBegunOf(part: ChosenPart, { approved }: Ledger, digest: string | undefined): ChosenPart {
   if (approved === undefined || approved.digest !== digest || approved.version !== digestVersion) return part;
-  const addresses = readDigestItems(approved.atoms).map(({ address }) => formatAddress(address));
+  const addresses = readDigestItems(approved.atoms).changes.map(({ address }) => formatAddress(address));
   return { ...part, begun: new Set([...(part.begun ?? []), ...addresses]) };
 }
 

@@ -8,7 +8,7 @@ import type { ApprovedPlan } from '../model/approval.ts';
 import type { Ledger, StackStore } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import type { Stack } from '../model/stack.ts';
-import { digestItemsOf, readDigestItems } from '../plan/digest.ts';
+import { type ApprovedWork, digestItemsOf, readDigestItems } from '../plan/digest.ts';
 import type { KnownSecrets } from '../redaction/known-secrets.ts';
 import {
   findStored,
@@ -46,8 +46,8 @@ export function redactingStore(store: StackStore, stack: string, clean: CliHost[
   });
 }
 
-/** Caches the changes of an approval, because every write of its apply contains it. */
-const parsed = new WeakMap<readonly string[], readonly DigestedChange[]>();
+/** Caches the content of an approval, because every write of its apply contains it. */
+const parsed = new WeakMap<readonly string[], ApprovedWork>();
 
 /** Replaces values that hold secrets by their hashes. */
 function redactApprovedItems(
@@ -55,14 +55,20 @@ function redactApprovedItems(
   stack: string,
   clean: CliHost['clean'],
 ): readonly string[] {
-  const changes = parsed.get(atoms) ?? readDigestItems(atoms);
-  parsed.set(atoms, changes);
+  const work = parsed.get(atoms) ?? readDigestItems(atoms);
+  parsed.set(atoms, work);
+  const { changes } = work;
   const isClean = changes.every(
     ({ fields, risks = [] }) => clean(fields) === fields && clean(risks) === risks,
   );
   return isClean
     ? atoms
-    : [...digestItemsOf(changes.map((change) => withRedacted(change, stack, clean)))].sort();
+    : [
+        ...digestItemsOf({
+          ...work,
+          changes: changes.map((change) => withRedacted(change, stack, clean)),
+        }),
+      ].sort();
 }
 
 function withRedacted(change: DigestedChange, stack: string, clean: CliHost['clean']): DigestedChange {

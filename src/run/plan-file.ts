@@ -15,7 +15,7 @@ import type { FieldChange } from '../model/field.ts';
 import type { Guard, Risk } from '../model/guard.ts';
 import { isJsonObject, type Json, type Path, sameJson } from '../model/json.ts';
 import type { NeededResource } from '../model/part.ts';
-import { type Plan, planVersion } from '../model/plan.ts';
+import { type ChangedName, type Plan, planVersion } from '../model/plan.ts';
 import { quoted } from '../model/quoted.ts';
 import { digestOf, digestVersion, formerDigestOf } from '../plan/digest.ts';
 import { secretPlaceholder } from '../redaction/known-secrets.ts';
@@ -196,6 +196,7 @@ function planOf({
   acknowledge: __,
   diagnostics: ___,
   changes,
+  changedNames = [],
   mentions,
   problems,
   selection,
@@ -210,11 +211,29 @@ function planOf({
     unchanged: summary.unchanged,
     guards: guards.map(guardOf),
     changes: changes.map(changeOf),
+    changedNames: changedNames.map(changedNameOf),
     notices: mentions.map(({ address: _, kind, target, name, ...rest }) => ({
       ...rest,
       address: { kind, target, name },
     })),
     problems: problems.map(diagnosticOf),
+  };
+}
+
+function changedNameOf({
+  address: _,
+  kind,
+  target,
+  name,
+  resource,
+  recordedAs,
+  ...rest
+}: NonNullable<PlanJson['changedNames']>[number]): ChangedName {
+  return {
+    ...rest,
+    address: { kind, target, name },
+    ...(resource === undefined ? {} : { resource: readAddress(resource) }),
+    ...(recordedAs === undefined ? {} : { recordedAs: readAddress(recordedAs) }),
   };
 }
 

@@ -100,6 +100,7 @@ describe('A name', () => {
             stack: 's',
             targets: [],
             changes: [{ address, action: 'update', fields: some }],
+            changedNames: [],
           });
         };
         expect(digest(shown === undefined ? [] : [shown])).toBe(digest(fields));

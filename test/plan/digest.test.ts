@@ -34,7 +34,7 @@ interface Meaning {
 }
 
 function digest({ stack = 'mine', targets = [target], changes = [change] }: Meaning = {}): string {
-  return digestOf({ stack, targets, changes });
+  return digestOf({ stack, targets, changes, changedNames: [] });
 }
 
 it('a digest is 32 hexadecimal characters', () => {

@@ -21,7 +21,10 @@ import {
 /** The fresh plan against the approved one, of which only the atoms are known: all that a ledger keeps. */
 function compareApproved(approved: PlanResult, fresh: PlanResult): ApprovalVerdict {
   const { digest, changes } = approved.plan;
-  return checkApprovedChanges(fresh, { digest, changes: readDigestItems(digestItemsOf(changes)) });
+  return checkApprovedChanges(fresh, {
+    digest,
+    ...readDigestItems(digestItemsOf({ changes, changedNames: [] })),
+  });
 }
 
 /** `equal`, `elsewhere`, what is done of a subset, or what stands in the way. */

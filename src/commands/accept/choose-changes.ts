@@ -10,7 +10,7 @@ import type { Plan } from '../../model/plan.ts';
 import type { DesiredResource } from '../../model/resource.ts';
 import { sameJson, valueAt } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
-import type { ExchangedName } from '../../plan/identity-guards.ts';
+import type { ExchangedName } from '../../plan/exchanged-names.ts';
 import { isRecordedFlag } from '../../plan/recorded-flags.ts';
 import {
   fieldAt,

@@ -13,7 +13,7 @@ import { counted, quoted } from '../../model/quoted.ts';
 import type { Guards } from '../../model/stack.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import { type CountedGuard, countGuards } from '../../plan/count-guards.ts';
-import type { ExchangedName } from '../../plan/identity-guards.ts';
+import type { ExchangedName } from '../../plan/exchanged-names.ts';
 import { withIds } from '../../plan/names.ts';
 import {
   addExamples,

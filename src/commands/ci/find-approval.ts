@@ -113,7 +113,9 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
     : await allContents(given.plans, found.contents, { pulls, ...question });
   const ignored = async () =>
     admitsLabels(rules) || blockingIds(plan.guards).length === 0 ? [] : ignoredLabels(pulls, sources.labels);
-  const decided = isFree ? { used: given.plans } : decide(given.plans, { contents }, question);
+  const decided = isFree
+    ? { used: given.plans.filter((one) => showsNames(one, plan)) }
+    : decide(given.plans, { contents }, question);
   if ('reasons' in decided) return { is: 'not-approved', ...decided, labels: await ignored(), ...about };
   const { used } = decided;
   const labels = admitsLabels(rules) ? await labelsOf(pulls, sources.labels) : [];
@@ -148,6 +150,11 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
       labels: counted,
     }),
   };
+}
+
+/** A plan that needs no approval is compared with none, so what names stand for was seen only in the plan itself. */
+function showsNames({ digest }: GivenPlan, plan: Plan): boolean {
+  return plan.changedNames.length === 0 || digest === plan.digest;
 }
 
 /** Whether a plan of this stack needs no approval. */

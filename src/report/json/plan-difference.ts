@@ -2,7 +2,7 @@
 import { formatAddress } from '../../model/address.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { type FieldChange, jsonPointer } from '../../model/field.ts';
-import type { ChangeDifference, PlanDifference } from '../../model/plan.ts';
+import type { ChangedName, ChangeDifference, PlanDifference } from '../../model/plan.ts';
 import { diagnosticsMember, renderJson } from './render-json.ts';
 import { fieldJson, safeField } from './plan.ts';
 
@@ -34,7 +34,7 @@ export function renderPlanDifferenceJson(
   });
 }
 
-function changeJson({ address, one, other, ids, fingerprints, references, fields }: ChangeDifference) {
+function changeJson({ address, one, other, ids, fingerprints, references, names, fields }: ChangeDifference) {
   return {
     address: formatAddress(address),
     ...address,
@@ -43,12 +43,24 @@ function changeJson({ address, one, other, ids, fingerprints, references, fields
     ...member('ids', ids),
     ...member('fingerprints', fingerprints),
     ...member('references', references),
+    ...member(
+      'names',
+      names?.map((found) => ({
+        name: found.name,
+        ...member('one', found.one && nameJson(found.one)),
+        ...member('other', found.other && nameJson(found.other)),
+      })),
+    ),
     fields: fields.map((field) => ({
       path: jsonPointer(field.path),
       ...member('one', field.one && sideJson(field.one)),
       ...member('other', field.other && sideJson(field.other)),
     })),
   };
+}
+
+function nameJson({ id, recorded, recordedAs }: ChangedName) {
+  return { id, recorded, ...member('recordedAs', recordedAs) };
 }
 
 function sideJson(field: FieldChange) {

@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox';
 import { type Guard, type GuardId, guardIds, type RiskGuard } from '../../model/guard.ts';
 import { anyGuardId, policiesSchema } from './policies-schema.ts';
 import type { Json } from '../../model/json.ts';
+import { changedNamesSchema } from './changed-names-schema.ts';
 import { partSchema } from './part-schema.ts';
 import { planVersion } from '../../model/plan.ts';
 
@@ -324,6 +325,7 @@ export const planSchema = Type.Object(
     acknowledge: texts('guards that --ack must name, together with --approve and this digest'),
     policies: Type.Optional(policiesSchema),
     changes: Type.Array(change, { description: 'in the order in which apply starts them' }),
+    changedNames: Type.Optional(changedNamesSchema),
     mentions: Type.Array(
       Type.Object({ ...addressParts, message: Type.String(), fix: Type.Optional(Type.String()) }, closed),
     ),

@@ -11,7 +11,7 @@ import { type FieldChange, jsonPointer, toJsonPatch } from '../../model/field.ts
 import { acknowledgeableIds, type Guard, isBlocking, type Risk } from '../../model/guard.ts';
 import { canonicalText, type Json } from '../../model/json.ts';
 import type { PlanPart } from '../../model/part.ts';
-import type { Coverage, Plan } from '../../model/plan.ts';
+import type { ChangedName, Coverage, Plan } from '../../model/plan.ts';
 import type { PlanPolicies } from '../../model/policy.ts';
 import { secretPlaceholder } from '../../redaction/known-secrets.ts';
 import { summarizeSecret } from '../../redaction/mask-text.ts';
@@ -59,6 +59,7 @@ export function planJson(
     ...partMember(plan),
     ...clean(aboutPlan(plan)),
     changes: plan.changes.map((change) => changeJson(plan.stack, change, clean)),
+    ...(plan.changedNames.length === 0 ? {} : { changedNames: plan.changedNames.map(changedNameJson) }),
     ...clean(aboutRun(plan, diagnostics)),
   };
   // Through JSON, because the file will lack values that JSON cannot hold.
@@ -131,6 +132,14 @@ function changeJson(stack: string, change: Change, clean: Redact): ChangeJson {
     patch: toJsonPatch(fields),
     ...clean(aboutChange(change)),
   };
+}
+
+export function changedNameJson({
+  address,
+  recorded,
+  ...rest
+}: ChangedName): NonNullable<PlanJson['changedNames']>[number] {
+  return { ...addressMembers(address), ...rest, recorded: [...recorded] };
 }
 
 function aboutChange(

@@ -3,6 +3,7 @@ import { formatAddress } from '../../model/address.ts';
 import type { Action } from '../../model/change.ts';
 import type { FieldChange } from '../../model/field.ts';
 import type {
+  ChangedName,
   ChangeDifference,
   FieldDifference,
   PlanDifference,
@@ -142,12 +143,18 @@ function changeLines(change: ChangeDifference, layout: Layout): string[] {
   const { one, other, address, fields } = change;
   const name = layout.paint.bold(printable(formatAddress(address)));
   const head = `${actionWord(one ?? other ?? 'none', layout.paint)} ${name}`;
-  if (one === undefined || other === undefined) return [head, ...indent(fullFields(change, layout), 4)];
+  if (one === undefined || other === undefined)
+    return [head, ...indent([...nameLines(change, layout), ...fullFields(change, layout)], 4)];
   const actions = one === other ? [] : sideLines('action', { one, other }, layout);
   return [
     head,
     ...indent(
-      [...actions, ...identityLines(change, layout), ...fields.flatMap((field) => fieldRows(field, layout))],
+      [
+        ...actions,
+        ...identityLines(change, layout),
+        ...nameLines(change, layout),
+        ...fields.flatMap((field) => fieldRows(field, layout)),
+      ],
       4,
     ),
   ];
@@ -162,6 +169,19 @@ function identityLines({ ids, fingerprints, references = [] }: ChangeDifference,
       sideLines(`id of ${printable(address)}`, referenceSides(address, both), layout),
     ),
   ];
+}
+
+function nameLines({ names = [] }: ChangeDifference, layout: Layout): string[] {
+  return names.flatMap(({ name, one, other }) =>
+    sideLines(`name ${printable(name)}`, { one: nameText(one), other: nameText(other) }, layout),
+  );
+}
+
+function nameText(name: ChangedName | undefined): string {
+  if (name === undefined) return 'what the ledger has';
+  const { id, recorded } = name;
+  const before = recorded.length === 0 ? '' : `; the ledger has ${recorded.join(', ')}`;
+  return printable(`${id}${before}`);
 }
 
 function referenceSides(address: string, { one, other }: NonNullable<ChangeDifference['ids']>) {

@@ -1,6 +1,5 @@
 /** Checks that the plan that an apply has made is the approved one, or the rest of it. Otherwise the difference is printed and nothing is written. */
 import { formatAddress } from '../../model/address.ts';
-import type { DigestedChange } from '../../model/change.ts';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import type { ApprovedPlan } from '../../model/approval.ts';
 import type { Ledger } from '../../model/ledger.ts';
@@ -9,7 +8,7 @@ import { quoted } from '../../model/quoted.ts';
 import { checkApprovedChanges } from '../../plan/approval-coverage.ts';
 import { type PlanResult, planTarget } from '../../plan/build-plan.ts';
 import { comparePlans, findOtherText, isSamePlan } from '../../plan/compare-plans.ts';
-import { digestItemsOf, digestVersion, readDigestItems } from '../../plan/digest.ts';
+import { type ApprovedWork, digestItemsOf, digestVersion, readDigestItems } from '../../plan/digest.ts';
 import { partOf, selectionOf } from '../../plan/restrict-to-part.ts';
 import { renderPlanDifferenceJson } from '../../report/json/plan-difference.ts';
 import { renderPlanJson } from '../../report/json/plan.ts';
@@ -41,10 +40,16 @@ export function refuseOtherStack(
   terminal: Terminal,
 ): void {
   if (given === undefined) return;
-  const { changes, ...approved } = given.plan;
+  const { changes, changedNames, ...approved } = given.plan;
   const selection = { ...selectionOf(declared), ...partOf(declared) };
-  const here = { stack: stack.name, targets: stack.targets.map(planTarget), ...selection, changes };
-  const difference = comparePlans({ ...approved, changes }, here);
+  const here = {
+    stack: stack.name,
+    targets: stack.targets.map(planTarget),
+    ...selection,
+    changes,
+    changedNames,
+  };
+  const difference = comparePlans(given.plan, here);
   if (isSamePlan(difference)) return;
   showDifference(terminal, difference, {
     one: { name: given.file, digest: approved.digest },
@@ -83,7 +88,8 @@ export function checkApproval(
   const printAsJson = () =>
     printJson(terminal, (reported) => renderPlanJson(plan, { diagnostics: reported, clean }));
   const ended = ledger.endedApprovals?.get(approval.digest);
-  if (ended !== undefined && plan.changes.length === 0) {
+  // An empty plan may still record other ids than before, which is not what was applied then.
+  if (ended !== undefined && plan.changes.length === 0 && plan.changedNames.length === 0) {
     const output = textOutput(terminal) ?? terminal.host.stderr;
     output.write(
       `The approval of the plan ${quoted(approval.digest)} ended at ${ended}; nothing is left to do\n\n`,
@@ -94,17 +100,17 @@ export function checkApproval(
     printAsJson();
     throw notApproved('approval-ended', endedReason(approval, ended));
   }
-  const changes = approvedChanges(plan, approval, ledger);
-  if (changes === undefined) {
+  const work = approvedWork(plan, approval, ledger);
+  if (work === undefined) {
     printAsJson();
     throw notApproved('approval-stale', mismatchReason(plan, approval, ledger));
   }
-  const checked = checkApprovedChanges(planning, { digest: approval.digest, changes });
+  const checked = checkApprovedChanges(planning, { ...work, digest: approval.digest });
   switch (checked.is) {
     case 'equal':
       break;
     case 'subset':
-      printProgress(terminal, { approved: changes.length, done: checked.done.map(formatAddress), plan });
+      printProgress(terminal, { approved: work.changes.length, done: checked.done.map(formatAddress), plan });
       break;
     case 'elsewhere':
       throw notApproved(
@@ -130,7 +136,7 @@ export function checkApproval(
   return {
     version: digestVersion,
     digest: approval.digest,
-    atoms: [...digestItemsOf(changes)].sort(),
+    atoms: [...digestItemsOf(work)].sort(),
     createdAt: new Date(terminal.host.now()).toISOString(),
   };
 }
@@ -168,14 +174,14 @@ function mismatchReason({ digest, changes }: Plan, approval: Approval, { approve
     : `${both}: live or the manifests changed since, or an earlier trueup made that digest; review the plan that "trueup plan" makes and approve again, or apply the plan file that was approved to see how they differ`;
 }
 
-/** The approved changes; undefined when only their digest is known, which then must be that of the new plan. */
-function approvedChanges(
+/** What was approved; undefined when only their digest is known, which then must be that of the new plan. */
+function approvedWork(
   plan: Plan,
   { digest, given }: Approval,
   { approved }: Ledger,
-): readonly DigestedChange[] | undefined {
-  if (given !== undefined) return given.plan.changes;
-  if (plan.digest === digest) return plan.changes;
+): ApprovedWork | undefined {
+  if (given !== undefined) return given.plan;
+  if (plan.digest === digest) return plan;
   if (approved?.digest !== digest || approved.version !== digestVersion) return undefined;
   return readDigestItems(approved.atoms);
 }

@@ -174,7 +174,7 @@ describe('A plan is applied', () => {
     const approved = {
       version: digestVersion,
       digest: both.plan.digest,
-      atoms: [...digestItemsOf(both.plan.changes)].sort(),
+      atoms: [...digestItemsOf(both.plan)].sort(),
     };
     const fresh = planning({ colour: 'blue', owner: 'bob' }, { colour: 'blue' });
     const given = { fresh, approvals: [approval(both)], known: [] };
@@ -183,7 +183,7 @@ describe('A plan is applied', () => {
       reasons: [expect.stringContaining('its content is not known')],
     });
     expect(await ask({ ...given, ledger: { approved } })).toMatchObject({ is: 'approved' });
-    const forged = { ...approved, atoms: [...digestItemsOf(fresh.plan.changes)] };
+    const forged = { ...approved, atoms: [...digestItemsOf(fresh.plan)] };
     expect(await ask({ ...given, ledger: { approved: forged } })).toMatchObject({ is: 'not-approved' });
   });
 

@@ -222,3 +222,115 @@ describe('A merged pull request about workspaces that exchanged their names', ()
     await scene.refused(/reference-changed/, 5);
   });
 });
+
+describe('An approval of a digest', () => {
+  const same = ['a', 'b', 'c'].map((name) => workspace(name, { description: 'the same' }));
+
+  async function begin(...documents: object[]) {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(...documents);
+    bench.wire.reset();
+    return { bench, stack };
+  }
+
+  it('covers no exchange that was made after the plan was shown, though the plan changes the same fields', async () => {
+    const { bench, stack } = await begin(...same);
+    await stack.declare(workspace('a', { description: 'new' }), ...same.slice(1));
+    const { digest } = await stack.plan();
+    await rename(bench, { a: 'b', b: 'a' });
+    const after = await stack.plan();
+    expect(after.changes).toHaveLength(1);
+    const { out, err } = await stack.run(['apply', '--approve', digest, '--ack', 'reference-changed'], 4);
+    expect(`${out}${err}`).toContain(digest);
+    expect(bench.wire.writes().filter(({ path }) => path.includes(atA ?? ''))).toEqual([]);
+    await stack.run(['apply', '--approve', after.digest, '--ack', 'reference-changed'], 0);
+  });
+
+  it('covers no other exchange than the one that the plan showed', async () => {
+    const { bench, stack } = await begin(...same);
+    await rename(bench, { a: 'b', b: 'a' });
+    const { digest, changes, changedNames } = await stack.plan(0);
+    expect(changes).toEqual([]);
+    expect(changedNames).toMatchObject([
+      { address: atA, resource: atA, id: await bench.idOf('a'), recorded: [await bench.idOf('b')] },
+      { address: atB, resource: atB, id: await bench.idOf('b'), recorded: [await bench.idOf('a')] },
+    ]);
+    await rename(bench, { a: 'c', c: 'a' });
+    await stack.run(['apply', '--approve', digest, '--ack', 'reference-changed'], 4);
+    await rename(bench, { a: 'c', c: 'a' });
+    await stack.run(['apply', '--approve', digest, '--ack', 'reference-changed'], 0);
+    expect((await stack.plan(0)).changedNames).toBeUndefined();
+  });
+
+  it('that has ended covers no exchange of an empty plan', async () => {
+    const { bench, stack } = await begin(...same);
+    await stack.declare(workspace('a', { description: 'new' }), ...same.slice(1));
+    const { digest } = await stack.plan();
+    await stack.run(['apply', '--approve', digest], 0);
+    await rename(bench, { b: 'c', c: 'b' });
+    await stack.run(['apply', '--approve', digest, '--ack', 'reference-changed'], 4);
+    expect((await stack.plan(0)).acknowledge).toEqual(['reference-changed']);
+  });
+
+  it('is worthless once the names are given back, as a plan file is', async () => {
+    const { bench, stack } = await begin(...same);
+    await stack.declare(workspace('a', { description: 'new' }), ...same.slice(1));
+    await rename(bench, { a: 'b', b: 'a' });
+    await stack.run(['plan', '--out', 'plan.json'], 0);
+    const { digest } = await stack.plan();
+    await rename(bench, { a: 'b', b: 'a' });
+    await stack.run(['apply', '--approve', digest, '--ack', 'reference-changed'], 4);
+    await stack.run(['apply', 'plan.json', '--ack', 'reference-changed'], 4);
+  });
+
+  it('covers no project by name that another one has since, though the workspace was put there by hand', async () => {
+    const { stack, idOfProject, change, bench } = await openProjects('neutral');
+    await stack.begin(project('one'), project('two'), workspace('app', { project: 'one' }));
+    const { digest } = await stack.plan(0);
+    const [one, other] = [await idOfProject('one'), await idOfProject('two')];
+    await change(one, { name: 'meanwhile' });
+    await change(other, { name: 'one' });
+    await change(one, { name: 'two' });
+    const relationships = { project: { data: { type: 'projects', id: other } } };
+    await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}`, {
+      data: { type: 'workspaces', relationships },
+    });
+    const after = await stack.plan(0);
+    expect(after.changes).toEqual([]);
+    expect(after.changedNames?.map(({ address, field }) => [address, field])).toContainEqual([
+      'Workspace/acme/app',
+      'projectId',
+    ]);
+    await stack.run(['apply', '--approve', digest, '--ack', 'reference-changed'], 4);
+  });
+});
+
+describe('A part of a stack', () => {
+  it('with consumers whose name another workspace has is blocked, and says which', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(...three, consumers('c', { consumers: [] }));
+    await rename(bench, { a: 'b', b: 'a' });
+    await stack.declare(...three, consumers('c', { consumers: ['a'] }));
+    const address = 'RemoteStateConsumers/acme/c';
+    expect(await exchanged(stack, '--select', address)).toEqual([address]);
+    const { out } = await stack.run(['plan', '--select', address, '--format', 'json'], 0);
+    expect(out).toContain(`\\"${atA}\\" is another resource now`);
+    await stack.run(['apply', '--select', address, '--yes'], 5);
+  });
+
+  it('with the consumers of such a workspace says where the other one is', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    // Without differences, so that the workspace itself does not come along.
+    const same = ['a', 'b', 'c'].map((name) => workspace(name, { description: 'the same' }));
+    await stack.begin(...same, consumers('a', { consumers: ['c'] }));
+    await rename(bench, { a: 'b', b: 'a' });
+    const address = 'RemoteStateConsumers/acme/a';
+    expect(await exchanged(stack, '--select', address)).toEqual([address]);
+    const { out } = await stack.run(['plan', '--select', address, '--format', 'json'], 0);
+    expect(out).toContain('which is called \\"b\\" now');
+    expect(out).not.toContain('was not found');
+  });
+});

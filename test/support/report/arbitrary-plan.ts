@@ -254,6 +254,15 @@ const wholePlan: fc.Arbitrary<Plan> = fc.record({
     { maxLength: 2 },
   ),
   changes: fc.array(anyChange, { maxLength: 4 }),
+  changedNames: fc.uniqueArray(
+    fc.record({
+      address: fc.constantFrom('ball', 'bat').map((name) => ({ kind: 'Toy', target: 'acme', name })),
+      field: fc.constantFrom('projectId', 'sshKeyId'),
+      id: hostileText,
+      recorded: fc.array(hostileText, { maxLength: 2 }),
+    }),
+    { maxLength: 2, selector: ({ address, field }) => `${address.name} ${field}` },
+  ),
   unchanged: fc.nat(500),
   notices: fc.array(mention, { maxLength: 2 }),
   problems: fc.array(anyDiagnostic, { maxLength: 2 }),

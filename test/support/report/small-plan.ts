@@ -45,6 +45,7 @@ export function plan(about: Partial<Plan> = {}): Plan {
       { name: 'acme', service: 'workspaces', url: 'https://toys.test', place: 'acme', dialect: 'neutral' },
     ],
     changes: [],
+    changedNames: [],
     unchanged: 3,
     notices: [],
     problems: [],

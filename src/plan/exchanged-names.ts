@@ -1,0 +1,152 @@
+/**
+ * Names that stand for other resources than before, because somebody changed names in the service: what the guard says about
+ * them, and what the digest has of them.
+ */
+import { idKey } from '../compare/match-ids.ts';
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import { canonicalText } from '../model/json.ts';
+import type { ChangedName } from '../model/plan.ts';
+import { quoted } from '../model/quoted.ts';
+import type { Draft } from './draft-declared.ts';
+import { type ChangedReference, changedReferences } from './names.ts';
+import type { PlanContext } from './plan-context.ts';
+
+/** A resource whose plan depends on a name that another resource has now. */
+export interface ExchangedName {
+  readonly address: Address;
+  /** the address that the ledger has for the resource with the name */
+  readonly recordedAs: AddressText;
+  /** about both resources, with their ids */
+  readonly messages: readonly string[];
+  readonly name: ChangedName;
+}
+
+/** What trips the guard `reference-changed`. */
+export interface FoundNames {
+  readonly references: readonly ChangedReference[];
+  readonly exchanged: readonly ExchangedName[];
+}
+
+/** Of a plan of a part only for its resources. */
+export function findChangedNames(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>): FoundNames {
+  return {
+    references: changedReferences(context).filter(
+      ({ address }) => context.part === undefined || drafts.has(formatAddress(address)),
+    ),
+    exchanged: exchangedNames(context, drafts),
+  };
+}
+
+/** For the digest: sorted, each once. */
+export function changedNamesOf({ references, exchanged }: FoundNames): readonly ChangedName[] {
+  const all = [...references.flatMap(({ names }) => names), ...exchanged.map(({ name }) => name)];
+  const byText = new Map(
+    all.map((one) => [canonicalText([formatAddress(one.address), { ...one, address: '' }]), one] as const),
+  );
+  return [...byText].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, name]) => name);
+}
+
+/** The id that a changed name of an earlier plan stands for now; undefined if nothing has it any more. */
+export function idNow({ desired, live }: PlanContext, name: ChangedName): string | undefined {
+  const { address, field, resource } = name;
+  if (field !== undefined) return desired.get(formatAddress(address))?.names?.[field]?.id;
+  return resource && live.get(resource)?.id;
+}
+
+/**
+ * Resources of this stack that got the name of another one. They count also if nothing is sent: an apply would record the other
+ * id. What is not in the plan itself, such as the workspaces that a selected list of consumers names, counts for what needs it.
+ */
+function exchangedNames(
+  context: PlanContext,
+  drafts: ReadonlyMap<AddressText, Draft>,
+): readonly ExchangedName[] {
+  const found = [...drafts.values()].flatMap(({ change: { address, action }, live, recording }) => {
+    const { ownership, references } = context.kind(address.kind);
+    const owner = ownership.by === 'child' ? ownership.of(address) : address;
+    const used = action === 'none' || recording === undefined ? [] : (references?.(recording.resource) ?? []);
+    // A child has the name of its parent. What is in the plan by itself counts by itself.
+    const others = [...(owner === address ? [] : [owner]), ...used.map(({ to }) => to)].filter(
+      (to) => !drafts.has(formatAddress(to)),
+    );
+    const named = new Map(
+      [...(owner === address ? [address] : []), ...others].map((one) => [formatAddress(one), one]),
+    );
+    return [...named.values()].flatMap((resource) => {
+      const id = resource === address ? live?.id : context.live.get(formatAddress(resource))?.id;
+      const known = id === undefined ? undefined : exchangedWith(context, resource, id);
+      return id === undefined || known === undefined ? [] : [{ address, resource, id, ...known }];
+    });
+  });
+  if (found.length === 0) return [];
+  const nameNow = new Map(
+    [...context.live.values()].map(({ address, id = '', spec }) => [
+      idKey(address, id),
+      String(spec['name'] ?? address.name),
+    ]),
+  );
+  return found.map((one) => {
+    const now = one.former === undefined ? undefined : nameNow.get(idKey(one.resource, one.former));
+    const { address, id, recordedAs, former } = one;
+    const resource = formatAddress(one.resource);
+    const recorded = former === undefined ? [] : [former];
+    return {
+      address,
+      recordedAs,
+      messages: [exchangedText({ ...one, isOwn: one.resource === address }, now)],
+      name: { address, resource, id, recorded, recordedAs },
+    };
+  });
+}
+
+interface Exchanged {
+  readonly resource: Address;
+  readonly id: string;
+  readonly recordedAs: AddressText;
+  readonly former: string | undefined;
+  /** the resource that the plan is about has the name itself */
+  readonly isOwn: boolean;
+}
+
+/** @param now the name that the former holder of the name has now */
+function exchangedText(
+  { resource, id, recordedAs, former, isOwn }: Exchanged,
+  now: string | undefined,
+): string {
+  const subject = isOwn ? '' : `${quoted(formatAddress(resource))} is another resource now: `;
+  const under = isOwn ? 'under this name' : 'under that name';
+  const whereabouts = now === undefined ? 'was not found' : `is called ${quoted(now)} now`;
+  const other = former === undefined ? '' : `, and has ${quoted(former)} ${under}, which ${whereabouts}`;
+  return `${subject}the ledger has ${quoted(id)} as ${quoted(recordedAs)}${other}: give them their names back in the service, or apply what is declared to the resources as they are called now`;
+}
+
+/** Where the ledger has the id of a live resource, if the name of the resource stands for another one there. */
+function exchangedWith(
+  context: PlanContext,
+  address: Address,
+  id: string,
+): { readonly recordedAs: AddressText; readonly former: string | undefined } | undefined {
+  const recordedAs = context.recordedAt(address);
+  if (recordedAs === undefined || namesOf(context, address).includes(recordedAs)) return undefined;
+  const former = idUnderName(context, address);
+  const { desired, removalRequests, movesAway } = context;
+  // A resource outside of a selection may still be declared.
+  const mayBeDeclared =
+    context.isSelection ||
+    [desired, removalRequests, movesAway].some((documents) => documents.has(recordedAs));
+  return mayBeDeclared || (former !== undefined && former !== id) ? { recordedAs, former } : undefined;
+}
+
+/** The address of a resource, and the one that its document renames it from. */
+function namesOf({ desired }: PlanContext, address: Address): AddressText[] {
+  const { renamedFrom } = desired.get(formatAddress(address))?.metadata ?? {};
+  const former = renamedFrom === undefined ? [] : [{ ...address, name: renamedFrom }];
+  return [address, ...former].map(formatAddress);
+}
+
+/** The id that the ledger has under the name of a resource, or under its former name. */
+export function idUnderName(context: PlanContext, address: Address): string | undefined {
+  return namesOf(context, address)
+    .map((text) => context.ledger.records.get(text)?.id)
+    .find((id) => id !== undefined);
+}
