@@ -108,9 +108,8 @@ export async function readProjectById(session: Session, id: string): Promise<Pro
   if (answer.status === 404) return undefined;
   const item = answer.status === 200 ? asProjectItem(memberOf(answer.body, 'data')) : undefined;
   if (item === undefined) throw new WireError(describeAnswer(answer), { ...answer, sent: false });
-  const home = relatedId(item, 'organization');
-  const isHere = home === null || home.toLowerCase() === session.target.organization?.toLowerCase();
-  return isHere ? item : undefined;
+  const home = relatedId(item, 'organization')?.toLowerCase();
+  return home === undefined || home === session.target.organization?.toLowerCase() ? item : undefined;
 }
 
 /** Whether the stack declares projects, or its ledger has some. */
