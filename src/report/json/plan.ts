@@ -134,7 +134,7 @@ function changeJson(stack: string, change: Change, clean: Redact): ChangeJson {
   };
 }
 
-export function changedNameJson({
+function changedNameJson({
   address,
   recorded,
   ...rest
