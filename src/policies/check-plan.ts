@@ -11,9 +11,9 @@ import { nearestWord } from '../model/nearest-word.ts';
 import type { Exemption, PlanPolicies, Policy, PolicyMatch, UsedExemption } from '../model/policy.ts';
 import { counted, quoted } from '../model/quoted.ts';
 import { evaluate } from './evaluate.ts';
-import type { CaseResult } from './worker.ts';
 import { exemptionsFor, exemptionState } from './exemptions.ts';
 import { type LoadedPolicies, type ReadPolicy, specShape } from './load-policies.ts';
+import { namesTags } from './names-tags.ts';
 import {
   changeVariable,
   type CheckedChange,
@@ -21,6 +21,7 @@ import {
   planVariable,
   resourceVariable,
 } from './variables.ts';
+import type { CaseResult } from './worker.ts';
 
 export interface PlanCheck {
   readonly changes: readonly CheckedChange[];
@@ -130,15 +131,6 @@ function violationOf(
   const message = [said, missing ?? ''].filter((text) => text !== '').join('; ');
   const wasRun = result !== undefined && result.is !== 'not-evaluated';
   return { policy, change, message, isError, isEvaluated: wasRun && missing === undefined };
-}
-
-/** Whether a policy is about tags: then those that workspaces inherit have to be known. */
-export function asksForTags(policy: Policy): boolean {
-  return policy.match.tags !== undefined || namesTags(policy);
-}
-
-function namesTags({ rule, message = '' }: Policy): boolean {
-  return [rule, message].some((text) => /\bresource\s*(?:\.\s*tags\b|\[)/.test(text));
 }
 
 /** A clause, if other tags than the known ones could make the policy pass: a resource is never taken to have none. */

@@ -57,7 +57,8 @@ export function policyCheckOf(
   const { host } = run;
   return async (made) => {
     const loaded = await loadStackPolicies(stack, run);
-    const { asksForTags, checkPlan } = await import('../policies/check-plan.ts');
+    const { checkPlan } = await import('../policies/check-plan.ts');
+    const { asksForTags } = await import('../policies/names-tags.ts');
     const { countsOf } = await import('../policies/variables.ts');
     const isAsked = loaded.policies.some(asksForTags);
     const planning = isAsked ? await withInheritedTags(made, connected, host) : made;

@@ -88,6 +88,21 @@ describe('A policy by tags, where the stack does not declare the project', () =>
     expect(await guards()).not.toContain(found);
   });
 
+  it.each([
+    '[resource].all(r, !("env" in r.tags && r.tags.env == "prod" && r.spec.autoApply))',
+    '!(resource["tags"].exists(key, resource["tags"][key] == "prod") && resource.spec.autoApply)',
+  ])('sees them in the rule %s, and one that is unknown violates it', async (rule) => {
+    const { stack, guards, bench } = await begin(
+      policy('no-auto-apply', { match: { kinds: ['Workspace'] }, rule }),
+    );
+    await stack.declare(auto('app', { project: 'live' }));
+    expect(await guards()).toContain(found);
+    await stack.declare(auto('app', { projectId: 'prj-lab' }));
+    expect(await guards()).not.toContain(found);
+    bench.wire.add({ path: /\/projects/, times: 99, fault: { answer: 403, body: { errors: [] } } });
+    expect(await guards()).toContain(found);
+  });
+
   it('sees those of the part that is planned', async () => {
     const { stack } = await begin();
     await stack.declare(auto('app', { project: 'live' }), workspace('other'));
