@@ -147,7 +147,7 @@ export class LastRead {
     // The plan did not rely on a parent that it could not read.
     if (planned?.id === undefined || kind.readInheritable === undefined) return undefined;
     const { readAt = Number.NEGATIVE_INFINITY } = planning;
-    const isRead = planned.isPlanned !== true;
+    const isRead = planned.plannedBy === undefined;
     if (isRead && this.#sentAt === undefined && Math.abs(now() - readAt) <= maxAge) {
       this.#parentAt = readAt;
       return undefined;

@@ -1,5 +1,5 @@
 /** The types of a kind's specs, derived from its schema, and how a kind prepares the two sides of a comparison. */
-import type { Address } from './address.ts';
+import type { Address, AddressText } from './address.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Risk } from './guard.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -38,8 +38,11 @@ export interface Inheritable {
   readonly values: Readonly<Record<string, Json>>;
   /** why the parent could not be read */
   readonly unread?: string;
-  /** the plan itself changes these values: they are read before each write that relies on them, because the change may fail */
-  readonly isPlanned?: true;
+  /**
+   * The resource with which the plan itself changes these values: they are read before each write that relies on them, because the
+   * change may fail.
+   */
+  readonly plannedBy?: AddressText;
 }
 
 /** Both sides of a comparison, and what the plan knows about other resources. */

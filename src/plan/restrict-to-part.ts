@@ -113,12 +113,16 @@ function needsOf(context: PlanContext, resource: DesiredResource, all: Drafts): 
     text: formatAddress(to),
     isNew: fields.some(({ path }) => path[0] === id[0]),
   }));
-  const isJoined = (text: AddressText) => homes.some((home) => home.text === text && home.isNew);
+  // Without the change of what it inherits, the plan of the part would not be what its apply finds.
+  const giver = context.inheritable(resource.address)?.plannedBy;
+  const isJoined = (text: AddressText) =>
+    text === giver || homes.some((home) => home.text === text && home.isNew);
   const isNeeded = (text: AddressText) =>
     begun.has(text) || (isOpen && (text === parent || isJoined(text) || !context.live.has(text)));
-  const needed = [...(parent === undefined ? [] : [parent]), ...named, ...homes.map(({ text }) => text)];
+  const needed = [parent, giver, ...named, ...homes.map(({ text }) => text)];
   return [...new Set(needed)].filter(
-    (text) => context.desired.has(text) && isNeeded(text) && isPending(context, all, text),
+    (text): text is AddressText =>
+      text !== undefined && context.desired.has(text) && isNeeded(text) && isPending(context, all, text),
   );
 }
 

@@ -4,7 +4,7 @@
  */
 import { idsOfDeclared } from '../../compare/declared-things.ts';
 import { recordAbout } from '../../compare/match-ids.ts';
-import { formatAddress } from '../../model/address.ts';
+import { type AddressText, formatAddress } from '../../model/address.ts';
 import { describeAnswer, WireError } from '../../model/http.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import type { Session } from '../../model/kind.ts';
@@ -196,8 +196,8 @@ interface Project {
   readonly name: string;
   /** the stack manages it; `new`: the plan creates it, so it has no id yet */
   readonly declared?: 'new' | 'live';
-  /** the plan changes what its workspaces inherit */
-  readonly isPlanned?: true;
+  /** its own address, if the plan changes what its workspaces inherit */
+  readonly plannedBy?: AddressText;
   /** the time without activity after which their resources are destroyed; null: none */
   readonly duration: string | null;
   /** their execution mode; absent if the project has none, so that it is the organization's */
@@ -293,7 +293,7 @@ function asPlanned(project: Project, { known }: Session, declared: DesiredResour
     ...(duration === undefined ? {} : { duration: typeof duration === 'string' ? duration : null }),
   };
   const isChanged = planned.mode !== project.mode || planned.duration !== project.duration;
-  return isChanged ? { ...planned, isPlanned: true } : planned;
+  return isChanged ? { ...planned, plannedBy: formatAddress(declared.address) } : planned;
 }
 
 /** The organization names the default project: a list with one project may be incomplete for this token. */

@@ -262,7 +262,7 @@ async function inheritableFrom(
     from: `project ${quoted(project.name)}${project.declared === undefined ? ` (${project.id})` : ''}`,
     // One that the plan creates cannot be read again.
     ...(project.declared === 'new' ? {} : { id: project.id }),
-    ...(project.isPlanned === true ? { isPlanned: true } : {}),
+    ...(project.plannedBy === undefined ? {} : { plannedBy: project.plannedBy }),
     values: {
       autoDestroyActivityDuration: project.duration,
       ...(mode === undefined ? {} : { executionMode: mode }),

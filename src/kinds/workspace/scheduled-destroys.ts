@@ -41,13 +41,23 @@ function allowedAgain(context: WorkspaceComparison): Risk[] {
 
 function scheduleAfter(context: WorkspaceComparison): string | undefined {
   const { desired, live, record } = context;
-  const { value } = durationAfter(context);
+  const value = durationWithPlan(context);
   const isDropped = desired[time] === undefined && record?.fields[time] !== undefined;
   // With a duration, an undeclared time was computed from it.
   const kept = isDropped || value !== null ? null : live?.spec[time];
   const at = canonicalTime(desired[time] === undefined ? kept : desired[time]);
   if (typeof at === 'string') return `at ${at}`;
   return value === null ? undefined : `after ${quotedUnlessPlain(value)} without activity`;
+}
+
+/** The plan may give the project a duration first, which a workspace without a schedule of its own inherits. */
+function durationWithPlan(context: WorkspaceComparison): string | null {
+  const { desired, live, inheritable } = context;
+  const { value } = durationAfter(context);
+  const hasOwn = value !== null || live?.facts.inheritsAutoDestroy === false;
+  if (hasOwn || inheritable?.plannedBy === undefined) return value;
+  if (desired[duration] !== undefined || canonicalTime(live?.spec[time]) !== null) return value;
+  return textOf(inheritable.values[duration]);
 }
 
 /** Whether destroy plans are allowed after the plan: a field that is no longer declared is reset to its default, true. */

@@ -250,6 +250,27 @@ describe('A name of a project that the stack declares', () => {
     expect((await find('payments'))?.attributes['auto-destroy-activity-duration']).toBe('14d');
   });
 
+  it('brings a change of the project along with a selected workspace that falls back to its mode', async () => {
+    const { stack, find } = await openProjects();
+    await stack.begin(
+      project('payments'),
+      workspace('one', { project: 'payments', executionMode: 'local' }),
+      workspace('two', { project: 'payments', executionMode: 'local' }),
+    );
+    await stack.declare(
+      project('payments', { autoDestroyActivityDuration: '14d' }),
+      workspace('one', { project: 'payments' }),
+      workspace('two', { project: 'payments' }),
+    );
+    const select = ['--select', 'Workspace/acme/one'];
+    const part = JSON.parse((await stack.run(['plan', '--format', 'json', ...select], 0)).out);
+    expect(actionsOf(part)).toEqual(['update Project/acme/payments', 'update Workspace/acme/one']);
+    expect(part.changes[0].notes.join()).toContain('because "Workspace/acme/one" needs it');
+    await stack.run(['apply', ...select, '--approve', part.digest, '--ack', part.acknowledge.join(',')], 0);
+    expect((await find('payments'))?.attributes['auto-destroy-activity-duration']).toBe('14d');
+    expect(actionsOf(await stack.plan())).toEqual(['update Workspace/acme/two']);
+  });
+
   it('selects the workspaces in it, with the project if it does not exist', async () => {
     const { stack, names } = await openProjects();
     await stack.declare(
