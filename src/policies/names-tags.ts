@@ -12,7 +12,7 @@ export function namesTags({ rule, message = '' }: Pick<Policy, 'rule' | 'message
 
 /** What CEL does not read as names: texts, raw ones first because a backslash in them escapes nothing, and comments. */
 const textOrComment =
-  /[rR]"""[^]*?"""|[rR]'''[^]*?'''|"""(?:[^\\]|\\[^])*?"""|'''(?:[^\\]|\\[^])*?'''|[rR]"[^"\n]*"|[rR]'[^'\n]*'|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\/\/[^\n]*/g;
+  /[rR]"""[\s\S]*?"""|[rR]'''[\s\S]*?'''|"""(?:[^\\]|\\[\s\S])*?"""|'''(?:[^\\]|\\[\s\S])*?'''|[rR]"[^"\n]*"|[rR]'[^'\n]*'|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\/\/[^\n]*/g;
 
 /** A rule may hand the whole resource on, as in `[resource].all(r, …)`: only another member, and a comparison with null, is not about tags. */
 function dependsOnTags(code: string): boolean {
