@@ -8,7 +8,7 @@ import type { CiEvent } from '../../run/ci/job.ts';
 import { policyKeys } from '../../approvals/guard-keys.ts';
 import { labelPrefix } from '../../approvals/labels.ts';
 import { deniedStep } from '../../report/view/plan-summary.ts';
-import { printable, shellWord } from '../../report/view/printable.ts';
+import { firstFew, printable, shellWord } from '../../report/view/printable.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
 import type { UnapprovedPlaces } from './approved-places.ts';
@@ -58,13 +58,13 @@ export function describeRefusal(answer: Refused, context: RefusalContext): Refus
   const { guards } = answer;
   if (deniedIds(plan.guards).length > 0)
     return {
-      why: `a policy denies the plan ${quoted(plan.digest)} of stack ${quoted(plan.stack)}: ${deniedIds(plan.guards).join(', ')}`,
+      why: `a policy denies the plan ${quoted(plan.digest)} of stack ${quoted(plan.stack)}: ${firstFew(deniedIds(plan.guards), maxNames).join(', ')}`,
       notCounted: [],
       ways: [deniedStep(plan.guards)],
     };
   const which = guards.length === 1 ? 'this guard' : 'these guards';
   return {
-    why: `the plan ${quoted(plan.digest)} of stack ${quoted(plan.stack)} has guards that are not acknowledged: ${guards.join(', ')}`,
+    why: `the plan ${quoted(plan.digest)} of stack ${quoted(plan.stack)} has guards that are not acknowledged: ${firstFew(guards, maxNames).join(', ')}`,
     notCounted,
     ways: [
       ...(missing === undefined && admitsLabels(context.rules)
@@ -234,6 +234,18 @@ export function stepsAfterPlan(plan: Plan, context: ShownContext): string[] | un
   ];
 }
 
+/** Longer commands would leave no room in a comment, and a command that is cut would acknowledge other guards. */
+const maxCommand = 1_000;
+
+/** The command, or which one to write if it is too long to be shown. */
+function shownCommand(plan: Plan, stack: string | undefined): string {
+  const command = approveCommand({ plan, stack, commit: reviewedCommit(plan) });
+  if (command.length <= maxCommand) return command;
+  const [first = ''] = acknowledgeableIds(plan.guards);
+  const example = quoted(`trueup approve plan.json --ack ${first}`);
+  return `a plan file of this commit, as ${quoted('trueup plan --out plan.json')} writes it, and ${example} with all ${acknowledgeableIds(plan.guards).length} guards, which is too long for this report`;
+}
+
 /** In a pull request its head, and not the merge commit that a job may check out. */
 function reviewedCommit({ made }: Plan): string | undefined {
   return made?.pullRequestCommit ?? made?.commit;
@@ -243,7 +255,7 @@ function approveStep(plan: Plan, { rules, stack, event, proposed = {} }: ShownCo
   if (needsNone(rules)) return 'This plan needs no approval: "spec.approvals" accepts "none".';
   const waited = 'approve the job that waits for an environment, after the merge';
   const ways = {
-    signature: `sign it with ${approveCommand({ plan, stack, commit: reviewedCommit(plan) })}${inClone}`,
+    signature: `sign it with ${shownCommand(plan, stack)}${inClone}`,
     environment: waited,
     review: 'approve the pull request in a review of this commit',
   };
@@ -278,9 +290,7 @@ function acknowledgeStep(
   const signs = acceptedMethods(rules).includes('signature') && hasSigners(rules);
   const ways = [
     ...(hasLabels && event === 'pull-request' ? [labels] : []),
-    ...(signs
-      ? [`sign this plan with ${approveCommand({ plan, stack, commit: reviewedCommit(plan) })}${inClone}`]
-      : []),
+    ...(signs ? [`sign this plan with ${shownCommand(plan, stack)}${inClone}`] : []),
   ];
   if (ways.length > 0) return `To acknowledge ${quoteSome(guards)}, ${ways.join(', or ')}.`;
   return hasLabels
@@ -288,8 +298,16 @@ function acknowledgeStep(
     : `${quoteSome(guards)} cannot be acknowledged: the stack accepts only signatures, and no signers of the base branch are known.`;
 }
 
+/** A plan may have thousands of guards: a comment, and a line of a log, name so many. */
+const maxNames = 10;
+
 /** `the label "trueup-ack/deletes"` */
 export function labelsOf(guards: readonly GuardId[]): string {
-  const labels = guards.map((id) => quoted(`${labelPrefix}${id}`)).join(' and ');
-  return `${guards.length === 1 ? 'the label' : 'the labels'} ${labels}`;
+  const labels = firstFew(
+    guards.map((id) => quoted(`${labelPrefix}${id}`)),
+    maxNames,
+  );
+  const isCut = labels.length < guards.length;
+  const shown = isCut ? labels.join(', ').replace(/, (and \d+ more)$/, ' $1') : labels.join(' and ');
+  return `${guards.length === 1 ? 'the label' : 'the labels'} ${shown}${isCut ? ', one for each guard,' : ''}`;
 }
