@@ -3,7 +3,9 @@
  * requires a place for every result: one without a place is put at the beginning of the stack file.
  */
 import { diagnosticCodes } from '../../model/diagnostic-codes.ts';
-import { counted } from '../../model/quoted.ts';
+import { type BuiltInGuard, guardDefaults, policyOf } from '../../model/guard.ts';
+import { guardTexts } from '../../model/guard-texts.ts';
+import { counted, quoted } from '../../model/quoted.ts';
 import type { Place, ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { CodeTable } from '../../model/code-entry.ts';
 import { errorsFirst } from '../text/diagnostics.ts';
@@ -51,13 +53,39 @@ function cutNotice(left: number): object {
 
 function ruleOf(code: string): object {
   const entry = Object.hasOwn(catalogue, code) ? catalogue[code] : undefined;
-  if (entry === undefined) return { id: printable(code) };
+  if (entry === undefined) return guardRule(code) ?? { id: printable(code) };
   return {
     id: code,
     shortDescription: { text: entry.title },
     help: { text: entry.fix },
     defaultConfiguration: { level: entry.warning ? 'warning' : 'error' },
   };
+}
+
+/** Guards of a plan are results as well, and have no entry in the catalogue of errors. */
+function guardRule(code: string): object | undefined {
+  if (isBuiltIn(code)) {
+    const { title, trips, check } = guardTexts[code];
+    return {
+      id: code,
+      shortDescription: { text: title },
+      help: { text: `${trips} Before you acknowledge it: ${check}.` },
+      defaultConfiguration: { level: guardDefaults[code] === 'warns' ? 'warning' : 'error' },
+    };
+  }
+  const name = policyOf(code);
+  if (name === undefined || !/^[a-z0-9-]+$/.test(name)) return undefined;
+  const what =
+    'Change the resource so that it follows the policy, or ask the owners of the policy to exempt it.';
+  return {
+    id: code,
+    shortDescription: { text: `A change violates the policy ${quoted(name)}` },
+    help: { text: `${what} Only a policy with the severity "confirm" can be acknowledged.` },
+  };
+}
+
+function isBuiltIn(code: string): code is BuiltInGuard {
+  return Object.hasOwn(guardTexts, code);
 }
 
 function resultOf(diagnostic: ShownDiagnostic, codes: readonly string[], options: SarifOptions): object {

@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ShownDiagnostic } from '../../../src/model/diagnostic.ts';
+import { guardTexts } from '../../../src/model/guard-texts.ts';
 import { renderSarif } from '../../../src/report/json/sarif.ts';
 import { anyDiagnostic } from '../../support/report/arbitrary-plan.ts';
 import { markdownAttack } from '../../support/report/markdown-attacks.ts';
@@ -77,6 +78,30 @@ it('a problem without a place, or of standard input, is at the stack file', () =
   const run = sarif(problem(), problem({ place: place({ file: '-' }) }));
   for (const { locations } of run.results)
     expect(locations).toEqual([{ physicalLocation: { artifactLocation: { uri: 'stacks/trueup.yaml' } } }]);
+});
+
+it('a guard or a policy of a plan has a rule that says what to do', () => {
+  const { rules } = sarif(
+    problem({ code: 'deletes' as 'not-ours', message: 'many' }),
+    problem({ code: 'policy/no-deletes' as 'not-ours', message: 'no' }),
+    problem({ code: 'policy/[x](y)' as 'not-ours', message: 'no' }),
+  ).tool.driver;
+  expect(rules).toEqual([
+    {
+      id: 'deletes',
+      shortDescription: { text: 'The plan deletes many resources' },
+      help: { text: expect.stringContaining('make sure that each delete in the plan is intended.') },
+      defaultConfiguration: { level: 'error' },
+    },
+    { id: 'policy/[x](y)' },
+    {
+      id: 'policy/no-deletes',
+      shortDescription: { text: 'A change violates the policy "no-deletes"' },
+      help: { text: expect.stringContaining('ask the owners of the policy to exempt it') },
+    },
+  ]);
+  const all = Object.keys(guardTexts).map((code) => problem({ code: code as 'not-ours' }));
+  for (const rule of sarif(...all).tool.driver.rules) expect(rule.help.text).toMatch(/\.$/);
 });
 
 it('without a problem the log has a run without results', () => {
