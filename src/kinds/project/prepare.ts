@@ -15,8 +15,10 @@ import type { ProjectSpec } from './schema.ts';
 export function prepare(context: ProjectComparison): PreparedSpecs<ProjectSpec> {
   const { desired, planned } = context;
   const { risks, problems } = effectsOnWorkspaces(context);
+  const left = tagsLeft(context);
   return {
-    desired: { ...desired, ...removedPool(desired, planned) },
+    desired: { ...desired, ...removedPool(desired, planned), ...left },
+    ...(left.tags === undefined ? {} : { origins: { tags: 'no longer declared' } }),
     ...(context.live === undefined ? {} : { live: context.live.spec }),
     risks,
     problems: [
@@ -37,6 +39,17 @@ function removedPool(
   const leavesAgents = mode !== undefined && mode !== 'agent';
   const hasPool = typeof planned?.spec.defaultAgentPoolId === 'string';
   return leavesAgents && hasPool && pool === undefined ? { defaultAgentPoolId: null } : {};
+}
+
+/** Tags that are no longer declared go only where they still have the value that this stack last wrote, as those of a workspace. */
+function tagsLeft({ desired, live, record }: ProjectComparison): Pick<ProjectSpec, 'tags'> {
+  const direct = live?.facts.direct;
+  if (desired.tags !== undefined || record?.fields.tags === undefined || direct === undefined) return {};
+  const written = asTags(record.fields.tags);
+  const left = Object.entries(ownTags(direct)).filter(
+    ([key, value]) => !Object.hasOwn(written, key) || written[key] !== value,
+  );
+  return { tags: Object.fromEntries(left) };
 }
 
 // What may not be done, and what is in the way of a deletion.

@@ -87,6 +87,30 @@ describe.each(bothDialects)('In the dialect %s, a project', (dialect) => {
     expect((await stack.plan()).changes).toEqual([]);
   });
 
+  it('that no longer declares tags loses those that the stack wrote, and keeps those that others added or changed', async () => {
+    const { bench, stack, idOfProject, tagsOfProject } = await openProjects(dialect);
+    await stack.begin(project('payments', { description: 'one', tags: { team: 'payments', tier: '1' } }));
+    const byHand = Object.entries({ tier: '2', owner: 'me' }).map(([key, value]) => ({
+      type: 'tag-bindings',
+      attributes: { key, value },
+    }));
+    await bench.byHand.patch(`/projects/${await idOfProject('payments')}/tag-bindings`, { data: byHand });
+    const kept = { tier: '2', owner: 'me', 'trueup-project': 'payments' };
+    await stack.declare(project('payments', { description: 'one' }));
+    const { changes } = await stack.plan();
+    expect(changes.map(({ fields }) => fields)).toEqual([
+      [expect.objectContaining({ path: '/tags/team', before: 'payments', origin: 'no longer declared' })],
+    ]);
+    expect(changes[0]?.fields[0]).not.toHaveProperty('after');
+    await stack.run(['apply', '--yes'], 0);
+    expect(await tagsOfProject('payments')).toEqual(kept);
+    expect((await stack.plan()).changes).toEqual([]);
+    expect((await stack.ledger()).records['Project/acme/payments']?.fields).toEqual({ description: 'one' });
+    await stack.declare(project('payments', { description: 'one', tags: {} }));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await tagsOfProject('payments')).toEqual({ 'trueup-project': 'payments' });
+  });
+
   it('that has no owner is refused, adopted with every difference shown, and released when its document goes', async () => {
     const { stack, tagsOfProject, names } = await openProjects(dialect);
     await stack.declare(project('network', { description: 'by trueup', tags: { team: 'network' } }));
