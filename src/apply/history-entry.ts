@@ -32,6 +32,7 @@ type EntryHead = Pick<
   | 'commitKept'
   | 'clocks'
   | 'approvals'
+  | 'acknowledged'
 >;
 
 /** @param ledger as it was before the apply: its records of removed resources are kept in the entry */

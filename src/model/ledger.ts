@@ -3,6 +3,7 @@ import type { AddressText } from './address.ts';
 import type { Approval, ApprovedPlan, OfferedPlan } from './approval.ts';
 import type { Action, OutcomeKind } from './change.ts';
 import type { FieldChange } from './field.ts';
+import type { GuardId } from './guard.ts';
 import type { Json } from './json.ts';
 import type { NamedIds } from './named-reference.ts';
 import type { CheckedRecord, PlanPolicies } from './policy.ts';
@@ -185,6 +186,8 @@ export interface HistoryEntry {
   /** the ledger keeps the commits of earlier applies beside or instead of this one */
   readonly commitKept?: true;
   readonly digest: string;
+  /** guards of its plan that blocked, and were acknowledged; absent where none did, and in entries of older versions */
+  readonly acknowledged?: readonly GuardId[];
   /** it applied a part of the stack: so many resources were selected, of all that the stack declared, if that is known */
   readonly part?: { readonly selected: number; readonly of?: number };
   /** the identity of each target; absent in entries of older versions */
@@ -209,17 +212,9 @@ export interface HistoryEntry {
   readonly unchanged?: number;
   /** the apply ended, but the ledger may lack some of what it did */
   readonly unrecorded?: true;
-  /** of the oldest entry, when older ones were dropped: what has to outlast them */
-  readonly pruned?: PrunedHistory;
+  /** of the oldest entry, when "ledger prune" dropped older ones: when the newest of them ended or began, and the approvals that they ended */
+  readonly pruned?: { readonly until: string } & Pick<HistoryEntry, 'endedApprovals'>;
   readonly changes: readonly HistoryChange[];
-}
-
-/** What "ledger prune" keeps of the entries that it drops. */
-interface PrunedHistory {
-  /** RFC 3339: when the newest of them ended, or began */
-  readonly until: string;
-  /** the approvals that they ended: digests with the time (RFC 3339) */
-  readonly endedApprovals?: Readonly<Record<string, string>>;
 }
 
 export interface HistoryChange {

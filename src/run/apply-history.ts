@@ -54,12 +54,24 @@ export async function keepHistory(
     readonly clocks: HistoryEntry['clocks'] & object;
     /** who approved it; absent if no approval was verified */
     readonly approvals?: HistoryEntry['approvals'];
+    readonly acknowledged?: HistoryEntry['acknowledged'];
     /** the changes as policies see them, by address */
     readonly checked?: CheckedRecords;
   },
   terminal: Terminal,
 ): Promise<HistoryKeeper> {
-  const { from, head: commits, run, store, ledger, held, clocks, approvals = [], checked } = about;
+  const {
+    from,
+    head: commits,
+    run,
+    store,
+    ledger,
+    held,
+    clocks,
+    approvals = [],
+    acknowledged = [],
+    checked,
+  } = about;
   const { host } = terminal;
   const nowText = () => new Date(host.now()).toISOString();
   /** @returns whether it was written */
@@ -79,6 +91,7 @@ export async function keepHistory(
     ...(from.commit === undefined ? uncommittedMember(from, commits) : from),
     ...(Object.keys(clocks).length === 0 ? {} : { clocks }),
     ...(approvals.length === 0 ? {} : { approvals }),
+    ...(acknowledged.length === 0 ? {} : { acknowledged }),
   };
   const isOwn = from.commit === commits.commit?.id;
   const hasOthers = (commits.otherCommits ?? []).length > 0;

@@ -1,5 +1,5 @@
 /** Decides whether a plan may be applied: it has no problems, its blocking guards are acknowledged, and somebody has agreed. */
-import { isShownIn, policyKeys } from '../approvals/guard-keys.ts';
+import { idOfKey, isShownIn, policyKeys } from '../approvals/guard-keys.ts';
 import {
   acknowledgeableIds,
   blockingIds,
@@ -91,9 +91,7 @@ export function notWritten({ host }: Terminal, stop: AbortSignal): CommandStop {
 function newGuards({ guards }: Plan, acknowledged: readonly string[], passed: readonly string[]): GuardId[] {
   const keys = new Set(passed);
   const isKnown = (id: GuardId) =>
-    policyOf(id) === undefined
-      ? keys.has(id) || id === 'delete-percent' || id === 'update-percent'
-      : isShownIn(keys, guards, id);
+    policyOf(id) === undefined ? keys.has(id) || isPercentage(id) : isShownIn(keys, guards, id);
   const open = openIds(guards, acknowledged);
   const denied = deniedIds(guards);
   return open.filter((id) => denied.includes(id) || !isKnown(id));
@@ -109,6 +107,21 @@ export function passedGuards({ guards }: Plan, before: readonly string[] = []): 
   const ids = acknowledgeableIds(guards);
   const own = [...ids.filter((id) => policyOf(id) === undefined), ...policyKeys(guards, ids)];
   return [...new Set([...before, ...own])].filter((id) => !aboutCommits.includes(id)).sort();
+}
+
+/** The guards that block a plan with this consent, without those that nobody was asked about when an earlier apply went on. */
+export function acknowledgedOf(
+  { guards }: Plan,
+  { acknowledged, passed }: Pick<Consent, 'acknowledged' | 'passed'>,
+): GuardId[] {
+  const before = passed && new Set(passed.map(idOfKey));
+  return acknowledgeableIds(guards).filter(
+    (id) => before === undefined || !isPercentage(id) || before.has(id) || acknowledged.includes(id),
+  );
+}
+
+function isPercentage(id: GuardId): boolean {
+  return id === 'delete-percent' || id === 'update-percent';
 }
 
 function whatOf({ changes }: Plan): string {

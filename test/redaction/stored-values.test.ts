@@ -118,6 +118,7 @@ const entry: Required<HistoryEntry> = {
   commitKept: true,
   moved: true,
   digest: planted,
+  acknowledged: ['deletes'],
   part: { selected: 1, of: 2 },
   targets: { [planted]: place },
   clocks: { [planted]: 1 },

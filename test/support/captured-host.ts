@@ -1,4 +1,4 @@
-/** A host for `run` inside a test: everything that a command writes is kept, nobody answers questions. */
+/** A host for `run` inside a test: everything that a command writes is kept, nobody answers questions unless an answer is named. */
 import { randomUUID } from 'node:crypto';
 import type { ExitCode } from '../../src/run/exit-codes.ts';
 import { run } from '../../src/command-line.ts';
@@ -18,6 +18,8 @@ export interface HostOptions {
   readonly kinds?: CliHost['kinds'];
   /** the clock of the command; the real one where none is named */
   readonly now?: () => number;
+  /** what somebody types at the question of the command; nobody is there where none is named */
+  readonly answer?: string;
 }
 
 /** Runs one command line in this process and returns its exit code and all that it wrote. */
@@ -40,10 +42,10 @@ export async function trueup(args: readonly string[], options: HostOptions): Pro
     version: '0.0.0-test',
     stdout: capture('out'),
     stderr: capture('err'),
-    interactive: false,
+    interactive: options.answer !== undefined,
     readStdin: async () => Buffer.from(options.stdin ?? ''),
     confirm: async () => false,
-    ask: async () => undefined,
+    ask: async () => options.answer,
     onStop: () => () => {},
     // as often as ever, but sooner: nothing here gets well by waiting
     retryPolicy: { base: 5, longest: 40 },

@@ -140,14 +140,15 @@ async function applyUnderLock(
     terminal.events?.write(planEvent(planning.plan));
     const select = request.part?.selectors ?? [];
     const stack = stackArgument(path, { ...options, select });
-    const approved = await authorize(
+    const { approved, acknowledged } = await authorize(
       planning,
       { approval, options, ledger, stack, secrets, limited },
       { terminal, stop },
     );
     // Reading the targets and waiting for an answer take time, so the lock is checked again.
     await held?.lockGuard.pass();
-    return carryOut(planning, await storeApproval(planning.plan, approved, prepared), { ...context, stack });
+    const run = await storeApproval(planning.plan, approved, prepared);
+    return carryOut(planning, { ...run, acknowledged }, { ...context, stack });
   };
   return endAfter(planAndApply, prepared.close);
 }

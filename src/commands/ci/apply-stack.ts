@@ -288,7 +288,7 @@ async function apply(
   const printed = [...none, ...lines];
   if (printed.length > 0) output.write(`${printed.map(printable).join('\n')}\n\n`);
   const isVerified = approvals.length > 0 && plan.changes.length > 0;
-  const approved = await authorize(
+  const authorized = await authorize(
     planning,
     {
       // The plan that was compared with the approved ones, and no other.
@@ -299,6 +299,7 @@ async function apply(
     { terminal, stop },
   );
   await held?.lockGuard.pass();
+  const { approved } = authorized;
   const run = await storeApproval(plan, approved && verified(approved, { digests, scope, ledger }), prepared);
   const tell = (title: string, more: readonly string[]) =>
     tellPull(
@@ -308,7 +309,8 @@ async function apply(
     );
   let code: ExitCode = exitCodes.error;
   try {
-    code = await carryOut(planning, { ...run, approvals: isVerified ? approvals : [] }, context);
+    const given = { approvals: isVerified ? approvals : [], acknowledged: authorized.acknowledged };
+    code = await carryOut(planning, { ...run, ...given }, context);
     return code;
   } finally {
     const [title, about, next] = outcomeOf(code, plan, { context, head: scope.head });

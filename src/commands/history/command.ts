@@ -251,6 +251,7 @@ function renderEntry(entry: HistoryEntry, { paint, width = 100 }: HistoryTextOpt
     ['ledger', entry.unrecorded && 'may lack what was done: it could not be written, or the lock was lost'],
     ['commit', commitText(entry) || undefined],
     ['digest', entry.digest],
+    ['guards', entry.acknowledged && `acknowledged: ${entry.acknowledged.join(', ')}`],
     ...(entry.approvals ?? []).map((approval) => ['approved', approvalText(approval)] as const),
   ];
   const head = facts.flatMap(([name, value]) =>

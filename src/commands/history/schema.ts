@@ -66,6 +66,12 @@ const entry = Type.Object({
   policies: Type.Optional(policiesSchema),
   unchanged: Type.Optional(count),
   digest: Type.String(),
+  acknowledged: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'guards that blocked its plan, and were acknowledged; missing in applies of older versions',
+    }),
+  ),
   part: Type.Optional(
     Type.Object(
       {

@@ -1,13 +1,13 @@
 /** Decides whether an apply may begin: problems, uses of tokens, approval, secrets, guards and consent. */
 import { hasErrors } from '../../model/diagnostic.ts';
-import { policyOf } from '../../model/guard.ts';
+import { type GuardId, policyOf } from '../../model/guard.ts';
 import type { ApprovedPlan } from '../../model/approval.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
 import { withStricterGuards } from '../../plan/loosened.ts';
 import { CommandStop } from '../command-stop.ts';
-import { askConsent, passedGuards, readIds, refuseProblems } from '../consent.ts';
+import { acknowledgedOf, askConsent, passedGuards, readIds, refuseProblems } from '../consent.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type LimitedToken, refuseMissingSecrets, whyTooFewUses } from '../needed-secrets.ts';
 import { printPlan } from '../print-plan.ts';
@@ -36,20 +36,24 @@ interface AuthorizeInput {
   readonly limited: readonly LimitedToken[];
 }
 
+interface Authorized {
+  /** absent where no plan was approved, and where its approval has ended */
+  readonly approved: ApprovedPlan | undefined;
+  /** guards that block the plan, and were acknowledged for it */
+  readonly acknowledged: readonly GuardId[];
+}
+
 interface AuthorizeContext {
   readonly terminal: Terminal;
   readonly stop: AbortSignal;
 }
 
-/**
- * @returns the approved plan, where one was approved and its approval has not ended
- * @throws CommandStop when the plan may not be applied
- */
+/** @throws CommandStop when the plan may not be applied */
 export async function authorize(
   made: PlanResult,
   { approval, options, ledger, stack, secrets, limited }: AuthorizeInput,
   { terminal, stop }: AuthorizeContext,
-): Promise<ApprovedPlan | undefined> {
+): Promise<Authorized> {
   const given = approval?.given?.plan;
   const planning = given === undefined ? made : { ...made, plan: withStricterGuards(made.plan, given) };
   const { plan } = planning;
@@ -78,7 +82,10 @@ export async function authorize(
     stack,
   };
   await askConsent(plan, consent, { terminal, stop });
-  return approved && { ...approved, passed: passedGuards(plan, begun?.passed) };
+  return {
+    approved: approved && { ...approved, passed: passedGuards(plan, begun?.passed) },
+    acknowledged: acknowledgedOf(plan, consent),
+  };
 }
 
 /** @throws CommandStop where the approved plan relies on an exemption that has ended since, even if the policy only warns now */

@@ -22,6 +22,8 @@ export interface WritingRun extends PreparedApply {
   readonly digests: readonly string[];
   /** who approved it, for the history */
   readonly approvals?: HistoryEntry['approvals'];
+  /** guards that were acknowledged, for the history */
+  readonly acknowledged?: HistoryEntry['acknowledged'];
 }
 
 /**
