@@ -141,7 +141,7 @@ function readProjectTags(session: Session, item: ProjectItem): Promise<TagsAnswe
 }
 
 /**
- * The tags of a project that the stack does not manage; undefined if they are not known.
+ * The tags of a project that the stack does not manage; undefined if they are not known. A service without projects names no default.
  * @param id null: of a workspace that the service shows without a project; undefined: the default project
  */
 export async function tagsOfProject(
@@ -149,7 +149,7 @@ export async function tagsOfProject(
   id: string | null | undefined,
 ): Promise<Tags | undefined> {
   const list = await listProjects(session, true);
-  if (typeof id !== 'string' && list.isMissing) return {};
+  if (typeof id !== 'string' && list.isMissing && (await defaultProject(session)) === undefined) return {};
   const wanted = id === undefined ? await defaultOf(session, list) : id;
   const item = typeof wanted === 'string' ? list.byId.get(wanted) : undefined;
   if (item === undefined) return undefined;

@@ -103,6 +103,16 @@ describe('A policy by tags, where the stack does not declare the project', () =>
     expect(await guards()).toContain(found);
   });
 
+  it('is about a workspace without a project in its manifest also if the token may not list projects', async () => {
+    const { stack, bench, guards } = await begin();
+    await stack.declare(auto('app'));
+    expect(await guards()).not.toContain(found);
+    bench.wire.add({ method: 'GET', path: /\/acme\/projects/, times: 99, fault: { answer: 404 } });
+    expect(await guards()).toContain(found);
+    await stack.run(['apply', '--yes'], 5);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
   it('sees those of the part that is planned', async () => {
     const { stack } = await begin();
     await stack.declare(auto('app', { project: 'live' }), workspace('other'));
