@@ -156,12 +156,13 @@ function mayDestroy({ declared, records }: Request, item: ProjectItem): boolean 
         name !== undefined &&
         (name === item.name || records.get(formatAddress({ ...address, name }))?.id === item.id),
     );
+    if (!isThis) return false;
     const recorded = recordAbout(records, { address, id: item.id });
     const isChanged = (field: 'autoDestroyActivityDuration' | 'defaultExecutionMode') =>
       spec[field] === undefined
         ? recorded?.fields[field] !== undefined
         : spec[field] !== (live[field] ?? null);
-    return isThis && (isChanged('autoDestroyActivityDuration') || isChanged('defaultExecutionMode'));
+    return isChanged('autoDestroyActivityDuration') || isChanged('defaultExecutionMode');
   });
 }
 
