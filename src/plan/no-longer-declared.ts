@@ -9,7 +9,6 @@ import { formatIdentity, identityOf } from '../model/stack.ts';
 import { type LiveResource, ownOwnershipTag } from '../model/resource.ts';
 import { withoutFilled } from './contents.ts';
 import { isAsLastWritten, keptAsChanged } from './last-written.ts';
-import { recordsAbout } from './match-live.ts';
 import type { PlanContext } from './plan-context.ts';
 import {
   checkRemovalRequest,
@@ -72,9 +71,11 @@ function undeclaredLive(context: PlanContext): [AddressText, LiveResource][] {
  * not see it now.
  */
 function isFoundAgain(context: PlanContext, text: AddressText): boolean {
-  const { ownership } = context.kind(parseAddress(text).kind);
+  const address = parseAddress(text);
+  const { ownership } = context.kind(address.kind);
   if (ownership.by !== 'claim' || ownership.unsearched !== true) return true;
-  return recordsAbout([...context.live.values()], [text], context.ledger).length > 0;
+  const { id } = context.ledger.records.get(text) ?? {};
+  return id !== undefined && context.liveWithId(address, id) !== undefined;
 }
 
 function keptUnseen(address: Address): Removal {

@@ -98,11 +98,7 @@ function remainingOfMissing(context: PlanContext, change: DigestedChange): Remai
 /** Whether the resource that should be removed still exists under another name. */
 function existsRenamed(context: PlanContext, change: DigestedChange): boolean {
   const id = approvedId(change);
-  const { kind, target } = change.address;
-  return [...context.live.values()].some(
-    (live) =>
-      id !== undefined && live.id === id && live.address.kind === kind && live.address.target === target,
-  );
+  return id !== undefined && context.liveWithId(change.address, id) !== undefined;
 }
 
 /**
