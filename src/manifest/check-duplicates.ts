@@ -12,12 +12,19 @@ import { type Entry, placeOfEntry } from './resolve-resources.ts';
 /** @param entries also of invalid manifests, in reading order */
 export function checkDuplicates(entries: readonly Entry[]): Diagnostic[] {
   const first = new Map<string, Entry>();
-  return entries.flatMap((entry) => {
+  const found = new Map<string | Entry, [first: Entry, again: Entry, times: number]>();
+  for (const entry of entries) {
     const key = keyOf(entry);
     const earlier = first.get(key);
     if (earlier === undefined) first.set(key, entry);
-    return earlier === undefined || isReportedForParent(earlier, entry) ? [] : [duplicate(earlier, entry)];
-  });
+    else if (!isReportedForParent(earlier, entry)) {
+      // A template without an expression in its name makes one duplicate of each item, which is one mistake.
+      const cause = isOneTemplate(earlier, entry) && isSameName(earlier, entry) ? key : entry;
+      const [, again = entry, times = 1] = found.get(cause) ?? [];
+      found.set(cause, [earlier, again, times + 1]);
+    }
+  }
+  return [...found.values()].map(([earlier, again, times]) => duplicate(earlier, again, times));
 }
 
 /** A resource that exists once in a place has one key for all targets at this place. */
@@ -36,23 +43,33 @@ function isReportedForParent(first: Entry, again: Entry): boolean {
   return one !== other && one.kind === other.kind;
 }
 
-function duplicate(first: Entry, again: Entry): Diagnostic {
+function duplicate(first: Entry, again: Entry, times: number): Diagnostic {
   const { kind, target, name } = again.address;
   if (first.address.target !== target) return duplicateInPlace(first, again);
-  const sameName = first.writtenName === again.writtenName;
+  const sameName = isSameName(first, again);
   return {
     code: sameName ? 'duplicate' : 'same-name',
     severity: 'error',
     class: 'invalid',
     message: sameName
-      ? `${kind} ${quoted(name)} is declared twice for target ${quoted(target)}${byWhat(first, again)}`
+      ? `${kind} ${quoted(name)} is declared ${times > 2 ? `${times} times` : 'twice'} for target ${quoted(target)}${byWhat(first, again)}`
       : `the names ${quoted(first.writtenName)} and ${quoted(again.writtenName)} fold to the same name: for target ${quoted(target)} both are ${kind} ${quoted(name)}`,
     place: placeWithItem(again),
-    fix: isOneTemplate(first, again)
-      ? 'let the name differ for each item of the list: put ${each.key} into it'
-      : 'keep one of them',
+    fix: isOneTemplate(first, again) ? fixInTemplate(first, again) : 'keep one of them',
     related: [{ message: 'first declared here', place: placeWithItem(first) }],
   };
+}
+
+function isSameName(one: Entry, other: Entry): boolean {
+  return one.writtenName === other.writtenName;
+}
+
+/** Where two items have one key, `${each.key}` in the name does not help. */
+function fixInTemplate(first: Entry, again: Entry): string {
+  const [one, other] = [first, again].map(({ declaration }) => declaration.document.made?.key);
+  return one === other
+    ? 'give these items of the list different keys'
+    : 'let the name differ for each item of the list: put ${each.key} into it';
 }
 
 /** The name of a template may have no expression that leads to its list. */

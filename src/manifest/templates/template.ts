@@ -177,7 +177,7 @@ export class Template {
       class: 'invalid',
       message:
         item === undefined
-          ? `${quoted(expressionText(expression))}: there is no list ${quoted(missing)}`
+          ? `${quoted(expressionText(expression))}: ${missing === 'key' ? '"each.key" is a text, and has no members' : `there is no list ${quoted(missing)}`}`
           : `${quoted(expressionText(expression))}: the value${key} has no member ${quoted(missing)}`,
       ...this.#placed(at, item, path),
       ...(item === undefined ? { allowed: known.map((name) => `each.${name}`).join(', ') } : {}),
@@ -294,6 +294,7 @@ export class MadeFromTemplate implements YamlDocument {
     const [item] = Object.values(this.combination.items);
     return {
       from: this.template.document,
+      key: this.combination.key,
       get item() {
         return item?.list.place(item, []);
       },

@@ -108,6 +108,8 @@ interface MadeDocument {
   readonly from: YamlDocument;
   /** of the item that it was made with; of a product, the first one */
   readonly item: Place | undefined;
+  /** `each.key` in it */
+  readonly key: string;
   place(path: Path, side: EntrySide): Place;
   typed(path: Path): string | undefined;
 }

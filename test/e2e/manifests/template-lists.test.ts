@@ -35,6 +35,19 @@ describe('The list of a template', () => {
     ]);
     expect(found[0]?.message).toContain('Workspace "pay-dev-eu" is declared twice');
     expect(found[0]?.message).toContain('(and the same for Workspace "pay-dev-us"');
+    expect(found[0]?.fix).toBe('give these items of the list different keys');
+  });
+
+  it('whose template has a name without an expression is one error, however many items it has', async () => {
+    const stack = await stackWith({
+      [all]: template('{ file: ../l.csv }', '{}', 'app'),
+      'l.csv': `key\n${Array.from({ length: 300 }, (_, index) => `k${index}\n`).join('')}`,
+    });
+    const found = await problems(stack);
+    expect(found.map(({ message }) => message)).toEqual([
+      'Workspace "app" is declared 300 times for target "acme"',
+    ]);
+    expect(found[0]?.fix).toContain('put ${each.key} into it');
   });
 
   it('that lacks a column, or a member in every item, is reported once, and one item without a member alone', async () => {
