@@ -64,12 +64,11 @@ export async function carryOut(
   context: ApplyContext,
 ): Promise<ExitCode> {
   const { run, terminal, stack } = context;
-  const { store, ledger, from, held, head, digests, approvals, acknowledged } = prepared;
+  const { store, held, digests, approvals } = prepared;
   const [now, lockGuard, began] = [context.host.now, held?.lockGuard, context.host.now()];
   const effort = () => ({ seconds: (now() - began) / 1000, requests: requestsOf(prepared) });
   const checked = checkedRecords(planning, prepared.request);
-  const why = { approvals, acknowledged, checked };
-  const about = { from, head, run, store, ledger, held, ...why, clocks: clocksOf(prepared) };
+  const about = { ...prepared, run, checked, clocks: clocksOf(prepared) };
   const history = await keepHistory(planning.plan, about, terminal);
   const ended: Outcome[] = [];
   let [completed, unrecorded, isProved, isConverged] = [false, true, false, false];
