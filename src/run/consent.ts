@@ -20,6 +20,12 @@ import { printPlan } from './print-plan.ts';
 import { exitCodeOfStop } from './stop-signals.ts';
 import { printNote, type Terminal } from './terminal.ts';
 
+/** A plan file and the command that applies it, as the user typed both. */
+export interface CommandOfFile {
+  readonly plan: Plan;
+  readonly command: string;
+}
+
 interface Consent {
   /** by a flag or an approval: no question is asked */
   readonly agreed: boolean;
@@ -29,6 +35,8 @@ interface Consent {
   readonly passed?: readonly string[] | undefined;
   /** the stack's argument on the command line */
   readonly stack?: string | undefined;
+  /** what applies the plan file */
+  readonly ofFile?: CommandOfFile | undefined;
 }
 
 /** @throws CommandStop for a plan with problems, which cannot be applied */
@@ -46,7 +54,7 @@ export function refuseProblems(plan: Plan, terminal: Terminal): void {
 /** Asks whether to apply the plan, where no flag agrees. @throws CommandStop when it must not be applied */
 export async function askConsent(
   plan: Plan,
-  { agreed, acknowledged, passed, stack }: Consent,
+  { agreed, acknowledged, passed, stack, ofFile }: Consent,
   { terminal, stop }: { readonly terminal: Terminal; readonly stop: AbortSignal },
 ): Promise<void> {
   if (plan.changes.length === 0 && blockingIds(plan.guards).length === 0) return;
@@ -62,7 +70,7 @@ export async function askConsent(
   const canAsk = terminal.host.interactive && terminal.format === 'text' && !agreed;
   if (open.length > 0 && !canAsk) {
     showFullPlan(plan, terminal);
-    throw blocked(plan, open, stack);
+    throw blocked(plan, open, { stack, ofFile });
   }
   if (agreed) return;
   if (!canAsk)
@@ -75,7 +83,9 @@ export async function askConsent(
       ? isAcknowledgedBy(open, await terminal.host.ask(questionFor(plan, open), stop))
       : await terminal.host.confirm(`Apply ${whatOf(plan)}?`, stop);
   if (isAgreed) return;
-  throw open.length > 0 && !stop.aborted ? blocked(plan, open, stack) : notWritten(terminal, stop);
+  throw open.length > 0 && !stop.aborted
+    ? blocked(plan, open, { stack, ofFile })
+    : notWritten(terminal, stop);
 }
 
 /** Prints that nothing was written, after a "no" or a Ctrl-C. A Ctrl-C gives the exit code of an interrupted run. */
@@ -173,9 +183,13 @@ function deniedBy(denied: readonly GuardId[]): CommandStop {
   );
 }
 
-/** Names the guards that block, and the command that acknowledges them. @param stack the stack's argument on the command line */
-function blocked(plan: Plan, open: readonly GuardId[], stack: string | undefined): CommandStop {
-  const command = acknowledgement(plan, stack) ?? '';
+/** Names the guards that block, and the command that acknowledges them. */
+function blocked(
+  plan: Plan,
+  open: readonly GuardId[],
+  { stack, ofFile }: Pick<Consent, 'stack' | 'ofFile'>,
+): CommandStop {
+  const command = acknowledgementOfFile(plan, ofFile) ?? acknowledgement(plan, stack) ?? '';
   const isOne = open.length === 1;
   const what = `${counted(open.length, 'guard')} ${isOne ? 'blocks' : 'block'} this plan`;
   return new CommandStop(
@@ -183,6 +197,13 @@ function blocked(plan: Plan, open: readonly GuardId[], stack: string | undefined
     `nothing was written: ${what}: ${open.join(', ')}; read the plan, and acknowledge ${isOne ? 'the guard' : 'all of them'} with ${quoted(command)}`,
     { exit: exitCodes.blocked },
   );
+}
+
+/** Of a plan file, which shows what its policies said: a digest does not cover them. */
+function acknowledgementOfFile({ guards }: Plan, ofFile: CommandOfFile | undefined): string | undefined {
+  const ids = blockingIds(guards);
+  const isShown = ids.every((id) => ofFile?.plan.guards.some((one) => one.id === id));
+  return ofFile !== undefined && isShown ? `${ofFile.command} --ack ${ids.join(',')}` : undefined;
 }
 
 /** The question below the plan on a terminal. Typing the ids of the guards acknowledges them and agrees to the apply. */

@@ -21,7 +21,9 @@ import {
 import { connectToWrite } from '../../run/connect.ts';
 import type { ExitCode } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
+import type { CommandOfFile } from '../../run/consent.ts';
 import { stackArgument } from '../../run/load-manifests.ts';
+import { shellWord } from '../../report/view/printable.ts';
 import { endAfter, lockingFor } from '../../run/lock.ts';
 import { makePlanToApply } from '../../run/make-plan.ts';
 import { findLimitedTokens, learnSecrets } from '../../run/needed-secrets.ts';
@@ -142,7 +144,7 @@ async function applyUnderLock(
     const stack = stackArgument(path, { ...options, select });
     const { approved, acknowledged } = await authorize(
       planning,
-      { approval, options, ledger, stack, secrets, limited },
+      { approval, options, ledger, stack, secrets, limited, ofFile: commandOfFile(path, options, approval) },
       { terminal, stop },
     );
     // Reading the targets and waiting for an answer take time, so the lock is checked again.
@@ -151,4 +153,16 @@ async function applyUnderLock(
     return carryOut(planning, { ...run, acknowledged }, { ...context, stack });
   };
   return endAfter(planAndApply, prepared.close);
+}
+
+/** A plan file says by itself what was selected. */
+function commandOfFile(
+  path: string | undefined,
+  options: ApplyOptions,
+  approval: ApplyRequest['approval'],
+): CommandOfFile | undefined {
+  if (approval?.given === undefined) return undefined;
+  const { file, plan } = approval.given;
+  const words = ['trueup apply', shellWord(file), stackArgument(path, { ...options, select: [] })];
+  return { plan, command: words.filter((word) => word !== undefined).join(' ') };
 }

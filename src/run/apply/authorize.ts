@@ -7,7 +7,14 @@ import type { Plan } from '../../model/plan.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
 import { withStricterGuards } from '../../plan/loosened.ts';
 import { CommandStop } from '../command-stop.ts';
-import { acknowledgedOf, askConsent, passedGuards, readIds, refuseProblems } from '../consent.ts';
+import {
+  acknowledgedOf,
+  askConsent,
+  type CommandOfFile,
+  passedGuards,
+  readIds,
+  refuseProblems,
+} from '../consent.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type LimitedToken, refuseMissingSecrets, whyTooFewUses } from '../needed-secrets.ts';
 import { printPlan } from '../print-plan.ts';
@@ -34,6 +41,7 @@ interface AuthorizeInput {
   readonly stack: string | undefined;
   readonly secrets: SecretContext;
   readonly limited: readonly LimitedToken[];
+  readonly ofFile?: CommandOfFile | undefined;
 }
 
 interface Authorized {
@@ -51,7 +59,7 @@ interface AuthorizeContext {
 /** @throws CommandStop when the plan may not be applied */
 export async function authorize(
   made: PlanResult,
-  { approval, options, ledger, stack, secrets, limited }: AuthorizeInput,
+  { approval, options, ledger, stack, secrets, limited, ofFile }: AuthorizeInput,
   { terminal, stop }: AuthorizeContext,
 ): Promise<Authorized> {
   const given = approval?.given?.plan;
@@ -80,6 +88,7 @@ export async function authorize(
     ),
     passed: begun?.passed,
     stack,
+    ofFile,
   };
   await askConsent(plan, consent, { terminal, stop });
   return {

@@ -37,6 +37,17 @@ describe('The command that acknowledges a policy', () => {
     expect(await bench.idsOf('app')).toHaveLength(1);
   });
 
+  it('names the plan file where one is applied, because a digest does not cover what a policy says', async () => {
+    const { bench, stack } = await begin();
+    await stack.run(['plan', '--out', 'plan.json', '--select', 'Workspace/acme/app'], 0);
+    const { err } = await stack.run(['apply', 'plan.json'], 5);
+    const command = proposed({ out: '', err });
+    expect(command.slice(0, 2)).toEqual(['apply', 'plan.json']);
+    expect(command).not.toContain('--approve');
+    await stack.run(command, 0);
+    expect(await bench.idsOf('app')).toHaveLength(1);
+  });
+
   const repeat = async (stack: Checkout) => {
     await stack.declare(workspace('base'));
     await stack.insist();
