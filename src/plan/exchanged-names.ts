@@ -137,10 +137,13 @@ function exchangedWith(
   return mayBeDeclared || (former !== undefined && former !== id) ? { recordedAs, former } : undefined;
 }
 
-/** The address of a resource, and the one that its document renames it from. */
-function namesOf({ desired }: PlanContext, address: Address): AddressText[] {
-  const { renamedFrom } = desired.get(formatAddress(address))?.metadata ?? {};
-  const former = renamedFrom === undefined ? [] : [{ ...address, name: renamedFrom }];
+/** The address of a resource, and the one that its document renames it from: not if that is done, and another may have the name since. */
+function namesOf({ desired, ledger, liveWithId }: PlanContext, address: Address): AddressText[] {
+  const text = formatAddress(address);
+  const { renamedFrom } = desired.get(text)?.metadata ?? {};
+  const { id } = ledger.records.get(text) ?? {};
+  const isDone = id !== undefined && liveWithId(address, id) !== undefined;
+  const former = renamedFrom === undefined || isDone ? [] : [{ ...address, name: renamedFrom }];
   return [address, ...former].map(formatAddress);
 }
 

@@ -79,6 +79,20 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     expect(bench.wire.writes()).toEqual([]);
   });
 
+  it('block a document from standard input that still says from which of the names it was renamed before', async () => {
+    const { bench, stack } = await begin(workspace('a'));
+    await stack.declare(workspace('b', {}, { renamedFrom: 'a' }));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(...two);
+    await stack.run(['apply', '--yes'], 0);
+    await rename(bench, { a: 'b', b: 'a' });
+    bench.wire.reset();
+    const stdin = JSON.stringify(workspace('b', { description: 'new' }, { renamedFrom: 'a' }));
+    const at = { cwd: stack.directory, env: secrets, stdin };
+    expect((await trueup(['apply', '-', '--yes'], at)).code).toBe(5);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
   it('block each plan, which names both with their ids', async () => {
     const { bench, stack } = await begin(...two);
     const [idOfA, idOfB] = [await bench.idOf('a'), await bench.idOf('b')];
