@@ -6,8 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { planSchema } from '../../src/report/json/plan-schema.ts';
-import { stackDraft } from '../support/simulation/random-stacks.ts';
-import { drift } from '../support/simulation/random-actions.ts';
+import { driftWithProjects, stackWithProjects } from '../support/simulation/random-projects.ts';
 import { type Case, converge, type Step, showCase } from '../support/simulation/converge.ts';
 import { habits, TenantPool } from '../support/simulation/world.ts';
 
@@ -16,13 +15,13 @@ const tenants = new TenantPool();
 afterAll(() => tenants.close());
 
 const step: fc.Arbitrary<Step> = fc.record({
-  drift,
+  drift: driftWithProjects,
   ledger: fc.oneof(
     { withCrossShrink: true },
     { weight: 10, arbitrary: fc.constant('kept' as const) },
     { weight: 2, arbitrary: fc.constantFrom('older' as const, 'lost' as const, 'recovered' as const) },
   ),
-  stack: stackDraft,
+  stack: stackWithProjects,
 });
 
 const arbitraryCase: fc.Arbitrary<Case> = fc

@@ -3,13 +3,22 @@
  * forgot a field would find its own plans empty, and be found here.
  */
 import { expect } from 'vitest';
+import { projectTagKey } from '../../../src/api/workspaces/tag-bindings.ts';
 import { ownershipTagKey } from '../../../src/model/resource.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../../../src/model/json.ts';
 import { matchesPattern } from '../../../src/model/name-pattern.ts';
 import type { Manifest, StackDraft } from './random-stacks.ts';
 import { kebabCase, snakeCase } from '../../../src/model/field.ts';
 import { stackName } from './stack-folder.ts';
-import { consumersOf, type LiveWorkspace, show, showMount, tagsOf } from './tenant-client.ts';
+import {
+  bindingsAt,
+  consumersOf,
+  type LiveWorkspace,
+  projectCalled,
+  show,
+  showMount,
+  tagsOf,
+} from './tenant-client.ts';
 import { inTenant, mounts, type Tenant } from './world.ts';
 
 /** Fields of a Workspace that are attributes of the same name, and what null asks for where it may be said. */
@@ -34,16 +43,42 @@ const relationships = { projectId: 'project', sshKeyId: 'ssh-key', agentPoolId: 
 
 export async function expectLive({ manifests, defaults }: StackDraft, tenant: Tenant): Promise<void> {
   for (const manifest of manifests) {
-    if (manifest.spec === undefined) continue;
+    if (manifest.spec === undefined || manifest.kind === 'ClusterAuthConfig') continue;
     const below = defaults[manifest.kind];
     const spec = inTenant(over(isJsonObject(below) ? below : {}, manifest.spec), tenant.name);
     const { name } = manifest.metadata;
     if (manifest.kind === 'ClusterAuthRole') {
       for (const mount of mountsOf(manifest, tenant))
         expectRole((await showMount(`role/${name.toLowerCase()}`, mount, tenant)) ?? {}, spec);
-    } else if (manifest.kind === 'ClusterAuthConfig') continue;
+    } else if (manifest.kind === 'Project') await expectProject({ ...manifest, spec }, tenant);
     else await expectWorkspace({ ...manifest, spec }, tenant);
   }
+}
+
+async function expectProject({ metadata, spec = {} }: Manifest, tenant: Tenant): Promise<void> {
+  const live = await projectCalled(metadata.name, tenant);
+  expect(live, `project ${metadata.name}`).toBeDefined();
+  if (live === undefined) return;
+  const { description, autoDestroyActivityDuration: duration, defaultExecutionMode: mode } = spec;
+  if (description !== undefined)
+    expect(noneWhenEmpty(live.attributes['description'])).toBe(noneWhenEmpty(description));
+  if (duration !== undefined) expect(live.attributes['auto-destroy-activity-duration']).toBe(duration);
+  const own = memberOf(live.attributes['setting-overwrites'], 'default-execution-mode');
+  if (mode === null) expect(own).toBe(false);
+  else if (mode !== undefined) expect([live.attributes['default-execution-mode'], own]).toEqual([mode, true]);
+  const { defaultAgentPoolId: pool } = spec;
+  if (typeof pool === 'string') expect(relatedId(live, 'default-agent-pool')).toBe(pool);
+  const found = new Map(await bindingsAt(`/api/v2/projects/${live.id}`, tenant));
+  const flags = [
+    ...(metadata['protect'] === true ? ['protect'] : []),
+    ...(metadata['onRemove'] === 'release' ? ['release'] : []),
+  ];
+  expect(found.get(projectTagKey)?.replace(/:id=[0-9a-f]{8}$/, '')).toBe([stackName, ...flags].join(':'));
+  found.delete(projectTagKey);
+  const { tags } = spec;
+  if (tags === undefined) return;
+  const declared = Object.entries(isJsonObject(tags) ? tags : {}).map(([key, value]) => [key, value ?? '']);
+  expect(found).toEqual(new Map(declared as [string, string][]));
 }
 
 /** The old and the new name of the execution mode say one thing: the manifest's own, under whichever name, stands. */
@@ -63,6 +98,8 @@ async function expectWorkspace({ kind, metadata, spec = {} }: Manifest, tenant: 
     expect(attributesAsDeclared(spec, live)).toEqual(declaredAttributes(spec));
     expectExecution(spec, live.attributes);
     expectRepository(spec['vcsRepo'], live.attributes['vcs-repo']);
+    if (typeof spec['project'] === 'string')
+      expect(relatedId(live, 'project')).toBe((await projectCalled(spec['project'], tenant))?.id);
   }
   await expectTags({ kind, metadata, spec }, live, tenant);
   const consumers = kind === 'Workspace' ? spec['remoteStateConsumers'] : spec['consumers'];
@@ -87,7 +124,7 @@ function declaredAttributes(spec: JsonObject): JsonObject {
 
 function attributesAsDeclared(spec: JsonObject, live: LiveWorkspace): JsonObject {
   const plain = Object.keys(attributes).flatMap((name) =>
-    spec[name] === undefined ? [] : [[name, noneWhenEmpty(live.attributes[kebabCase(name)])] as const],
+    spec[name] === undefined ? [] : [[name, ownValue(name, live)] as const],
   );
   const related = Object.entries(relationships).flatMap(([name, relationship]) => {
     if (spec[name] === undefined) return [];
@@ -100,6 +137,12 @@ function attributesAsDeclared(spec: JsonObject, live: LiveWorkspace): JsonObject
     ...(Array.isArray(spec['tagNames']) ? { tagNames: lower(live.attributes['tag-names']) } : {}),
     ...(isJsonObject(spec['lock']) ? { lock: live.attributes['locked'] ?? null } : {}),
   };
+}
+
+/** A workspace without a duration of its own shows that of its project. */
+function ownValue(name: string, { attributes: all }: LiveWorkspace): Json {
+  const inherits = name === 'autoDestroyActivityDuration' && all['inherits-project-auto-destroy'] === true;
+  return inherits ? null : noneWhenEmpty(all[kebabCase(name)]);
 }
 
 /** A text that was cleared is answered as it was sent: "" is none, too. */

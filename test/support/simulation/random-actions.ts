@@ -9,10 +9,10 @@ import { bystander, legacy, neighbours } from './world.ts';
 export interface HandAction {
   readonly who: 'owner' | 'other';
   readonly method: 'POST' | 'PATCH' | 'DELETE';
-  /** `workspace/app` and below, or `role/pay-api`, or `config` */
+  /** `workspace/app` and below, or `project/money`, or `role/pay-api`, or `config` */
   readonly path: string;
   readonly body?: JsonObject;
-  /** add the ownership tag of the workspace to the tag bindings of the body */
+  /** add the ownership tag of the workspace or project to the tag bindings of the body */
   readonly keepsOwnership?: true;
 }
 
@@ -131,8 +131,8 @@ function bindings(values: JsonObject): Json {
 }
 
 /** The tag binding that is the ownership tag, as the service gives and takes it. */
-export function ownershipBinding(value: string): Json {
-  return { type: 'tag-bindings', attributes: { key: ownershipTagKey, value } };
+export function ownershipBinding(value: string, key = ownershipTagKey): Json {
+  return { type: 'tag-bindings', attributes: { key, value } };
 }
 
 const ofMount: fc.Arbitrary<HandAction> = fc.oneof(

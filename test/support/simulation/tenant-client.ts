@@ -1,9 +1,11 @@
 /** What others do to a tenant past trueup, and what can be read of it. What the service refuses did not happen, and that is all. */
+import { projectTagKey } from '../../../src/api/workspaces/tag-bindings.ts';
 import { ownershipTagKey } from '../../../src/model/resource.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/model/json.ts';
 import { type HandAction, ownershipBinding } from './random-actions.ts';
 import { inTenant, type Tenant } from './world.ts';
 
+/** Or a project, which is answered in the same form. */
 export interface LiveWorkspace {
   readonly id: string;
   readonly attributes: JsonObject;
@@ -32,9 +34,25 @@ export async function workspacesOf(tenant: Tenant): Promise<readonly LiveWorkspa
   return (found ?? []) as unknown as readonly LiveWorkspace[];
 }
 
+export async function projectsOf(tenant: Tenant): Promise<readonly LiveWorkspace[]> {
+  const found = await show(`/api/v2/organizations/${tenant.name}/projects?page%5Bsize%5D=100`, tenant);
+  return (found ?? []) as unknown as readonly LiveWorkspace[];
+}
+
+export async function projectCalled(name: string, tenant: Tenant): Promise<LiveWorkspace | undefined> {
+  return (await projectsOf(tenant)).find(({ attributes }) => attributes['name'] === name);
+}
+
 /** The tags bound to a workspace, the ownership tag among them; undefined when the workspace does not exist. */
-export async function tagsOf(id: string, tenant: Tenant): Promise<ReadonlyMap<string, string> | undefined> {
-  const found = await show(`/api/v2/workspaces/${id}/tag-bindings`, tenant);
+export function tagsOf(id: string, tenant: Tenant): Promise<ReadonlyMap<string, string> | undefined> {
+  return bindingsAt(`/api/v2/workspaces/${id}`, tenant);
+}
+
+export async function bindingsAt(
+  path: string,
+  tenant: Tenant,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const found = await show(`${path}/tag-bindings`, tenant);
   if (!Array.isArray(found)) return undefined;
   return new Map(
     (found as unknown as readonly LiveWorkspace[]).map(({ attributes: { key, value } }) => [
@@ -74,22 +92,23 @@ export async function sendAsOther(
 
 export async function carryOut(actions: readonly HandAction[], tenant: Tenant): Promise<void> {
   for (const action of actions) {
-    if (action.path.startsWith('workspace/')) await changeWorkspace(action, tenant);
+    if (/^(workspace|project)\//.test(action.path)) await changeResource(action, tenant);
     else
       await ask(tenant, `/v1/auth/${tenant.name}/${action.path}`, { ...action, token: tenant.serviceToken });
   }
 }
 
-async function changeWorkspace(action: HandAction, tenant: Tenant): Promise<void> {
-  const [, name = '', ...below] = action.path.split('/');
-  const id = await idOf(name, tenant);
+async function changeResource(action: HandAction, tenant: Tenant): Promise<void> {
+  const [kind = '', name = '', ...below] = action.path.split('/');
+  const id = kind === 'project' ? (await projectCalled(name, tenant))?.id : await idOf(name, tenant);
   if (id === undefined) return;
   const body = action.body && (await withIds(inTenant(action.body, tenant.name), tenant));
   const token = action.who === 'owner' ? tenant.ownerToken : tenant.otherToken;
-  await ask(tenant, `/api/v2/workspaces/${[id, ...below].join('/')}`, {
+  const path = `/api/v2/${kind}s/${id}`;
+  await ask(tenant, [path, ...below].join('/'), {
     method: action.method,
     token,
-    ...(body && { body: action.keepsOwnership ? await withOwnership(body, id, tenant) : body }),
+    ...(body && { body: action.keepsOwnership ? await withOwnership(body, path, tenant) : body }),
   });
 }
 
@@ -113,12 +132,13 @@ async function withIds(body: JsonObject, tenant: Tenant): Promise<JsonObject> {
   return { data: items.filter((item) => item !== undefined) };
 }
 
-async function withOwnership(body: JsonObject, id: string, tenant: Tenant): Promise<JsonObject> {
-  const value = (await tagsOf(id, tenant))?.get(ownershipTagKey);
+async function withOwnership(body: JsonObject, path: string, tenant: Tenant): Promise<JsonObject> {
+  const key = path.startsWith('/api/v2/projects/') ? projectTagKey : ownershipTagKey;
+  const value = (await bindingsAt(path, tenant))?.get(key);
   if (value === undefined) return body;
-  return JSON.parse(JSON.stringify(body), (key, member: unknown) =>
-    key === 'tag-bindings' && isJsonObject(member as Json)
-      ? { data: [...(member as { data: Json[] }).data, ownershipBinding(value)] }
+  return JSON.parse(JSON.stringify(body), (name, member: unknown) =>
+    name === 'tag-bindings' && isJsonObject(member as Json)
+      ? { data: [...(member as { data: Json[] }).data, ownershipBinding(value, key)] }
       : member,
   );
 }

@@ -23,6 +23,8 @@ export const bystander = 'bystander';
 export const billing = 'billing';
 /** A workspace that exists without an ownership tag, for manifests to adopt. */
 export const legacy = 'legacy';
+/** A project that exists without an ownership tag, for manifests to adopt. No workspace gives its id, because it may go. */
+export const legacyProject = 'found';
 /** A workspace of others, who let this stack keep its tags and its consumers. */
 export const annex = 'annex';
 
@@ -69,6 +71,7 @@ function organizationOf(tenant: string, habit: number): OrganizationSeed {
         ...{ name: 'agents', id: id('prj-agents') },
         ...{ 'default-execution-mode': 'agent', 'default-agent-pool': 'inherited' },
       },
+      { name: legacyProject, id: id('prj-found'), 'tag-bindings': { 'cost-owner': 'finance', env: 'old' } },
     ],
     workspaces: [
       workspace(bystander, { env: 'theirs' }, { 'resource-count': 3 }),
