@@ -61,6 +61,7 @@ export function listWorkspaces(session: Session): Promise<WorkspaceList> {
       incomplete: [
         ...whyIncomplete(session, pages),
         ...whyFewer(session, pages.items.length, read.length),
+        ...whyRepeated(session, items),
         ...(incomplete === undefined ? [] : [incomplete]),
       ],
     };
@@ -162,6 +163,22 @@ function whyFewer({ target }: Session, given: number, understood: number): strin
   const nameless = given - understood;
   const subject = `${nameless} of ${counted(given, 'document')} in ${where} ${nameless === 1 ? 'has' : 'have'}`;
   return [`not all workspaces could be parsed: ${subject} no name`];
+}
+
+/** Names are unique in an organization: a list with one name twice may lack the workspace that has another name. */
+function whyRepeated({ target }: Session, items: readonly WorkspaceItem[]): string[] {
+  const ids = new Map<string, string>();
+  for (const { id, name } of items) {
+    const other = ids.get(name);
+    if (other !== undefined && other !== id) {
+      const where = `the list of organization ${quoted(target.organization ?? '')}`;
+      return [
+        `not all workspaces were read: ${where} has ${quoted(other)} and ${quoted(id)} as ${quoted(name)}`,
+      ];
+    }
+    ids.set(name, id);
+  }
+  return [];
 }
 
 /** Undefined when any workspace lacks its tags: some services silently ignore the include. */

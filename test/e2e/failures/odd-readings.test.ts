@@ -239,3 +239,20 @@ it.each([
     );
   },
 );
+
+describe('a list of workspaces', () => {
+  it('with one name for two of them is not complete: nothing undeclared is deleted', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), workspace('other'), workspace('dropped'));
+    await stack.declare(workspace('app'), workspace('other'));
+    const twins = (body: unknown) =>
+      JSON.parse(JSON.stringify(body).replaceAll('"name":"other"', '"name":"app"'));
+    bench.wire.reset();
+    bench.wire.add({ method: 'GET', path: /\/workspaces\?/, times: 100, fault: { rewrite: twins } });
+    const { out } = await stack.run(['apply', '--yes'], 5);
+    expect(out.replace(/\s+/g, ' ')).toMatch(/not all workspaces were read: .* as "app"/);
+    expect(out).toContain('no longer declared, but the plan is incomplete, so nothing is removed');
+    expect(bench.written()).toEqual([]);
+  });
+});
