@@ -12,16 +12,14 @@ const plan = (count: number, effect = 'blocks') =>
     digest: '0123456789abcdef0123456789abcdef',
     changes: [{}],
     problems: [],
-    guards: ids
-      .slice(0, count)
-      .map((id) => ({
-        id,
-        effect,
-        message: 'x',
-        counted: 1,
-        concerns: [{ address: { kind: 'Workspace', target: 'acme', name: 'app' }, messages: ['x'] }],
-        ruleHash: 'a'.repeat(32),
-      })),
+    guards: ids.slice(0, count).map((id) => ({
+      id,
+      effect,
+      message: 'x',
+      counted: 1,
+      concerns: [{ address: { kind: 'Workspace', target: 'acme', name: 'app' }, messages: ['x'] }],
+      ruleHash: 'a'.repeat(32),
+    })),
   }) as unknown as Plan;
 
 const rules = { from: [{ signers: 'signers' }] };
