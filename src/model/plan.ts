@@ -25,7 +25,7 @@ export interface Plan {
   readonly part?: PlanPart;
   /** in the order in which apply starts them; none with action `none` */
   readonly changes: readonly Change[];
-  /** sorted; an approval covers which name stands for which resource, also where nothing is sent */
+  /** sorted; an approval covers which name resolves to which resource, also where nothing is sent */
   readonly changedNames: readonly ChangedName[];
   /** declared resources with nothing to do */
   readonly unchanged: number;
@@ -47,7 +47,7 @@ export interface Plan {
 }
 
 /**
- * A name that stands for another resource or thing than the ledger has for it: the name of a resource, or one that a resource
+ * A name that resolves to another resource or thing than the ledger has for it: the name of a resource, or one that a resource
  * gives in place of an id. It has either `resource` or `field`.
  */
 export interface ChangedName {
@@ -153,7 +153,7 @@ export interface ChangeDifference {
     readonly one?: string;
     readonly other?: string;
   }[];
-  /** names that stand for something else, if the plans disagree about what */
+  /** names that resolve to something else, if the plans disagree about what */
   readonly names?: readonly NameDifference[];
   /** only those that differ */
   readonly fields: readonly FieldDifference[];

@@ -39,7 +39,7 @@ export function checkApprovedChanges(fresh: FreshPlan, approved: Approved): Appr
 }
 
 /**
- * Every approved change must be done, or planned as it was approved, and nothing else may be planned. A name may stand for another
+ * Every approved change must be done, or planned as it was approved, and nothing else may be planned. A name may resolve to another
  * resource than in the ledger only where that was approved.
  */
 export function checkWork(fresh: FreshPlan, given: ApprovedWork): ApprovalVerdict {
@@ -85,7 +85,7 @@ function isDone({ action }: DigestedChange, fresh: DigestedChange | undefined): 
 
 /**
  * What is left of an approved exchange covers the same ids, and maybe fewer of the ledger. A name that the fresh plan lacks must
- * still stand for what was approved: the ledger has that by now, and nobody gave the name back.
+ * still resolve to what was approved: the ledger has that by now, and nobody gave the name back.
  */
 function isNameCovered(
   { one: approved, other: fresh }: NameDifference,

@@ -137,7 +137,7 @@ function isOfSamePlace(
   );
 }
 
-/** What each name was last approved to stand for. */
+/** What each name was last approved to resolve to. */
 function mergeNames(names: readonly ChangedName[]): ChangedName[] {
   const keyOf = ({ address, field, resource }: ChangedName) =>
     canonicalText([formatAddress(address), field ?? null, resource ?? null]);

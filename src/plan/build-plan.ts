@@ -76,7 +76,7 @@ export interface PlanResult {
   ): Readonly<Record<string, string>> | undefined;
   /** Resources that have the names of others, because somebody changed names in the service. */
   exchangedNames(): readonly ExchangedName[];
-  /** The id that a changed name of an earlier plan stands for now; undefined if nothing has it any more. */
+  /** The id that a changed name of an earlier plan resolves to now; undefined if nothing has it any more. */
   idNow(name: ChangedName): string | undefined;
   /** Compares a live resource that was read again just before a call of its change is sent. */
   recheck(change: Change, live: LiveResource | undefined, about: RecheckMoment): Recheck;

@@ -77,7 +77,7 @@ export function compareChanges(
   return pairs(one, other, addressText).flatMap(([a, b]) => compareChange(stack, a, b) ?? []);
 }
 
-/** The changes that differ, and the names that stand for other resources in the two, by the resource that they are about. */
+/** The changes that differ, and the names that resolve to other resources in the two, by the resource that they are about. */
 function compareWork(stack: string, one: ApprovedWork, other: ApprovedWork): ChangeDifference[] {
   return withNames(
     compareChanges(stack, one.changes, other.changes),
@@ -86,7 +86,7 @@ function compareWork(stack: string, one: ApprovedWork, other: ApprovedWork): Cha
   );
 }
 
-/** The names that do not stand for the same in both plans. */
+/** The names that do not resolve to the same in both plans. */
 export function compareNames(
   one: readonly ChangedName[],
   other: readonly ChangedName[],

@@ -23,7 +23,7 @@ export type PlanMeaning = Pick<Plan, 'stack' | 'targets' | 'selection'> & {
   readonly part?: Pick<PlanPart, 'selectors'>;
 } & ApprovedWork;
 
-/** What a plan does, and the names that stand for something else than before: together its digest items. */
+/** What a plan does, and the names that resolve to something else than before: together its digest items. */
 export type ApprovedWork = Pick<Plan, 'changedNames'> & { readonly changes: readonly DigestedChange[] };
 
 /**
@@ -74,7 +74,7 @@ export function actionItem(change: DigestedChange): DigestItem {
 /** In place of an action. No action has this name, so a trueup that does not know it finds other items than those that were approved. */
 const changedNameWord = 'changed name';
 
-/** What a name stands for, with the ids of now and of the ledger: an approval does not cover the same change of another resource. */
+/** What a name resolves to, with the ids of now and of the ledger: an approval does not cover the same change of another resource. */
 export function nameItem({ address, ...meant }: ChangedName): DigestItem {
   return canonicalText([formatAddress(address), changedNameWord, { ...meant }]);
 }

@@ -1,5 +1,5 @@
 /**
- * Names that stand for other resources than before, because somebody changed names in the service: what the guard says about
+ * Names that resolve to other resources than before, because somebody changed names in the service: what the guard says about
  * them, and what the digest has of them.
  */
 import { idKey } from '../compare/match-ids.ts';
@@ -46,7 +46,7 @@ export function changedNamesOf({ references, exchanged }: FoundNames): readonly 
   return [...byText].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, name]) => name);
 }
 
-/** The id that a changed name of an earlier plan stands for now; undefined if nothing has it any more. */
+/** The id that a changed name of an earlier plan resolves to now; undefined if nothing has it any more. */
 export function idNow({ desired, live }: PlanContext, name: ChangedName): string | undefined {
   const { address, field, resource } = name;
   if (field !== undefined) return desired.get(formatAddress(address))?.names?.[field]?.id;
@@ -120,7 +120,7 @@ function exchangedText(
   return `${subject}the ledger has ${quoted(id)} as ${quoted(recordedAs)}${other}: give them their names back in the service, or apply what is declared to the resources as they are called now`;
 }
 
-/** Where the ledger has the id of a live resource, if the name of the resource stands for another one there. */
+/** Where the ledger has the id of a live resource, if the name of the resource resolves to another one there. */
 function exchangedWith(
   context: PlanContext,
   address: Address,

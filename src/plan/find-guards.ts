@@ -31,7 +31,7 @@ import { takenOverAddresses } from './take-over-stack.ts';
  * All guards that fire: blocking ones first, then by id, kind and target.
  * @param drafts of the plan
  * @param about.all the drafts of the whole stack, which say what it owns
- * @param about.names those that stand for something else than before
+ * @param about.names those that resolve to something else than before
  */
 export function findGuards(
   context: PlanContext,

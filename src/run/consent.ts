@@ -119,7 +119,7 @@ export function passedGuards({ guards }: Plan, before: readonly string[] = []): 
   return [...new Set([...before, ...own])].filter((id) => !aboutCommits.includes(id)).sort();
 }
 
-/** The guards that block a plan with this consent, without those that nobody was asked about when an earlier apply went on. */
+/** The guards that block a plan with this consent. Guards that an earlier apply passed when it continued are left out. */
 export function acknowledgedOf(
   { guards }: Plan,
   { acknowledged, passed }: Pick<Consent, 'acknowledged' | 'passed'>,

@@ -152,7 +152,7 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
   };
 }
 
-/** A plan that needs no approval is compared with none, so what names stand for was seen only in the plan itself. */
+/** A plan that needs no approval has no approved names to compare with: only its own digest covers them. */
 function showsNames({ digest }: GivenPlan, plan: Plan): boolean {
   return plan.changedNames.length === 0 || digest === plan.digest;
 }

@@ -1,4 +1,4 @@
-/** The schema of the names in a plan that stand for something else than at the last apply. */
+/** The schema of the names in a plan that resolve to something else than at the last apply. */
 import { Type } from 'typebox';
 
 const text = (description: string) => Type.String({ description });
@@ -20,6 +20,6 @@ export const changedNamesSchema = Type.Array(
   ),
   {
     description:
-      'names that stand for something else than at the last apply; they are approved with the changes',
+      'names that resolve to something else than at the last apply; they are approved with the changes',
   },
 );
