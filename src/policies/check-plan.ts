@@ -162,11 +162,9 @@ export function isMatched(
   // A stack chooses the names of its targets, and not where they are.
   const mount = place?.replace(/^(.*\/)?auth\//, '');
   const names = [address.target, place, mount].filter((name) => name !== undefined);
-  if (
-    targets !== undefined &&
-    !targets.some((pattern) => names.some((name) => matchesPattern(name, pattern)))
-  )
-    return false;
+  const isThere = (pattern: string) =>
+    names.some((name) => matchesPattern(name, name === place ? asPlace(place, pattern) : pattern));
+  if (targets !== undefined && !targets.some(isThere)) return false;
   if (hasUnknownTags === true) return true;
   return Object.entries(tags).every(([key, patterns]) => {
     // A change of the tag itself must not lead out of the policy.
@@ -176,6 +174,11 @@ export function isMatched(
     const values = [has, tagsBefore].flatMap((all) => (Object.hasOwn(all, key) ? [all[key] ?? ''] : []));
     return values.some((value) => patterns.some((pattern) => matchesPattern(value, pattern)));
   });
+}
+
+/** Names of organizations do not differ in case, and a place has them in lower case. Those of mounts do. */
+function asPlace(place: string, pattern: string): string {
+  return place.includes('/') ? pattern : pattern.toLowerCase();
 }
 
 interface Decision {

@@ -129,6 +129,18 @@ describe('A policy about a target', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
+  it('names its organization as the service shows it, in capitals as well', async () => {
+    const bench = await openBench({ others: ['Platform'] });
+    for (const pattern of ['Platform', 'PLAT*']) {
+      const stack = await bench.checkout({ spec: withPolicies, workspaces: { organization: 'Platform' } });
+      const inPlatform = policy('platform', { match: { kinds: ['Workspace'], targets: [pattern] } });
+      await stack.write('policies/rules.yaml', policiesText(inPlatform));
+      await stack.declare(workspace('app'));
+      await stack.run(['apply', '--yes'], 5);
+    }
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
   it('can ask for its organization in the rule', async () => {
     const { guards, stack } = await begin([policy('acme', { rule: 'change.place != "acme"' })]);
     await stack.declare(workspace('app'), role('web'));
