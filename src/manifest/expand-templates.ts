@@ -11,6 +11,7 @@ import { quoted } from '../model/quoted.ts';
 import { namedVariables } from './check-secret-sources.ts';
 import { displayPath, findRepository, type Repository, standardInput } from './files/find-stack.ts';
 import { missingProblems } from './files/missing-problems.ts';
+import { type PrivateFile, privateFiles } from './files/private-files.ts';
 import { readText } from './files/read-text.ts';
 import { TrackedFiles } from './files/tracked-files.ts';
 import type { Loaded, LoadInput } from './load-documents.ts';
@@ -26,6 +27,7 @@ import {
   countOf,
   type EachLists,
   eachPath,
+  namedFiles,
   readEach,
   wrongItems,
 } from './templates/read-each.ts';
@@ -37,12 +39,16 @@ const maxMade = 100_000;
 /** How many expressions are replaced at most, in all documents together. */
 const maxReplaced = 20_000_000;
 
-type ExpandInput = Pick<LoadInput, 'cwd' | 'drafts' | 'readIndex' | 'learnVariables' | 'kinds'>;
+type ExpandInput = Pick<
+  LoadInput,
+  'cwd' | 'drafts' | 'readIndex' | 'readIgnored' | 'learnVariables' | 'kinds'
+>;
 
 /** The same with documents in place of templates, the files of lists, and what is wrong with them. */
 export async function expandTemplates(loaded: Loaded, input: ExpandInput): Promise<Loaded> {
   const names = secretNames(input.kinds);
   const files = new ListFiles(loaded, { ...input, names });
+  await files.refusePrivate(loaded.documents.filter(isTemplate));
   const budget = { made: 0, replaced: 0 };
   const expanded: Expanded[] = [];
   for (const document of loaded.documents)
@@ -165,6 +171,7 @@ class ListFiles {
   readonly sources: SourceText[] = [];
   #first: { readonly document: YamlDocument; readonly path: Path } | undefined;
   #repository: Promise<Repository> | undefined;
+  #private: ReadonlyMap<string, PrivateFile> = new Map();
 
   constructor({ directory }: Loaded, input: ListInput) {
     this.#input = input;
@@ -178,14 +185,23 @@ class ListFiles {
     return [...this.#read.keys()];
   }
 
+  /** Finds the files that no list can be, before one is read: git is asked about all of them together. */
+  async refusePrivate(templates: readonly YamlDocument[]): Promise<void> {
+    const files = templates.flatMap((document) =>
+      namedFiles(document).map((path) => this.#absolute(path, document)),
+    );
+    if (files.length === 0) return;
+    const { readIgnored } = this.#input;
+    const repository = await this.#home();
+    this.#private = await privateFiles(files, { repository, tracked: this.#tracked, readIgnored });
+  }
+
   /** @param path relative to the file of the document; to the stack for a document on standard input */
   async read(
     path: string,
     at: { readonly document: YamlDocument; readonly path: Path },
   ): Promise<ItemList | readonly Diagnostic[]> {
-    const { file } = at.document.source;
-    const folder = file === standardInput ? this.#directory : dirname(resolve(this.#input.cwd, file));
-    const absolute = resolve(folder, path);
+    const absolute = this.#absolute(path, at.document);
     this.#first ??= at;
     const reading = this.#read.get(absolute) ?? this.#readFile(absolute);
     this.#read.set(absolute, reading);
@@ -204,14 +220,25 @@ class ListFiles {
     return { files, problems: missingProblems(files, placeIn(this.#first.document, this.#first.path)) };
   }
 
+  #absolute(path: string, { source: { file } }: YamlDocument): string {
+    const folder = file === standardInput ? this.#directory : dirname(resolve(this.#input.cwd, file));
+    return resolve(folder, path);
+  }
+
+  #home(): Promise<Repository> {
+    this.#repository ??= findRepository(this.#directory);
+    return this.#repository;
+  }
+
   async #readFile(absolute: string): Promise<ItemList | readonly Diagnostic[]> {
     const { cwd, drafts, names } = this.#input;
     const file = displayPath(absolute, cwd);
+    const hidden = this.#private.get(absolute);
+    if (hidden !== undefined) return [refusePrivate(file, hidden)];
     const isWanted = (path: string) => path === absolute;
     await this.#tracked?.notePath(absolute, { isFile: isWanted, isEntered: () => true, mayHold: () => true });
-    this.#repository ??= findRepository(this.#directory);
     const text =
-      drafts?.get(absolute) ?? (await readText(absolute, { file, repository: await this.#repository }));
+      drafts?.get(absolute) ?? (await readText(absolute, { file, repository: await this.#home() }));
     if (typeof text !== 'string') return [text];
     if (text.trim() === '')
       return [
@@ -226,6 +253,27 @@ class ListFiles {
     else this.sources.push(source);
     return list;
   }
+}
+
+/** Without a place: it is that of the template. */
+function refusePrivate(file: string, found: PrivateFile): Diagnostic {
+  const code = 'private-list';
+  if (typeof found === 'object')
+    return {
+      ...incomplete(code, `git cannot tell whether it ignores the list ${quoted(file)}: ${found.why}`),
+      fix: 'let git read this repository: a list that it ignores is not read',
+    };
+  const [message, fix] =
+    found === 'state'
+      ? [
+          `${quoted(file)} lies in a folder ".trueup", where trueup keeps what is not for others`,
+          'put the list into another folder',
+        ]
+      : [
+          `git ignores ${quoted(file)}, and commands print what a list holds`,
+          'put the list into a file that git tracks',
+        ];
+  return { code, severity: 'error', class: 'invalid', message, fix };
 }
 
 function readYaml(source: SourceText): ItemList | readonly Diagnostic[] {

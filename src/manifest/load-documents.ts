@@ -28,6 +28,7 @@ import { parseDocuments } from './yaml/parse-documents.ts';
 import { type AdjustStack, readStack, type StackReading } from './read-stack.ts';
 import { matchFiles } from './files/match-files.ts';
 import { missingProblems } from './files/missing-problems.ts';
+import type { ReadIgnored } from './files/private-files.ts';
 import { decodeText, fileOutsideRepository, maxTextBytes, readText } from './files/read-text.ts';
 import { type ReadIndex, TrackedFiles } from './files/tracked-files.ts';
 import { secretNames } from './yaml/secret-fields.ts';
@@ -44,6 +45,7 @@ export interface LoadInput {
   readonly drafts?: FileDrafts | undefined;
   readonly adjust?: AdjustStack | undefined;
   readonly readIndex?: ReadIndex | undefined;
+  readonly readIgnored?: ReadIgnored | undefined;
   readonly learnVariables?: LearnVariables | undefined;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;

@@ -18,6 +18,7 @@ import { chooseTargets } from './choose-targets.ts';
 import { type Declaration, declare } from './declaration.ts';
 import { groupTargets, StackDefaults } from './stack-defaults.ts';
 import { slashes } from './files/find-stack.ts';
+import type { ReadIgnored } from './files/private-files.ts';
 import type { ReadIndex } from './files/tracked-files.ts';
 import { isTemplate } from './templates/is-template.ts';
 import {
@@ -52,6 +53,8 @@ interface ManifestInput {
   readonly adjust?: AdjustStack | undefined;
   /** reads what a repository tracks; without it, a partial checkout is not noticed */
   readonly readIndex?: ReadIndex;
+  /** without it, a list may be a file that git ignores */
+  readonly readIgnored?: ReadIgnored;
   readonly learnVariables?: LearnVariables;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;

@@ -194,6 +194,11 @@ export const manifestCodes = {
     class: 'invalid',
     fix: 'write a list of texts, a list of maps with a "key", or a map',
   },
+  'private-list': {
+    title: 'A list is a file that git ignores, or one of trueup itself',
+    class: ['invalid', 'incomplete'],
+    fix: 'put the list into a file that git tracks: "trueup render" prints what it holds',
+  },
   'csv-syntax': {
     title: 'The text of a list is not valid CSV',
     class: 'invalid',

@@ -4,7 +4,7 @@
  * problem of the manifests is printed with one.
  */
 import { dialects } from '../api/dialects.ts';
-import { readIndex } from '../ledger/git/checkout.ts';
+import { readIgnored, readIndex } from '../ledger/git/checkout.ts';
 import { standardInput } from '../manifest/files/find-stack.ts';
 import type { FileDrafts } from '../manifest/load-documents.ts';
 import { type Manifests, readManifests } from '../manifest/read-manifests.ts';
@@ -60,6 +60,11 @@ export async function loadManifests(
 ): Promise<LoadedManifests> {
   let began: number | undefined;
   let loosened: readonly LoosenedSetting[] = [];
+  const gitAt = (directory: string) => ({
+    directory,
+    env: host.env,
+    ...(runEnded && { signal: runEnded }),
+  });
   const manifests = await readManifests({
     ...(path === undefined ? {} : { path }),
     cwd: host.cwd,
@@ -78,7 +83,8 @@ export async function loadManifests(
       },
     }),
     learnVariables: (names) => keepVariables(names, host),
-    readIndex: (directory) => readIndex({ directory, env: host.env, ...(runEnded && { signal: runEnded }) }),
+    readIndex: (directory) => readIndex(gitAt(directory)),
+    readIgnored: (directory, paths) => readIgnored(gitAt(directory), paths),
     kinds: host.kinds,
     dialects,
     now: host.now(),

@@ -217,6 +217,24 @@ export async function readIndex(place: GitContext, pathspec = '.'): Promise<read
   }
 }
 
+/** @param paths relative to the directory, with slashes. @returns those that git ignores; it ignores no tracked file */
+export async function readIgnored(
+  place: GitContext,
+  paths: readonly string[],
+): Promise<ReadonlySet<string> | NoIndex> {
+  try {
+    // With "./", none of them is taken for a pattern of git.
+    const input = paths.map((path) => `./${path}\0`).join('');
+    const { code, out, message } = await runGit(['check-ignore', '-z', '--stdin'], place, input);
+    // It ends with 1 if it ignores none of them.
+    if (code > 1) return { why: message.replace(/^fatal: /, '') };
+    const ignored = out.toString().split('\0').filter(Boolean);
+    return new Set(ignored.map((path) => path.slice('./'.length)));
+  } catch (error) {
+    return { why: messageOf(error) };
+  }
+}
+
 /** Submodules with content, but at another commit than in the index; changed files in them do not count. */
 async function movedSubmodules(
   { directory, ...place }: GitContext,

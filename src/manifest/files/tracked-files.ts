@@ -66,6 +66,12 @@ export class TrackedFiles {
     };
   }
 
+  /** Whether the index of the repository around a real path has it; a submodule is tracked, too. */
+  async isTracked(real: string): Promise<boolean> {
+    const folder = await this.#nodeAt(dirname(real));
+    return folder instanceof Map && folder.has(basename(real));
+  }
+
   /**
    * Notes what is missing in a folder that exists, and the submodules in it that are empty or at another commit.
    * @param names what the folder holds

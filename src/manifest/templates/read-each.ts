@@ -45,6 +45,16 @@ export function readEach(document: YamlDocument, readList: ReadList): Promise<Ea
   return new EachReader(document, readList).read();
 }
 
+/** The files that the lists of a template name, also if something else in it is wrong. */
+export function namedFiles({ value }: YamlDocument): readonly string[] {
+  const each = memberOf(memberOf(value, 'metadata'), 'each');
+  const matrix = memberOf(each, 'matrix');
+  return [each, ...(isJsonObject(matrix) ? Object.values(matrix) : [])].flatMap((list) => {
+    const file = memberOf(list, 'file');
+    return typeof file === 'string' ? [file] : [];
+  });
+}
+
 class EachReader {
   readonly #document: YamlDocument;
   readonly #readList: ReadList;
