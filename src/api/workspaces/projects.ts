@@ -113,7 +113,7 @@ export async function readProjectById(session: Session, id: string): Promise<Pro
 }
 
 /** Whether the stack declares projects, or its ledger has some. */
-function isManaged({ known }: Session): boolean {
+export function isManaged({ known }: Session): boolean {
   const { declared = [], records } = known?.(projectKind) ?? {};
   return declared.length > 0 || (records?.size ?? 0) > 0;
 }

@@ -3,7 +3,7 @@
  * assessments that its organization enforces. Requests are sent only if a manifest may change the outcome.
  */
 import { enforcesAssessments, organizationMode } from '../../api/workspaces/organization.ts';
-import { projectMode, readProject, readProjectAgain } from '../../api/workspaces/projects.ts';
+import { isManaged, projectMode, readProject, readProjectAgain } from '../../api/workspaces/projects.ts';
 import { keptAssessments } from '../../api/workspaces/workspace-call.ts';
 import type { WorkspaceItem } from '../../api/workspaces/workspace.ts';
 import { findRenamed, recordAbout } from '../../compare/match-ids.ts';
@@ -175,7 +175,8 @@ async function predictAssessmentsNote(
 }
 
 // Predicts what a workspace inherits from its project after the plan. Projects are read only where that may change: for a workspace
-// that is created, that moves, that falls back to its project's duration, or whose own local mode ends (wire/workspaces 1.5.19).
+// that is created, that moves, that falls back to its project's duration, or whose own local mode ends (wire/workspaces 1.5.19). What
+// the plan itself changes in a project counts also where nothing was destroyed before.
 
 export async function predictInherited(
   session: Session,
@@ -188,7 +189,8 @@ export async function predictInherited(
     request.declared.filter(isDeclaration).map(async (one) => {
       const known = find(one);
       const found = known.live;
-      if (!mayChange(session, one.spec, known)) return [];
+      const isAsked = mayChange(session, one.spec, known);
+      if (!isAsked && !(isManaged(session) && endsPause(one.spec, known))) return [];
       const id = one.spec.projectId ?? found?.spec.projectId;
       // If there is no workspace yet, a service that does not list its projects may still have the named one.
       const mayHave = hasProjects || (live.length === 0 && id !== undefined);
@@ -196,10 +198,21 @@ export async function predictInherited(
         hasProjects: mayHave,
         isNew: found === undefined,
       });
-      return given === undefined ? [] : [[formatAddress(one.address), given] as const];
+      const isUsed = isAsked || given?.plannedBy !== undefined;
+      return given === undefined || !isUsed ? [] : [[formatAddress(one.address), given] as const];
     }),
   );
   return new Map(predicted.flat());
+}
+
+/** Whether the service destroyed nothing, because runs were local or destroy plans were not allowed, and the manifest may end that. */
+function endsPause(spec: WorkspaceSpec, { live, record }: KnownWorkspace): boolean {
+  if (live === undefined) return false;
+  const mode = live.spec.executionMode ?? live.inherited?.['executionMode'];
+  const endsLocal = mode === 'local' && typeof spec.executionMode === 'string' && spec.executionMode !== mode;
+  const { allowDestroyPlan: allows } = spec;
+  const isAllowed = allows === undefined ? record?.fields.allowDestroyPlan !== undefined : allows !== false;
+  return endsLocal || (live.spec.allowDestroyPlan === false && isAllowed);
 }
 
 /** Finds what is known of a declared workspace, by the rules by which a plan matches names, former names, records and ids. */

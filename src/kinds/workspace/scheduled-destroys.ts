@@ -50,10 +50,11 @@ function scheduleAfter(context: WorkspaceComparison): string | undefined {
   return value === null ? undefined : `after ${quotedUnlessPlain(value)} without activity`;
 }
 
-/** The plan may give the project a duration first, which a workspace without a schedule of its own inherits. */
+/** The plan may give the project another duration first, which a workspace without a schedule of its own inherits. */
 function durationWithPlan(context: WorkspaceComparison): string | null {
   const { desired, live, inheritable } = context;
-  const { value } = durationAfter(context);
+  const { value, stays } = durationAfter(context);
+  if (stays && inheritable?.plannedBy !== undefined) return textOf(inheritable.values[duration]);
   const hasOwn = value !== null || live?.facts.inheritsAutoDestroy === false;
   if (hasOwn || inheritable?.plannedBy === undefined) return value;
   if (desired[duration] !== undefined || canonicalTime(live?.spec[time]) !== null) return value;
@@ -80,7 +81,8 @@ function modeAfter(context: WorkspaceComparison): Json | undefined {
   const { executionMode: declared } = desired;
   if (typeof declared === 'string') return declared;
   const { executionMode: inherited } = inheritedAfter(context).inherited?.values ?? {};
-  if (inherited !== undefined) return inherited;
+  if (inherited !== undefined)
+    return inheritable?.plannedBy === undefined ? inherited : inheritable.values['executionMode'];
   const losesOwn = live !== undefined && endsOwnMode({ spec: desired, recorded: record, live });
   return losesOwn ? inheritable?.values['executionMode'] : modeBefore(context);
 }

@@ -220,3 +220,55 @@ describe('A workspace with a time of its own, where a time does not keep a durat
     await stack.run(['apply', '--yes'], 5);
   });
 });
+
+describe.each(bothDialects)('In the dialect %s, a plan that changes a project first', (dialect) => {
+  const days = (autoDestroyActivityDuration: string, more: object = {}) =>
+    project('payments', { autoDestroyActivityDuration, ...more });
+  const app = (more: object) => workspace('app', { project: 'payments', ...more });
+  const [isLocal, isRemote] = [{ executionMode: 'local' }, { executionMode: 'remote' }];
+  const [forbids, allows] = [{ allowDestroyPlan: false }, { allowDestroyPlan: true }];
+  const [localRuns, remoteRuns] = ['local', 'remote'].map((mode) => ({ defaultExecutionMode: mode }));
+
+  it.each([
+    [
+      'a duration, and ends the local runs of a workspace',
+      [project('payments'), isLocal],
+      [days('2d'), isRemote],
+    ],
+    ['a shorter duration, and ends local runs', [days('14d'), isLocal], [days('2d'), isRemote]],
+    ['a duration, and allows destroy plans', [project('payments'), forbids], [days('2d'), allows]],
+    ['a duration, and no longer forbids destroy plans', [project('payments'), forbids], [days('2d'), {}]],
+    [
+      'remote runs, and allows destroy plans',
+      [days('2d', localRuns), forbids],
+      [days('2d', remoteRuns), allows],
+    ],
+  ] as const)(
+    'gives it %s, and an apply that was stopped after it continues with the same approval',
+    async (_, [was, before], [becomes, after]) => {
+      const { bench, stack } = await openProjects(dialect);
+      await stack.declare(was, app(before));
+      await stack.insist();
+      await stack.declare(becomes, app(after));
+      const { digest, acknowledge } = await stack.plan();
+      await stack.run(['plan', '--out', 'plan.json'], 0);
+      const apply = ['apply', 'plan.json', '--approve', digest, '--ack', acknowledge.join(',')];
+      bench.wire.add({ method: 'PATCH', path: /\/workspaces\/ws-/, times: 9, fault: { answer: 422 } });
+      const { out } = await stack.run(apply, 6);
+      expect(out).not.toContain('stale');
+      bench.wire.reset();
+      await stack.run(apply, 0);
+      expect((await stack.plan()).changes).toEqual([]);
+    },
+  );
+
+  it('goes through, and the change of the project comes along with the workspace', async () => {
+    const { bench, stack } = await openProjects(dialect);
+    await stack.begin(project('payments'), app(isLocal));
+    await stack.declare(days('2d'), app(isRemote));
+    const select = ['--select', 'Workspace/acme/app'];
+    const part = JSON.parse((await stack.run(['plan', '--format', 'json', ...select], 0)).out);
+    await stack.run(['apply', ...select, '--approve', part.digest, '--ack', part.acknowledge.join(',')], 0);
+    expect(bench.written()).toHaveLength(2);
+  });
+});
