@@ -141,7 +141,7 @@ function readProjectTags(session: Session, item: ProjectItem): Promise<TagsAnswe
 }
 
 /**
- * The tags of a project that the stack does not manage; undefined if they are not known. A service without projects names no default.
+ * The tags of a project that the stack does not manage; undefined if they are not known: only an organization shows that it has none.
  * @param id null: of a workspace that the service shows without a project; undefined: the default project
  */
 export async function tagsOfProject(
@@ -149,7 +149,8 @@ export async function tagsOfProject(
   id: string | null | undefined,
 ): Promise<Tags | undefined> {
   const list = await listProjects(session, true);
-  if (typeof id !== 'string' && list.isMissing && (await defaultProject(session)) === undefined) return {};
+  const organization = typeof id !== 'string' && list.isMissing ? await readOrganization(session) : undefined;
+  if (organization !== undefined && defaultProjectIn(organization) === undefined) return {};
   const wanted = id === undefined ? await defaultOf(session, list) : id;
   const item = typeof wanted === 'string' ? list.byId.get(wanted) : undefined;
   if (item === undefined) return undefined;
@@ -298,8 +299,7 @@ function asPlanned(project: Project, { known }: Session, declared: DesiredResour
 
 /** The organization names the default project: a list with one project may be incomplete for this token. */
 async function defaultOf(session: Session, { byId, problem }: ProjectList): Promise<string | undefined> {
-  if (problem !== undefined) return undefined;
-  const organization = await readOrganization(session);
+  const organization = problem === undefined ? await readOrganization(session) : undefined;
   if (organization === undefined) return undefined;
   return defaultProjectIn(organization) ?? (byId.size === 1 ? [...byId.keys()][0] : undefined);
 }

@@ -109,6 +109,9 @@ describe('A policy by tags, where the stack does not declare the project', () =>
     expect(await guards()).not.toContain(found);
     bench.wire.add({ method: 'GET', path: /\/acme\/projects/, times: 99, fault: { answer: 404 } });
     expect(await guards()).toContain(found);
+    // Nor may it read the organization.
+    bench.wire.add({ method: 'GET', path: /\/organizations\/acme$/, times: 99, fault: { answer: 404 } });
+    expect(await guards()).toContain(found);
     await stack.run(['apply', '--yes'], 5);
     expect(bench.wire.writes()).toEqual([]);
   });
