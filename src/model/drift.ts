@@ -12,6 +12,8 @@ import type { LastModified } from './audit-trail.ts';
 export interface Drift extends Pick<Plan, 'stack' | 'selection' | 'part'> {
   readonly targets: readonly PlanTarget[];
   readonly drifted: readonly DriftedResource[];
+  /** names in manifests that refer to other things of the service than the ledger recorded: somebody changed the names there */
+  readonly changedNames: readonly DriftedName[];
   readonly pending: readonly PendingResource[];
   /** absent if it was not requested */
   readonly unmanaged?: Unmanaged;
@@ -51,6 +53,24 @@ export interface DriftedResource {
   readonly declaredAs?: Address;
   /** absent when no audit trail was read */
   readonly lastModified?: LastModified;
+}
+
+/** A name in a manifest that has another id than the ledger recorded for it. */
+export interface DriftedName {
+  /** the resource whose manifest gives the name */
+  readonly address: Address;
+  /** the field of the id, such as `projectId` */
+  readonly field: string;
+  /** as the manifest has it */
+  readonly given: string;
+  /** the id that it has now; the address of what an apply would create under it */
+  readonly id: string;
+  /** the ids that the ledger has under it */
+  readonly recorded: readonly string[];
+  /** a clause with both ids */
+  readonly message: string;
+  readonly fix: string;
+  readonly place?: Place;
 }
 
 export interface PendingResource {

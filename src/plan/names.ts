@@ -192,30 +192,41 @@ export interface ChangedReference {
   readonly names: readonly ChangedName[];
 }
 
-/**
- * The declared resources with a name that now has another id than the ledger recorded: in the record of the resource itself, or, if
- * it did not have this name, in those of all others.
- */
-export function changedReferences(context: DeclaredNames): ChangedReference[] {
+/** A name in a manifest that has another id than the ledger recorded. */
+export interface ChangedId {
+  readonly resource: DesiredResource;
+  /** the field of the id, such as `projectId` */
+  readonly key: string;
+  readonly now: NamedId;
+  /** the ids that the ledger has for the name: of the resource itself, or, if it did not have this name, of all others */
+  readonly before: readonly string[];
+}
+
+export function changedIds(context: DeclaredNames): ChangedId[] {
   const recorded = recordedIds(context.ledger);
-  return [...context.desired.values()].flatMap(({ address, names = {} }) => {
+  return [...context.desired.values()].flatMap((resource) => {
+    const { address, names = {} } = resource;
     const own = context.record(address)?.names ?? {};
-    const changed = Object.entries(names).flatMap(([key, now]) => {
+    return Object.entries(names).flatMap(([key, now]) => {
       const known = own[key];
       const before = known?.name === now.name ? [known.id] : recorded(address, [key], now.name);
-      return before.length === 0 || before.includes(now.id) ? [] : [{ key, now, before }];
+      return before.length === 0 || before.includes(now.id) ? [] : [{ resource, key, now, before }];
     });
-    if (changed.length === 0) return [];
-    return [
-      {
-        address,
-        messages: changed.map(({ key, now, before }) => changedMessage(key, now, before)),
-        names: changed.map(({ key, now, before }) => ({ address, field: key, id: now.id, recorded: before })),
-      },
-    ];
   });
 }
 
-function changedMessage(key: string, { name, id }: NamedId, before: readonly string[]): string {
-  return `${quoted(name)} (${key}) was ${quoteSome(before)} when it was applied, and is ${quoted(id)} now`;
+/** The declared resources with such names. */
+export function changedReferences(context: DeclaredNames): ChangedReference[] {
+  const byAddress = Map.groupBy(changedIds(context), ({ resource }) => resource.address);
+  return [...byAddress].map(([address, changed]) => ({
+    address,
+    messages: changed.map(changedMessage),
+    names: changed.map(({ key, now, before }) => ({ address, field: key, id: now.id, recorded: before })),
+  }));
+}
+
+export function changedMessage({ key, now: { name, id }, before }: ChangedId): string {
+  const refers =
+    createdThing(id) === undefined ? `is ${quoted(id)} now` : `would be ${quoted(id)}, which does not exist`;
+  return `${quoted(name)} (${key}) was ${quoteSome(before)} when it was applied, and ${refers}`;
 }

@@ -108,6 +108,21 @@ function exchangedName(
   });
 }
 
+/** A name of what the stack itself declares says nothing for sure while others have these names. */
+function exchangedReference(
+  accepted: AcceptedChange,
+  { resource, context: { exchanged } }: FieldsOfOne,
+): Refusal | undefined {
+  const { declaredAs } = resource.names?.[nameKey(accepted.path)] ?? {};
+  const found = exchanged.find(({ address }) => formatAddress(address) === declaredAs);
+  if (found === undefined) return undefined;
+  return refuse(accepted, 'resource-renamed', {
+    message: `${nameOfAcceptedChange(accepted)} refers to ${quoted(formatAddress(found.address))}, which has the name of another resource: ${found.messages.join('; ')}`,
+    place: resource.placeOf(accepted.path),
+    fix: 'give the resources their names back in the service',
+  });
+}
+
 function takeRemoval(
   { address, place }: Change,
   { all, remove }: AcceptRequest,
@@ -186,12 +201,20 @@ interface DerivedFields extends FieldsOfOne {
 interface DriftContext {
   readonly recorded: DesiredResource['spec'] | undefined;
   readonly table: FieldTable;
+  /** fields of ids that the manifest gives by the same name as when it was applied, though the name has another id since */
+  readonly changedNames: ReadonlySet<string>;
 }
 
-function driftContext({ resource: { address }, context: { kinds, ledger } }: FieldsOfOne): DriftContext {
+function driftContext({ resource, context: { kinds, ledger } }: FieldsOfOne): DriftContext {
+  const { address, names: now = {} } = resource;
+  const { fields: recorded, names = {} } = ledger.records.get(formatAddress(address)) ?? {};
+  const changed = Object.entries(names).filter(
+    ([key, { name, id }]) => now[key]?.name === name && now[key].id !== id,
+  );
   return {
-    recorded: ledger.records.get(formatAddress(address))?.fields,
+    recorded,
     table: kinds.get(address.kind)?.fields ?? {},
+    changedNames: new Set(changed.map(([key]) => key)),
   };
 }
 
@@ -208,9 +231,12 @@ function takeField(field: FieldChange, about: DerivedFields): AcceptedChange | R
   if (path.length === 1 && path[0] === 'name') return renamed(accepted, resource);
   const isWritten = Object.hasOwn(resource.spec, path[0] ?? '');
   if (!isWritten && field.origin === undefined) return undefined;
-  const { table, recorded } = driftContext(about);
+  const drift = driftContext(about);
+  const { table, recorded } = drift;
   const isDerived = !isWritten && valueAt(recorded, path) === undefined;
-  if (request.all && !(isDerived ? followsDrift : isDrift(field, { table, recorded }))) return undefined;
+  if (request.all && !(isDerived ? followsDrift : isDrift(field, drift))) return undefined;
+  const exchanged = exchangedReference(accepted, about);
+  if (exchanged !== undefined) return exchanged;
   const place = resource.placeOf(path);
   const isSecret = field.shape === 'secret' || fieldAt(table, path)?.writeOnly === true;
   if (isSecret) return refuseSecret(accepted, place);
@@ -239,9 +265,10 @@ function nameOf({ path, before }: FieldChange, { resource, context }: DerivedFie
  */
 function isDrift(
   { path, before, after, shape, unknown }: FieldChange,
-  { recorded, table }: DriftContext,
+  { recorded, table, changedNames }: DriftContext,
 ): boolean {
   if (recorded === undefined) return false;
+  if (changedNames.has(nameKey(path))) return true;
   const applied = valueAt(recorded, path);
   if (sameJson(applied, after)) return true;
   if (shape === 'secret' || unknown !== undefined) return false;

@@ -29,7 +29,8 @@ import { choosePart } from '../../run/selection/choose-part.ts';
 import { runToRead } from '../../run/prepare-run.ts';
 import { raceStop } from '../../run/stop-signals.ts';
 import { renderDriftMarkdown } from './render-markdown.ts';
-import { renderDrift, renderDriftJson } from './render.ts';
+import { renderDriftJson } from './render-json.ts';
+import { renderDrift } from './render.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
@@ -112,11 +113,11 @@ function printDrift(terminal: Terminal, found: Drift, stack: string | undefined)
   });
 }
 
-/** Problems come first, then an incomplete read, then drift. */
-function driftExitCode({ problems, complete, drifted, unmanaged }: Drift): ExitCode {
+/** Problems come first, then an incomplete read, then drift: a name with another id was changed in the service, too. */
+function driftExitCode({ problems, complete, drifted, changedNames, unmanaged }: Drift): ExitCode {
   const code = exitCodeOf(problems);
   if (code !== exitCodes.done) return code;
   if (!complete) return exitCodes.error;
-  const isMoved = drifted.length > 0 || (unmanaged?.resources.length ?? 0) > 0;
+  const isMoved = drifted.length + changedNames.length + (unmanaged?.resources.length ?? 0) > 0;
   return isMoved ? exitCodes.drift : exitCodes.done;
 }

@@ -65,6 +65,7 @@ const kinds: readonly (Required<ActionView> & { readonly symbol: string })[] = [
   { action: 'gone', tone: 'delete', symbol: '-' },
   { action: 'recreated', tone: 'delete', symbol: '*' },
   { action: 'unmanaged', tone: 'update', symbol: '~' },
+  { action: 'name', tone: 'update', symbol: '~' },
   { action: 'pending', tone: 'none', symbol: '+' },
 ];
 
@@ -83,6 +84,9 @@ function tableOf(drift: Drift, now: number): Omit<PlanView, 'next'> {
         },
         now,
       ),
+    ),
+    ...drift.changedNames.map(({ message, fix, ...one }) =>
+      changeView({ ...one, is: 'name', fields: [], reason: message, notes: [`fix: ${fix}`] }, now),
     ),
     ...drift.pending.map((one) => pendingView(one, now)),
   ];

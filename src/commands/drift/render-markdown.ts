@@ -1,10 +1,17 @@
 /**
  * Drift in Markdown, for the issue or the chat that a nightly job writes to: what somebody changed in the targets, and who last modified it,
- * then what is pending in the files. Escaped and bounded like the Markdown of a plan.
+ * then names that refer to other objects, then what is pending in the files. Escaped and bounded like the Markdown of a plan.
  */
 import { counted } from '../../model/quoted.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
-import type { Drift, DriftedResource, MovedField, PendingResource, Unmanaged } from '../../model/drift.ts';
+import type {
+  Drift,
+  DriftedName,
+  DriftedResource,
+  MovedField,
+  PendingResource,
+  Unmanaged,
+} from '../../model/drift.ts';
 import type { LastModified } from '../../model/audit-trail.ts';
 import { type Address, formatAddress } from '../../model/address.ts';
 import { formatPath } from '../../report/view/field.ts';
@@ -29,7 +36,7 @@ import {
 import { formatPlace } from '../../report/text/change.ts';
 import { lastModifiedLines } from '../../report/view/last-modified.ts';
 import { partCounts, partDetails } from '../../report/view/plan-summary.ts';
-import { driftReasons, driftSummary, nextStepOf } from './render.ts';
+import { driftReasons, driftSummary, namesHeading, nextStepOf } from './render.ts';
 
 interface DriftMarkdownOptions {
   /** problems of the command that are no part of the drift */
@@ -66,6 +73,7 @@ export function renderDriftMarkdown(
     fitted(diagnosticsSection([...drift.problems, ...diagnostics], '### Problems'), shares.problems),
     fitted(driftedSection(drift.drifted, now), shares.table),
     fitted(unmanagedSection(drift.unmanaged, now), shares.table),
+    fitted(namesSection(drift.changedNames), shares.table),
     fitted(pendingSection(drift.pending), shares.table),
   ].filter(Boolean);
   const after = [
@@ -126,6 +134,10 @@ function unmanagedSection(unmanaged: Unmanaged | undefined, now: number): Sectio
     between: '\n',
     left: (count) => `**and ${count} more**, which \`trueup drift --unmanaged\` lists as text`,
   };
+}
+
+function namesSection(changedNames: readonly DriftedName[]): Section {
+  return noticesSection(namesHeading, changedNames, 'whose names refer to other objects');
 }
 
 function pendingSection(pending: readonly PendingResource[]): Section {

@@ -1,27 +1,11 @@
 /**
- * Drift for a terminal and as JSON: changes in the targets, changes in the files, and a summary. Only this file may say "No
- * drift", and only after a complete read. The JSON is valid against `schema.ts`, and redacts secrets as a plan does.
+ * Drift for a terminal: changes in the targets, names that refer to other objects, changes in the files, and a summary. Only this
+ * file may say "No drift", and only after a complete read.
  */
 import { type Address, formatAddress } from '../../model/address.ts';
-import { hasErrors, type ShownDiagnostic } from '../../model/diagnostic.ts';
-import type { Drift, DriftedResource, MovedField, PendingResource, Unmanaged } from '../../model/drift.ts';
+import { hasErrors, type Place } from '../../model/diagnostic.ts';
+import type { Drift, DriftedName, DriftedResource, MovedField, PendingResource } from '../../model/drift.ts';
 import { counted, quoted, quotedUnlessPlain } from '../../model/quoted.ts';
-import {
-  coverageJson,
-  fieldJson,
-  lastModifiedJson,
-  noticeJson,
-  partMember,
-  safeField,
-  targetsJson,
-} from '../../report/json/plan.ts';
-import {
-  addressMembers,
-  diagnosticJson,
-  diagnosticsMember,
-  placeMember,
-  renderJson,
-} from '../../report/json/render-json.ts';
 import { formatPlace, type PlanLayout, withLastModified } from '../../report/text/change.ts';
 import { fieldLines } from '../../report/text/field.ts';
 import { columns, indent, labelled, pad, type Paint, wrap } from '../../report/text/layout.ts';
@@ -37,7 +21,6 @@ import {
 import { fieldViews } from '../../report/view/field.ts';
 import { incompleteReasons, withoutSelection } from '../../report/view/plan-summary.ts';
 import { printable } from '../../report/view/printable.ts';
-import type { DriftJson } from './schema.ts';
 
 interface DriftTextOptions {
   readonly paint: Paint;
@@ -56,6 +39,7 @@ export function renderDrift(drift: Drift, options: DriftTextOptions): string {
     ...limitSections(drift, layout),
     ...driftedSections(drift, layout),
     ...unmanagedSections(drift, layout),
+    ...nameSections(drift, layout),
     ...pendingSections(drift, layout),
     noticeLines(drift.unrecorded, layout, 'Not in the ledger'),
     noticeLines(drift.undetermined, layout, 'Not known whether it drifted'),
@@ -147,6 +131,19 @@ function unmanagedSections({ unmanaged }: Drift, layout: PlanLayout): string[][]
   return resources.length + unseen === 0 ? [] : [[heading], ...blocks, ...unseenLines];
 }
 
+export const namesHeading = 'Names that refer to other objects than at the last apply';
+
+function nameSections({ changedNames }: Drift, layout: PlanLayout): string[][] {
+  if (changedNames.length === 0) return [];
+  return [[layout.paint.heading(namesHeading)], ...changedNames.map((one) => nameLines(one, layout))];
+}
+
+function nameLines({ address, place, message, fix }: DriftedName, layout: PlanLayout): string[] {
+  const width = layout.width - 4;
+  const body = [...wrap(printable(message), width), ...labelled('fix: ', printable(fix), width)];
+  return [headLine({ address, place, verb: '~ name     ', emphasis: 'changed' }, layout), ...indent(body, 4)];
+}
+
 export const pendingWords = {
   new: { symbol: '+', emphasis: 'added', says: 'declared, and not in the ledger' },
   changed: { symbol: '~', emphasis: 'changed', says: undefined },
@@ -161,17 +158,29 @@ function pendingSections({ pending }: Drift, layout: PlanLayout): string[][] {
 }
 
 function pendingLines({ address, is, fields, place }: PendingResource, layout: PlanLayout): string[] {
-  const { paint, width } = layout;
   const { symbol, emphasis, says } = pendingWords[is];
-  const verb = `${symbol} ${pad(is, 9)}`;
-  const where = place === undefined ? '' : formatPlace(place);
-  const gap = Math.max(2, width - columns(`${verb} ${printable(formatAddress(address))}`) - columns(where));
-  const head = `${paint[emphasis](verb)} ${nameOf(address, paint)}${where === '' ? '' : ' '.repeat(gap) + paint.dim(where)}`;
   const body = [
-    ...(says === undefined ? [] : [paint.dim(says)]),
+    ...(says === undefined ? [] : [layout.paint.dim(says)]),
     ...movedLines(fields, 'live changed, too', layout),
   ];
-  return [head, ...indent(body, 4)];
+  return [
+    headLine({ address, place, verb: `${symbol} ${pad(is, 9)}`, emphasis }, layout),
+    ...indent(body, 4),
+  ];
+}
+
+interface HeadLine {
+  readonly address: Address;
+  readonly place: Place | undefined;
+  readonly verb: string;
+  readonly emphasis: 'added' | 'changed' | 'removed';
+}
+
+/** With the place at the right. */
+function headLine({ address, place, verb, emphasis }: HeadLine, { paint, width }: PlanLayout): string {
+  const where = place === undefined ? '' : formatPlace(place);
+  const gap = Math.max(2, width - columns(`${verb} ${printable(formatAddress(address))}`) - columns(where));
+  return `${paint[emphasis](verb)} ${nameOf(address, paint)}${where === '' ? '' : ' '.repeat(gap) + paint.dim(where)}`;
 }
 
 function nameOf(address: Address, paint: Paint): string {
@@ -211,106 +220,42 @@ export function driftReasons(drift: Drift): string[] {
 }
 
 /** `2 drifted, nothing pending, 5 as last applied` */
-export function driftSummary({ drifted, pending, unmanaged, unchanged, complete }: Drift): string {
-  const found =
-    drifted.length > 0
-      ? `${drifted.length} drifted`
-      : complete
-        ? 'No drift'
-        : 'Found nothing that drifted, but the read was incomplete';
+export function driftSummary(drift: Drift): string {
+  const { pending, unmanaged, unchanged } = drift;
   const waiting = pending.length === 0 ? 'nothing pending' : `${pending.length} pending`;
-  const besides = unmanaged === undefined ? '' : ` ${unmanaged.resources.length} with unmanaged changes,`;
-  return `${found},${besides} ${waiting}, ${unchanged} as last applied`;
+  const besides = unmanaged === undefined ? [] : [`${unmanaged.resources.length} with unmanaged changes`];
+  return [...foundDrift(drift), ...besides, waiting, `${unchanged} as last applied`].join(', ');
+}
+
+function foundDrift({ drifted, changedNames, complete }: Drift): string[] {
+  if (drifted.length + changedNames.length === 0)
+    return [complete ? 'No drift' : 'Found nothing that drifted, but the read was incomplete'];
+  const names = counted(
+    changedNames.length,
+    'name that refers to another object',
+    'names that refer to other objects',
+  );
+  return [
+    ...(drifted.length === 0 ? [] : [`${drifted.length} drifted`]),
+    ...(changedNames.length === 0 ? [] : [names]),
+  ];
 }
 
 /**
  * What to do now, in a sentence.
  * @param stack the stack's argument on the command line; absent for the one in the working directory
  */
-export function nextStepOf({ drifted, pending, problems, complete, part }: Drift, stack?: string): string {
+export function nextStepOf(drift: Drift, stack?: string): string {
+  const { drifted, changedNames, pending, problems, complete, part } = drift;
   const line = (name: string, argument: string | undefined) =>
     quoted(['trueup', name, ...(argument === undefined ? [] : [argument])].join(' '));
   const command = (name: string) => line(name, stack);
   if (hasErrors(problems) || !complete)
     return `The report is incomplete. Fix the read errors and run ${command('drift')} again.`;
+  const accept = line('accept', withoutSelection(stack, part));
   if (drifted.length > 0)
-    return `${command('plan')} shows how to take it back, ${line('accept', withoutSelection(stack, part))} writes what is live into the manifests.`;
+    return `${command('plan')} shows how to take it back, ${accept} writes what is live into the manifests.`;
+  if (changedNames.length > 0)
+    return `Give the objects their names back in the service, or ${accept} writes the names that they have now into the manifests. ${command('plan')} shows what an apply would do instead.`;
   return pending.length > 0 ? `${command('plan')} shows what is pending.` : 'There is nothing to do.';
-}
-
-// Drift as JSON; of a secret it has what a plan has.
-
-interface DriftJsonOptions {
-  /** diagnostics of the command */
-  readonly diagnostics?: readonly ShownDiagnostic[];
-  /** redacts secrets in all texts */
-  readonly clean?: <T extends object>(value: T) => T;
-}
-
-/** Without a final line end. */
-export function renderDriftJson(
-  drift: Drift,
-  { diagnostics = [], clean = (all) => all }: DriftJsonOptions = {},
-): string {
-  return renderJson(clean({ ...membersOf(drift), ...diagnosticsMember(diagnostics) }));
-}
-
-function membersOf(drift: Drift): DriftJson {
-  return {
-    version: 1,
-    stack: drift.stack,
-    complete: drift.complete,
-    targets: targetsJson(drift.targets),
-    ...(drift.selection === undefined ? {} : { selection: [...drift.selection] }),
-    ...partMember(drift),
-    summary: {
-      drifted: drift.drifted.length,
-      pending: drift.pending.length,
-      unchanged: drift.unchanged,
-      unrecorded: drift.unrecorded.length,
-      untold: drift.undetermined.length,
-    },
-    drifted: drift.drifted.map(driftedJson),
-    ...(drift.unmanaged === undefined ? {} : { unmanaged: unmanagedJson(drift.unmanaged) }),
-    pending: drift.pending.map(pendingJson),
-    unrecorded: drift.unrecorded.map(noticeJson),
-    untold: drift.undetermined.map(noticeJson),
-    problems: drift.problems.map(diagnosticJson),
-    coverage: coverageJson(drift.coverage),
-  };
-}
-
-function driftedJson(drifted: DriftedResource): DriftJson['drifted'][number] {
-  const { address, is, id, newId, fields, notes, declaredAs, lastModified } = drifted;
-  return {
-    ...addressMembers(address),
-    is,
-    ...(id === undefined ? {} : { id }),
-    ...(newId === undefined ? {} : { newId }),
-    fields: fields.map(movedJson),
-    notes: [...notes],
-    ...(declaredAs === undefined ? {} : { declaredAs: formatAddress(declaredAs) }),
-    ...(lastModified === undefined ? {} : { touched: lastModifiedJson(lastModified) }),
-  };
-}
-
-function unmanagedJson({ resources, unseen }: Unmanaged): NonNullable<DriftJson['unmanaged']> {
-  return {
-    resources: resources.map(({ address, id, fields, lastModified }) => ({
-      ...addressMembers(address),
-      ...(id === undefined ? {} : { id }),
-      fields: fields.map(movedJson),
-      ...(lastModified === undefined ? {} : { touched: lastModifiedJson(lastModified) }),
-    })),
-    unseen,
-  };
-}
-
-function pendingJson({ address, is, fields, place }: PendingResource): DriftJson['pending'][number] {
-  return { ...addressMembers(address), is, fields: fields.map(movedJson), ...placeMember(place) };
-}
-
-function movedJson(field: MovedField): DriftJson['drifted'][number]['fields'][number] {
-  const { origin: _, unknown: __, ...shown } = fieldJson(safeField(field));
-  return { ...shown, ...(field.both && { both: field.both }) };
 }

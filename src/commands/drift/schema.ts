@@ -46,6 +46,20 @@ const drifted = Type.Object(
   closed,
 );
 
+const changedName = Type.Object(
+  {
+    ...addressParts,
+    field: Type.String({ description: 'the field of the id, such as projectId' }),
+    given: Type.String({ description: 'the name, as the manifest has it' }),
+    id: Type.String({ description: 'the remote id that the name has now' }),
+    recorded: texts('the ids that the ledger has under this name'),
+    message: Type.String(),
+    fix: Type.String(),
+    place: Type.Optional(placeSchema),
+  },
+  closed,
+);
+
 const pending = Type.Object(
   {
     ...addressParts,
@@ -101,11 +115,18 @@ export const driftSchema = Type.Object(
     selection: Type.Optional(texts('the declared resources, where they are a part of the stack')),
     part: Type.Optional(partSchema),
     summary: Type.Object(
-      { drifted: count, pending: count, unchanged: count, unrecorded: count, untold: count },
+      {
+        ...{ drifted: count, changedNames: count, pending: count },
+        ...{ unchanged: count, unrecorded: count, untold: count },
+      },
       closed,
     ),
     drifted: Type.Array(drifted, { description: 'live is not as it was last applied: the exit code is 3' }),
     unmanaged: Type.Optional(unmanaged),
+    changedNames: Type.Array(changedName, {
+      description:
+        'names in the manifests that refer to other objects than at the last apply, because names were changed in the service: the exit code is 3',
+    }),
     pending: Type.Array(pending, { description: 'the manifests are not as they were last applied' }),
     unrecorded: Type.Array(mention, { description: 'live, and not in the ledger' }),
     untold: Type.Array(mention, { description: 'in the ledger, and could not be read' }),

@@ -1,6 +1,6 @@
 /**
- * Finds drift from the reading of a plan: live against the ledger, manifests against the ledger, and changed fields
- * that no manifest sets. After an incomplete read it never reports that there is none.
+ * Finds drift from the reading of a plan: live against the ledger, names that refer to other things, manifests against the
+ * ledger, and changed fields that no manifest sets. After an incomplete read it never reports that there is none.
  */
 import { canonicalDefault, canonicalSpec } from '../../compare/comparisons.ts';
 import { changesBetween } from '../../compare/diff.ts';
@@ -25,6 +25,7 @@ import { seenValues, undeclaredIn } from '../compare-resource.ts';
 import { makePlanContext, type PlanContext, type PlanContextInput } from '../plan-context.ts';
 import { namedFields } from '../names.ts';
 import { compareRecorded, recordedContext, type RecordedVerdict } from './compare-recorded.ts';
+import { findDriftedNames } from './find-drifted-names.ts';
 import { findPending, isSelectedIn, recordOf } from './find-pending.ts';
 
 interface DriftInput extends PlanContextInput {
@@ -77,6 +78,7 @@ export function findDrift(
     // Nothing comes along, because nothing is changed.
     ...(part === undefined ? {} : { part: { ...part, along: [], leftOut: 0 } }),
     ...markBoth(declared, drifted, pending),
+    changedNames: findDriftedNames(declared),
     ...(input.unmanaged ? { unmanaged: findUnmanaged(recorded, checked, drifted) } : {}),
     unrecorded: unrecorded.map(({ notice }) => notice),
     unchanged: verdicts.filter(([, { is }]) => is === 'same').length,

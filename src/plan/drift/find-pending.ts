@@ -4,9 +4,10 @@ import { changesBetween } from '../../compare/diff.ts';
 import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
 import type { PendingResource } from '../../model/drift.ts';
 import type { FieldChange } from '../../model/field.ts';
-import type { Json } from '../../model/json.ts';
+import { type Json, withValueAt } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { LedgerRecord } from '../../model/ledger.ts';
+import { nameKey } from '../../model/named-reference.ts';
 import type { DesiredResource, Spec } from '../../model/resource.ts';
 import type { PlanContext } from '../plan-context.ts';
 import { flagChanges } from '../recorded-flags.ts';
@@ -74,9 +75,17 @@ function pendingOwnershipTag(
   return before === after ? [] : [{ path: ['claim'], before, after, shape: 'scalar' }];
 }
 
-function pendingFields(kind: Kind, { spec }: DesiredResource, { fields }: LedgerRecord): FieldChange[] {
+function pendingFields(kind: Kind, resource: DesiredResource, record: LedgerRecord): FieldChange[] {
   const complete = (side: Spec) => ({ ...defaultsOf(kind), ...canonicalSpec(kind.fields, side) });
-  return changesBetween(kind.fields, complete(fields), complete(spec));
+  return changesBetween(kind.fields, complete(record.fields), complete(asApplied(kind, resource, record)));
+}
+
+/** With the recorded ids of names that the ledger has, too: another id of such a name is a change in the service. */
+function asApplied({ named }: Kind, { spec, names = {} }: DesiredResource, record: LedgerRecord): Spec {
+  return (named?.references ?? []).reduce((into, { id: path }) => {
+    const [now, known] = [names, record.names ?? {}].map((all) => all[nameKey(path)]);
+    return known === undefined || known.name !== now?.name ? into : withValueAt(into, path, known.id);
+  }, spec);
 }
 
 /** The values of absent fields, in a kind whose absent fields are reset to their defaults. */

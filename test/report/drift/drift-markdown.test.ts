@@ -44,6 +44,7 @@ describe('drift in Markdown', () => {
           (_, index) =>
             ({ ...(one.drifted[index % 3] ?? smallDrift.drifted[0]) }) as Drift['drifted'][number],
         ),
+        changedNames: Array.from({ length: 400 }, () => one.changedNames[0] as Drift['changedNames'][number]),
         pending: Array.from({ length: 400 }, () => one.pending[0] as Drift['pending'][number]),
         undetermined: Array.from({ length: 400 }, () => one.undetermined[0] as Drift['undetermined'][number]),
         unrecorded: Array.from({ length: 400 }, () => one.undetermined[0] as Drift['undetermined'][number]),

@@ -8,7 +8,17 @@ const { stack, targets, coverage } = plan();
 
 export function drift(about: Partial<Drift> = {}): Drift {
   return {
-    ...{ stack, targets, coverage, drifted: [], pending: [], unrecorded: [], undetermined: [], problems: [] },
+    ...{
+      stack,
+      targets,
+      coverage,
+      drifted: [],
+      changedNames: [],
+      pending: [],
+      unrecorded: [],
+      undetermined: [],
+      problems: [],
+    },
     ...{ unchanged: 5, complete: true },
     ...about,
   };
@@ -53,6 +63,14 @@ export const smallDrift = drift({
     ],
     unseen: 2,
   },
+  changedNames: [
+    {
+      ...{ address: sample('ball'), field: 'boxId', given: 'red box', id: 'box-2', recorded: ['box-1'] },
+      message: '"red box" (boxId) was "box-1" when it was applied, and is "box-2" now',
+      fix: 'give the boxes their names back',
+      place: place(),
+    },
+  ],
   pending: [
     { address: sample('new'), is: 'new', fields: [], place: place() },
     {
@@ -103,6 +121,12 @@ export function hostileDrift(texts: readonly string[]): Drift {
       resources: [{ address: address(), fields: fields(), lastModified: lastModified() }],
       unseen: 1,
     },
+    changedNames: [
+      {
+        ...{ address: address(), field: any(), given: any(), id: any(), recorded: [any()] },
+        ...{ message: any(), fix: any(), place: spot() },
+      },
+    ],
     pending: [{ address: address(), is: 'changed', fields: fields(), place: spot() }],
     unrecorded: [mention()],
     undetermined: [mention()],

@@ -1,0 +1,109 @@
+/** Drift as JSON, valid against `schema.ts`; of a secret it has what a plan has. */
+import { formatAddress } from '../../model/address.ts';
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
+import type {
+  Drift,
+  DriftedName,
+  DriftedResource,
+  MovedField,
+  PendingResource,
+  Unmanaged,
+} from '../../model/drift.ts';
+import {
+  coverageJson,
+  fieldJson,
+  lastModifiedJson,
+  noticeJson,
+  partMember,
+  safeField,
+  targetsJson,
+} from '../../report/json/plan.ts';
+import {
+  addressMembers,
+  diagnosticJson,
+  diagnosticsMember,
+  placeMember,
+  renderJson,
+} from '../../report/json/render-json.ts';
+import type { DriftJson } from './schema.ts';
+
+interface DriftJsonOptions {
+  /** diagnostics of the command */
+  readonly diagnostics?: readonly ShownDiagnostic[];
+  /** redacts secrets in all texts */
+  readonly clean?: <T extends object>(value: T) => T;
+}
+
+/** Without a final line end. */
+export function renderDriftJson(
+  drift: Drift,
+  { diagnostics = [], clean = (all) => all }: DriftJsonOptions = {},
+): string {
+  return renderJson(clean({ ...membersOf(drift), ...diagnosticsMember(diagnostics) }));
+}
+
+function membersOf(drift: Drift): DriftJson {
+  return {
+    version: 1,
+    stack: drift.stack,
+    complete: drift.complete,
+    targets: targetsJson(drift.targets),
+    ...(drift.selection === undefined ? {} : { selection: [...drift.selection] }),
+    ...partMember(drift),
+    summary: {
+      drifted: drift.drifted.length,
+      changedNames: drift.changedNames.length,
+      pending: drift.pending.length,
+      unchanged: drift.unchanged,
+      unrecorded: drift.unrecorded.length,
+      untold: drift.undetermined.length,
+    },
+    drifted: drift.drifted.map(driftedJson),
+    ...(drift.unmanaged === undefined ? {} : { unmanaged: unmanagedJson(drift.unmanaged) }),
+    changedNames: drift.changedNames.map(nameJson),
+    pending: drift.pending.map(pendingJson),
+    unrecorded: drift.unrecorded.map(noticeJson),
+    untold: drift.undetermined.map(noticeJson),
+    problems: drift.problems.map(diagnosticJson),
+    coverage: coverageJson(drift.coverage),
+  };
+}
+
+function driftedJson(drifted: DriftedResource): DriftJson['drifted'][number] {
+  const { address, is, id, newId, fields, notes, declaredAs, lastModified } = drifted;
+  return {
+    ...addressMembers(address),
+    is,
+    ...(id === undefined ? {} : { id }),
+    ...(newId === undefined ? {} : { newId }),
+    fields: fields.map(movedJson),
+    notes: [...notes],
+    ...(declaredAs === undefined ? {} : { declaredAs: formatAddress(declaredAs) }),
+    ...(lastModified === undefined ? {} : { touched: lastModifiedJson(lastModified) }),
+  };
+}
+
+function unmanagedJson({ resources, unseen }: Unmanaged): NonNullable<DriftJson['unmanaged']> {
+  return {
+    resources: resources.map(({ address, id, fields, lastModified }) => ({
+      ...addressMembers(address),
+      ...(id === undefined ? {} : { id }),
+      fields: fields.map(movedJson),
+      ...(lastModified === undefined ? {} : { touched: lastModifiedJson(lastModified) }),
+    })),
+    unseen,
+  };
+}
+
+function nameJson({ address, place, recorded, ...name }: DriftedName): DriftJson['changedNames'][number] {
+  return { ...addressMembers(address), ...name, recorded: [...recorded], ...placeMember(place) };
+}
+
+function pendingJson({ address, is, fields, place }: PendingResource): DriftJson['pending'][number] {
+  return { ...addressMembers(address), is, fields: fields.map(movedJson), ...placeMember(place) };
+}
+
+function movedJson(field: MovedField): DriftJson['drifted'][number]['fields'][number] {
+  const { origin: _, unknown: __, ...shown } = fieldJson(safeField(field));
+  return { ...shown, ...(field.both && { both: field.both }) };
+}
