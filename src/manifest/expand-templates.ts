@@ -31,13 +31,16 @@ import {
   readEach,
   wrongItems,
 } from './templates/read-each.ts';
-import { type MadeFromTemplate, Template } from './templates/template.ts';
+import { type MadeFromTemplate, Template, type TextBudget } from './templates/template.ts';
 
 /** More are refused before the first is made. */
 const maxMade = 100_000;
 
 /** How many expressions are replaced at most, in all documents together. */
 const maxReplaced = 20_000_000;
+
+/** How many characters all documents have at most. A command that prints them all needs about five times as many bytes. */
+const maxCharacters = 200_000_000;
 
 type ExpandInput = Pick<
   LoadInput,
@@ -49,7 +52,7 @@ export async function expandTemplates(loaded: Loaded, input: ExpandInput): Promi
   const names = secretNames(input.kinds);
   const files = new ListFiles(loaded, { ...input, names });
   await files.refusePrivate(loaded.documents.filter(isTemplate));
-  const budget = { made: 0, replaced: 0 };
+  const budget = { made: 0, replaced: 0, text: { used: 0, max: maxCharacters } };
   const expanded: Expanded[] = [];
   for (const document of loaded.documents)
     expanded.push(
@@ -90,7 +93,7 @@ interface ExpandContext {
   readonly files: ListFiles;
   readonly kinds: Registry;
   /** what all templates together have made, and replaced */
-  readonly budget: { made: number; replaced: number };
+  readonly budget: { made: number; replaced: number; readonly text: TextBudget };
 }
 
 async function expand(document: YamlDocument, { files, budget, kinds }: ExpandContext): Promise<Expanded> {
@@ -100,11 +103,14 @@ async function expand(document: YamlDocument, { files, budget, kinds }: ExpandCo
   if (Array.isArray(lists) || wrong.length > 0) return { documents: [], diagnostics: wrong };
   const tooMany = checkCount(template, lists as EachLists, budget);
   if (tooMany !== undefined) return { documents: [], diagnostics: [tooMany] };
+  // Reported with the template that used it up.
+  if (isUsedUp(budget.text)) return { documents: [], diagnostics: [] };
   const documents: MadeFromTemplate[] = [];
   // One mistake in an item shows in each document that is made with it.
   const problems = new Map<string, Diagnostic>();
   for (const combination of combinationsOf(lists as EachLists)) {
-    const made = template.make(combination);
+    const made = template.make(combination, budget.text);
+    if (isUsedUp(budget.text)) return { documents: [], diagnostics: [tooLong(template)] };
     if (Array.isArray(made))
       for (const one of made) problems.set(JSON.stringify([one.message, one.place]), one);
     else documents.push(made as MadeFromTemplate);
@@ -113,12 +119,13 @@ async function expand(document: YamlDocument, { files, budget, kinds }: ExpandCo
 }
 
 function checkCount(
-  { document, expressions }: Template,
+  template: Template,
   lists: EachLists,
   budget: ExpandContext['budget'],
 ): Diagnostic | undefined {
   const count = countOf(lists);
   const made = budget.made + count;
+  const { expressions } = template;
   const replaced = budget.replaced + count * expressions;
   if (made <= maxMade && replaced <= maxReplaced) {
     Object.assign(budget, { made, replaced });
@@ -129,6 +136,22 @@ function checkCount(
     made > maxMade
       ? `${count} documents${before}; at most ${maxMade} are allowed`
       : `${count} documents with ${expressions} expressions each${before}; at most ${maxReplaced} expressions are replaced`;
+  return tooMuch(template, what);
+}
+
+function isUsedUp({ used, max }: TextBudget): boolean {
+  return used > max;
+}
+
+function tooLong(template: Template): Diagnostic {
+  const millions = maxCharacters / 1_000_000;
+  return {
+    ...tooMuch(template, `documents of more than ${millions} million characters, with those before`),
+    fix: 'shorten the texts that each document has, or the lists, or divide the stack',
+  };
+}
+
+function tooMuch({ document }: Template, what: string): Diagnostic {
   return {
     code: 'too-many-resources',
     severity: 'error',

@@ -220,7 +220,7 @@ export const manifestCodes = {
     fix: 'add the value to the item, or correct the expression',
   },
   'too-many-resources': {
-    title: 'The lists of "metadata.each" would make too many resources',
+    title: 'The lists of "metadata.each" would make too many resources, or too much text',
     class: 'invalid',
     fix: 'shorten the lists, or divide the stack',
   },

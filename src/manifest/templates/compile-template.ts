@@ -7,12 +7,13 @@ import { type EntrySide, placeBelow, type YamlDocument } from '../yaml/yaml-docu
 import { type Expression, mayHoldExpression, parseText, type TextParts } from './expressions.ts';
 import { type ScalarType, scalarTypes } from './scalar-types.ts';
 
+/** `length`: how many characters each document gets from the node itself, without those of its members. */
 export type Node =
-  | { readonly is: 'constant'; readonly value: Json }
+  | { readonly is: 'constant'; readonly value: Json; readonly length: number }
   /** an expression alone in its text: it keeps its type */
   | { readonly is: 'value'; readonly expression: Expression; readonly types: ReadonlySet<ScalarType> }
   | { readonly is: 'text'; readonly parts: TextParts }
-  | { readonly is: 'map'; readonly members: ReadonlyMap<string, Node> }
+  | { readonly is: 'map'; readonly members: ReadonlyMap<string, Node>; readonly length: number }
   | { readonly is: 'list'; readonly items: readonly Node[] };
 
 function withoutEach(value: Json): Json {
@@ -24,7 +25,6 @@ function withoutEach(value: Json): Json {
 }
 
 /** Turns the value of a template into nodes, and collects what is wrong with its expressions. */
-/** Compiles one document. */
 export class TemplateCompiler {
   /** its expressions */
   count = 0;
@@ -45,14 +45,17 @@ export class TemplateCompiler {
 
   #compile(value: Json, path: Path): Node {
     if (typeof value === 'string')
-      return mayHoldExpression(value) ? this.#compileText(value, path) : { is: 'constant', value };
+      return mayHoldExpression(value) ? this.#compileText(value, path) : constant(value);
     if (Array.isArray(value)) {
       const items = value.map((item: Json, index) => this.#compile(item, [...path, `${index}`]));
       return items.every(isConstant)
-        ? { is: 'constant', value: items.map(({ value: item }) => item) }
+        ? constant(
+            items.map(({ value: item }) => item),
+            sumOf(items),
+          )
         : { is: 'list', items };
     }
-    if (!isJsonObject(value)) return { is: 'constant', value };
+    if (!isJsonObject(value)) return constant(value);
     return this.#compileMap(value, path);
   }
 
@@ -68,25 +71,24 @@ export class TemplateCompiler {
       return [name, this.#compile(member, [...path, name])] as const;
     });
     const nodes = members.map(([, node]) => node);
-    if (!nodes.every(isConstant)) return { is: 'map', members: new Map(members) };
-    return {
-      is: 'constant',
-      value: Object.fromEntries(members.map(([name], index) => [name, nodes[index]?.value ?? null])),
-    };
+    const length = members.reduce((sum, [name]) => sum + name.length, 0);
+    if (!nodes.every(isConstant)) return { is: 'map', members: new Map(members), length };
+    const constants = members.map(([name], index) => [name, nodes[index]?.value ?? null] as const);
+    return constant(Object.fromEntries(constants), length + sumOf(nodes));
   }
 
   #compileText(text: string, path: Path): Node {
     const parsed = parseText(text);
-    if (parsed === undefined) return { is: 'constant', value: text };
+    if (parsed === undefined) return constant(text);
     if ('wrong' in parsed) {
       this.#refuse(
         path,
         `${quoted(parsed.wrong)} is not an expression`,
         'write ${each.key}, or ${each.value.NAME} for a member of the item; for the characters themselves, write $${',
       );
-      return { is: 'constant', value: text };
+      return constant(text);
     }
-    if (parsed.every((part) => typeof part === 'string')) return { is: 'constant', value: parsed.join('') };
+    if (parsed.every((part) => typeof part === 'string')) return constant(parsed.join(''));
     if (path.length === 1)
       this.#refuse(
         path,
@@ -106,6 +108,25 @@ export class TemplateCompiler {
   }
 }
 
-function isConstant(node: Node): node is Node & { readonly is: 'constant' } {
+type Constant = Node & { readonly is: 'constant' };
+
+function constant(value: Json, length = lengthOf(value)): Constant {
+  return { is: 'constant', value, length };
+}
+
+function sumOf(constants: readonly Constant[]): number {
+  return constants.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** About as many characters as the value has as JSON. */
+export function lengthOf(value: Json): number {
+  if (typeof value === 'string') return value.length;
+  if (value === null || typeof value !== 'object') return String(value).length;
+  let length = 0;
+  for (const [name, member] of Object.entries(value)) length += name.length + lengthOf(member);
+  return length;
+}
+
+function isConstant(node: Node): node is Constant {
   return node.is === 'constant';
 }

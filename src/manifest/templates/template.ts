@@ -9,7 +9,7 @@ import { nearestWord } from '../../model/nearest-word.ts';
 import { quoted } from '../../model/quoted.ts';
 import { type EntrySide, placeBelow, type SourceText, type YamlDocument } from '../yaml/yaml-document.ts';
 import { rawScalar, type EventRange } from '../yaml/locate.ts';
-import { type Node, TemplateCompiler } from './compile-template.ts';
+import { lengthOf, type Node, TemplateCompiler } from './compile-template.ts';
 import { type Expression, expressionText } from './expressions.ts';
 import { find, type Found, keyOf } from './find-value.ts';
 import type { Item, ItemList } from './list-items.ts';
@@ -33,6 +33,19 @@ type Origin =
   /** a text with an expression in it, or `each.key` of a product */
   | { readonly is: 'text'; readonly item: Item; readonly path: Path };
 
+/** How many characters all documents of all templates have so far, and at most. */
+export interface TextBudget {
+  used: number;
+  readonly max: number;
+}
+
+/** Where a value is put together. */
+interface ExpandedAt {
+  readonly path: Path;
+  readonly wrong: Diagnostic[];
+  readonly budget: TextBudget;
+}
+
 export class Template {
   readonly document: YamlDocument;
   /** its expressions, with which the work of each document grows */
@@ -41,6 +54,8 @@ export class Template {
   readonly wrong: readonly Diagnostic[];
   /** whether no item of a list has a member */
   readonly #lacked = new Map<ItemList, Map<string, boolean>>();
+  /** of maps and lists in items */
+  readonly #lengths = new WeakMap<object, number>();
 
   constructor(document: YamlDocument, kinds: Registry) {
     this.document = document;
@@ -50,10 +65,10 @@ export class Template {
     this.wrong = compiler.wrong;
   }
 
-  /** @returns problems when the items lack something */
-  make(combination: Combination): MadeFromTemplate | Diagnostic[] {
+  /** @returns problems when the items lack something. If it uses more than the budget, its texts are incomplete */
+  make(combination: Combination, budget: TextBudget): MadeFromTemplate | Diagnostic[] {
     const wrong: Diagnostic[] = [];
-    const value = this.#expand(this.#root, combination, { path: [], wrong });
+    const value = this.#expand(this.#root, combination, { path: [], wrong, budget });
     return wrong.length > 0 ? wrong : new MadeFromTemplate(this, combination, withoutEmptyRename(value));
   }
 
@@ -94,30 +109,33 @@ export class Template {
     return uses;
   }
 
-  #expand(
-    node: Node,
-    combination: Combination,
-    at: { readonly path: Path; readonly wrong: Diagnostic[] },
-  ): Json {
+  #expand(node: Node, combination: Combination, at: ExpandedAt): Json {
     switch (node.is) {
       case 'constant':
+        at.budget.used += node.length;
         return node.value;
       case 'value': {
         const found = this.#find(node.expression, combination, at);
         if (found === undefined) return null;
+        at.budget.used += this.#lengthOf(found.value);
         return typeof found.value === 'string' && found.item?.list.holdsOnlyTexts === true
           ? convertText(found.value, node.types)
           : found.value;
       }
-      case 'text':
-        return node.parts
-          .map((part) => (typeof part === 'string' ? part : this.#text(part, combination, at)))
-          .join('');
+      case 'text': {
+        const parts = node.parts.map((part) =>
+          typeof part === 'string' ? part : this.#text(part, combination, at),
+        );
+        for (const { length } of parts) at.budget.used += length;
+        // No text can be longer than what the engine allows.
+        return at.budget.used > at.budget.max ? '' : parts.join('');
+      }
       case 'list':
         return node.items.map((item, index) =>
           this.#expand(item, combination, { ...at, path: [...at.path, `${index}`] }),
         );
       case 'map': {
+        at.budget.used += node.length;
         const members = [...node.members].map(
           ([name, member]) =>
             [name, this.#expand(member, combination, { ...at, path: [...at.path, name] })] as const,
@@ -127,11 +145,14 @@ export class Template {
     }
   }
 
-  #find(
-    expression: Expression,
-    combination: Combination,
-    { path, wrong }: { readonly path: Path; readonly wrong: Diagnostic[] },
-  ): Found | undefined {
+  #lengthOf(value: Json): number {
+    if (value === null || typeof value !== 'object') return lengthOf(value);
+    const length = this.#lengths.get(value) ?? lengthOf(value);
+    this.#lengths.set(value, length);
+    return length;
+  }
+
+  #find(expression: Expression, combination: Combination, { path, wrong }: ExpandedAt): Found | undefined {
     const found = find(expression, combination);
     if (found.missing === undefined) return found;
     wrong.push(this.#missing(expression, found, path));
@@ -139,11 +160,7 @@ export class Template {
   }
 
   /** The text of a value within a text. */
-  #text(
-    expression: Expression,
-    combination: Combination,
-    at: { readonly path: Path; readonly wrong: Diagnostic[] },
-  ): string {
+  #text(expression: Expression, combination: Combination, at: ExpandedAt): string {
     const found = this.#find(expression, combination, at);
     if (found === undefined) return '';
     const { value, item, path } = found;

@@ -125,6 +125,40 @@ describe('The list of a template', () => {
     expect(problem?.message).toContain('1000000000 documents; at most 100000 are allowed');
   });
 
+  it.each([
+    ['in the template', (long: string) => `{ description: "\${each.key} ${long}" }`, ''],
+    [
+      'that is the same everywhere',
+      (long: string) => `{ description: "${long}", workingDirectory: "\${each.key}" }`,
+      '',
+    ],
+    ['in the list', () => '{ description: "${each.value.text}" }', 'x'],
+    ['in a value that is a map', () => '{ tags: "${each.value}" }', 'x'],
+  ])('is refused before memory is short, if it multiplies a long text %s', async (_, spec, cell) => {
+    const long = 'x'.repeat(1_000_000);
+    const keys = Array.from({ length: 300 }, (_, index) => `k${index}`);
+    const lists = `env: [${keys.join(', ')}], value1: { file: ../l.csv }`;
+    const stack = await stackWith({
+      [all]: template(`{ matrix: { ${lists} } }`, spec(long).replaceAll('each.value', 'each.value1')),
+      'l.csv': `key,text\na,${cell === '' ? '' : long}\n`,
+    });
+    const [problem, ...more] = await problems(stack);
+    expect(more).toEqual([]);
+    expect(problem).toMatchObject({ code: 'too-many-resources', place: { line: 5 } });
+    expect(problem?.message).toContain('documents of more than 200 million characters');
+  });
+
+  it('is refused also if a single text of it is longer than any text can be, and reported once', async () => {
+    const one = template('{ file: ../l.csv }', `{ description: "${'${each.value.text}'.repeat(600)}" }`);
+    const stack = await stackWith({
+      [all]: `${one}---\n${one}`,
+      'l.csv': `key,text\na,${'x'.repeat(1_000_000)}\n`,
+    });
+    const found = await problems(stack);
+    expect(found.map(({ code }) => code)).toEqual(['too-many-resources']);
+    expect(found[0]?.fix).toContain('shorten the texts');
+  });
+
   it('cannot choose the source of a secret, unless the stack says which ones it may choose', async () => {
     const config = `apiVersion: trueup.dev/v1
 kind: ClusterAuthConfig
