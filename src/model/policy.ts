@@ -98,6 +98,8 @@ export interface CheckedRecord {
   readonly hasUnknownTags?: true;
   /** only those of its own are known, and not those that it inherits */
   readonly hasUnknownInherited?: true;
+  /** its workspace or its project gave it other tags, so that only policies about tags check it */
+  readonly getsOtherTags?: true;
   readonly accessGained: readonly string[];
   readonly accessLost: readonly string[];
   readonly declaredAt?: string;

@@ -13,7 +13,7 @@ import { counted, quoted } from '../model/quoted.ts';
 import { evaluate } from './evaluate.ts';
 import { exemptionsFor, exemptionState } from './exemptions.ts';
 import { type LoadedPolicies, type ReadPolicy, specShape } from './load-policies.ts';
-import { namesTags } from './names-tags.ts';
+import { asksForTags, namesTags } from './names-tags.ts';
 import {
   changeVariable,
   type CheckedChange,
@@ -87,9 +87,13 @@ export async function findViolations(
   kinds: Registry,
 ): Promise<readonly (readonly Violation[])[]> {
   const changes = checks.flatMap((check, of) => check.changes.map((change) => ({ change, of })));
-  const cases = policies.flatMap(({ match }, rule) =>
-    changes.flatMap(({ change }, index) => (isMatched(match, change) ? [[rule, index] as const] : [])),
-  );
+  const cases = policies.flatMap((policy, rule) => {
+    const isAboutTags = asksForTags(policy);
+    return changes.flatMap(({ change }, index) => {
+      const isAsked = isAboutTags || change.getsOtherTags !== true;
+      return isAsked && isMatched(policy.match, change) ? [[rule, index] as const] : [];
+    });
+  });
   const found: Violation[][] = checks.map(() => []);
   if (cases.length === 0) return found;
   const [only] = checks.length === 1 ? checks : [];
@@ -252,11 +256,19 @@ function ruleHash(policies: readonly Policy[], name: string): string {
     .slice(0, 32);
 }
 
-function messageOf({ violation: { message }, ended }: Decided): string {
-  if (ended === undefined) return message;
-  const why = `the exemption until ${ended.until} (${ended.owner}) has ended: remove it, or renew it`;
-  return message === '' ? why : `${message}; ${why}`;
+function messageOf({ violation: { message, change }, ended }: Decided): string {
+  const parts = [
+    message,
+    change.getsOtherTags === true ? otherTags : '',
+    ended === undefined
+      ? ''
+      : `the exemption until ${ended.until} (${ended.owner}) has ended: remove it, or renew it`,
+  ];
+  return parts.filter((text) => text !== '').join('; ');
 }
+
+/** Else nobody sees why a resource that the plan does not change violates a policy. */
+const otherTags = 'the plan changes nothing of it, but the tags that it inherits';
 
 function endingSoon({ name, exemptions, document }: ReadPolicy, now: number): Diagnostic[] {
   return exemptions.flatMap((exemption, index): Diagnostic[] => {

@@ -19,6 +19,8 @@ export interface CheckedChange extends Pick<Change, 'address' | 'action' | 'fiel
   readonly hasUnknownTags?: true;
   /** only those of its own are known, and not those that it inherits */
   readonly hasUnknownInherited?: true;
+  /** it has no change of its own, and its workspace or its project gives it other tags: only policies about tags check it */
+  readonly getsOtherTags?: true;
   /** the organization of its target, or the mount with its namespace: `platform/auth/cluster` */
   readonly place: string | undefined;
   readonly accessGained: readonly string[];

@@ -10,10 +10,12 @@ import type { Stack } from '../model/stack.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
 import type { LoadedPolicies } from '../policies/load-policies.ts';
 import { changesToCheck, projectsToAsk } from './checked-changes.ts';
+import { projectKey } from './checked-tags.ts';
 import { CommandStop } from './command-stop.ts';
 import type { Connected } from './connect.ts';
 import type { CliHost } from './host.ts';
 import type { CheckPolicies } from './make-plan.ts';
+import type { Declared } from './tagged-alone.ts';
 
 export interface PolicyRun {
   readonly host: CliHost;
@@ -61,7 +63,8 @@ export function policyCheckOf(
     const { asksForTags } = await import('../policies/names-tags.ts');
     const { countsOf } = await import('../policies/variables.ts');
     const isAsked = loaded.policies.some(asksForTags);
-    const planning = isAsked ? await withInheritedTags(made, connected, host) : made;
+    const declared = { kinds: host.kinds, desired, ledger };
+    const planning = isAsked ? await withInheritedTags(made, connected, declared) : made;
     const { plan } = planning;
     const now = host.now();
     const checked = {
@@ -70,7 +73,7 @@ export function policyCheckOf(
       time: new Date(now).toISOString(),
       counts: countsOf(plan.changes, plan.unchanged),
     };
-    const changes = changesToCheck(planning, { kinds: host.kinds, desired });
+    const changes = changesToCheck(planning, declared);
     // Of a selection from standard input, or where not all was read, other resources of the stack are not known.
     const isWhole = plan.coverage.complete && (plan.selection === undefined || plan.part !== undefined);
     const named = [...desired, ...plan.changes].map(({ address }) => formatAddress(address));
@@ -92,9 +95,9 @@ export function policyCheckOf(
 async function withInheritedTags(
   planning: PlanResult,
   { targets }: Pick<Connected, 'targets'>,
-  { kinds }: Pick<CliHost, 'kinds'>,
+  declared: Declared,
 ): Promise<PlanResult> {
-  const byTarget = Map.groupBy(projectsToAsk(planning, { kinds }), ({ target }) => target);
+  const byTarget = Map.groupBy(projectsToAsk(planning, declared), ({ target }) => target);
   const found = await Promise.all(
     targets.flatMap(async (connected) => {
       const { name } = connected.target;
@@ -103,15 +106,11 @@ async function withInheritedTags(
       const session = connected.openSession();
       return Promise.all(
         asked.map(
-          async ({ project }) => [keyOf(name, project), await tagsOfProject(session, project)] as const,
+          async (one) => [projectKey(name, one.project), await tagsOfProject(session, one.project)] as const,
         ),
       );
     }),
   );
   const tags = new Map(found.flat());
-  return { ...planning, inheritedTags: (target, parent) => tags.get(keyOf(target, parent)) };
-}
-
-function keyOf(target: string, project: string | null | undefined): string {
-  return JSON.stringify([target, project ?? null, project === undefined]);
+  return { ...planning, inheritedTags: (target, project) => tags.get(projectKey(target, project)) };
 }

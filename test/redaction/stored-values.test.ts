@@ -82,6 +82,7 @@ const checked: Required<CheckedRecord> = {
   declaredAt: planted,
   hasUnknownTags: true,
   hasUnknownInherited: true,
+  getsOtherTags: true,
   parent: planted as AddressText,
   references: [planted as AddressText],
 };

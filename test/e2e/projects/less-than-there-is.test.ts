@@ -6,6 +6,7 @@ import {
   bothDialects,
   openProjects,
   project,
+  withoutHomes,
   withoutProject,
 } from '../../support/cli/projects-scene.ts';
 
@@ -71,16 +72,6 @@ describe.each(bothDialects)('In the dialect %s, a recorded project that the list
     expect(bench.wire.writes()).toEqual([]);
   });
 });
-
-/** The rewriting of an answer: workspaces as a service gives them that leaves their projects out. */
-function withoutHomes(body: unknown): unknown {
-  const { data, ...rest } = body as { data: unknown };
-  const strip = (one: { relationships?: object }) => {
-    const { project: _, ...relationships } = (one.relationships ?? {}) as Record<string, unknown>;
-    return { ...one, relationships };
-  };
-  return { ...rest, data: Array.isArray(data) ? data.map(strip) : strip(data as object) };
-}
 
 const workspaces = { method: 'GET', path: /\/workspaces/, times: 999, fault: { rewrite: withoutHomes } };
 

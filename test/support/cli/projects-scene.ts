@@ -90,3 +90,13 @@ export function withoutProject(name: string) {
     return { ...rest, data: seen, meta: { ...meta, pagination } };
   };
 }
+
+/** The rewriting of an answer: workspaces as a service gives them that leaves their projects out. */
+export function withoutHomes(body: unknown): unknown {
+  const { data, ...rest } = body as { data: unknown };
+  const strip = (one: { relationships?: object }) => {
+    const { project: _, ...relationships } = (one.relationships ?? {}) as Record<string, unknown>;
+    return { ...one, relationships };
+  };
+  return { ...rest, data: Array.isArray(data) ? data.map(strip) : strip(data as object) };
+}

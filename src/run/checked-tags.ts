@@ -1,0 +1,206 @@
+/** The tags that policies see around a resource before and after a plan: its own, and those that it inherits from its project. Pure. */
+import { projectKind } from '../api/workspaces/projects.ts';
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
+import type { Kind, Registry } from '../model/kind.ts';
+import type { LiveResource, Spec } from '../model/resource.ts';
+import type { PlanResult } from '../plan/build-plan.ts';
+import type { CheckedChange } from '../policies/variables.ts';
+
+export type Tagged = Pick<CheckedChange, 'tags' | 'tagsBefore' | 'hasUnknownTags' | 'hasUnknownInherited'>;
+
+type Tags = Readonly<Record<string, string>>;
+
+/** A project whose tags the plan has not read; null and undefined as in `inheritedTags` of the plan. */
+export interface AskedProject {
+  readonly target: string;
+  readonly project: string | null | undefined;
+}
+
+/** Tells the projects apart, also null from undefined. */
+export function projectKey(target: string, project: Json | undefined): string {
+  return JSON.stringify([target, project ?? null, project === undefined]);
+}
+
+/** What a child belongs to, or the resource itself. */
+export function rootOf(address: Address, kinds: Registry): Address {
+  const ownership = kinds.get(address.kind)?.ownership;
+  return ownership?.by === 'child' ? ownership.of(address) : address;
+}
+
+/** Whether resources of the kind are in a project, whose tags they inherit. */
+export function isInProject(kind: Kind | undefined): boolean {
+  return Object.hasOwn(kind?.fields ?? {}, 'projectId');
+}
+
+/** @returns the tags around a resource: the same for a workspace and all that belongs to it, so they are searched once */
+export function findTags(planning: PlanResult, kinds: Registry): (address: Address) => Tagged {
+  const projectTags = findProjectTags(planning, kinds);
+  const found = new Map<AddressText, Tagged>();
+  return (address) => {
+    const root = rootOf(address, kinds);
+    const text = formatAddress(root);
+    const known = found.get(text) ?? tagsOfRoot(planning, root, { kinds, projectTags });
+    found.set(text, known);
+    return known;
+  };
+}
+
+interface TagSources {
+  readonly kinds: Registry;
+  readonly projectTags: FindProjectTags;
+}
+
+function tagsOfRoot(planning: PlanResult, root: Address, { kinds, projectTags }: TagSources): Tagged {
+  const own = tagsAround(planning, root, kinds);
+  if (!isInProject(kinds.get(root.kind))) return own;
+  // A tag of the project shows only once the workspace has none of its own with that key.
+  const uncovers = Object.keys(own.tagsBefore ?? {}).some((key) => !Object.hasOwn(own.tags, key));
+  const inherited = inheritedBy(planning, root, { projectTags, uncovers });
+  return {
+    ...own,
+    tags: { ...inherited.after, ...own.tags },
+    tagsBefore: { ...inherited.before, ...own.tagsBefore },
+    ...(inherited.isUnknown ? { hasUnknownInherited: true } : {}),
+  };
+}
+
+/** The project that a workspace is in before the plan, and after it. Null and undefined as in `inheritedTags` of the plan. */
+export function projectsOf(planning: PlanResult, workspace: Address) {
+  const live = planning.live(workspace);
+  const before = live && (live.spec['projectId'] ?? null);
+  return { before, after: (planning.contentOf(workspace) ?? live?.spec)?.['projectId'] ?? before };
+}
+
+/** @param uncovers whether the workspace loses tags of its own, so that those that it shows to inherit may not be all */
+function inheritedBy(
+  planning: PlanResult,
+  workspace: Address,
+  { projectTags, uncovers }: { readonly projectTags: FindProjectTags; readonly uncovers: boolean },
+): TagsOfProject {
+  const live = planning.live(workspace);
+  const { target } = workspace;
+  const project = projectsOf(planning, workspace);
+  const facts = live?.facts['inheritedTags'];
+  const shown = isJsonObject(facts) ? tagsIn(facts) : undefined;
+  const isSame =
+    project.before === project.after && !uncovers && !projectTags.isPlanned(target, project.after);
+  const before = live && shown === undefined ? projectTags.of(target, project.before) : undefined;
+  const after = shown !== undefined && isSame ? undefined : projectTags.of(target, project.after);
+  return {
+    before: shown ?? before?.before ?? {},
+    after: after?.after ?? shown ?? {},
+    isUnknown: [before, after].some((one) => one?.isUnknown === true),
+  };
+}
+
+interface TagsOfProject {
+  readonly before: Tags;
+  readonly after: Tags;
+  /** only some are known */
+  readonly isUnknown: boolean;
+}
+
+/** By the target and the id of a project, or its address if the plan creates it. */
+interface FindProjectTags {
+  /** Those that the plan read, or policies asked for. */
+  of(target: string, project: Json | undefined): TagsOfProject;
+  /** Whether the plan decides about its tags. */
+  isPlanned(target: string, project: Json | undefined): boolean;
+}
+
+function findProjectTags(planning: PlanResult, kinds: Registry): FindProjectTags {
+  const projects = findProjects(planning);
+  // A workspace that does not show its project may be in any.
+  const mayBeChanged = (of: string) =>
+    planning.plan.changes.some(({ address: { kind, target } }) => kind === projectKind && target === of);
+  const isPlanned = (address: Address | undefined) =>
+    address !== undefined && planning.contentOf(address) !== undefined;
+  const read = (target: string, project: Json | undefined): TagsOfProject => {
+    const address = projects(target, project);
+    const {
+      tags = {},
+      tagsBefore = {},
+      ...around
+    } = address === undefined ? { hasUnknownTags: true as const } : tagsAround(planning, address, kinds);
+    if (around.hasUnknownTags !== true) return { before: tagsBefore, after: tags, isUnknown: false };
+    const isNamed = project === null || project === undefined || typeof project === 'string';
+    const asked = isNamed ? planning.inheritedTags?.(target, project) : undefined;
+    if (asked === undefined) return { before: {}, after: tags, isUnknown: true };
+    return { before: { ...asked, ...tagsBefore }, after: { ...asked, ...tags }, isUnknown: false };
+  };
+  const found = new Map<string, TagsOfProject>();
+  return {
+    isPlanned: (target, project) =>
+      project === null ? mayBeChanged(target) : isPlanned(projects(target, project)),
+    of: (target, project) => {
+      const key = projectKey(target, project);
+      const known = found.get(key) ?? read(target, project);
+      found.set(key, known);
+      return known;
+    },
+  };
+}
+
+/** @returns the address of a project by its id, or by its address if the plan creates it; of the default one for undefined */
+function findProjects(
+  planning: PlanResult,
+): (target: string, project: Json | undefined) => Address | undefined {
+  const { changes } = planning.plan;
+  const changed = changes.filter(({ address }) => address.kind === projectKind);
+  const created = new Map<string, Address>(changed.map(({ address }) => [formatAddress(address), address]));
+  const read = new Map<string, ReadonlyMap<Json | undefined, Address>>();
+  const projectsIn = (target: string) => {
+    const known = read.get(target) ?? byId(planning.liveOfKind(projectKind, target));
+    read.set(target, known);
+    return known;
+  };
+  return (target, project) =>
+    projectsIn(target).get(project) ?? (typeof project === 'string' ? created.get(project) : undefined);
+}
+
+/** By their ids; the default one also by undefined. */
+function byId(projects: readonly LiveResource[]): ReadonlyMap<Json | undefined, Address> {
+  return new Map(
+    projects.flatMap(({ id, facts, address }) => [
+      ...(id === undefined ? [] : [[id, address] as const]),
+      ...(facts['isDefault'] === true ? [[undefined, address] as const] : []),
+    ]),
+  );
+}
+
+/**
+ * Tags of the resource, or of the one that it belongs to: fields of the kind or of one of its children, and those that only the service
+ * has (`facts.direct`), because a manifest need not name them.
+ */
+export function tagsAround(planning: PlanResult, address: Address, kinds: Registry): Tagged {
+  const root = rootOf(address, kinds);
+  const isAround = ({ name }: Kind) =>
+    formatAddress(rootOf({ ...root, kind: name }, kinds)) === formatAddress(root);
+  const around = [...kinds.values()].filter(isAround);
+  const tagged = around.filter(({ fields }) => Object.hasOwn(fields, 'tags'));
+  if (tagged.length === 0) return { tags: {} };
+  const at = ({ name }: Kind): Address => ({ ...root, kind: name });
+  const live = around.flatMap((kind) => planning.live(at(kind)) ?? []);
+  const shown = live.flatMap(({ facts }) => (isJsonObject(facts['direct']) ? [tagsIn(facts['direct'])] : []));
+  const mergedTags = (specs: readonly (Spec | undefined)[]): Record<string, string> =>
+    Object.assign({}, ...specs.map((spec) => tagsIn(spec?.['tags'])));
+  const before = mergedTags(tagged.map((kind) => planning.live(at(kind))?.spec));
+  const after = mergedTags(
+    tagged.map((kind) => planning.contentOf(at(kind)) ?? planning.live(at(kind))?.spec),
+  );
+  const direct: Record<string, string> = Object.assign({}, ...shown);
+  const kept = Object.entries(direct).filter(([key]) => !Object.hasOwn(before, key));
+  return {
+    tags: { ...Object.fromEntries(kept), ...after },
+    tagsBefore: { ...direct, ...before },
+    ...(live.length > 0 && shown.length === 0 ? { hasUnknownTags: true } : {}),
+  };
+}
+
+function tagsIn(value: Json | undefined): Record<string, string> {
+  if (!isJsonObject(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, typeof one === 'string' ? one : '']),
+  );
+}
