@@ -7,7 +7,14 @@ import { approvedId, approvedIdentity, type DigestedChange } from '../model/chan
 import type { FieldChange } from '../model/field.ts';
 import { canonicalText, type Json, sameJson } from '../model/json.ts';
 import { createdThing } from '../model/named-reference.ts';
-import type { ChangeDifference, FieldDifference, NameDifference, PlanDifference } from '../model/plan.ts';
+import type {
+  ChangeDifference,
+  ChangedName,
+  FieldDifference,
+  NameDifference,
+  Plan,
+  PlanDifference,
+} from '../model/plan.ts';
 import { sideHash } from '../redaction/stored-values.ts';
 import type { PlanResult } from './build-plan.ts';
 import { compareChanges, compareNames, withNames } from './compare-plans.ts';
@@ -104,6 +111,18 @@ function isNameCovered(
     fresh.recordedAs === approved.recordedAs &&
     fresh.recorded.every((one) => approved.recorded.includes(one))
   );
+}
+
+/** Names of a plan made after an apply that resolve to something else than the applied plan showed: somebody changed them meanwhile. */
+export function namesChangedSince(
+  applied: Pick<Plan, 'changedNames'>,
+  { plan, live }: Pick<PlanResult, 'plan' | 'live'>,
+): readonly ChangedName[] {
+  return compareNames(applied.changedNames, plan.changedNames).flatMap(({ one, other }) => {
+    const created = one && createdThing(one.id);
+    const id = created === undefined ? one?.id : live(created)?.id;
+    return other === undefined || other.id === id ? [] : [other];
+  });
 }
 
 interface Match {

@@ -45,11 +45,12 @@ export function exitCodeOfApply(outcomes: readonly Outcome[], proof: Plan | unde
   if (some('failed', 'unknown', 'skipped'))
     return written ? exitCodes.partial : some('stale') ? exitCodes.stale : exitCodes.error;
   if (some('stale')) return written ? exitCodes.partial : exitCodes.stale;
-  const proven =
-    proof === undefined ||
-    (proof.changes.length === 0 && !hasErrors(proof.problems) && proof.coverage.complete);
-  if (proven) return exitCodes.done;
+  if (proof === undefined || isProven(proof)) return exitCodes.done;
   return written ? exitCodes.partial : exitCodes.error;
+}
+
+function isProven({ changes, changedNames, problems, coverage }: Plan): boolean {
+  return changes.length === 0 && changedNames.length === 0 && !hasErrors(problems) && coverage.complete;
 }
 
 /** For `trueup --help`. */

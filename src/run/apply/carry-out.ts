@@ -4,25 +4,15 @@ import { type Applied, applyPlan, type ApplyTarget } from '../../apply/apply-pla
 import { saveFound } from '../../apply/ledger-records.ts';
 import { creationsInDoubt, withFoundTrue } from '../../apply/verify-write.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
-import type { ApplyEvent, Change, Outcome } from '../../model/change.ts';
-import type { FieldChange } from '../../model/field.ts';
+import type { ApplyEvent, Outcome } from '../../model/change.ts';
 import type { HistoryEntry, Ledger, RunIdentity } from '../../model/ledger.ts';
 import type { Plan } from '../../model/plan.ts';
 import { counted } from '../../model/quoted.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
+import { namesChangedSince } from '../../plan/approval-coverage.ts';
 import { withBegun } from '../../plan/restrict-to-part.ts';
 import { progressEvent, renderOutcomesJson } from '../../report/json/apply-events.ts';
-import { formatPlace } from '../../report/text/change.ts';
-import { fieldLines } from '../../report/text/field.ts';
-import {
-  columns,
-  inColumn,
-  indent,
-  labelled,
-  nameColumn,
-  type Paint,
-  wrap,
-} from '../../report/text/layout.ts';
+import { wrap } from '../../report/text/layout.ts';
 import {
   countOutcomes,
   countWritten,
@@ -33,10 +23,6 @@ import {
   stepAfterApply,
   writtenText,
 } from '../../report/text/outcomes.ts';
-import { fieldViews, formatPath, withShownNames } from '../../report/view/field.ts';
-import { incompleteReasons } from '../../report/view/plan-summary.ts';
-import { printable } from '../../report/view/printable.ts';
-import { formatInline, unknown } from '../../report/view/value.ts';
 import { clocksOf, keepHistory } from '../apply-history.ts';
 import { checkedRecords } from '../checked-changes.ts';
 import { CommandStop } from '../command-stop.ts';
@@ -49,6 +35,7 @@ import { readSecret, secretContext } from '../read-secret.ts';
 import { raceStop, stoppedRun, type StopSignals } from '../stop-signals.ts';
 import { type CommandContext, printJson, printWarnings, type Terminal, textOutput } from '../terminal.ts';
 import { endApprovals, type PreparedApply, type WritingRun } from './store-approval.ts';
+import { renderUnconverged } from './unconverged.ts';
 
 /** One run of apply: its identity, and the signals that stop it. */
 export interface ApplyContext extends CommandContext, StopSignals {
@@ -164,7 +151,7 @@ function isDeleted({ action, kind }: Outcome): boolean {
 interface Proved {
   /** corrected by what the new plan shows */
   readonly outcomes: readonly Outcome[];
-  /** the plan that was made afterwards; absent when there was nothing to prove */
+  /** the plan that was made afterwards, with the names that were changed meanwhile; absent when there was nothing to prove */
   readonly proof?: Plan;
   /** as written last */
   readonly ledger: Ledger;
@@ -199,8 +186,14 @@ async function prove(
     isApproved: true,
   };
   const again = await raceStop(makePlan({ ...request, ...written }), stop, stopped);
-  const saved = await saveFound(again, prepared.request.kinds, { ledger, store: prepared.store });
-  return { outcomes: withFoundTrue(outcomes, plan.changes, again), proof: again.plan, ledger: saved };
+  const changedNames = namesChangedSince(plan, again);
+  // Nobody has seen that these names resolve to something else: the next plan compares with the former ids.
+  const saved =
+    changedNames.length > 0
+      ? ledger
+      : await saveFound(again, prepared.request.kinds, { ledger, store: prepared.store });
+  const proof = { ...again.plan, changedNames };
+  return { outcomes: withFoundTrue(outcomes, plan.changes, again), proof, ledger: saved };
 }
 
 /**
@@ -269,7 +262,8 @@ function endingBlocks(
   const left = withoutReported(proof, outcomes);
   const residue = renderUnconverged(left, { paint, ...(width === undefined ? {} : { width }) });
   if (residue !== '') return [...blocks, residue, nextStep(mayBeDialect(left) ? 'not-kept' : 'not-empty')];
-  const nothingLeft = proof.changes.length === 0 && proof.problems.length === 0;
+  const nothingLeft =
+    proof.changes.length === 0 && proof.problems.length === 0 && proof.changedNames.length === 0;
   if (!nothingLeft) return [...blocks, nextStep('not-empty')];
   const where = proof.part === undefined ? '' : ' in this part of the stack';
   return [...blocks, `Planned again: nothing is left to do${where}`, nextStep('empty')];
@@ -279,67 +273,6 @@ function endingBlocks(
 function mayBeDialect({ changes, targets }: Plan): boolean {
   const others = targets.filter(({ service, url }) => service === 'workspaces' && url !== 'embedded');
   return changes.some(({ address }) => others.some(({ name }) => name === address.target));
-}
-
-// The changes in the plan that is made after an apply: each field with the sent value and the one that the service returned.
-// In that plan `before` is the returned value and `after` the sent one.
-
-interface UnconvergedOptions {
-  readonly paint: Paint;
-  readonly width?: number;
-}
-
-/** Empty when the plan is empty and its read was complete: everything converged. */
-export function renderUnconverged(plan: Plan, { paint, width = 100 }: UnconvergedOptions): string {
-  const blocks = plan.changes.map((change) => changeLines(change, paint, width));
-  const count = plan.changes.length;
-  const summary = count === 0 ? [] : [paint.error(`${counted(count, 'resource')} did not converge`)];
-  const reasons = incompleteReasons(plan).flatMap((reason) => labelled('because ', reason, width - 2));
-  const unverified = plan.coverage.complete
-    ? []
-    : [
-        paint.warning('Could not verify that nothing is left: the read was incomplete'),
-        ...indent(reasons, 2),
-      ];
-  return [...blocks, unverified, summary]
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join('\n'))
-    .join('\n\n');
-}
-
-function changeLines(change: Change, paint: Paint, width: number): string[] {
-  const { address, action, reason, place, fields } = change;
-  const where = place === undefined ? '' : `  ${paint.dim(formatPlace(place))}`;
-  const column = nameColumn(fields.map(({ path }) => formatPath(path)));
-  const body = [
-    paint.dim(`still to ${action}: ${printable(reason)}`),
-    ...fields.flatMap((field) => unconvergedLines(field, { paint, width: width - 4, column })),
-  ];
-  return [`${paint.bold(printable(formatAddress(address)))}${where}`, ...indent(body, 4)];
-}
-
-interface FieldLayout {
-  readonly paint: Paint;
-  readonly width: number;
-  /** the column where values begin */
-  readonly column: number;
-}
-
-/** Short values on one line; long ones as a difference. */
-function unconvergedLines(field: FieldChange, layout: FieldLayout): string[] {
-  const { paint, width, column } = layout;
-  const name = inColumn(formatPath(field.path), column);
-  const { before, after } = withShownNames(field);
-  const sent = formatInline(after, field.shape);
-  const returned = field.unknown === undefined ? formatInline(before, field.shape) : unknown;
-  // What has a name may have got it since, and then its id was not sent.
-  const line =
-    field.names === undefined
-      ? `${name}sent ${sent}, returned ${returned}`
-      : `${name}declared ${sent}, live ${returned}`;
-  if (columns(line) <= width) return [line];
-  const views = fieldViews(field);
-  return [...fieldLines(views, { paint, width, whole: false }), paint.dim('  (- returned, + sent)')];
 }
 
 /** Drops changes whose outcome already said that they were not carried out: only carried-out changes can fail to converge. */

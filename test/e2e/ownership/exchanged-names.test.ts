@@ -21,6 +21,9 @@ const [a, b, c] = ['a', 'b', 'c'].map((name) => workspace(name, { description: `
 const two = [a, b].flatMap((one) => one ?? []);
 const three = [a, b, c].flatMap((one) => one ?? []);
 
+/** Nothing but their names and ids differs. */
+const same = ['a', 'b', 'c'].map((name) => workspace(name, { description: 'the same' }));
+
 type Stack = Awaited<ReturnType<Bench['checkout']>>;
 
 /** The resources that the guard names. */
@@ -206,6 +209,23 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     expect(await exchanged(stack)).toEqual([]);
   });
 
+  it('during an apply are recorded as they were before it, and block the next plan', async () => {
+    const { bench, stack } = await begin(...same);
+    const idOfA = await bench.idOf('a');
+    await stack.declare(...same.slice(0, 2), workspace('c', { description: 'new' }));
+    const { digest } = await stack.plan();
+    const exchange = () => rename(bench, { a: 'b', b: 'a' });
+    bench.wire.add({ method: 'PATCH', path: /ws-/, fault: { first: exchange } });
+    const { out } = await stack.run(['apply', '--approve', digest], 6);
+    expect(out).toContain('Names were changed in the service during this apply');
+    expect(out).toContain(`of ${atA}, ${atB}`);
+    expect((await stack.ledger()).records[atA ?? '']?.id).toBe(idOfA);
+    expect(await exchanged(stack)).toEqual([atA, atB]);
+    await rename(bench, { a: 'b', b: 'a' });
+    await stack.run(['apply', '--approve', digest], 0);
+    expect(await stack.plan()).toMatchObject({ changes: [], guards: [] });
+  });
+
   it('that are projects block it, too', async () => {
     const { stack, idOfProject, change } = await openProjects(dialect);
     await stack.begin(
@@ -238,8 +258,6 @@ describe('A merged pull request about workspaces that exchanged their names', ()
 });
 
 describe('An approval of a digest', () => {
-  const same = ['a', 'b', 'c'].map((name) => workspace(name, { description: 'the same' }));
-
   async function begin(...documents: object[]) {
     const bench = await openBench();
     const stack = await bench.checkout();

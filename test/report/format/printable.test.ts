@@ -8,7 +8,7 @@ import { plain } from '../../../src/report/text/layout.ts';
 import { renderPlanJson } from '../../../src/report/json/plan.ts';
 import { renderPlan } from '../../../src/report/text/plan.ts';
 import { printable } from '../../../src/report/view/printable.ts';
-import { renderUnconverged } from '../../../src/run/apply/carry-out.ts';
+import { renderUnconverged } from '../../../src/run/apply/unconverged.ts';
 import { anyDiagnostic, anyOutcome, anyPlan } from '../../support/report/arbitrary-plan.ts';
 
 /** Control and format characters, other line separators, halves of characters: all but our own line ends. */

@@ -6,7 +6,7 @@ import { plain } from '../../../src/report/text/layout.ts';
 import { renderPlanJson } from '../../../src/report/json/plan.ts';
 import { planSchema, type PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { renderPlan } from '../../../src/report/text/plan.ts';
-import { renderUnconverged } from '../../../src/run/apply/carry-out.ts';
+import { renderUnconverged } from '../../../src/run/apply/unconverged.ts';
 import { anyPlan } from '../../support/report/arbitrary-plan.ts';
 import { call, change, place, plan, problem } from '../../support/report/small-plan.ts';
 import { IdReference, SecretReference } from '../../../src/model/call.ts';
