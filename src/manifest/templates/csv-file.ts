@@ -8,6 +8,7 @@ import { privateKeyParts } from '../../redaction/mask-text.ts';
 import type { HiddenParts } from '../yaml/hidden-parts.ts';
 import type { SecretNames } from '../yaml/secret-fields.ts';
 import { createSourceText, type EntrySide, type SourceText } from '../yaml/yaml-document.ts';
+import { findCsvMistake } from './csv-mistake.ts';
 import type { CellFile, Item, ItemList } from './list-items.ts';
 
 type CsvParser = typeof import('csv-parse/sync');
@@ -168,14 +169,13 @@ function afterLineEnds(text: string, from: number): number {
 
 function wrongCsv(source: SourceText, error: unknown, { CsvError }: CsvParser): Diagnostic {
   if (!(error instanceof CsvError)) throw error;
-  const { lines = 1 } = error as { readonly lines?: Info['lines'] };
-  const start = lineStart(source.text, lines);
-  return wrongList(
-    `the text is not valid CSV: ${messageOf(error)}`,
-    source.place(start, start + 1),
-    'separate the cells by "," and put quotes around a cell with a comma, a quote or a line break in it',
-    'csv-syntax',
-  );
+  const mistake = findCsvMistake(source.text);
+  const { message, fix, at } = mistake ?? {
+    message: `the text is not valid CSV: ${messageOf(error)}`,
+    fix: 'separate the cells by "," and put quotes around a cell with a comma, a quote or a line break in it',
+    at: lineStart(source.text, (error as { readonly lines?: Info['lines'] }).lines ?? 1),
+  };
+  return wrongList(message, source.place(at, at + 1), fix, 'csv-syntax');
 }
 
 /** The offset of a line; the first is 1. */

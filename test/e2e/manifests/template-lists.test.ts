@@ -97,6 +97,29 @@ describe('The list of a template', () => {
     expect((await problems(stack)).map(({ code }) => code)).toEqual(['outside-repository']);
   });
 
+  it.each([
+    [
+      'a quote that is never closed',
+      'key,x\na,"one\nb,two\nc,three\n',
+      2,
+      'a quote is opened and never closed',
+    ],
+    [
+      'a quote that the next one closes, lines later',
+      'key,x\na,"one\nb,two\nc,"three"\n',
+      2,
+      'the quote that is opened here is closed before "t" in line 4, and not before a comma or the end of a row',
+    ],
+    ['a quote within a cell', 'key,x\na,o"ne\n', 2, 'a quote stands in a cell that does not begin with one'],
+    ['a cell too many', 'key,x\r\n\r\n"a",b,c\r\n', 3, 'the row has 3 cells, and the header 2'],
+    ['a cell too few', 'key,x,y\n"a\nb",""""\n', 2, 'the row has 2 cells, and the header 3'],
+  ])('with %s is an error at the line where it begins', async (_, text, line, message) => {
+    const stack = await stackWith({ [all]: template('{ file: ../l.csv }'), 'l.csv': text });
+    expect(await problems(stack)).toMatchObject([
+      { code: 'csv-syntax', message, place: { file: 'l.csv', line } },
+    ]);
+  });
+
   it('must be UTF-8', async () => {
     const stack = await stackWith({ [all]: template('{ file: ../l.yaml }') });
     writeFileSync(join(stack.directory, 'l.yaml'), Buffer.from([0x2d, 0x20, 0xff, 0x0a]));
