@@ -51,7 +51,8 @@ async function validate(
   if (stack !== undefined) terminal.pending.stackFile = stack.file;
   const counts = `${counted(files, 'file')}, ${counted(documents, 'document')}, ${counted(resources.length, 'resource')}`;
   const what = `${isSelection ? 'a selection of stack' : 'stack'} ${stack?.name ?? ''}, ${counts}`;
-  printDiagnostics(terminal, diagnostics, `valid: ${what}`);
+  const checked = { files, documents, resources: resources.length };
+  printDiagnostics(terminal, diagnostics, { said: `valid: ${what}`, checked });
   if (!hasErrors(diagnostics)) textOutput(terminal)?.write(`${terminal.paint.added('valid')}: ${what}\n`);
   return exitCodeOf(diagnostics);
 }

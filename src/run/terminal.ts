@@ -7,7 +7,7 @@ import type { OutcomeKind } from '../model/change.ts';
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import type { Diagnostic, Place, ShownDiagnostic } from '../model/diagnostic.ts';
 import { diagnosticEvent, type EventMembers, renderEventJson } from '../report/json/apply-events.ts';
-import { renderDiagnosticsJson } from '../report/json/render-json.ts';
+import { type CheckedCounts, renderDiagnosticsJson } from '../report/json/render-json.ts';
 import { renderDiagnostics } from '../report/text/diagnostics.ts';
 import { colourful, type Paint, plain } from '../report/text/layout.ts';
 import type { Written } from '../report/text/outcomes.ts';
@@ -97,14 +97,14 @@ export function textOutput({ format, host }: Terminal): Output | undefined {
   return format === 'jsonl' ? host.stderr : undefined;
 }
 
-/** Prints the diagnostics of a command that stops here: as a document they are its result. @param said when there are none */
+/** Prints the diagnostics of a command that stops here: as a document they are its result. @param about.said when there are none */
 export function printDiagnostics(
   terminal: Terminal,
   diagnostics: readonly ShownDiagnostic[],
-  said = 'No problems',
+  { said = 'No problems', checked }: { readonly said?: string; readonly checked?: CheckedCounts } = {},
 ): void {
   terminal.pending.said = said;
-  printJson(terminal, renderDiagnosticsJson);
+  printJson(terminal, (shown) => renderDiagnosticsJson(shown, checked));
   printWarnings(terminal, diagnostics);
 }
 

@@ -21,11 +21,22 @@ export function renderJson(value: object): string {
 
 // Diagnostics as JSON, for editors and CI. Members have a fixed order; absent ones are left out.
 
-/** `{ version: 1, summary: { errors, warnings, files }, diagnostics }` */
-export function renderDiagnosticsJson(diagnostics: readonly ShownDiagnostic[]): string {
+/** What a command checked, whether it found problems or not. */
+export interface CheckedCounts {
+  readonly files: number;
+  readonly documents: number;
+  readonly resources: number;
+}
+
+/** `{ version: 1, summary: { errors, warnings, files }, checked, diagnostics }` */
+export function renderDiagnosticsJson(
+  diagnostics: readonly ShownDiagnostic[],
+  checked?: CheckedCounts,
+): string {
   return renderJson({
     version: 1,
     summary: countDiagnostics(diagnostics),
+    ...(checked === undefined ? {} : { checked }),
     diagnostics: diagnostics.map(diagnosticJson),
   });
 }

@@ -110,7 +110,20 @@ const withDiagnostics = { diagnostics: Type.Optional(Type.Array(diagnosticSchema
 export const problemsSchema = Type.Object(
   {
     version: Type.Literal(1),
-    summary: Type.Object({ errors: count, warnings: count, files: count }, closed),
+    summary: Type.Object(
+      {
+        errors: count,
+        warnings: count,
+        files: Type.Integer({ minimum: 0, description: 'files with problems; 0 if there are none' }),
+      },
+      closed,
+    ),
+    checked: Type.Optional(
+      Type.Object(
+        { files: count, documents: count, resources: count },
+        { ...closed, description: 'what `validate` read, with problems and without' },
+      ),
+    ),
     diagnostics: Type.Array(diagnosticSchema),
   },
   { ...closed, $id: 'https://trueup.dev/schemas/problems.schema.json', title: 'trueup validate' },

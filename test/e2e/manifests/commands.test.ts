@@ -202,6 +202,16 @@ describe('the path', () => {
 });
 
 describe('validate', () => {
+  it('with JSON counts what it checked, and the files with problems apart from that', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'));
+    const { out } = await stack.run(['validate', '--format', 'json'], 0);
+    expect(JSON.parse(out)).toMatchObject({
+      summary: { errors: 0, files: 0 },
+      checked: { files: 1, documents: 1, resources: 1 },
+    });
+  });
+
   it('is offline, and reports every problem of every file in one run with exit code 7', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
