@@ -201,7 +201,7 @@ function notFound(
   { what, name: path, id: idPath }: NamedReference,
   name: string,
   { list, recorded }: { readonly list: NameList; readonly recorded: readonly string[] },
-): Pick<Diagnostic, 'found' | 'fix'> {
+): Pick<Diagnostic, 'found' | 'allowed' | 'fix'> {
   const [field, idField] = [nameKey(path), nameKey(idPath)];
   const renamed = recorded.flatMap((id) => {
     const now = list.byId.get(id);
@@ -219,7 +219,7 @@ function notFound(
     };
   const near = nearest(list, name);
   return near.length === 0
-    ? { fix: `correct the name, or create the ${what} in the service` }
+    ? { allowed: knownNames(list, what), fix: `correct the name, or create the ${what} in the service` }
     : { fix: `did you mean ${orList(near.map(quoted))}?` };
 }
 
@@ -238,6 +238,11 @@ function nearest(list: NameList, name: string): readonly string[] {
   const found = known.get(name) ?? nearestWords(name, list.byName.keys());
   known.set(name, found);
   return found;
+}
+
+/** A few of them: an organization may have thousands. */
+function knownNames({ byName }: NameList, what: string): string {
+  return byName.size === 0 ? `an id, as no ${what} with a name was found` : quoteSome([...byName.keys()], 5);
 }
 
 /** A spec with names in place of ids, where only one thing has the name. */

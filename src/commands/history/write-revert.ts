@@ -90,7 +90,16 @@ function revert(
   const [what, fix] = byHand[action] ?? [];
   if (what !== undefined && fix !== undefined)
     return [refuse({ address, path: [] }, 'revert-by-hand', { message: `${quoted(text)} ${what}`, fix })];
+  if (resource === undefined) return [notDeclared(address)];
   return fields.flatMap((field) => revertField(field, { address, resource, kinds }) ?? []);
+}
+
+/** Once for all of its values: there is no document, or no item of a list, that they could be written into. */
+function notDeclared(address: AcceptedChange['address']): Refusal {
+  return refuse({ address, path: [] }, 'revert-by-hand', {
+    message: `${quoted(formatAddress(address))} is declared no more`,
+    fix: 'declare it again first, in a list with its item, and write then; "--revert" without "--write" prints its former values',
+  });
 }
 
 /** Also by the name of the thing whose id the field has: targets are not read, so the id is written in its place. */

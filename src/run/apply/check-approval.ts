@@ -171,7 +171,7 @@ function mismatchReason({ digest, changes }: Plan, approval: Approval, { approve
   const both = `this plan has the digest ${quoted(digest)}, and ${quoted(approval.digest)} was approved`;
   return changes.length === 0
     ? `${both}: nothing is left to do, and a digest alone does not show whether that is what was approved`
-    : `${both}: live or the manifests changed since, or an earlier trueup made that digest; review the plan that "trueup plan" makes and approve again, or apply the plan file that was approved to see how they differ`;
+    : `${both}: live or the manifests changed since, the approval was for another part of the stack ("--select" with other words), or an earlier trueup made that digest; review the plan that "trueup plan" makes and approve again, or apply the plan file that was approved to see how they differ`;
 }
 
 /** What was approved; undefined when only their digest is known, which then must be that of the new plan. */

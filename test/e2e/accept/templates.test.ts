@@ -180,6 +180,34 @@ describe('An apply of resources of a template', () => {
     expect(text('envs.csv')).toBe(files['envs.csv']);
   });
 
+  it('of a row that is gone is not reverted, and says once what to do', async () => {
+    const { stack } = await applied();
+    await stack.write('envs.csv', files['envs.csv'].replace('"prod","false"', '"prod","true"'));
+    await stack.write('services.yaml', 'pay: # of Ann\n  team: green\nnet: { team: blue }\n');
+    await stack.run(['apply', '--yes'], 0);
+    const { out } = await stack.run(['history', '--format', 'json'], 0);
+    const { entries } = JSON.parse(out) as { entries: { id: string }[] };
+    await stack.write('services.yaml', 'net: { team: blue }\n');
+    const args = [
+      'history',
+      'show',
+      entries[0]?.id ?? '',
+      '--revert',
+      '--write',
+      '--yes',
+      '--format',
+      'json',
+    ];
+    const { diagnostics } = JSON.parse((await stack.tryRun(args)).out) as {
+      diagnostics: { code: string; message: string; fix: string }[];
+    };
+    const gone = diagnostics.filter(({ message }) => message.includes('pay-prod-eu'));
+    expect(gone).toMatchObject([
+      { code: 'revert-by-hand', message: '"Workspace/acme/pay-prod-eu" is declared no more' },
+    ]);
+    expect(gone[0]?.fix).toContain('declare it again first, in a list with its item');
+  });
+
   it('is not reverted for one resource alone, if others use the value', async () => {
     const { stack, text, bench } = await applied();
     await change(bench, ['pay-dev-eu'], { 'queue-all-runs': false });

@@ -119,7 +119,17 @@ describe('A name that no plan can use', () => {
     [
       'that is nothing like any other',
       { agentPool: 'zzzzzzzzzz', executionMode: 'agent' },
-      'correct the name',
+      'allowed: "linux"',
+    ],
+    [
+      'of a connection',
+      { vcsRepo: { identifier: 'acme/app', connection: 'gihtub' } },
+      'did you mean "GitHub"',
+    ],
+    [
+      'of a connection that is nothing like any other',
+      { vcsRepo: { identifier: 'acme/app', connection: 'zzzzzzzzzz' } },
+      'allowed: "GitHub", "GitLab", "twin"',
     ],
   ])('%s is not found', async (_, spec, fix) => {
     const { stack } = await openNames();

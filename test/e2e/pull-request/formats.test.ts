@@ -325,6 +325,7 @@ describe('an apply of a plan that is not the approved one', () => {
     const { out, err } = await stack.run(['apply', '--approve', '0'.repeat(32)], 4);
     expect(out).toBe('');
     expect(err).toContain('was approved: live or the manifests changed since');
+    expect(err).toContain('the approval was for another part of the stack ("--select" with other words)');
   });
 });
 
