@@ -230,18 +230,14 @@ export async function readProject(session: Session, id: string | undefined): Pro
   return { unread: list.problem ?? 'the list of projects that this token can see does not include it' };
 }
 
-/** The same project, read again before a plan that relies on it is applied. */
-export function readProjectAgain(
-  session: Session,
-  id: string,
-): Promise<Project | { readonly unread: string }> {
+/** The same project, read alone, once per session, before a plan that relies on it is applied; undefined if it cannot be read so. */
+export function readProjectAgain(session: Session, id: string): Promise<Project | undefined> {
   return session.once(`project ${id}`, async () => {
     try {
-      const answer = await session.reader.get(`/projects/${encodeURIComponent(id)}`);
-      const item = answer.status === 200 ? asProjectItem(memberOf(answer.body, 'data')) : undefined;
-      return item === undefined ? { unread: describeAnswer(answer) } : projectFrom({ ...item, id });
+      const item = await readProjectById(session, id);
+      return item && projectFrom({ ...item, id });
     } catch (error) {
-      if (error instanceof WireError) return { unread: error.message };
+      if (error instanceof WireError) return undefined;
       throw error;
     }
   });

@@ -286,9 +286,8 @@ async function inheritableFrom(
 /** The current values of the project, or of its organization for a project without an execution mode. */
 export async function readInheritable(session: Session, planned: Inheritable): Promise<Inheritable> {
   const { id = '', from, values } = planned;
-  const alone = await readProjectAgain(session, id);
   // A service may have the list of projects only.
-  const project = 'unread' in alone ? await readProject(session, id) : alone;
+  const project = (await readProjectAgain(session, id)) ?? (await readProject(session, id));
   if (project === 'none') return { from, values: {}, unread: 'the service does not list its projects' };
   if ('unread' in project) return { from, values: {}, unread: project.unread };
   const isAsked = values['executionMode'] !== undefined;
