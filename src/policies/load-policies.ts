@@ -73,7 +73,8 @@ export async function loadPolicies(
     // Of texts, those who read them for a comparison have said it.
     if (source.read.remote === undefined && source.read.commit !== undefined) return [];
     return [
-      ...(source.isGone ? ofEarlier(source.diagnostics) : source.diagnostics),
+      // What is gone is no longer named, so there is nothing to correct.
+      ...(source.isGone ? ofEarlier(source.diagnostics.map(withoutFix)) : source.diagnostics),
       ...ofEarlier(diagnostics),
     ];
   });
@@ -129,9 +130,14 @@ function parseSource({ texts, diagnostics: before }: SourceTexts, context: Polic
   };
 }
 
+function withoutFix({ fix: _, ...problem }: Diagnostic): Diagnostic {
+  return problem;
+}
+
 function nothingIn(files: readonly string[]): Diagnostic {
   const message = `${orList(files.slice(0, 5).map(quoted)).replace(' or ', ' and ')} hold no policy`;
-  return { code: 'policies-unreadable', severity: 'error', class: 'invalid', message };
+  const fix = 'add a document with "kind: Policy", or remove the file from "spec.policies"';
+  return { code: 'policies-unreadable', severity: 'error', class: 'invalid', message, fix };
 }
 
 function parseText(file: string, text: string, context: Pick<PolicyContext, 'kinds' | 'now'>): Parsed {

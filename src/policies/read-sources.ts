@@ -45,21 +45,27 @@ export async function readSource(
     return await readRef(source.git, context.git);
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error;
-    return failed(`the policies of ${refText(source.git)} cannot be read: ${error.message}`);
+    const fix =
+      error instanceof NoRemote
+        ? 'name a remote of this clone in "spec.policies", or add this one with "git remote add"'
+        : 'let this run read the remote, or correct "spec.policies"; without its policies nothing is planned';
+    return failed(`the policies of ${refText(source.git)} cannot be read: ${error.message}`, fix);
   }
 }
+
+class NoRemote extends LedgerError {}
 
 function refText({ remote, ref, path }: PolicyRef): string {
   return `${quoted(path)} in ${quoted(ref)} of the remote ${quoted(remote)}`;
 }
 
-function failed(message: string): SourceTexts {
-  const problem = { code: 'policies-unreadable', severity: 'error', class: 'failure', message } as const;
+function failed(message: string, fix: string): SourceTexts {
+  const problem = { code: 'policies-unreadable', severity: 'error', class: 'failure', message, fix } as const;
   return { read: {}, texts: [], diagnostics: [problem] };
 }
 
-function gone(message: string): SourceTexts {
-  return { ...failed(message), isGone: true };
+function gone(message: string, fix: string): SourceTexts {
+  return { ...failed(message, fix), isGone: true };
 }
 
 async function readWorkTree(
@@ -124,7 +130,8 @@ async function readRef({ remote, ref, path }: PolicyRef, at: GitContext): Promis
     const name = await refAt({ ...borrowed, remote }, ref);
     if (name === undefined) {
       const why = `there is no branch or tag ${quoted(ref)}`;
-      return gone(`the policies of ${refText({ remote, ref, path })} cannot be read: ${why}`);
+      const fix = 'correct "ref" in "spec.policies", or push the branch or the tag';
+      return gone(`the policies of ${refText({ remote, ref, path })} cannot be read: ${why}`, fix);
     }
     const refs = [`+${name}:refs/trueup/policies`];
     const fetched = await fetchInto({ ...borrowed, remote }, { refs, depth: 1, content: 'files' });
@@ -132,7 +139,10 @@ async function readRef({ remote, ref, path }: PolicyRef, at: GitContext): Promis
     const commit = await idOf(borrowed.at, 'refs/trueup/policies^{commit}');
     const found = await readCommit({ ...borrowed, remote }, commit, matchRefPath(path));
     if (found.length === 0)
-      return gone(`${refText({ remote, ref, path })} has no file of policies (commit ${commit})`);
+      return gone(
+        `${refText({ remote, ref, path })} has no file of policies (commit ${commit})`,
+        'correct "path" in "spec.policies", or add the policies there',
+      );
     const texts = found.map((one) => ({ ...one, file: `${remote}/${ref}:${one.file}` }));
     return { read: { remote, ref, path, commit }, texts, diagnostics: [] };
   } finally {
@@ -143,7 +153,7 @@ async function readRef({ remote, ref, path }: PolicyRef, at: GitContext): Promis
 /** The whole name of a branch, or of a tag where there is no such branch. A name that is no remote of the clone would be taken as a folder. */
 async function refAt({ at, remote = '' }: BorrowedRepository, ref: string): Promise<string | undefined> {
   const { code } = await runGit(['config', '--get', `remote.${remote}.url`], at);
-  if (code !== 0) throw new LedgerError(`this clone has no remote ${quoted(remote)}`);
+  if (code !== 0) throw new NoRemote(`this clone has no remote ${quoted(remote)}`);
   const names = ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`];
   const listed = await runGit(['ls-remote', '--quiet', '--end-of-options', remote, ...names], at);
   if (listed.code !== 0) throw new LedgerError(listed.message);

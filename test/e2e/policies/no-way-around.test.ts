@@ -207,6 +207,7 @@ describe('Policies of a remote', () => {
     git(scene.work, 'clone', '--quiet', '--bare', loose, join(scene.work, 'org'));
     const { code, err } = await scene.run(['apply', 'stacks/pay', '--yes']);
     expect([code, err]).toEqual([1, expect.stringContaining('this clone has no remote "org"')]);
+    expect(err).toContain('name a remote of this clone in "spec.policies"');
   });
 
   it('are those of the branch where a tag has the same name, and those of a tag without a branch', async () => {
