@@ -31,6 +31,8 @@ interface Consent {
   readonly agreed: boolean;
   /** guards that were acknowledged for this plan */
   readonly acknowledged: readonly string[];
+  /** all that the user acknowledged, for this plan or not */
+  readonly named: readonly string[];
   /** guards, and keys of policies, that were passed when an earlier apply of the same approval began; undefined when there was none */
   readonly passed?: readonly string[] | undefined;
   /** the stack's argument on the command line */
@@ -54,7 +56,7 @@ export function refuseProblems(plan: Plan, terminal: Terminal): void {
 /** Asks whether to apply the plan, where no flag agrees. @throws CommandStop when it must not be applied */
 export async function askConsent(
   plan: Plan,
-  { agreed, acknowledged, passed, stack, ofFile }: Consent,
+  { agreed, acknowledged, named, passed, stack, ofFile }: Consent,
   { terminal, stop }: { readonly terminal: Terminal; readonly stop: AbortSignal },
 ): Promise<void> {
   if (plan.changes.length === 0 && blockingIds(plan.guards).length === 0) return;
@@ -65,7 +67,7 @@ export async function askConsent(
   }
   const open =
     passed === undefined
-      ? unacknowledged(plan, acknowledged, terminal)
+      ? unacknowledged(plan, { acknowledged, named }, terminal)
       : newGuards(plan, acknowledged, passed);
   const canAsk = terminal.host.interactive && terminal.format === 'text' && !agreed;
   if (open.length > 0 && !canAsk) {
@@ -161,15 +163,19 @@ export function checkIds(ids: readonly string[]): void {
 }
 
 /** The blocking guards that are not acknowledged. Prints a note about acknowledged guards that this plan does not trip. */
-function unacknowledged(plan: Plan, ids: readonly string[], terminal: Terminal): GuardId[] {
+function unacknowledged(
+  plan: Plan,
+  { acknowledged, named }: Pick<Consent, 'acknowledged' | 'named'>,
+  terminal: Terminal,
+): GuardId[] {
   const fired = new Set<string>(plan.guards.map(({ id }) => id));
-  const notTripped = ids.filter((id) => !fired.has(id));
+  const notTripped = named.filter((id) => !fired.has(id));
   if (notTripped.length > 0) {
     const near = nearestWord(notTripped[0] ?? '', [...fired]);
     const hint = near === undefined ? 'nothing to acknowledge' : `did you mean ${quoted(near)}?`;
     printNote(terminal, `note: this plan does not trip ${notTripped.join(', ')}: ${hint}`);
   }
-  return openIds(plan.guards, ids);
+  return openIds(plan.guards, acknowledged);
 }
 
 /** What denies cannot be acknowledged. */

@@ -80,10 +80,12 @@ export async function authorize(
   const approved = approval && checkShown(planning, approval, { ledger, terminal, options, show });
   await refuseMissingSecrets(plan, secrets, terminal);
   const begun = ledger.approved?.digest === approved?.digest ? ledger.approved : undefined;
+  const named = readIds(options.ack);
   const consent = {
     agreed: options.yes === true || approval !== undefined,
+    named,
     // Whoever read a plan file has not read what only a policy of now says.
-    acknowledged: readIds(options.ack).filter(
+    acknowledged: named.filter(
       (id) => policyOf(id) === undefined || given?.guards.some((one) => one.id === id) !== false,
     ),
     passed: begun?.passed,

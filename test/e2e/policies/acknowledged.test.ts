@@ -52,6 +52,17 @@ describe('An acknowledgement with a plan file', () => {
     await stack.run(['apply', file, '--ack', 'policy/x'], 0);
   });
 
+  it('of a policy that there is none of is reported as it is with a digest', async () => {
+    const { stack, file } = await begin(noAutoApply);
+    await stack.declare(auto('app'));
+    await stack.run(['plan', '--out', file], 0);
+    const { digest } = await stack.plan();
+    const says = 'note: this plan does not trip policy/xy: did you mean "policy/x"?';
+    expect((await stack.run(['apply', '--approve', digest, '--ack', 'policy/xy'], 5)).err).toContain(says);
+    expect((await stack.run(['apply', file, '--ack', 'policy/xy'], 5)).err).toContain(says);
+    expect((await stack.run(['apply', file, '--ack', 'policy/x,policy/xy'], 0)).err).toContain(says);
+  });
+
   it('does not count if the file is of an earlier version and does not say which rule it shows', async () => {
     const { bench, stack, file } = await begin(noAutoApply);
     await stack.declare(auto('app'));
