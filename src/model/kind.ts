@@ -320,6 +320,8 @@ export interface LiveSet<L extends LiveResource = LiveResource> {
   readonly total?: number;
   /** why this list is not complete; when not empty, nothing is pruned and "no changes" is not said */
   readonly incomplete: readonly string[];
+  /** the token may not list them at all, as `incomplete` says */
+  readonly forbidden?: true;
   /** fields that the service did not return, whose drift cannot be seen */
   readonly invisible: readonly string[];
   /** top-level fields that the service returns for no resource at all: it does not have them, or does not show them */

@@ -41,6 +41,8 @@ export interface ProjectList extends Pick<OrganizationList, 'problem' | 'isMissi
   /** recorded ones that the service does not list, although it finds them by their ids */
   readonly unlisted: readonly ProjectItem[];
   readonly byId: ReadonlyMap<string, ProjectItem>;
+  /** the service answers 403: this token may not list projects */
+  readonly isForbidden?: true;
   /** the list included the tags of every project */
   readonly hasTags: boolean;
   /** The tags of one project. Sends a request, once per session, only if the list did not include them. */
@@ -53,7 +55,7 @@ export function listProjects(session: Session, withTags = isManaged(session)): P
     const tags = new Map<string, TagsAnswer | undefined>();
     const { items: documents, ...list } = await readProjects(session, withTags ? tags : undefined);
     const listed = documents.flatMap((document) => asProjectItem(document) ?? []);
-    const { isMissing, total } = list;
+    const { isMissing, total, refusal } = list;
     const { unlisted, why } =
       isMissing === undefined ? await readUnlisted(session, listed) : { unlisted: [], why: undefined };
     const items = [...listed, ...unlisted];
@@ -61,6 +63,7 @@ export function listProjects(session: Session, withTags = isManaged(session)): P
     return {
       ...(problem === undefined ? {} : { problem }),
       ...(isMissing === undefined ? {} : { isMissing }),
+      ...(refusal?.status === 403 && items.length === 0 ? { isForbidden: true as const } : {}),
       ...(total === undefined ? {} : { total }),
       items,
       unlisted,

@@ -97,6 +97,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
       ...untagged.map(([, why]) => why),
       ...(unplaced.length === 0 ? [] : [unplacedProblem(unplaced)]),
     ],
+    ...(list.isForbidden && { forbidden: true }),
     invisible: lacking,
     lacking,
     limits: lacking.map((name) => lackingField(name, 'project')),

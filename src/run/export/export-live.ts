@@ -7,7 +7,7 @@ import { basename, join, relative, resolve } from 'node:path';
 import type { Manifests } from '../../manifest/read-manifests.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
-import type { Registry } from '../../model/kind.ts';
+import type { LiveSet, Registry } from '../../model/kind.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import type { Stack, Target } from '../../model/stack.ts';
 import { printable } from '../../report/view/printable.ts';
@@ -147,8 +147,15 @@ async function writeLive(
   const checked = { ...found, refused: [...found.refused, ...unnamed.map(secretName)] };
   await writeExport(checked.manifests, stack, { options, host });
   await report({ job, targets, checked, options }, context);
-  const isWhole = targets.every(({ sets }) => [...sets.values()].every((set) => set.incomplete.length === 0));
+  const isWhole = targets.every(({ sets }) =>
+    [...sets.values()].every((set) => set.incomplete.length === 0 || isLeftOut(set, options)),
+  );
   return isWhole && checked.refused.length === 0 ? exitCodes.done : exitCodes.error;
+}
+
+/** Whether the token may not list a kind that nobody asked for: then the others are the whole export. */
+function isLeftOut({ forbidden }: LiveSet, { kind, select }: ExportOptions): boolean {
+  return forbidden === true && kind.length === 0 && select === undefined;
 }
 
 /** No file is written for it, because the file would contain its name. */
@@ -251,9 +258,14 @@ async function report(result: ExportResult, { host, terminal }: CommandContext):
   const print = (line: string) => host.stderr.write(`${printable(line)}\n`);
   const warn = (line: string) =>
     host.stderr.write(`${terminal.errorPaint.warning('warning')}: ${printable(line)}\n`);
-  for (const { sets } of targets)
-    for (const why of new Set([...sets.values()].flatMap(({ incomplete }) => incomplete)))
+  for (const { sets } of targets) {
+    const leftOut = [...sets].filter(([, set]) => isLeftOut(set, options));
+    const others = [...sets].filter(([, set]) => !isLeftOut(set, options));
+    for (const [kind, { incomplete }] of leftOut)
+      warn(`no ${kind} is exported, as the token may not list them: ${incomplete.join('; ')}`);
+    for (const why of new Set(others.flatMap(([, { incomplete }]) => incomplete)))
       warn(`not everything was read: ${why}`);
+  }
   for (const line of withoutUnread(targets)) print(line);
   for (const { names } of targets)
     for (const [what, { problem }] of names)

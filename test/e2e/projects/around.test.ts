@@ -11,8 +11,31 @@ describe.each(bothDialects)('In the dialect %s, an export', (dialect) => {
     bench.wire.add({ method: 'GET', path: /\/acme\/projects\?/, fault: { answer: 403 }, times: 99 });
     await stack.run(['export', '--target', 'acme', '--select', 'Workspace/acme/*'], 0);
     await stack.run(['export', '--target', 'acme', '--kind', 'Workspace'], 0);
-    const { err } = await stack.run(['export', '--target', 'acme'], 1);
+    await stack.run(['export', '--target', 'acme', '--kind', 'Project'], 1);
+  });
+
+  it('of everything leaves projects out where the token may not list them, and writes their ids', async () => {
+    const { stack, bench } = await openProjects(dialect);
+    await bench.byHand.post('/organizations/acme/workspaces', {
+      data: {
+        type: 'workspaces',
+        attributes: { name: 'inside' },
+        relationships: { project: { data: { type: 'projects', id: 'prj-theirs' } } },
+      },
+    });
+    bench.wire.add({ method: 'GET', path: /\/acme\/projects\?/, fault: { answer: 403 }, times: 99 });
+    const { out, err } = await stack.run(['export', '--target', 'acme'], 0);
+    expect(out).toContain('projectId: prj-theirs');
+    expect(err).toContain('no Project is exported, as the token may not list them: ');
+    expect(err).toContain('ids are written in place of the names of projects: ');
     expect(err).toMatch(/^To export without Project: --kind Workspace .*$/m);
+  });
+
+  it('of which the list of projects fails in another way is not whole', async () => {
+    const { stack, bench } = await openProjects(dialect);
+    bench.wire.add({ method: 'GET', path: /\/acme\/projects\?/, fault: { answer: 401 }, times: 99 });
+    const { err } = await stack.run(['export', '--target', 'acme'], 1);
+    expect(err).toContain('not everything was read: ');
   });
 
   it('writes projects before workspaces, with names in place of ids, and its plan only adopts them', async () => {
