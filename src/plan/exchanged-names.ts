@@ -137,14 +137,19 @@ function exchangedWith(
   return mayBeDeclared || (former !== undefined && former !== id) ? { recordedAs, former } : undefined;
 }
 
-/** The address of a resource, and the one that its document renames it from: not if that is done, and another may have the name since. */
-function namesOf({ desired, ledger, liveWithId }: PlanContext, address: Address): AddressText[] {
+/**
+ * The address of a resource, and the one that its document renames it from: not if that is done, and another may have the name since.
+ * A document of a selection may rename another one that is declared: it is done for it also where its own resource is gone.
+ */
+function namesOf({ desired, ledger, liveWithId, isSelection }: PlanContext, address: Address): AddressText[] {
   const text = formatAddress(address);
   const { renamedFrom } = desired.get(text)?.metadata ?? {};
-  const { id } = ledger.records.get(text) ?? {};
-  const isDone = id !== undefined && liveWithId(address, id) !== undefined;
-  const former = renamedFrom === undefined || isDone ? [] : [{ ...address, name: renamedFrom }];
-  return [address, ...former].map(formatAddress);
+  if (renamedFrom === undefined) return [text];
+  const former = formatAddress({ ...address, name: renamedFrom });
+  const [own, other] = [text, former].map((one) => ledger.records.get(one)?.id);
+  const isGone = own === undefined || liveWithId(address, own) === undefined;
+  const isAnother = isSelection && own !== undefined && other !== undefined && own !== other;
+  return isGone && !isAnother ? [text, former] : [text];
 }
 
 /** The id that the ledger has under the name of a resource, or under its former name. */

@@ -96,6 +96,18 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     expect(bench.wire.writes()).toEqual([]);
   });
 
+  it('block such a document also where its own workspace was deleted, whether the other one got the name or not', async () => {
+    const { bench, stack } = await begin(...two);
+    await bench.byHand.delete(`/workspaces/${await bench.idOf('b')}`);
+    bench.wire.reset();
+    const stdin = JSON.stringify(workspace('b', { description: 'new' }, { renamedFrom: 'a' }));
+    const at = { cwd: stack.directory, env: secrets, stdin };
+    expect((await trueup(['apply', '-', '--yes'], at)).code).toBe(5);
+    await rename(bench, { a: 'b' });
+    expect((await trueup(['apply', '-', '--yes'], at)).code).toBe(5);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
   it('block each plan, which names both with their ids', async () => {
     const { bench, stack } = await begin(...two);
     const [idOfA, idOfB] = [await bench.idOf('a'), await bench.idOf('b')];
