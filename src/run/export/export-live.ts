@@ -258,14 +258,7 @@ async function report(result: ExportResult, { host, terminal }: CommandContext):
   const print = (line: string) => host.stderr.write(`${printable(line)}\n`);
   const warn = (line: string) =>
     host.stderr.write(`${terminal.errorPaint.warning('warning')}: ${printable(line)}\n`);
-  for (const { sets } of targets) {
-    const leftOut = [...sets].filter(([, set]) => isLeftOut(set, options));
-    const others = [...sets].filter(([, set]) => !isLeftOut(set, options));
-    for (const [kind, { incomplete }] of leftOut)
-      warn(`no ${kind} is exported, as the token may not list them: ${incomplete.join('; ')}`);
-    for (const why of new Set(others.flatMap(([, { incomplete }]) => incomplete)))
-      warn(`not everything was read: ${why}`);
-  }
+  for (const line of targets.flatMap((target) => unreadOf(target, options))) warn(line);
   for (const line of withoutUnread(targets)) print(line);
   for (const { names } of targets)
     for (const [what, { problem }] of names)
@@ -279,6 +272,15 @@ async function report(result: ExportResult, { host, terminal }: CommandContext):
     warn(
       `the stack does not read these files: add ${unnamed.map(quoted).join(', ')} to "spec.manifests" of ${result.job.stack.file}`,
     );
+}
+
+function unreadOf({ sets }: ExportedTarget, options: ExportOptions): readonly string[] {
+  const lines = [...sets].flatMap(([kind, set]) =>
+    isLeftOut(set, options)
+      ? [`no ${kind} is exported, as the token may not list them: ${set.incomplete.join('; ')}`]
+      : set.incomplete.map((why) => `not everything was read: ${why}`),
+  );
+  return [...new Set(lines)];
 }
 
 /** How to export the kinds that were read. */
