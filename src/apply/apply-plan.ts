@@ -14,7 +14,7 @@ import type { Writer } from '../model/http.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
 import type { ResponseCheck } from '../plan/verify-responses.ts';
 import { ChangeRun, type DoneCalls } from './change-run.ts';
-import { completeRecord, recordFound } from './ledger-records.ts';
+import { completeRecord, putRecord, recordFound } from './ledger-records.ts';
 import { type LedgerHead, LedgerKeeper, type LedgerWriter, type LockGuard } from './keep-ledger.ts';
 import { PageReads, ParentReads } from './shared-reads.ts';
 import { ReadBudget, WriteVerifier } from './verify-write.ts';
@@ -201,7 +201,8 @@ class Work {
     const text = formatAddress(change.address);
     if (!this.#input.planning.records.has(text)) return;
     const context = { ...this.#input, ids: this.#ids, origins: this.#origins };
-    this.#keeper.put(text, completeRecord(context, text, { change, ...done, isWhole }));
+    const record = completeRecord(context, text, { change, ...done, isWhole });
+    putRecord({ planning: context.planning, keeper: this.#keeper }, text, record);
     this.#keeper.saveSoon();
   }
 

@@ -206,6 +206,25 @@ function verifiedFields(
   );
 }
 
+type Keeper = Pick<LedgerKeeper, 'get' | 'put'>;
+
+/**
+ * Puts a record at its address. If names were exchanged, the ledger has another resource there, which is live under another name: its
+ * record follows it, so that it is not lost if nothing more of the plan succeeds.
+ */
+export function putRecord(
+  { planning, keeper }: { readonly planning: PlanResult; readonly keeper: Keeper },
+  text: AddressText,
+  record: LedgerRecord,
+): void {
+  const displaced = keeper.get(text);
+  keeper.put(text, record);
+  if (displaced?.id === undefined || record.id === undefined || displaced.id === record.id) return;
+  const now = planning.addressNow(parseAddress(text), displaced.id);
+  if (now === undefined || now === text || keeper.get(now)?.id === displaced.id) return;
+  putRecord({ planning, keeper }, now, displaced);
+}
+
 // Records resources that a plan found as declared.
 
 interface FoundAsDeclared {
@@ -219,7 +238,7 @@ export function recordFound({ planning, kinds, keeper }: FoundAsDeclared): void 
   // Drop first: the same plan may use an address for another resource.
   for (const text of planning.forget) keeper.drop(text);
   for (const [text, { isUpToDate }] of planning.records) {
-    if (isUpToDate) keeper.put(text, completeRecord({ planning, kinds }, text));
+    if (isUpToDate) putRecord({ planning, keeper }, text, completeRecord({ planning, kinds }, text));
   }
 }
 

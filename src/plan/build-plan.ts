@@ -64,6 +64,8 @@ export interface PlanResult {
   live(address: Address): LiveResource | undefined;
   /** All resources of a kind in a target as the plan read them, also undeclared ones. */
   liveOfKind(kind: string, target: string): readonly LiveResource[];
+  /** The address that a recorded resource has now, as its name may have changed; undefined if it was not found. */
+  addressNow(recorded: Address, id: string): AddressText | undefined;
   /** The complete content of a resource once the plan is carried out; undefined for one that the plan does not know. */
   contentOf(address: Address): Spec | undefined;
   /**
@@ -159,6 +161,10 @@ export function buildPlan(input: PlanInput): PlanResult {
     live: (address) => context.live.get(formatAddress(address)),
     liveOfKind: (kind, target) =>
       [...context.live.values()].filter(({ address }) => address.kind === kind && address.target === target),
+    addressNow: (recorded, id) => {
+      const live = context.liveWithId(recorded, id);
+      return live && formatAddress(live.address);
+    },
     exchangedNames: () => names.exchanged,
     idNow: (name) => idNow(context, name),
     contentOf: (address) => {

@@ -26,7 +26,10 @@ interface IdentityHit {
 export function identityGuards(context: PlanContext, draft: Draft): readonly IdentityHit[] {
   const { address, action } = draft.change;
   const { ownership } = context.kind(address.kind);
-  if (isUnrecorded(context, draft)) return [{ id: 'unrecorded', messages: [] }];
+  if (isUnrecorded(context, draft)) {
+    const other = replacedResource(context, draft);
+    return [{ id: 'unrecorded', messages: other === undefined ? [] : [other] }];
+  }
   const replaced = action === 'adopt' ? replacedResource(context, draft) : undefined;
   if (replaced !== undefined)
     return [
