@@ -6,8 +6,7 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stateFolderName } from '../files/write-file.ts';
 import { findRepository, liesIn } from '../manifest/files/find-stack.ts';
-import type { AddressText } from '../model/address.ts';
-import type { HistoryEntry, IncomingRecords, Ledger, StackStore } from '../model/ledger.ts';
+import type { IncomingRecords, Ledger, StackStore } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import type { DesiredResource, MoveOrigin } from '../model/resource.ts';
 import type { Stack } from '../model/stack.ts';
@@ -22,6 +21,7 @@ import {
 import { CommandStop } from './command-stop.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { HeldLock } from './lock.ts';
+import { copyHistory } from './moved-history.ts';
 import { moveCommand, MovedElsewhere } from './moved-ledger.ts';
 import { type FormerContext, openLedger } from './open-ledger.ts';
 
@@ -214,41 +214,6 @@ function sourceOf({ all }: MoveSources, incoming: IncomingRecords): MoveSource {
   const source = all.find(({ origins }) => origins.some((origin) => originKey(origin) === key));
   if (source === undefined) throw new Error(`the ledger of stack ${incoming.from.stack} is not open`);
   return source;
-}
-
-/** Copies what the applies of the other stack did to the resources. A copy that exists already gets the changes that it lacks. */
-async function copyHistory(
-  { store: from, stack }: MoveSource,
-  { records }: IncomingRecords,
-  to: StackStore,
-): Promise<void> {
-  const here = new Map(Object.entries(records).map(([text, { at }]) => [at, text as AddressText]));
-  // A damaged entry is an error: the history would be lost with it.
-  const entries = await from.listEntries(Number.MAX_SAFE_INTEGER);
-  const copies: HistoryEntry[] = [];
-  for (const entry of entries) {
-    const changes = entry.changes.flatMap((change) => {
-      const address = here.get(change.address);
-      return address === undefined ? [] : [{ ...change, address }];
-    });
-    const id = entry.moved ? entry.id : `${entry.id}-${stack.name}`;
-    const copied = (await to.showEntry(id))?.changes ?? [];
-    const known = [...copied, ...((await ownOriginal(entry, to))?.changes ?? [])];
-    const added = changes.filter(({ address }) => !known.some((change) => change.address === address));
-    if (added.length === 0) continue;
-    // What the other stack's approvals were does not matter here.
-    const { endedApprovals: _, pruned: __, ...about } = entry;
-    copies.push({ ...about, id, moved: true, changes: [...copied, ...added] });
-  }
-  if (copies.length > 0) await to.keepEntries(copies);
-}
-
-/** The entry of this stack that comes back as a copy, because the resource was in the other stack meanwhile. */
-async function ownOriginal(copy: HistoryEntry, to: StackStore): Promise<HistoryEntry | undefined> {
-  const end = `-${copy.stack}`;
-  if (!copy.moved || !copy.id.endsWith(end)) return undefined;
-  const original = await to.showEntry(copy.id.slice(0, -end.length));
-  return original?.stack === copy.stack ? original : undefined;
 }
 
 /** The other stacks whose ledgers decide what this stack owns, and whose locks its apply takes; each ledger once. */
