@@ -110,8 +110,8 @@ export function withNames(
   if (names.length === 0) return [...changes];
   const byAddress = Map.groupBy(names, ({ address }) => formatAddress(address));
   const differing = new Set(changes.map(({ address }) => formatAddress(address)));
-  const actionOf = (text: AddressText, side: 0 | 1) =>
-    plans[side].changes.find(({ address }) => formatAddress(address) === text)?.action ?? 'none';
+  const actions = plans.map((plan) => new Map(plan.changes.map((one) => [addressText(one), one.action])));
+  const actionOf = (text: AddressText, side: 0 | 1) => actions[side]?.get(text) ?? 'none';
   const only = [...byAddress].flatMap(([text, [first]]): ChangeDifference[] =>
     first === undefined || differing.has(text)
       ? []

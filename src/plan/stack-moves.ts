@@ -16,6 +16,7 @@ import type {
 import { quoted } from '../model/quoted.ts';
 import { type DesiredResource, isDeclaration, type MoveOrigin } from '../model/resource.ts';
 import { formatIdentity, type IdentityText, identityOf, type Stack } from '../model/stack.ts';
+import { findById } from './match-live.ts';
 
 /** What a plan knows about resources that this stack takes over. */
 export interface StackMoves {
@@ -74,9 +75,10 @@ export function resolveMoves(input: MovesInput): ResolvedMoves {
   const wanted = resources.filter(
     (resource) => isDeclaration(resource) && !known.has(formatAddress(resource.address)),
   );
+  const search = { ...input, givenWithId: findById(own.movedAway ?? [], ([, { id }]) => id) };
   const found = wanted.flatMap((resource) => {
     const { movedFrom } = resource.metadata;
-    return movedFrom === undefined ? [] : [{ origin: movedFrom, ...takeOne(resource, movedFrom, input) }];
+    return movedFrom === undefined ? [] : [{ origin: movedFrom, ...takeOne(resource, movedFrom, search) }];
   });
   const lost = new Map(
     found.flatMap(({ text, givenAt }) => (givenAt === undefined ? [] : [[text, givenAt] as const])),
@@ -171,7 +173,12 @@ interface Found {
   readonly problem?: Diagnostic;
 }
 
-function takeOne(resource: DesiredResource, origin: MoveOrigin, input: MovesInput): Found {
+interface Search extends MovesInput {
+  /** What this stack gave away, by its kind and target, and its id. */
+  givenWithId(address: Address, id: string): MovedAway | undefined;
+}
+
+function takeOne(resource: DesiredResource, origin: MoveOrigin, input: Search): Found {
   const { own, stack, stackId } = input;
   const { address } = resource;
   const text = formatAddress(address);
@@ -207,7 +214,7 @@ function takeOne(resource: DesiredResource, origin: MoveOrigin, input: MovesInpu
       `that stack gave it to stack ${quoted(away.to.stack)} at ${away.at}`,
       `write ${quoted(`movedFrom: { stack: ${away.to.stack} }`)}`,
     );
-  const given = away && givenOn(own, address, away);
+  const given = away && givenOn(input, address, away);
   if (given !== undefined && given.to.stack !== origin.stack)
     return refused(
       `this stack gave it to stack ${quoted(given.to.stack)} at ${given.at}`,
@@ -225,12 +232,12 @@ function takeOne(resource: DesiredResource, origin: MoveOrigin, input: MovesInpu
 }
 
 /** Says in this stack's ledger to which stack it gave the resource, at this address or, by its id, at another. */
-function givenOn({ movedAway }: Ledger, address: Address, { id }: MovedAway): MovedAway | undefined {
-  const same = [...(movedAway ?? [])].find(([text, one]) => {
-    const { kind, target } = parseAddress(text);
-    return id !== undefined && one.id === id && kind === address.kind && target === address.target;
-  });
-  return movedAway?.get(formatAddress(address)) ?? same?.[1];
+function givenOn(
+  { own: { movedAway }, givenWithId }: Search,
+  address: Address,
+  { id }: MovedAway,
+): MovedAway | undefined {
+  return movedAway?.get(formatAddress(address)) ?? (id === undefined ? undefined : givenWithId(address, id));
 }
 
 /** Nothing of the record is known any more: the resource is never deleted because of it. */

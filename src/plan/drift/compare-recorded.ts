@@ -122,10 +122,7 @@ function lost(context: PlanContext, address: Address, other: LiveResource | unde
   const id = recordedId(context, address);
   const known = { address, ...(id === undefined ? {} : { id }), fields: [] };
   if (other === undefined) return { ...known, is: 'gone', notes: [] };
-  const elsewhere = [...context.live.values()].find(
-    ({ address: { kind, target }, id: found }) =>
-      found === id && kind === address.kind && target === address.target,
-  );
+  const elsewhere = id === undefined ? undefined : context.liveWithId(address, id);
   return {
     ...known,
     is: 'recreated',
