@@ -6,14 +6,16 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { projectTagKey } from '../../src/api/workspaces/tag-bindings.ts';
 import { ownershipTagKey } from '../../src/model/resource.ts';
 import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import type { Ran } from '../support/captured-host.ts';
 import { stackIn } from '../support/rig/stack-folder.ts';
 import { makeFolder, removeFolder } from '../support/rig/temporary-folder.ts';
-import { type HandAction, drift } from '../support/simulation/random-actions.ts';
-import { type StackDraft, stackDraft } from '../support/simulation/random-stacks.ts';
-import { type Snapshot, snapshot } from '../support/simulation/snapshot.ts';
+import type { HandAction } from '../support/simulation/random-actions.ts';
+import { driftWithProjects, stackWithProjects } from '../support/simulation/random-projects.ts';
+import type { StackDraft } from '../support/simulation/random-stacks.ts';
+import { snapshot } from '../support/simulation/snapshot.ts';
 import {
   consent,
   envOf,
@@ -24,7 +26,15 @@ import {
   stackFile,
   StackFolder,
 } from '../support/simulation/stack-folder.ts';
-import { bindTags, carryOut, tagsOf, workspacesOf } from '../support/simulation/tenant-client.ts';
+import {
+  bindingsAt,
+  bindProjectTags,
+  bindTags,
+  carryOut,
+  projectsOf,
+  tagsOf,
+  workspacesOf,
+} from '../support/simulation/tenant-client.ts';
 import { habits, type Tenant, TenantPool } from '../support/simulation/world.ts';
 
 const cases = Number(process.env['TRUEUP_CASES'] ?? 15);
@@ -44,9 +54,9 @@ interface Case {
 const arbitraryCase: fc.Arbitrary<Case> = fc
   .record({
     habit: fc.nat({ max: habits.length - 1 }),
-    made: stackDraft,
-    drift,
-    taker: stackDraft.map(({ defaults, owns }) => ({ defaults, owns })),
+    made: stackWithProjects,
+    drift: driftWithProjects,
+    taker: stackWithProjects.map(({ defaults, owns }) => ({ defaults, owns })),
     group: fc.constantFrom('per-resource', 'per-kind', 'one-file'),
   })
   .map((made) => ({
@@ -124,17 +134,32 @@ async function expectAdoptions(planned: Ran, exported: Ran): Promise<void> {
 /** As if nobody had ever used trueup there: the creator mark is of a stack of another name. */
 async function dropOwnership(tenant: Tenant): Promise<void> {
   for (const { id } of await workspacesOf(tenant)) {
-    const tags = [...((await tagsOf(id, tenant)) ?? [])].filter(([key]) => key !== ownershipTagKey);
+    const tags = [...((await tagsOf(id, tenant)) ?? [])].filter(([key]) => !ownershipTags.includes(key));
     expect(await bindTags(id, tags, tenant)).toBe(true);
+  }
+  for (const { id } of await projectsOf(tenant)) {
+    const tags = [...((await bindingsAt(`/api/v2/projects/${id}`, tenant)) ?? [])];
+    const kept = tags.filter(([key]) => key !== projectTagKey);
+    if (kept.length < tags.length) expect(await bindProjectTags(id, kept, tenant)).toBe(true);
   }
 }
 
+/** Workspaces show the one of their project, too. */
+const ownershipTags: readonly string[] = [ownershipTagKey, projectTagKey];
+
 /** All but the ownership tags. */
-async function stateOf(tenant: Tenant): Promise<Snapshot> {
+async function stateOf(tenant: Tenant) {
   const { workspaces, mounts } = await snapshot(tenant);
-  const without = workspaces.map(({ tags: { [ownershipTagKey]: _, ...tags }, ...rest }) => ({
-    ...rest,
-    tags,
-  }));
-  return { workspaces: without, mounts };
+  const without = (tags: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(tags).filter(([key]) => !ownershipTags.includes(key)));
+  const projects = (await projectsOf(tenant)).map(async ({ id, attributes, relationships }) => {
+    const { 'updated-at': _, ...settings } = attributes;
+    const tags = Object.fromEntries((await bindingsAt(`/api/v2/projects/${id}`, tenant)) ?? []);
+    return { id, settings, relationships, tags: without(tags) };
+  });
+  return {
+    workspaces: workspaces.map(({ tags, ...rest }) => ({ ...rest, tags: without(tags) })),
+    mounts,
+    projects: await Promise.all(projects),
+  };
 }

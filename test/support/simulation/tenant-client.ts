@@ -80,6 +80,18 @@ export function bindTags(
   });
 }
 
+/** The same for a project, as the owner of the organization. */
+export async function bindProjectTags(
+  id: string,
+  tags: Iterable<readonly [string, string]>,
+  tenant: Tenant,
+): Promise<boolean> {
+  const data = [...tags].map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } }));
+  const body = { data: { type: 'projects', relationships: { 'tag-bindings': { data } } } };
+  const about = { method: 'PATCH', token: tenant.ownerToken, body };
+  return (await ask(tenant, `/api/v2/projects/${id}`, about)).ok;
+}
+
 /** Whether the service carried it out. */
 export async function sendAsOther(
   tenant: Tenant,
