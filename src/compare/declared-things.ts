@@ -59,7 +59,7 @@ function indexed(list: NameList | undefined, known: KnownResources | undefined) 
 
 /**
  * The ids of the declared resources in a list of all of their sort, by the rules by which a plan finds renamed resources; undefined
- * for one that does not exist. Empty if the list may lack one.
+ * for one that does not exist. Without those whose name several have, and empty if the list may lack one.
  */
 export function idsOfDeclared(
   list: NameList,
@@ -84,10 +84,12 @@ export function idsOfDeclared(
     recordedId: (text) => records.get(text)?.id ?? movedAway?.get(text)?.id,
     isRenamable: () => true,
   });
+  const found = (text: AddressText) => live.get(renamed.get(text) ?? text);
+  const isUnique = (name: string | undefined) => name === undefined || list.byName.get(name)?.length === 1;
   return new Map(
     [...placed]
-      .filter(([, one]) => isDeclaration(one))
-      .map(([text]) => [text, live.get(renamed.get(text) ?? text)?.id] as const),
+      .filter(([text, one]) => isDeclaration(one) && isUnique(found(text)?.address.name))
+      .map(([text]) => [text, found(text)?.id] as const),
   );
 }
 

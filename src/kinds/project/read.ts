@@ -30,7 +30,7 @@ import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
 import { type Json, memberOf } from '../../model/json.ts';
 import type { ReturnedFields } from '../../model/kind-calls.ts';
 import { type LiveSet, noResources, type ReadRequest, type Session } from '../../model/kind.ts';
-import { counted, quoted } from '../../model/quoted.ts';
+import { counted, quoted, quoteSome } from '../../model/quoted.ts';
 import { type LiveProject, liveProject, type Member, settingsOf } from './fields.ts';
 import type { ProjectSpec } from './schema.ts';
 
@@ -84,10 +84,11 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   const untagged = readings.flatMap(({ live, problem }) =>
     problem === undefined ? [] : [[formatAddress(live.address), problem] as const],
   );
+  const twins = twinsOf(session, list);
   const isKept = list.hasTags || resources.some(({ facts: { direct } }) => direct !== undefined);
   return {
     resources,
-    unseen: new Map([...unlistedOf(session, list, request), ...untagged]),
+    unseen: new Map([...unlistedOf(session, list, request), ...untagged, ...twins]),
     // A list that lacks projects counts them as if there were none; `incomplete` says so.
     ...(list.total === undefined || list.unlisted.length > 0 ? {} : { total: list.total }),
     incomplete: [
@@ -95,6 +96,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
         ? list.unlisted.map((item) => unlistedProblem(session, item))
         : [listProblem(session, list.problem)]),
       ...untagged.map(([, why]) => why),
+      ...twins.map(([, why]) => why),
       ...(unplaced.length === 0 ? [] : [unplacedProblem(unplaced)]),
     ],
     ...(list.isForbidden && { forbidden: true }),
@@ -131,6 +133,17 @@ function listProblem({ target }: Session, why: string): string {
 
 function unlistedProblem({ target }: Session, { id, name }: ProjectItem): string {
   return `the list of projects of organization ${quoted(target.organization ?? '')} lacks ${quoted(name)} (${id}), which is found by its id, so it may lack others`;
+}
+
+/** Names are unique in an organization: of several projects with one name, none is the declared one for sure, and the list may lack another one. */
+function twinsOf(session: Session, { items }: ProjectList): (readonly [AddressText, string])[] {
+  const byName = Map.groupBy(items, ({ name }) => name);
+  return [...byName].flatMap(([name, same]) => {
+    const ids = [...new Set(same.map(({ id }) => id))].sort();
+    const where = `the list of projects of organization ${quoted(session.target.organization ?? '')}`;
+    const why = `${where} has ${quoteSome(ids)} as ${quoted(name)}: give them different names in the service`;
+    return ids.length < 2 ? [] : [[formatAddress(addressOf(session, name)), why] as const];
+  });
 }
 
 function unplacedProblem(unplaced: readonly WorkspaceItem[]): string {

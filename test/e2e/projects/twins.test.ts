@@ -1,0 +1,67 @@
+/** Two projects with one name in the list of a service: none of them is taken for the declared one. */
+import { describe, expect, it } from 'vitest';
+import { removalRequest, workspace } from '../../support/cli/documents.ts';
+import { actionsOf, openProjects, project } from '../../support/cli/projects-scene.ts';
+
+const flat = (text: string) => text.replace(/\s+/g, ' ');
+
+/** The rewriting of an answer: a project of others has the name `one`, too, before or behind the declared one. */
+function twin(isFirst: boolean) {
+  return (body: unknown) => {
+    const list = JSON.parse(JSON.stringify(body).replaceAll('"name":"theirs"', '"name":"one"')) as {
+      data: { id: string }[];
+    };
+    const [theirs, others] = [true, false].map((is) =>
+      list.data.filter(({ id }) => (id === 'prj-theirs') === is),
+    );
+    return { ...list, data: isFirst ? [theirs, others].flat() : [others, theirs].flat() };
+  };
+}
+
+describe.each([true, false])('Two projects of one name, the foreign one listed first: %s', (isFirst) => {
+  async function begin() {
+    const scene = await openProjects();
+    const { bench, stack } = scene;
+    await stack.begin(
+      project('one', { description: 'about one' }),
+      project('two', { description: 'about two' }),
+      workspace('app', { project: 'one' }),
+    );
+    bench.wire.reset();
+    const fault = { rewrite: twin(isFirst) };
+    bench.wire.add({ method: 'GET', path: /\/acme\/projects\?/, times: 99, fault });
+    return scene;
+  }
+
+  it('are an error for a name of a workspace, and neither is changed', async () => {
+    const { bench, stack } = await begin();
+    await stack.declare(
+      project('one', { description: 'other' }),
+      project('two', { description: 'about two' }),
+      workspace('app', { project: 'one', description: 'other' }),
+      workspace('new', { project: 'one' }),
+    );
+    const { out, err, code } = await stack.tryRun(['apply', '--yes']);
+    expect(code).not.toBe(0);
+    expect(flat(out + err)).toMatch(
+      /refers to the project "one", and 2 projects have this name: "prj-\w+", "prj-\w+"/,
+    );
+    expect(flat(out + err)).toMatch(/has "prj-\w+", "prj-\w+" as "one": give them different names/);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('leave the declared one out of the plan, and nothing undeclared is removed', async () => {
+    const { bench, stack } = await begin();
+    await stack.declare(project('one', { description: 'other' }));
+    const plan = JSON.parse((await stack.tryRun(['plan', '--format', 'json'])).out);
+    expect(actionsOf(plan)).toEqual([]);
+    expect(plan.coverage.complete).toBe(false);
+    await stack.declare(
+      removalRequest('Project', 'one', 'safe'),
+      project('two', { description: 'about two' }),
+    );
+    expect(actionsOf(JSON.parse((await stack.tryRun(['plan', '--format', 'json'])).out))).toEqual([]);
+    await stack.tryRun(['apply', '--yes']);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});
