@@ -167,7 +167,7 @@ export function isMatched(
   const mount = place?.replace(/^(.*\/)?auth\//, '');
   const names = [address.target, place, mount].filter((name) => name !== undefined);
   const isThere = (pattern: string) =>
-    names.some((name) => matchesPattern(name, name === place ? asPlace(place, pattern) : pattern));
+    names.some((name) => (name === place ? isPlace(place, pattern) : matchesPattern(name, pattern)));
   if (targets !== undefined && !targets.some(isThere)) return false;
   if (hasUnknownTags === true) return true;
   return Object.entries(tags).every(([key, patterns]) => {
@@ -180,9 +180,11 @@ export function isMatched(
   });
 }
 
-/** Names of organizations do not differ in case, and a place has them in lower case. Those of mounts do. */
-function asPlace(place: string, pattern: string): string {
-  return place.includes('/') ? pattern : pattern.toLowerCase();
+/** Names of organizations do not differ in case. Those of mounts do. */
+function isPlace(place: string, pattern: string): boolean {
+  return place.includes('/')
+    ? matchesPattern(place, pattern)
+    : matchesPattern(place.toLowerCase(), pattern.toLowerCase());
 }
 
 interface Decision {

@@ -53,6 +53,16 @@ describe('trueup policy test', () => {
     expect(ran.out).toContain('0 tests of 1 policy passed, 3 failed');
   });
 
+  it('takes an organization for the same in capitals and in lower case, as plans do, and a mount not', async () => {
+    const samples = ['Platform', 'platform', 'auth/Platform', 'auth/platform'].map((place) => ({
+      name: place,
+      change: { place },
+      expect: place === 'auth/platform' ? 'no-match' : 'violation',
+    }));
+    const match = { targets: ['Platform'] };
+    expect((await run(policiesText(policy('platform', { match, tests: samples })))).code).toBe(0);
+  });
+
   it('names policies without tests, and prints all of it as JSON', async () => {
     const text = policiesText(policy('untested'));
     expect((await run(text)).out).toContain('untested  no tests  rules.yaml\n');
