@@ -8,11 +8,13 @@ import {
   isHosted,
   organizationMode,
 } from '../../api/workspaces/organization.ts';
-import { readProject } from '../../api/workspaces/projects.ts';
+import { listProjects, readProject, readProjectById } from '../../api/workspaces/projects.ts';
 import { refusesAssessments } from '../../api/workspaces/workspace-call.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
+import { WireError } from '../../model/http.ts';
 import { isJsonObject, sameJson } from '../../model/json.ts';
 import type { ReadRequest, RefusedValue, Session } from '../../model/kind.ts';
+import { createdThing } from '../../model/named-reference.ts';
 import { quoted } from '../../model/quoted.ts';
 import { needsRemote } from './check-execution.ts';
 import { notOnHosted } from './check.ts';
@@ -38,6 +40,7 @@ export async function predictRefusals(
       const values = [
         ...(await missingRetention(session, spec)),
         ...(await foreignPool(session, spec, known.live)),
+        ...(await missingProject(session, spec, known.live)),
         ...(await refusedAssessments(session, spec, { known, all: live })),
         ...(derived === undefined
           ? idlePatterns(session, spec, known.live)
@@ -74,6 +77,41 @@ async function foreignPool(
       fix: 'write the id of an agent pool of this organization, or let the token read its agent pools',
     },
   ];
+}
+
+/**
+ * A project that neither a complete list nor a read by its id has. A token that lists no projects, or may not read them, does not prove
+ * that: each organization has a default project.
+ */
+async function missingProject(
+  session: Session,
+  { projectId: id }: WorkspaceSpec,
+  live: LiveWorkspace | undefined,
+): Promise<RefusedValue[]> {
+  if (typeof id !== 'string' || createdThing(id) !== undefined || live?.spec.projectId === id) return [];
+  const { items, byId, isMissing, problem } = await listProjects(session);
+  if (isMissing || problem !== undefined || items.length === 0 || byId.has(id)) return [];
+  if (!(await isProjectGone(session, id))) return [];
+  const { organization = '' } = session.target;
+  return [
+    {
+      fields: ['projectId'],
+      code: 'unknown-reference',
+      message: `the organization ${quoted(organization)} has no project ${quoted(id)}: its list of projects does not have it, and it is not found by its id`,
+      fix: 'write the id of a project of this organization, or let the token read this project',
+    },
+  ];
+}
+
+function isProjectGone(session: Session, id: string): Promise<boolean> {
+  return session.once(`missing project ${id}`, async () => {
+    try {
+      return (await readProjectById(session, id)) === undefined;
+    } catch (error) {
+      if (error instanceof WireError) return false;
+      throw error;
+    }
+  });
 }
 
 /** Some services refuse a request that sets patterns and turns file triggers off; in two requests, they accept both. */
