@@ -300,10 +300,7 @@ export interface KnownResources extends Pick<ReadRequest, 'declared' | 'records'
 }
 
 export interface LiveSet<L extends LiveResource = LiveResource> {
-  /**
-   * Why the target could not be read at all: its list was refused, or its mount is of another method. The other members
-   * are meaningless then, and the plan leaves out the whole target.
-   */
+  /** why the target was not read: its list was refused, or its mount is of another method. The plan leaves out the whole target */
   readonly unread?: string;
   /** single resources that could not be read, each with the reason: they are neither created nor changed */
   readonly unseen?: ReadonlyMap<AddressText, string>;
