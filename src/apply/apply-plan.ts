@@ -202,7 +202,7 @@ class Work {
     if (!this.#input.planning.records.has(text)) return;
     const context = { ...this.#input, ids: this.#ids, origins: this.#origins };
     const record = completeRecord(context, text, { change, ...done, isWhole });
-    putRecord({ planning: context.planning, keeper: this.#keeper }, text, record);
+    putRecord({ ...this.#input, keeper: this.#keeper }, text, record);
     this.#keeper.saveSoon();
   }
 

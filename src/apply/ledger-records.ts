@@ -206,23 +206,31 @@ function verifiedFields(
   );
 }
 
-type Keeper = Pick<LedgerKeeper, 'get' | 'put'>;
+interface Placing extends Pick<RecordContext, 'planning' | 'kinds'> {
+  readonly keeper: Pick<LedgerKeeper, 'get' | 'put'>;
+}
 
 /**
  * Puts a record at its address. If names were exchanged, the ledger has another resource there, which is live under another name: its
- * record follows it, so that it is not lost if nothing more of the plan succeeds.
+ * record follows it, so that it is not lost if nothing more of the plan succeeds. Only to a name of the same plan: who acknowledged
+ * this one has not seen what else is called otherwise now.
  */
-export function putRecord(
-  { planning, keeper }: { readonly planning: PlanResult; readonly keeper: Keeper },
-  text: AddressText,
-  record: LedgerRecord,
-): void {
+export function putRecord(placing: Placing, text: AddressText, record: LedgerRecord): void {
+  const { planning, keeper } = placing;
   const displaced = keeper.get(text);
   keeper.put(text, record);
   if (displaced?.id === undefined || record.id === undefined || displaced.id === record.id) return;
   const now = planning.addressNow(parseAddress(text), displaced.id);
   if (now === undefined || now === text || keeper.get(now)?.id === displaced.id) return;
-  putRecord({ planning, keeper }, now, displaced);
+  if (isShownName(placing, now)) putRecord(placing, now, displaced);
+}
+
+/** Whether the plan says that this name, or that of its parent, resolves to another resource than before. */
+function isShownName({ planning, kinds }: Placing, text: AddressText): boolean {
+  const address = parseAddress(text);
+  const ownership = kinds.get(address.kind)?.ownership;
+  const owner = ownership?.by === 'child' ? formatAddress(ownership.of(address)) : text;
+  return planning.plan.changedNames.some(({ resource }) => resource === text || resource === owner);
 }
 
 // Records resources that a plan found as declared.
@@ -238,7 +246,7 @@ export function recordFound({ planning, kinds, keeper }: FoundAsDeclared): void 
   // Drop first: the same plan may use an address for another resource.
   for (const text of planning.forget) keeper.drop(text);
   for (const [text, { isUpToDate }] of planning.records) {
-    if (isUpToDate) putRecord({ planning, keeper }, text, completeRecord({ planning, kinds }, text));
+    if (isUpToDate) putRecord({ planning, kinds, keeper }, text, completeRecord({ planning, kinds }, text));
   }
 }
 

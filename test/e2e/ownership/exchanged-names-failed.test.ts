@@ -124,6 +124,32 @@ describe('An acknowledged exchange of names that failed half-way', () => {
   });
 });
 
+describe('An acknowledged name', () => {
+  it('of a part is recorded alone: the other names that went around block the plan of the whole', async () => {
+    const { bench, stack, idsOf, recordedIds } = await begin(...about('a', 'b', 'c'));
+    const [, b, c] = await idsOf('a', 'b', 'c');
+    await rename(bench, { a: 'b', b: 'c', c: 'a' });
+    const select = ['--select', 'Workspace/acme/a'];
+    const part = JSON.parse((await stack.run(['plan', '--format', 'json', ...select], 0)).out);
+    await stack.run(['apply', ...select, '--approve', part.digest, '--ack', 'reference-changed'], 0);
+    expect(await recordedIds()).toEqual({ a: c, b, c });
+    expect((await stack.plan(0)).acknowledge).toEqual(['reference-changed', 'unrecorded']);
+  });
+
+  it('of an adoption has nothing deleted: what had the name before has no record under its new name', async () => {
+    const { bench, stack } = await begin(workspace('a', {}, { adopt: true }), workspace('k'));
+    await rename(bench, { a: 'x' });
+    const attributes = { name: 'a' };
+    await bench.byHand.post('/organizations/acme/workspaces', { data: { type: 'workspaces', attributes } });
+    const { digest, acknowledge } = await stack.plan(0);
+    expect(acknowledge).toEqual(['adopt']);
+    // The plan after it would delete the former holder of the name.
+    await stack.run(['apply', '--approve', digest, '--ack', 'adopt'], 6);
+    expect((await stack.plan(0)).acknowledge).toEqual(['no-record']);
+    await stack.run(['apply', '--yes'], 5);
+  });
+});
+
 describe('The guard "unrecorded"', () => {
   it('names the resource that the ledger has under the name, if it has another one', async () => {
     const { bench, stack, idsOf } = await begin(...about('a'));
