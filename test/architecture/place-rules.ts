@@ -41,6 +41,8 @@ const homes: readonly Home[] = [
     homes: [
       ...['src/run/host.ts', 'src/main.ts', 'src/server/kernel/database.ts', 'src/ledger/exclusive-file.ts'],
       'src/ledger/git/git-command.ts',
+      // It asks how much processor time rules have had, which is no setting.
+      'src/policies/evaluate.ts',
     ],
     because: 'what the process knows reaches the program through the host that main.ts makes',
   },

@@ -90,6 +90,36 @@ describe('A rule', () => {
     expect(found[1]?.message).toBe('the rules took more than 2 seconds together');
   });
 
+  it('is not ended while other processes keep the processor from it', async () => {
+    const list = `[${Array.from({ length: 60 }, (_, index) => index).join(',')}]`;
+    const endless = 'abcdef'.split('').reduce((inner, name) => `${list}.all(${name}, ${inner})`, 'true');
+    // At its start, after two seconds, a moment later, and when it has had its time.
+    const times = [0, 1990, 1999, 2001];
+    const seen: number[] = [];
+    const processorTime = () => {
+      const time = times[seen.length] ?? 2001;
+      seen.push(time);
+      return time;
+    };
+    const job = { rules: [{ rule: endless }], changes: [sample], plan: {}, cases: [[0, 0] as const] };
+    const { results: found } = await evaluate(job, { now: () => performance.now(), processorTime });
+    expect(found[0]?.message).toBe('the rules took more than 2 seconds together');
+    expect(seen.length).toBeGreaterThanOrEqual(4);
+  });
+
+  it('is ended after thirty times its time, however busy the machine is', async () => {
+    const list = `[${Array.from({ length: 60 }, (_, index) => index).join(',')}]`;
+    const endless = 'abcdef'.split('').reduce((inner, name) => `${list}.all(${name}, ${inner})`, 'true');
+    let asked = 0;
+    const now = () => {
+      asked += 1;
+      return asked === 1 ? 0 : 60_001;
+    };
+    const job = { rules: [{ rule: endless }], changes: [sample], plan: {}, cases: [[0, 0] as const] };
+    const { results: found } = await evaluate(job, { now, processorTime: () => 0 });
+    expect(found[0]?.is).toBe('not-evaluated');
+  });
+
   it('that takes all memory of its thread is an error, and trueup goes on', async () => {
     const list = `[${Array.from({ length: 60 }, (_, index) => index).join(',')}]`;
     const large = 'abcde'.split('').reduce((inner, name) => `${list}.map(${name}, ${inner})`, '"text"');
