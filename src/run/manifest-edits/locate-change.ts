@@ -187,7 +187,7 @@ function refuseSource(accepted: AcceptedChange, entry: Entry, where: Path): Refu
   const targets = textsOf(memberOf(memberOf(document.value, 'metadata'), 'targets'));
   if (targets.length > 1)
     return refuse(accepted, 'value-for-targets', {
-      message: `the document of ${named} stands for the targets ${targets.map(quoted).join(', ')}, of which only ${quoted(accepted.address.target)} is asked for`,
+      message: `the document of ${named} declares it in the targets ${targets.map(quoted).join(', ')}, and a value cannot be written for one of them`,
       place: placeIn(document, ['metadata', 'targets']),
       fix: 'give each target a document of its own, or change the value for all by hand',
     });

@@ -8,7 +8,7 @@ import type { Item } from '../../manifest/templates/list-items.ts';
 import { MadeFromTemplate } from '../../manifest/templates/template.ts';
 import { formatAddress } from '../../model/address.ts';
 import { isJsonObject, type Json, type Path, sameJson } from '../../model/json.ts';
-import { quoted, quoteSome } from '../../model/quoted.ts';
+import { orList, quoted, quoteSome } from '../../model/quoted.ts';
 import {
   type AcceptedChange,
   editDocument,
@@ -203,12 +203,20 @@ function escaped(value: Json | undefined): Json | undefined {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, escaped(member) ?? null]));
 }
 
-function refuseTemplate({ accepted, place, where }: TemplateChange, others: readonly string[]): Refusal {
+function refuseTemplate(
+  { accepted, place, where, document }: TemplateChange,
+  others: readonly string[],
+): Refusal {
   const name = where.at(-1) ?? '';
+  const lists = Object.keys(document.combination.items);
+  const isProduct = !Object.hasOwn(document.combination.items, 'value');
+  const instead = isProduct
+    ? `write \${each.LIST.${name}} in its place, where LIST is ${orList(lists)}, and the value into each item of that list`
+    : `for this resource alone, write \${each.value.${name}} in its place and the value into each item of the list`;
   return refuse(accepted, 'value-from-template', {
     message: `${nameOfAcceptedChange(accepted)} comes from a template, and holds for ${quoteSome(others, 3)} as well`,
     place,
-    fix: `for this resource alone, write \${each.value.${name}} in its place and the value into each item of the list; or change it in the template for all`,
+    fix: `${instead}; or change it in the template for all`,
   });
 }
 

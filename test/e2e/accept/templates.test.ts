@@ -121,9 +121,7 @@ describe('Drift of resources of a template', () => {
     await change(bench, ['pay-dev-eu'], { 'queue-all-runs': false });
     const { err } = await stack.tryRun(['accept', '--all', '--yes']);
     expect(err).toContain('comes from a template, and holds for "Workspace/acme/pay-dev-us"');
-    expect(err).toContain(
-      'write ${each.value.queueAllRuns} in its place and the value into each item of the list; or change it in the template for all',
-    );
+    expect(err).toContain('write ${each.LIST.queueAllRuns} in its place, where LIST is');
     expect(text('manifests/all.yaml')).toBe(files['manifests/all.yaml']);
   });
 
