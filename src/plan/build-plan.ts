@@ -56,6 +56,8 @@ export interface PlanInput extends PlanContextInput {
 /** A plan, and the records and functions that apply needs besides it. */
 export interface PlanResult {
   readonly plan: Plan;
+  /** the problems of the plan before those with one cause became one */
+  readonly problemsOfEach: readonly Diagnostic[];
   /** the record of each declared resource once it is as declared; without ids and marks */
   readonly records: ReadonlyMap<AddressText, RecordDraft>;
   /** addresses whose records are to be dropped although nothing is sent for them */
@@ -115,8 +117,7 @@ export interface PlanResult {
 export function buildPlan(input: PlanInput): PlanResult {
   const context = makePlanContext(input);
   const unread = input.targets.flatMap(({ unread: why = [], warnings = [] }) => [why, warnings].flat());
-  const unfit = [context.former?.problems ?? [], moveProblems(context), input.repositoryProblem ?? []];
-  const planDraft = draftAll(context, [...unread, ...unfit.flat()]);
+  const planDraft = draftAll(context, [...unread, ...unfitProblems(context, input)]);
   const { forget, leftOut } = planDraft;
   const { drafts, along, problems: found } = restrictToPart(context, planDraft);
   const problems = [...planDraft.problems, ...found];
@@ -156,6 +157,7 @@ export function buildPlan(input: PlanInput): PlanResult {
   };
   return {
     plan,
+    problemsOfEach: problems,
     forget,
     records: recordsOf(context, drafts),
     live: (address) => context.live.get(formatAddress(address)),
@@ -189,6 +191,10 @@ export function buildPlan(input: PlanInput): PlanResult {
           : undefined,
       ),
   };
+}
+
+function unfitProblems(context: PlanContext, { repositoryProblem }: PlanInput): readonly Diagnostic[] {
+  return [context.former?.problems ?? [], moveProblems(context), repositoryProblem ?? []].flat();
 }
 
 function withShownNames(context: PlanContext, change: Change): Change {

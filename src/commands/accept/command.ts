@@ -109,7 +109,7 @@ async function accept(
         }),
       );
     const first = attemptWith(manifests);
-    printWarnings(terminal, first.problems);
+    printWarnings(terminal, first.plan?.problems ?? []);
     const resolved = await resolveAcceptedChanges(first, {
       cwd,
       kinds,
@@ -193,7 +193,7 @@ function attempt(
 ): Attempt {
   if (hasErrors(manifests.diagnostics))
     return { manifests, acceptedChanges: [], refusals: [], problems: [], contentOf: () => undefined };
-  const { plan, contentOf, exchangedNames } = buildPlan({
+  const { plan, problemsOfEach, contentOf, exchangedNames } = buildPlan({
     ...input,
     desired: manifests.resources,
     manifestsComplete: manifests.complete,
@@ -204,7 +204,7 @@ function attempt(
     manifests,
     plan,
     ...choose(plan, exchangedNames()),
-    problems: plan.problems as Trial['problems'],
+    problems: problemsOfEach,
     contentOf,
   };
 }

@@ -31,7 +31,7 @@ export interface Trial {
   /** what is asked for and differs */
   readonly acceptedChanges: readonly AcceptedChange[];
   readonly refusals: readonly Refusal[];
-  /** problems of the plan */
+  /** problems of the plan, each for itself: a sentence about several is another one if it holds for one less */
   readonly problems: readonly Diagnostic[];
   /** The complete content of a resource if these manifests are applied; undefined where there is none. */
   contentOf(address: Address): Spec | undefined;
