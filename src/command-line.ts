@@ -208,6 +208,12 @@ const commands: readonly ListedCommand[] = [
     load: () => import('./commands/audit/command.ts'),
   },
   {
+    usage: 'fleet',
+    group: 'review',
+    about: 'Checks the stacks of many repositories for drift, on any number of machines',
+    load: () => import('./commands/fleet/command.ts'),
+  },
+  {
     usage: 'doctor [path]',
     group: 'recover',
     about: 'Checks services, tokens, ledger, git and CI, and says what to fix',
@@ -298,11 +304,12 @@ async function buildProgram(
 ): Promise<Command> {
   const { format } = formatIn(args);
   const isVerbose = args.includes('--verbose') && args.some((arg) => arg === '--version' || arg === '-V');
+  const version = isVerbose
+    ? await (await import('./run/verbose-version.ts')).verboseVersion(host)
+    : host.version;
   const program = new HintingCommand('trueup')
-    .description(
-      'Keeps live workspaces and cluster authentication roles in sync with the YAML in a git repository.',
-    )
-    .version(isVerbose ? await describeVersion(host) : host.version, '-V, --version', versionHelp)
+    .description(about)
+    .version(version, '-V, --version', versionHelp)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => host.stdout.write(text),
@@ -313,26 +320,21 @@ async function buildProgram(
     })
     .showHelpAfterError('run "trueup --help" to see what it takes')
     .addHelpText('after', `\n${afterHelp}`);
-  for (const { usage, group, about, load } of commands) {
+  for (const { usage, group, about: does, load } of commands) {
     const [name = '', ...takes] = usage.split(' ');
-    const listed = command(program, name, about).helpGroup(commandGroups[group]);
+    const listed = command(program, name, does).helpGroup(commandGroups[group]);
     if (isLoaded(name)) (await load()).defineCommand(listed, host, ends);
     else for (const argument of takes) listed.argument(argument);
   }
   if (isVerbose) program.addOption(new Option('--verbose').hideHelp());
-  program.addHelpCommand(
-    new Command('help')
-      .argument('[command]')
-      .description('Prints the help of a command')
-      .helpGroup(commandGroups.reference),
-  );
+  const help = new Command('help').argument('[command]').description('Prints the help of a command');
+  program.addHelpCommand(help.helpGroup(commandGroups.reference));
   explainDestroy(program);
   return program;
 }
 
-async function describeVersion(host: CliHost): Promise<string> {
-  return (await import('./run/verbose-version.ts')).verboseVersion(host);
-}
+const about =
+  'Keeps live workspaces and cluster authentication roles in sync with the YAML in a git repository.';
 
 const versionHelp = 'print the version; with --verbose also the commit, Node and the platform';
 

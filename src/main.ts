@@ -16,6 +16,7 @@ import {
   thisMachine,
   withoutCommands,
 } from './run/host.ts';
+import { fleetCheckOf } from './run/fleet-check.ts';
 import { kinds } from './kinds/index.ts';
 
 /** Streams that failed, because nobody reads them or the disk is full, with their errors. Such a failure ends no run. */
@@ -102,6 +103,8 @@ const host: ProcessHost = {
   kinds,
   version: about.version,
   secrets,
+  program: process.argv[1],
+  fleet: fleetCheckOf(process),
   stdout: output(process.stdout),
   stderr: output(process.stderr),
   interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,

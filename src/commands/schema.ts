@@ -28,6 +28,8 @@ import { eventsSchema } from './audit/schema.ts';
 import { doctorSchema } from './doctor/schema.ts';
 import { driftSchema } from './drift/schema.ts';
 import { explanationSchema } from './explain/schema.ts';
+import { fleetSchema } from './fleet/fleet-file.ts';
+import { fleetStatusSchema } from './fleet/schema.ts';
 import { historySchema, revertSchema } from './history/schema.ts';
 import { initSchema } from './init/schema.ts';
 import { ledgerMoveSchema, ledgerPruneSchema, ledgerSchema } from './ledger/schema.ts';
@@ -79,6 +81,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ...named,
     ['Stack', stackDocumentSchema(kinds)],
     ['Policy', asJson(policySchema)],
+    ['Fleet', asJson(fleetSchema)],
     ['Manifest', anyEditorSchema(kinds)],
     ['Plan', asJson(planSchema)],
     ['Problems', asJson(problemsSchema)],
@@ -88,6 +91,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Approval', asJson(approvalSchema)],
     ['Approvals', asJson(approvalsSchema)],
     ['Drift', asJson(driftSchema)],
+    ['FleetStatus', asJson(fleetStatusSchema)],
     ['History', asJson(historySchema)],
     ['Revert', asJson(revertSchema)],
     ['PolicyTests', asJson(policyTestsSchema)],

@@ -4,6 +4,7 @@
  */
 import type { CodeTable } from './code-entry.ts';
 import { editCodes, planCodes } from './plan-codes.ts';
+import { fleetCodes } from './fleet-codes.ts';
 import { kindCodes } from './kind-codes.ts';
 import { ledgerCodes } from './ledger-codes.ts';
 import { lintCodes } from './lint-codes.ts';
@@ -55,6 +56,11 @@ export const codeGroups: readonly CodeGroup[] = [
     codes: editCodes,
   },
   {
+    title: 'Fleets',
+    when: 'by "trueup fleet", and in the checks that a worker of a fleet starts',
+    codes: fleetCodes,
+  },
+  {
     title: 'Runs',
     when: 'when a command runs: flags, files, secrets, services, the ledger, other runs',
     codes: { ...runCodes, ...ledgerCodes },
@@ -68,6 +74,7 @@ export const diagnosticCodes = {
   ...planCodes,
   ...editCodes,
   ...policyCodes,
+  ...fleetCodes,
   ...runCodes,
   ...ledgerCodes,
 } as const satisfies CodeTable;

@@ -10,6 +10,8 @@ export function messageOf(thrown: unknown): string {
 const messages: Readonly<Record<string, string>> = {
   EACCES: 'this user may not do that; check the rights of it and of its folders',
   EPERM: 'this user may not do that; check the rights of it and of its folders',
+  // Node's own, in a check that a worker of a fleet started.
+  ERR_ACCESS_DENIED: 'fleet.yaml does not allow this file to the stacks of the repository',
   EISDIR: 'it is a directory; name a file in it',
   ENOTDIR: 'a part of its path is no directory; check the path',
   ENOENT: 'there is no such file or folder; check the path',

@@ -25,6 +25,7 @@ import { quoted } from '../model/quoted.ts';
 import type { Dialect, Stack, Target } from '../model/stack.ts';
 import type { Deadline } from './stop-signals.ts';
 import { type Embedded, openEmbedded } from './embedded-service.ts';
+import { refuseForFleet, sharedRateOf } from './fleet-check.ts';
 import type { CliHost } from './host.ts';
 import { requestJobJwt } from './job-jwt.ts';
 import { readSecret, secretStop, sourceToShow } from './read-secret.ts';
@@ -141,7 +142,9 @@ async function connect<C extends ReaderConnection>(
       const token = await tokenOf(user, context);
       const tokenFrom = sourceOf(user);
       const from = tokenFrom === undefined ? {} : { tokenFrom };
-      const connection = open({ ...options, ...from, token, until: deadline.until, signal, abandonWaits });
+      const sharedRate = await sharedRateOf(user, token, host);
+      const ends = { until: deadline.until, signal, abandonWaits };
+      const connection = open({ ...options, ...from, token, sharedRate, ...ends });
       const session = {
         ...{ target, dialect, stack: stack.name, reader: connection.reader },
         lacks: new Set<ServiceLack>(),
@@ -181,6 +184,7 @@ async function placeOf(
 ): Promise<{ dialect: Dialect; options: ConnectionOptions }> {
   const dialect = findDialect(target.service, target.dialect);
   if (dialect === undefined) throw new Error(`no dialect ${target.dialect} for ${target.service}`);
+  refuseForFleet(target, host);
   host.pages.learn(target, dialect);
   const options: ConnectionOptions = {
     target,

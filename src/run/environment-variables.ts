@@ -23,6 +23,7 @@ export const environmentVariables: readonly VariableGroup[] = [
         'Address of the PostgreSQL database of the ledger, with "ledger: postgres" in the stack.',
       TRUEUP_AUDIT_URL:
         'Address of the PostgreSQL database of the audit archive, with "audit: { archive: postgres }" in the stack or "--to postgres".',
+      TRUEUP_FLEET_URL: 'Address of the PostgreSQL database of a fleet.',
     },
   },
   {

@@ -6,6 +6,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import type { Observer } from '../api/transport/exchange.ts';
 import type { RetryPolicy } from '../api/transport/retry.ts';
+import type { SharedRate } from '../api/transport/throttle.ts';
 import type { Registry } from '../model/kind.ts';
 import { WebPages } from './links.ts';
 import { hasLiveLine, openProgress, type Output, type Progress } from './progress.ts';
@@ -31,6 +32,14 @@ export interface Machine {
   isGone(pid: number): boolean;
 }
 
+/** What a worker of a fleet gives to the process that checks a stack. */
+export interface FleetCheck {
+  /** origins that the stack may connect to; undefined: any */
+  readonly targets: ReadonlySet<string> | undefined;
+  /** The limit that it shares with all other checks. @param identity of a user of the API, without a secret in it */
+  sharedRate(address: string, identity: string): SharedRate;
+}
+
 export interface ProcessHost {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -42,6 +51,8 @@ export interface ProcessHost {
   readonly newId: () => string;
   readonly kinds: Registry;
   readonly version: string;
+  /** path of the program, to start it again; absent in tests */
+  readonly program?: string | undefined;
   /** the secrets that the run learns; a new collection when absent */
   readonly secrets?: KnownSecrets;
   readonly stdout: Output;
@@ -58,6 +69,8 @@ export interface ProcessHost {
   ask(question: string, stop: AbortSignal): Promise<string | undefined>;
   /** Calls the handler for each SIGINT, SIGTERM or SIGHUP until the returned function is called. */
   onStop(handler: () => void): () => void;
+  /** in a process that a worker of a fleet started */
+  readonly fleet?: FleetCheck | undefined;
   /** how failed requests are repeated; the default of src/api when absent */
   readonly retryPolicy?: Partial<RetryPolicy>;
 }

@@ -23,7 +23,7 @@ import { quoted } from '../model/quoted.ts';
 import { CommandStop } from './command-stop.ts';
 import type { HeldLock, Locking } from './lock.ts';
 
-type LedgerHost = Pick<CliHost, 'clean' | 'env' | 'now' | 'secrets' | 'stderr'>;
+type LedgerHost = Pick<CliHost, 'clean' | 'env' | 'now' | 'secrets' | 'stderr' | 'fleet'>;
 
 /**
  * The store must be closed. It reports long waits, and waits no longer than the run. It refuses a ledger that was moved away.
@@ -34,6 +34,12 @@ export async function openLedger(
   host: LedgerHost,
   run: RunSignals,
 ): Promise<StackStore> {
+  if (host.fleet !== undefined && (stack.ledger === undefined || stack.ledger.in === 'local'))
+    throw new CommandStop(
+      'fleet-ledger',
+      `stack ${quoted(stack.name)} keeps its ledger in a local file, which no other machine has: set "spec.ledger" to git or postgres`,
+      { exit: exitCodes.invalid },
+    );
   const store = await openAnyLedger(stack, host, run);
   return refuseMoved(store, stack, (place) => openAnyLedger({ ...stack, ledger: place }, host, run));
 }

@@ -72,9 +72,13 @@ const homes: readonly Home[] = [
   },
   {
     what: 'node:child_process',
-    homes: ['src/ledger/git/git-command.ts', 'src/approvals/ssh-keygen.ts'],
+    homes: [
+      'src/ledger/git/git-command.ts',
+      'src/approvals/ssh-keygen.ts',
+      'src/commands/fleet/check-stack.ts',
+    ],
     because:
-      'the programs that trueup starts are git, for what is kept in a ref, and ssh-keygen, for signatures: what else it does is what its calls say',
+      'the programs that trueup starts are git, for what is kept in a ref, ssh-keygen, for signatures, and itself, for each stack of a fleet: what else it does is what its calls say',
   },
   {
     what: 'pg',

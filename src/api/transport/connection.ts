@@ -15,7 +15,7 @@ import type { Environment } from './proxy.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './retry.ts';
 import { services } from './service-conventions.ts';
 import { highestRate, initialRate, RateController } from './rate.ts';
-import { Throttle } from './throttle.ts';
+import { type SharedRate, Throttle } from './throttle.ts';
 
 /** In milliseconds: to open a connection, until the answer begins, between its parts, and for the whole answer. */
 interface Timeouts {
@@ -70,6 +70,8 @@ export interface ConnectionOptions {
   readonly random?: () => number;
   readonly timeouts?: Partial<Timeouts>;
   readonly retryPolicy?: Partial<RetryPolicy>;
+  /** a limit of requests that other processes share */
+  readonly sharedRate?: SharedRate | undefined;
   /** the maximal size of an answer in bytes */
   readonly largest?: number;
 }
@@ -140,7 +142,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     prefix: `${url.pathname.replace(/\/+$/, '')}${services[target.service].root}`,
     userAgent,
     dispatcher,
-    throttle: new Throttle({ rate: rateOf(target, clock), slots, clock }),
+    throttle: new Throttle({ rate: rateOf(options, clock), slots, clock, shared: options.sharedRate }),
     clock,
     random: options.random ?? Math.random,
     timeouts,
@@ -162,11 +164,15 @@ export function openConnection(options: ConnectionOptions): Connection {
   };
 }
 
-function rateOf({ url, service, requestsPerSecond: given }: Target, clock: Clock): RateController {
+function rateOf({ target, sharedRate }: ConnectionOptions, clock: Clock): RateController {
+  const { url, service, requestsPerSecond: given } = target;
   if (given !== undefined) return new RateController({ initial: given, highest: given, clock });
   // The embedded service has no other users, so it needs no rate limit.
   const none = Number.POSITIVE_INFINITY;
   if (url === 'embedded') return new RateController({ initial: none, highest: none, clock });
+  // The rate of all processes is found together, and not by each of them.
+  if (sharedRate !== undefined)
+    return new RateController({ initial: highestRate, highest: highestRate, clock });
   const { freeReads } = services[service];
   return new RateController({ initial: initialRate, highest: highestRate, freeReads, clock });
 }

@@ -1,17 +1,30 @@
 /**
  * Starts the requests to one target at the rate of its controller, with a token bucket, and limits the number in flight. All requests
  * to the target share it. They start in order, urgent ones first, and in any second at most as many as the rate allows;
- * free reads are not counted.
+ * free reads are not counted. Where several processes share one limit, start times come from them all (SharedRate).
  */
 import { type Clock, systemClock } from './clock.ts';
 import type { RateController, RatedAnswer } from './rate.ts';
 
+/** A limit that this process shares with others. */
+export interface SharedRate {
+  /** Start times for at most `count` requests: how many there are, and milliseconds to the first one and between two of them. */
+  take(count: number): Promise<{ readonly count: number; readonly wait: number; readonly apart: number }>;
+  /** Nobody may start a request for this many milliseconds, because the service refused one. */
+  pause(milliseconds: number): void;
+}
+
 interface ThrottleOptions {
   readonly rate: RateController;
+  /** in addition to the rate */
+  readonly shared?: SharedRate | undefined;
   /** maximal number of requests in flight */
   readonly slots: number;
   readonly clock?: Clock;
 }
+
+/** Milliseconds after its start time in which a request may still start. */
+const latest = 50;
 
 interface Entering {
   /** it starts before all requests that wait, urgent ones excepted */
@@ -30,6 +43,10 @@ export class Throttle {
   readonly #clock: Clock;
   readonly #slots: number;
   readonly #rate: RateController;
+  readonly #shared: SharedRate | undefined;
+  /** start times that were taken from the shared limit, earliest first */
+  #given: number[] = [];
+  #isAsking = false;
   #tokens: number;
   #filledAt: number;
   #pausedUntil = 0;
@@ -40,10 +57,11 @@ export class Throttle {
   /** start times of the last requests, oldest first; as many as may start in a second */
   readonly #starts: number[] = [];
 
-  constructor({ rate, slots, clock = systemClock }: ThrottleOptions) {
+  constructor({ rate, slots, clock = systemClock, shared }: ThrottleOptions) {
     this.#clock = clock;
     this.#slots = slots;
     this.#rate = rate;
+    this.#shared = shared;
     this.#tokens = this.#burst();
     this.#filledAt = clock.now();
   }
@@ -87,6 +105,8 @@ export class Throttle {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + milliseconds);
     this.#tokens = 0;
     this.#filledAt = this.#pausedUntil;
+    this.#given = [];
+    this.#shared?.pause(milliseconds);
   }
 
   /** Rejects all waiting and later requests; requests in flight continue. The first reason is kept. */
@@ -127,8 +147,10 @@ export class Throttle {
     for (;;) {
       const [first] = this.#waiters;
       if (first === undefined || this.#running >= this.#slots) return;
-      const isFree = this.#isUnlimited() || (first.isRead && this.#rate.readsAreFree);
-      const wait = Math.max(this.#heldFor(), isFree ? 0 : this.#pacedFor());
+      const isFree = this.#isFree(first);
+      const held = this.#heldFor();
+      const wait = held > 0 || isFree ? held : this.#pacedFor();
+      if (wait === undefined) return;
       if (wait > 0) {
         this.#wakeIn(wait);
         return;
@@ -138,6 +160,11 @@ export class Throttle {
       this.#waiters.shift();
       first.admit();
     }
+  }
+
+  #isFree({ isRead }: Waiter): boolean {
+    if (this.#shared !== undefined) return false;
+    return this.#isUnlimited() || (isRead && this.#rate.readsAreFree);
   }
 
   #wakeIn(milliseconds: number): void {
@@ -160,14 +187,45 @@ export class Throttle {
     return Math.ceil(Math.max(this.pausedFor, this.#rate.heldFor(this.#running)));
   }
 
-  /** In milliseconds, 0 when the rate lets a request start now. */
-  #pacedFor(): number {
+  /** In milliseconds, 0 when the rate lets a request start now; undefined while the shared limit is asked, which then admits. */
+  #pacedFor(): number | undefined {
+    const own = this.#ownPacedFor();
+    return own > 0 || this.#shared === undefined ? own : this.#givenFor(this.#shared);
+  }
+
+  #ownPacedFor(): number {
+    if (this.#isUnlimited()) return 0;
     this.#refill();
     const forToken = this.#tokens >= 1 ? 0 : ((1 - this.#tokens) / this.#rate.perSecond) * 1000;
     // A full bucket plus the refill of a second would be too many for a service that counts requests per second.
     const blocking = this.#starts.at(-this.#window());
     const forWindow = blocking === undefined ? 0 : blocking + 1000 - this.#clock.now();
     return Math.ceil(Math.max(forToken, forWindow, 0));
+  }
+
+  #givenFor(shared: SharedRate): number | undefined {
+    const now = this.#clock.now();
+    // Requests that start late would meet those of others.
+    while (this.#given[0] !== undefined && this.#given[0] < now - latest) this.#given.shift();
+    const [next] = this.#given;
+    if (next !== undefined) return Math.ceil(Math.max(0, next - now));
+    if (!this.#isAsking) void this.#askFor(shared, this.#waiters.length);
+    return undefined;
+  }
+
+  async #askFor(shared: SharedRate, wanted: number): Promise<void> {
+    this.#isAsking = true;
+    try {
+      const { count, wait, apart } = await shared.take(wanted);
+      const first = this.#clock.now() + wait;
+      this.#given = Array.from({ length: count }, (_, index) => first + index * apart);
+      this.#isAsking = false;
+      if (count > 0) this.#admit();
+      else this.#wakeIn(Math.max(1, wait));
+    } catch (error) {
+      this.#isAsking = false;
+      this.shut(error instanceof Error ? error : new Error(String(error)));
+    }
   }
 
   #window(): number {
@@ -183,6 +241,7 @@ export class Throttle {
   }
 
   #take(): void {
+    this.#given.shift();
     this.#tokens -= 1;
     this.#starts.push(this.#clock.now());
     while (this.#starts.length > this.#window()) this.#starts.shift();

@@ -54,6 +54,8 @@ const freeFlags = [
   'accept --field',
   'export --project',
   'role check --from',
+  'fleet run --shard',
+  'fleet work --shard',
   'init --url',
   'init --namespace',
 ];

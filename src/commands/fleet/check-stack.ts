@@ -1,0 +1,179 @@
+/**
+ * Checks one stack for drift, in a process of its own. It gets no environment variable but those that `fleet.yaml` grants it, and Node's
+ * permission model keeps it from all files but those of its checkout and those that are granted. The start times of its requests come from
+ * this process, so it knows nothing of the database.
+ */
+import { fork } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { dirname, join, posix } from 'node:path';
+import type { RateAnswer, RateMessage } from '../../run/fleet-check.ts';
+import type { Checkout } from './checkouts.ts';
+import type { FleetRepository } from './fleet-file.ts';
+import type { StartTimes } from './request-rate.ts';
+
+/** What all stacks get: how to find programs and services, and nothing that lets in. */
+const commonVariables = [
+  ...['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
+];
+
+/** Of the answers of a check, in bytes. */
+const maxOutput = 64 * 1024 * 1024;
+
+interface StackCheck {
+  readonly repository: FleetRepository;
+  readonly checkout: Checkout;
+  /** of the stack file, from the root of the repository */
+  readonly path: string;
+  /** path of trueup */
+  readonly program: string;
+  /** of the worker: the stack gets what it may */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** where temporary files of the check may be */
+  readonly folder: string;
+  /** ends the process */
+  readonly signal: AbortSignal;
+  takeStartTimes(
+    owner: { readonly address: string; readonly identity: string },
+    count: number,
+  ): Promise<StartTimes>;
+  pause(owner: { readonly address: string; readonly identity: string }, milliseconds: number): Promise<void>;
+}
+
+/** What `trueup drift --format json` said: counts, and why it is not complete. */
+export interface CheckResult {
+  readonly error: string | undefined;
+  readonly summary:
+    | { readonly stack: string; readonly drifted: number; readonly pending: number }
+    | undefined;
+}
+
+export async function checkStack(check: StackCheck): Promise<CheckResult> {
+  const temporary = await mkdtemp(join(realpathSync(check.folder), 'check-'));
+  try {
+    const { code, output, errors } = await runDrift(check, temporary);
+    return resultOf(code, output, errors);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+function runDrift(check: StackCheck, temporary: string): Promise<Ended> {
+  const { checkout, path, signal } = check;
+  const program = realpathSync(check.program);
+  const stack = join(checkout.directory, posix.dirname(path), posix.basename(path));
+  const child = fork(program, ['drift', stack, '--format', 'json'], {
+    cwd: checkout.directory,
+    env: { ...grantedVariables(check), TMPDIR: temporary, TRUEUP_FLEET_CHECK: check.repository.name },
+    execArgv: permissionFlags(check, program, temporary),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    signal,
+  });
+  child.on(
+    'message',
+    (message: RateMessage) => void answer(message, check, (said) => child.send(said, () => {})),
+  );
+  const read = { output: '', errors: '' };
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    if (read.output.length < maxOutput) read.output += chunk;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    if (read.errors.length < maxOutput) read.errors += chunk;
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, ...read }));
+  });
+}
+
+async function answer(
+  message: RateMessage,
+  check: StackCheck,
+  send: (answer: RateAnswer) => void,
+): Promise<void> {
+  const { address, identity } = message;
+  if ('pause' in message) await check.pause({ address, identity }, message.pause).catch(() => {});
+  else {
+    // Without the database no request starts: the check ends with its own deadline, or with its process.
+    const given = await check.takeStartTimes({ address, identity }, message.take).catch(() => unavailable);
+    send({ id: message.id, ...given });
+  }
+}
+
+/** The database did not answer: ask again in a second. */
+const unavailable: StartTimes = { count: 0, wait: 1000, apart: 0 };
+
+function grantedVariables({ repository, env }: StackCheck): Record<string, string> {
+  const names = [...commonVariables, ...repository.variables];
+  const set = names.flatMap((name) => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const targets =
+    repository.targets === undefined ? {} : { TRUEUP_FLEET_TARGETS: repository.targets.join(' ') };
+  return { ...Object.fromEntries(set), ...targets };
+}
+
+function permissionFlags({ checkout, repository }: StackCheck, program: string, temporary: string): string[] {
+  const readable = [...programFolders(program), checkout.directory, temporary, ...repository.files];
+  return [
+    '--permission',
+    ...readable.map((path) => `--allow-fs-read=${path}`),
+    `--allow-fs-write=${temporary}`,
+    // It runs git, and the rules of policies in a worker.
+    '--allow-child-process',
+    '--allow-worker',
+    '--disable-warning=PERM0002',
+    '--disable-warning=PERM0006',
+  ];
+}
+
+/** The folder of the program, and all folders from which it loads packages. */
+function programFolders(program: string): string[] {
+  const folder = dirname(program);
+  const found = [folder];
+  for (let at = folder; ; at = dirname(at)) {
+    for (const name of ['node_modules', 'package.json'])
+      if (existsSync(join(at, name))) found.push(join(at, name));
+    if (at === dirname(at)) return found;
+  }
+}
+
+function resultOf(code: number | null, output: string, errors: string): CheckResult {
+  const answer = parsed(output);
+  const summary =
+    answer?.summary === undefined || answer.stack === undefined
+      ? undefined
+      : { stack: answer.stack, drifted: answer.summary.drifted, pending: answer.summary.pending };
+  // 3: drift was found.
+  if ((code === 0 || code === 3) && summary !== undefined) return { error: undefined, summary };
+  const problems = [...(answer?.problems ?? []), ...(answer?.diagnostics ?? [])].filter(
+    ({ severity }) => severity === 'error',
+  );
+  const [first] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  const error = first === undefined ? errors.trim().split('\n')[0] : `${first.message}${more}`;
+  return { error: error || `the check ended with exit code ${code}`, summary };
+}
+
+interface DriftAnswer {
+  readonly stack?: string;
+  readonly summary?: { readonly drifted: number; readonly pending: number };
+  readonly problems?: readonly { readonly severity: string; readonly message: string }[];
+  readonly diagnostics?: readonly { readonly severity: string; readonly message: string }[];
+}
+
+function parsed(output: string): DriftAnswer | undefined {
+  try {
+    return JSON.parse(output) as DriftAnswer;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,123 @@
+/** The database of a fleet: its tables and the jobs of pg-boss. A worker refuses tables of another version than its own. */
+import { PgBoss } from 'pg-boss';
+import {
+  failureMessage,
+  migrate,
+  type PostgresClient,
+  PostgresConnection,
+  versionOf,
+} from '../../ledger/postgres-connection.ts';
+import { noSignals } from '../../ledger/ledger-store.ts';
+import { messageOf } from '../../model/error-message.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import type { CliHost } from '../../run/host.ts';
+import { fleetTables, jobSchema } from './tables.ts';
+import { checkQueue } from './worker.ts';
+
+/** The environment variable with the address of the database. */
+const fleetUrlVariable = 'TRUEUP_FLEET_URL';
+
+/** Of a check, in seconds. A worker that sends no heartbeat for this long has lost the job. */
+const queueSettings = {
+  expireInSeconds: 3000,
+  heartbeatSeconds: 20,
+  retryLimit: 3,
+  deleteAfterSeconds: 3600,
+};
+
+interface OpenDatabase {
+  readonly boss: PgBoss;
+  run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
+  transaction<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** @throws CommandStop when the variable is not set, the server does not answer, or its tables are of another version */
+export async function openDatabase(host: CliHost): Promise<OpenDatabase> {
+  const database = connect(host);
+  try {
+    const version = await database.run((client) => versionOf(client, fleetTables));
+    const isReady = version === fleetTables.migrations.length;
+    // With another version of its own tables, pg-boss does not start.
+    const why = isReady ? await database.boss.start().then(() => undefined, messageOf) : undefined;
+    if (!isReady || why !== undefined)
+      throw new CommandStop(
+        'fleet-database',
+        `the tables of the fleet are ${version === 0 ? 'missing' : 'of another version'}${why === undefined ? '' : ` (${why})`}: run "trueup fleet migrate" with this version of trueup`,
+      );
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** Creates the tables, or brings them to the version of this trueup. Nothing changes when they have it. */
+export async function migrateDatabase(host: CliHost): Promise<void> {
+  const database = connect(host, { migrates: true });
+  try {
+    await database.run((client) => migrate(client, fleetTables));
+    await database.boss.start();
+    const isThere = (await database.boss.getQueue(checkQueue)) !== null;
+    if (isThere) await database.boss.updateQueue(checkQueue, queueSettings);
+    else await database.boss.createQueue(checkQueue, { ...queueSettings, policy: 'stately' });
+  } catch (error) {
+    throw error instanceof CommandStop ? error : unusable(error);
+  } finally {
+    await database.close();
+  }
+}
+
+function connect(host: CliHost, { migrates = false } = {}): OpenDatabase {
+  const url = host.env[fleetUrlVariable];
+  if (url === undefined || url === '')
+    throw new CommandStop(
+      'fleet-database',
+      `${fleetUrlVariable} is not set: set it to the address of the fleet's PostgreSQL database, such as postgres://user:password@host/database`,
+    );
+  host.secrets.keep(url);
+  const connection = new PostgresConnection(url);
+  const boss = new PgBoss({
+    connectionString: url,
+    schema: jobSchema,
+    migrate: migrates,
+    application_name: 'trueup fleet',
+    max: 4,
+    supervise: !migrates,
+    schedule: false,
+    monitorIntervalSeconds: 10,
+    superviseIntervalSeconds: 10,
+  });
+  boss.on('error', () => {});
+  const run: OpenDatabase['run'] = (work) =>
+    connection.run(noSignals, work).catch((error: unknown) => {
+      throw error instanceof CommandStop ? error : unusable(error);
+    });
+  return {
+    boss,
+    run,
+    transaction: (work) =>
+      run(async (client) => {
+        await client.query('begin');
+        try {
+          const result = await work(client);
+          await client.query('commit');
+          return result;
+        } catch (error) {
+          await client.query('rollback').catch(() => {});
+          throw error;
+        }
+      }),
+    close: async () => {
+      await boss.stop({ graceful: false }).catch(() => {});
+      await connection.close();
+    },
+  };
+}
+
+function unusable(error: unknown): CommandStop {
+  return new CommandStop(
+    'fleet-database',
+    `the database of the fleet cannot be used: ${failureMessage(error)}`,
+  );
+}

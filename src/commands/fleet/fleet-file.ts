@@ -1,0 +1,223 @@
+/** The schema of `fleet.yaml`, and how it is read: which repositories have stacks, how often they are checked, and what they may use. */
+import { type Static, Type } from 'typebox';
+import { readRegularText, megabyte } from '../../files/read-file.ts';
+import { explainErrors } from '../../manifest/explain-errors.ts';
+import { diagnose, type Problem } from '../../manifest/problem.ts';
+import { compileSchema } from '../../manifest/schema/compile-schema.ts';
+import { apiVersion } from '../../manifest/schema/manifest-schema.ts';
+import { closed, text } from '../../manifest/schema/place-schemas.ts';
+import { parseDocuments } from '../../manifest/yaml/parse-documents.ts';
+import {
+  createSourceText,
+  placeIn,
+  typedText,
+  type YamlDocument,
+} from '../../manifest/yaml/yaml-document.ts';
+import { jsonSchema } from '../../model/define-kind.ts';
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import { messageOf, systemErrorMessage } from '../../model/error-message.ts';
+import { quoted } from '../../model/quoted.ts';
+
+const interval = Type.String({
+  pattern: '^[1-9][0-9]{0,3}[smhd]$',
+  patternErrorMessage: 'a number and a unit, such as 30s, 15m, 2h or 1d',
+  description: 'Time between two checks of a stack',
+  examples: ['15m'],
+});
+
+const variable = Type.String({
+  // The worker's own variables hold the address of its database and its logins.
+  pattern: '^(?!TRUEUP_)[A-Za-z_][A-Za-z0-9_]*$',
+  patternErrorMessage: 'the name of an environment variable that does not begin with TRUEUP_',
+});
+
+const Repository = Type.Object(
+  {
+    name: Type.String({
+      pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
+      patternErrorMessage: 'lower-case letters, digits and "-", at most 63',
+      description:
+        'Name of the repository in the fleet. A stack is known by it and by the path of its stack file',
+      examples: ['platform'],
+    }),
+    url: text('Address of the repository, as git takes it', 'https://git.example.com/acme/platform.git'),
+    ref: Type.Optional(text('Branch that is checked; main if not given', 'main')),
+    stacks: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        minItems: 1,
+        description: 'Patterns of stack files, from the root of the repository; **/trueup.yaml if not given',
+        examples: [['teams/*/trueup.yaml']],
+      }),
+    ),
+    interval: Type.Optional(interval),
+    variables: Type.Optional(
+      Type.Array(variable, {
+        description: 'Environment variables of the worker that its stacks may use. They get no other ones',
+        examples: [['PLATFORM_TOKEN']],
+      }),
+    ),
+    files: Type.Optional(
+      Type.Array(Type.String({ pattern: '^/', patternErrorMessage: 'an absolute path' }), {
+        description: 'Files of the worker that its stacks may read, such as tokens and certificates',
+        examples: [['/run/secrets/platform-token']],
+      }),
+    ),
+    targets: Type.Optional(
+      Type.Array(Type.String({ format: 'uri' }), {
+        description: 'Addresses that its stacks may connect to; any if not given',
+        examples: [['https://app.example.com']],
+      }),
+    ),
+  },
+  { ...closed, description: 'A git repository with stacks' },
+);
+
+export const fleetSchema = Type.Object(
+  {
+    apiVersion: Type.Unsafe<typeof apiVersion>({
+      const: apiVersion,
+      description: 'Version of the format of this document',
+    }),
+    kind: Type.Unsafe<'Fleet'>({ const: 'Fleet', description: 'Kind of this document' }),
+    metadata: Type.Object(
+      { name: text('Name of the fleet', 'acme') },
+      { ...closed, description: 'Which fleet this is' },
+    ),
+    spec: Type.Object(
+      {
+        interval: Type.Optional(interval),
+        repositories: Type.Array(Repository, { minItems: 1, description: 'Where the stacks are' }),
+      },
+      { ...closed, description: 'What is checked, and how often' },
+    ),
+  },
+  {
+    ...closed,
+    title: 'Fleet',
+    description: 'Stacks of many repositories that workers check for drift',
+    examples: [
+      {
+        apiVersion,
+        kind: 'Fleet',
+        metadata: { name: 'acme' },
+        spec: {
+          interval: '15m',
+          repositories: [
+            {
+              name: 'platform',
+              url: 'https://git.example.com/acme/platform.git',
+              variables: ['PLATFORM_TOKEN'],
+              targets: ['https://app.example.com'],
+            },
+          ],
+        },
+      },
+    ],
+  },
+);
+
+type FleetDocument = Static<typeof fleetSchema>;
+
+export interface FleetRepository {
+  readonly name: string;
+  readonly url: string;
+  readonly ref: string;
+  /** patterns of stack files */
+  readonly stacks: readonly string[];
+  /** seconds between two checks */
+  readonly seconds: number;
+  /** environment variables and absolute paths that its stacks may use */
+  readonly variables: readonly string[];
+  readonly files: readonly string[];
+  /** origins that its stacks may connect to; undefined: any */
+  readonly targets: readonly string[] | undefined;
+}
+
+export interface Fleet {
+  readonly name: string;
+  readonly repositories: readonly FleetRepository[];
+}
+
+const defaultInterval = '15m';
+
+/** @returns no fleet when there are errors among the diagnostics */
+export async function readFleet(
+  file: string,
+): Promise<{ readonly fleet?: Fleet; readonly diagnostics: readonly Diagnostic[] }> {
+  let content: string;
+  try {
+    content = await readRegularText(file, megabyte);
+  } catch (error) {
+    const why = systemErrorMessage(error) ?? messageOf(error);
+    return { diagnostics: [failed(`the fleet file ${quoted(file)} cannot be read: ${why}`)] };
+  }
+  const { documents, diagnostics } = parseDocuments(createSourceText(file, content));
+  const [document, ...others] = documents;
+  if (hasErrors(diagnostics)) return { diagnostics };
+  if (document === undefined || others.length > 0)
+    return { diagnostics: [failed(`${quoted(file)} must hold one document of kind "Fleet"`)] };
+  const problems = problemsOf(document);
+  if (problems.length > 0) return { diagnostics: problems.map((problem) => diagnosed(problem, document)) };
+  // it matches the schema
+  return { fleet: fleetOf(document.value as unknown as FleetDocument), diagnostics };
+}
+
+function failed(message: string): Diagnostic {
+  return { code: 'fleet-file', severity: 'error', class: 'invalid', message };
+}
+
+function problemsOf(document: YamlDocument): Problem[] {
+  const schema = jsonSchema(fleetSchema);
+  const errors = compileSchema(fleetSchema, () => schema)(document.value);
+  const broken = explainErrors(errors, {
+    base: [],
+    schema,
+    typed: (path) => typedText(document, path),
+    field: () => undefined,
+    isSecret: () => false,
+    absent: 'unmanaged',
+  });
+  if (broken.length > 0) return broken;
+  const { repositories } = (document.value as unknown as FleetDocument).spec;
+  return repositories.flatMap(({ name }, index) =>
+    repositories.findIndex((other) => other.name === name) === index
+      ? []
+      : [
+          {
+            code: 'fleet-file' as const,
+            path: ['spec', 'repositories', `${index}`, 'name'],
+            message: `two repositories have the name ${quoted(name)}: give each its own`,
+          },
+        ],
+  );
+}
+
+function diagnosed(problem: Problem, document: YamlDocument): Diagnostic {
+  return diagnose(problem, {
+    place: (path, side) => placeIn(document, path, side),
+    fromDefaults: () => false,
+    isSecret: () => false,
+  });
+}
+
+function fleetOf({ metadata, spec }: FleetDocument): Fleet {
+  return {
+    name: metadata.name,
+    repositories: spec.repositories.map((given) => ({
+      name: given.name,
+      url: given.url,
+      ref: given.ref ?? 'main',
+      stacks: given.stacks ?? ['**/trueup.yaml'],
+      seconds: secondsIn(given.interval ?? spec.interval ?? defaultInterval),
+      variables: given.variables ?? [],
+      files: given.files ?? [],
+      targets: given.targets?.map((address) => new URL(address).origin),
+    })),
+  };
+}
+
+const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+function secondsIn(duration: string): number {
+  return Number(duration.slice(0, -1)) * (unitSeconds[duration.at(-1) ?? 's'] ?? 1);
+}

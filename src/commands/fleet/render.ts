@@ -1,0 +1,90 @@
+/** What `trueup fleet status` prints. */
+import { counted } from '../../model/quoted.ts';
+import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
+import { printJson, type Terminal, textOutput } from '../../run/terminal.ts';
+import type { StackStatus } from './schedule.ts';
+
+type Standing = 'attention' | 'stale' | 'working' | 'in-sync';
+
+interface Found {
+  readonly drifted?: number;
+  readonly pending?: number;
+}
+
+function standingOf({ isStale, error, lastComplete, summary }: StackStatus): Standing {
+  if (isStale) return 'stale';
+  const { drifted = 0 } = (summary ?? {}) as Found;
+  if (error !== undefined || drifted > 0) return 'attention';
+  return lastComplete === undefined ? 'working' : 'in-sync';
+}
+
+export function printStatus(
+  { now, stacks }: { readonly now: number; readonly stacks: readonly StackStatus[] },
+  terminal: Terminal,
+): void {
+  const standings = stacks.map(standingOf);
+  const count = (standing: Standing) => standings.filter((one) => one === standing).length;
+  const summary = {
+    stale: count('stale'),
+    attention: count('attention'),
+    working: count('working'),
+    inSync: count('in-sync'),
+  };
+  printJson(terminal, (reported) =>
+    renderJson({
+      version: 1,
+      summary,
+      stacks: stacks.map((stack, index) => jsonOf(stack, standings[index] ?? 'working')),
+      ...diagnosticsMember(reported),
+    }),
+  );
+  const output = textOutput(terminal);
+  if (output === undefined) return;
+  const { stale, attention, working, inSync } = summary;
+  output.write(
+    `${counted(stacks.length, 'stack')}: ${stale} stale, ${attention} in need of attention, ${working} waiting for a first check, ${inSync} in sync\n`,
+  );
+  const width = Math.max(0, ...stacks.map((stack) => nameOf(stack).length));
+  for (const stack of stacks) output.write(`  ${nameOf(stack).padEnd(width)}  ${describe(stack, now)}\n`);
+}
+
+function nameOf({ repository, path }: StackStatus): string {
+  return `${repository}/${path}`;
+}
+
+function describe(stack: StackStatus, now: number): string {
+  const { error, lastComplete, isStale, isRunning, failures } = stack;
+  const { drifted = 0, pending = 0 } = (stack.summary ?? {}) as Found;
+  const found = drifted > 0 ? `${counted(drifted, 'resource')} drifted` : 'no drift';
+  const wanted = pending > 0 ? `, ${pending} pending` : '';
+  const seen =
+    lastComplete === undefined
+      ? 'never checked'
+      : `${found}${wanted}, checked ${ago(now - lastComplete)} ago`;
+  const failed =
+    error === undefined
+      ? ''
+      : `; ${failures === 1 ? 'the last check' : `the last ${failures} checks`} failed: ${error}`;
+  return `${isStale ? 'stale: ' : ''}${seen}${isRunning ? ' (a check runs)' : ''}${failed}`;
+}
+
+function ago(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return `${Math.round(seconds / 3600)} h`;
+}
+
+function jsonOf(stack: StackStatus, standing: Standing) {
+  const { repository, path, isRunning, failures, lastComplete, nextDue, commit, error } = stack;
+  const { drifted, pending } = (stack.summary ?? {}) as Found;
+  return {
+    ...{ repository, path, is: standing, running: isRunning, failures },
+    ...(lastComplete === undefined ? {} : { lastComplete: new Date(lastComplete).toISOString() }),
+    nextDue: new Date(nextDue).toISOString(),
+    ...(commit === undefined ? {} : { commit }),
+    ...(error === undefined ? {} : { error }),
+    ...(drifted === undefined ? {} : { drifted }),
+    ...(pending === undefined ? {} : { pending }),
+  };
+}

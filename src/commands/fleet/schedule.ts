@@ -1,0 +1,210 @@
+/**
+ * When each stack of a fleet is checked next. One row for each stack, by repository and path. Workers take due rows with `for update skip
+ * locked`, so that no two take the same one, and none is a leader.
+ */
+import { createHash } from 'node:crypto';
+import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+
+/** A stack of a fleet: its name alone is not unique. */
+export interface StackId {
+  /** name of the repository in fleet.yaml */
+  readonly repository: string;
+  /** of the stack file, from the root of the repository */
+  readonly path: string;
+}
+
+interface ScheduledStack extends StackId {
+  /** between two checks */
+  readonly seconds: number;
+  /** changes with its files: then it is due, and its back-off ends */
+  readonly tree: string;
+}
+
+/** Parts of the interval by which a check may be earlier or later, so that stacks with the same phase do not stay together. */
+const jitter = 0.05;
+
+/** A stack that fails is checked less and less often, up to this many times its interval. */
+const longestBackOff = 16;
+
+/** Seconds after which a stack that was taken is due again when nobody reported it: longer than any check. */
+const longestCheck = 3600;
+
+/** At which part of its interval a stack is checked, from 0 to 1: the same after a restart, and evenly spread over all stacks. */
+export function phaseOf({ repository, path }: StackId): number {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([repository, path]))
+    .digest();
+  return hash.readUInt32BE(0) / 2 ** 32;
+}
+
+/**
+ * Makes the schedule equal to the stacks of one repository. New ones are due at once. Those that are gone keep their row, and are not
+ * checked any more.
+ */
+export async function scheduleStacks(
+  client: PostgresClient,
+  repository: string,
+  stacks: readonly ScheduledStack[],
+): Promise<void> {
+  await client.query(
+    `insert into trueup_fleet.stacks (repository, path, seconds_between_checks, phase, tree, next_due, first_seen)
+     select $1, path, seconds, phase, tree, trueup_fleet.now(), trueup_fleet.now()
+     from unnest($2::text[], $3::double precision[], $4::double precision[], $5::text[]) as given (path, seconds, phase, tree)
+     on conflict (repository, path) do update set
+       forced = stacks.forced or stacks.tree <> excluded.tree,
+       failures = case when stacks.tree <> excluded.tree then 0 else stacks.failures end,
+       tree = excluded.tree,
+       seconds_between_checks = excluded.seconds_between_checks,
+       next_due = case
+         when stacks.removed is not null then excluded.next_due
+         when stacks.seconds_between_checks <> excluded.seconds_between_checks
+           then least(stacks.next_due, trueup_fleet.now() + make_interval(secs => excluded.seconds_between_checks))
+         else stacks.next_due end,
+       removed = null`,
+    [
+      repository,
+      stacks.map(({ path }) => path),
+      stacks.map(({ seconds }) => seconds),
+      stacks.map(phaseOf),
+      stacks.map(({ tree }) => tree),
+    ],
+  );
+  await client.query(
+    `update trueup_fleet.stacks set removed = trueup_fleet.now()
+     where repository = $1 and removed is null and not (path = any($2::text[]))`,
+    [repository, stacks.map(({ path }) => path)],
+  );
+}
+
+/** A part of all stacks: the part with this index, from 0, of so many equal parts. */
+export interface Shard {
+  readonly index: number;
+  readonly of: number;
+}
+
+/**
+ * Takes at most `limit` stacks that are due: those of the shard first, then those that have been due the longest. They count as taken until
+ * they are reported, or for an hour.
+ */
+export async function takeDue(
+  client: PostgresClient,
+  limit: number,
+  { index, of }: Shard = { index: 0, of: 1 },
+): Promise<StackId[]> {
+  const { rows } = await client.query(
+    `with due as (
+       select repository, path from trueup_fleet.stacks
+       where removed is null and (next_due <= trueup_fleet.now() or forced)
+         and (queued_until is null or queued_until < trueup_fleet.now())
+       order by floor(phase * $3) <> $2, next_due for update skip locked limit $1
+     )
+     update trueup_fleet.stacks as taken
+     set queued_until = trueup_fleet.now() + make_interval(secs => ${longestCheck}), forced = false
+     from due where taken.repository = due.repository and taken.path = due.path
+     returning taken.repository, taken.path`,
+    [limit, index, of],
+  );
+  return rows.map(({ repository, path }) => ({ repository, path }));
+}
+
+/** Records that a check begins. @returns the number of this attempt, for its end; undefined when the stack is gone */
+export async function noteStart(
+  client: PostgresClient,
+  { repository, path }: StackId,
+): Promise<string | undefined> {
+  const { rows } = await client.query(
+    `update trueup_fleet.stacks set last_started = trueup_fleet.now(), attempt = attempt + 1
+     where repository = $1 and path = $2 returning attempt::text`,
+    [repository, path],
+  );
+  return rows[0]?.attempt;
+}
+
+/** How a check ended. */
+interface CheckEnd {
+  /** why it is not complete: what was read then says nothing about drift */
+  readonly error?: string | undefined;
+  /** of the repository */
+  readonly commit?: string | undefined;
+  /** what the check found */
+  readonly summary?: object | undefined;
+}
+
+/**
+ * Records the end of a check, and when the next one is due: at the phase of the stack, and after an error later and later. The end of an
+ * attempt after which another one began says nothing: its worker was taken for dead.
+ * @returns whether it was recorded
+ */
+export async function noteEnd(
+  client: PostgresClient,
+  { repository, path }: StackId,
+  attempt: string,
+  { error, commit, summary }: CheckEnd,
+): Promise<boolean> {
+  const { rows } = await client.query(
+    `update trueup_fleet.stacks set
+       queued_until = null,
+       failures = case when $3::text is null then 0 else failures + 1 end,
+       last_error = $3,
+       last_complete = case when $3::text is null then trueup_fleet.now() else last_complete end,
+       last_commit = coalesce($4, last_commit),
+       last_summary = case when $3::text is null then $5::json else last_summary end,
+       next_due = ${nextDue('case when $3::text is null then 0 else failures + 1 end')}
+     where repository = $1 and path = $2 and attempt = $6 returning path`,
+    [
+      ...[repository, path, error ?? null, commit ?? null],
+      summary === undefined ? null : JSON.stringify(summary),
+      attempt,
+    ],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * The first time with the stack's phase that is at least half an interval away; after failures, as many intervals later.
+ * @param failures in a row, as SQL
+ */
+function nextDue(failures: string): string {
+  const interval = 'seconds_between_checks';
+  const earliest = `extract(epoch from trueup_fleet.now()) + ${interval} / 2`;
+  const inPhase = `ceil((${earliest}) / ${interval} - phase) * ${interval} + phase * ${interval}`;
+  const later = `(least(power(2, least(greatest((${failures}) - 1, 0), 10)), ${longestBackOff}) - 1) * ${interval}`;
+  return `to_timestamp(${inPhase} + ${later} + (random() * 2 - 1) * ${jitter} * ${interval})`;
+}
+
+/** One stack as `fleet status` shows it. Times are in milliseconds since 1970. */
+export interface StackStatus extends StackId {
+  /** no complete check for two intervals */
+  readonly isStale: boolean;
+  readonly isRunning: boolean;
+  readonly failures: number;
+  readonly lastComplete: number | undefined;
+  readonly nextDue: number;
+  readonly commit: string | undefined;
+  readonly error: string | undefined;
+  readonly summary: unknown;
+}
+
+/** All stacks that are in their repositories, and the time of the database. */
+export async function readStatus(
+  client: PostgresClient,
+): Promise<{ readonly now: number; readonly stacks: readonly StackStatus[] }> {
+  const { rows } = await client.query(
+    `select *, trueup_fleet.now() as time,
+       coalesce(last_complete, first_seen) < trueup_fleet.now() - make_interval(secs => 2 * seconds_between_checks) as stale
+     from trueup_fleet.stacks where removed is null order by repository, path`,
+  );
+  const stacks = rows.map((row) => ({
+    repository: String(row.repository),
+    path: String(row.path),
+    isStale: Boolean(row.stale),
+    isRunning: row.queued_until !== null && row.queued_until > row.time,
+    failures: Number(row.failures),
+    lastComplete: row.last_complete?.getTime(),
+    nextDue: row.next_due.getTime(),
+    commit: row.last_commit ?? undefined,
+    error: row.last_error ?? undefined,
+    summary: row.last_summary ?? undefined,
+  }));
+  return { now: rows[0]?.time.getTime() ?? 0, stacks };
+}

@@ -1,0 +1,40 @@
+/** The schema of `fleet status --format json`; `schemas/fleet-status.schema.json` is generated from it. Members may be added. */
+import { Type } from 'typebox';
+import { closed, count, diagnosticSchema } from '../../report/json/plan-schema.ts';
+
+const time = (description: string) => Type.String({ format: 'date-time', description });
+
+const stack = Type.Object(
+  {
+    repository: Type.String({ description: 'its name in fleet.yaml' }),
+    path: Type.String({ description: 'of the stack file, from the root of the repository' }),
+    is: Type.Enum(['attention', 'stale', 'working', 'in-sync'], {
+      type: 'string',
+      description:
+        'attention: drift, or the last check failed; stale: no complete check for two intervals; working: waiting for its first check',
+    }),
+    running: Type.Boolean(),
+    failures: Type.Integer({ minimum: 0, description: 'checks that failed in a row' }),
+    lastComplete: Type.Optional(time('end of the last complete check')),
+    nextDue: time('of the next check'),
+    commit: Type.Optional(Type.String({ description: 'of the repository, at the last check' })),
+    error: Type.Optional(Type.String({ description: 'why the last check was not complete' })),
+    drifted: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'resources, at the last complete check' }),
+    ),
+    pending: Type.Optional(Type.Integer({ minimum: 0, description: 'resources that the files change' })),
+  },
+  closed,
+);
+
+export const fleetStatusSchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    summary: Type.Object({ stale: count, attention: count, working: count, inSync: count }, closed),
+    stacks: Type.Array(stack),
+    diagnostics: Type.Optional(
+      Type.Array(diagnosticSchema, { description: 'what the command said besides' }),
+    ),
+  },
+  { ...closed, $id: 'https://trueup.dev/schemas/fleet-status.schema.json', title: 'trueup fleet status' },
+);

@@ -1,0 +1,49 @@
+/**
+ * The tables of a fleet, in the schema `trueup_fleet` of one PostgreSQL database. All times are read from the database, with
+ * `trueup_fleet.now()`, because the clocks of the workers differ. Tests move that time.
+ */
+import type { StoreTables } from '../../ledger/postgres-connection.ts';
+
+/** Of the jobs that pg-boss carries out. */
+export const jobSchema = 'trueup_fleet_jobs';
+
+const migrations = [
+  // A row moves the time: only tests insert one. The clock advances within a transaction, so `now()` of the server does not serve.
+  `create table trueup_fleet.moved_time (ahead interval not null);
+   create function trueup_fleet.now() returns timestamptz language sql volatile as
+     'select clock_timestamp() + coalesce((select sum(ahead) from trueup_fleet.moved_time), interval ''0'')';
+   create table trueup_fleet.stacks (
+     repository text not null,
+     path text not null,
+     seconds_between_checks double precision not null,
+     phase double precision not null,
+     next_due timestamptz not null,
+     forced boolean not null default false,
+     queued_until timestamptz,
+     failures integer not null default 0,
+     attempt bigint not null default 0,
+     first_seen timestamptz not null,
+     last_started timestamptz,
+     last_complete timestamptz,
+     last_commit text,
+     tree text not null,
+     last_error text,
+     last_summary json,
+     removed timestamptz,
+     primary key (repository, path)
+   );
+   create index stacks_due on trueup_fleet.stacks (next_due) where removed is null;
+   create table trueup_fleet.request_rates (
+     address text not null,
+     identity text not null,
+     per_second double precision not null,
+     next_free timestamptz not null,
+     primary key (address, identity)
+   );
+   create table trueup_fleet.keys (
+     name text primary key,
+     content bytea not null
+   );`,
+];
+
+export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

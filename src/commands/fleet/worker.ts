@@ -1,0 +1,154 @@
+/**
+ * A worker of a fleet: reads which stacks the repositories have, takes those that are due, and checks them. The schedule is a table
+ * of ours; pg-boss carries out the jobs, so that a job whose worker died is given to another one.
+ */
+import type { Job, PgBoss } from 'pg-boss';
+import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+import { messageOf } from '../../model/error-message.ts';
+import { Checkouts } from './checkouts.ts';
+import { type CheckResult, checkStack } from './check-stack.ts';
+import type { Fleet, FleetRepository } from './fleet-file.ts';
+import { hiddenToken, pauseRequests, takeStartTimes } from './request-rate.ts';
+import { noteEnd, noteStart, scheduleStacks, type Shard, type StackId, takeDue } from './schedule.ts';
+
+/** The queue of checks. */
+export const checkQueue = 'checks';
+
+interface FleetDatabase {
+  readonly boss: PgBoss;
+  /** Does the work on one connection. */
+  run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
+  /** The same in one transaction. */
+  transaction<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
+}
+
+interface WorkerOptions {
+  readonly fleet: Fleet;
+  readonly database: FleetDatabase;
+  /** for checkouts and temporary files, of this worker alone */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** path of trueup */
+  readonly program: string;
+  /** taken first */
+  readonly shard: Shard | undefined;
+  /** checks at a time */
+  readonly concurrency: number;
+  /** ends all checks */
+  readonly signal: AbortSignal;
+  /** told of each check that ended, and of each repository that cannot be read */
+  readonly onCheck: (stack: StackId, result: CheckResult) => void;
+  readonly onProblem: (message: string) => void;
+}
+
+/** Why a repository could not be read, by its name. */
+type UnreadRepositories = ReadonlyMap<string, string>;
+
+export class FleetWorker {
+  readonly #options: WorkerOptions;
+  readonly #checkouts: Checkouts;
+  /** the newest commit of each repository that was read */
+  readonly #commits = new Map<string, string>();
+  #running = 0;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    const { env, signal, folder } = options;
+    this.#checkouts = new Checkouts(folder, { env, signal });
+  }
+
+  /** Makes the schedule equal to what the repositories have. A repository that cannot be read keeps its schedule. */
+  async readRepositories(): Promise<UnreadRepositories> {
+    const { fleet, onProblem } = this.#options;
+    const unread = new Map<string, string>();
+    for (const repository of fleet.repositories) {
+      try {
+        await this.#readRepository(repository);
+      } catch (error) {
+        unread.set(repository.name, messageOf(error));
+        onProblem(messageOf(error));
+      }
+    }
+    return unread;
+  }
+
+  async #readRepository(repository: FleetRepository): Promise<void> {
+    const commit = await this.#checkouts.newest(repository);
+    const { stacks } = await this.#checkouts.at(repository, commit);
+    const { name, seconds } = repository;
+    const wanted = stacks.map(({ path, tree }) => ({ repository: name, path, tree, seconds }));
+    await this.#options.database.transaction((client) => scheduleStacks(client, name, wanted));
+    this.#commits.set(name, commit);
+  }
+
+  /** Takes due stacks and makes a job of each, in one transaction. @returns how many */
+  dispatch(limit: number): Promise<number> {
+    const { boss, transaction } = this.#options.database;
+    return transaction(async (client) => {
+      const due = await takeDue(client, limit, this.#options.shard);
+      if (due.length === 0) return 0;
+      const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
+      const jobs = due.map((stack) => ({
+        data: stack,
+        singletonKey: JSON.stringify([stack.repository, stack.path]),
+      }));
+      await boss.insert(checkQueue, jobs, { db });
+      return due.length;
+    });
+  }
+
+  /** Begins to carry out jobs. */
+  async begin(): Promise<void> {
+    const { boss } = this.#options.database;
+    const { concurrency } = this.#options;
+    const settings = { localConcurrency: concurrency, pollingIntervalSeconds: 0.5 };
+    await boss.work<StackId>(checkQueue, settings, async ([job]: Job<StackId>[]) => {
+      if (job !== undefined) await this.#check(job);
+    });
+  }
+
+  /** how many checks run here */
+  get running(): number {
+    return this.#running;
+  }
+
+  async #check({ data, signal }: Job<StackId>): Promise<void> {
+    const { database, fleet, onCheck } = this.#options;
+    const repository = fleet.repositories.find(({ name }) => name === data.repository);
+    this.#running += 1;
+    try {
+      const attempt = await database.run((client) => noteStart(client, data));
+      if (attempt === undefined) return;
+      const result =
+        repository === undefined
+          ? { error: 'its repository is not in fleet.yaml of this worker', summary: undefined }
+          : await this.#run(repository, data.path, AbortSignal.any([signal, this.#options.signal]));
+      // Another worker has the job now, or this one ends: what was found does not count.
+      if (signal.aborted || this.#options.signal.aborted) return;
+      const commit = this.#commits.get(data.repository);
+      if (await database.run((client) => noteEnd(client, data, attempt, { ...result, commit })))
+        onCheck(data, result);
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  async #run(repository: FleetRepository, path: string, signal: AbortSignal): Promise<CheckResult> {
+    const { database, env, folder, program } = this.#options;
+    const commit = this.#commits.get(repository.name) ?? (await this.#checkouts.newest(repository));
+    const checkout = await this.#checkouts.at(repository, commit);
+    const known = (identity: string) => database.run((client) => hiddenToken(client, identity));
+    return checkStack({
+      ...{ repository, checkout, path, program, env, folder, signal },
+      takeStartTimes: async ({ address, identity }, count) => {
+        const user = await known(identity);
+        const wish = { address, identity: user, purpose: 'check' as const, count };
+        return database.run((client) => takeStartTimes(client, wish));
+      },
+      pause: async ({ address, identity }, milliseconds) => {
+        const user = await known(identity);
+        await database.run((client) => pauseRequests(client, { address, identity: user }, milliseconds));
+      },
+    }).catch((error: unknown) => ({ error: messageOf(error), summary: undefined }));
+  }
+}

@@ -1,0 +1,194 @@
+// When each stack of a fleet is checked, in a real PostgreSQL. Tests move the time of the database, and wait for nothing.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  noteEnd,
+  noteStart,
+  phaseOf,
+  readStatus,
+  scheduleStacks,
+  type StackId,
+  takeDue,
+} from '../../../src/commands/fleet/schedule.ts';
+import { openFleetDatabase } from '../../support/fleet/database.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+
+const bin = findPostgres();
+let server: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) server = startPostgres(bin);
+});
+afterAll(() => server?.stop());
+
+const minute = 60_000;
+const interval = 15 * minute;
+
+function named(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `stacks/${index}/trueup.yaml`);
+}
+
+async function openSchedule(paths: readonly string[] = ['trueup.yaml']) {
+  const database = await openFleetDatabase(server);
+  const { client, now } = database;
+  const schedule = (wanted: readonly string[], { seconds = interval / 1000, tree = 'first' } = {}) =>
+    scheduleStacks(
+      client,
+      'infra',
+      wanted.map((path) => ({ repository: 'infra', path, seconds, tree })),
+    );
+  await schedule(paths);
+  const end = async (stack: StackId, error?: string) => {
+    const attempt = (await noteStart(client, stack)) ?? '';
+    return noteEnd(client, stack, attempt, { error, summary: { drifted: 0 } });
+  };
+  const status = async (path = 'trueup.yaml') => {
+    const { stacks } = await readStatus(client);
+    return stacks.find((stack) => stack.path === path);
+  };
+  const minutesToNext = async () => (((await status())?.nextDue ?? 0) - now()) / minute;
+  return { ...database, schedule, end, status, minutesToNext, due: (limit = 100) => takeDue(client, limit) };
+}
+
+describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
+  it('checks a new stack at once, and then once in each interval', async () => {
+    const { due, end, advance } = await openSchedule();
+    const [stack] = await due();
+    expect(stack).toEqual({ repository: 'infra', path: 'trueup.yaml' });
+    if (stack === undefined) return;
+    await end(stack);
+    let checks = 0;
+    for (let passed = 0; passed < 24 * 60; passed += 1) {
+      await advance(minute);
+      const [again] = await due();
+      if (again === undefined) continue;
+      checks += 1;
+      await end(again);
+    }
+    expect(checks).toBeGreaterThanOrEqual(95);
+    expect(checks).toBeLessThanOrEqual(97);
+  });
+
+  it('spreads stacks evenly over the interval, also after all workers were away', async () => {
+    const { due, end, advance } = await openSchedule(named(300));
+    for (const stack of await due(300)) await end(stack);
+    const perMinute: number[] = [];
+    for (let passed = 0; passed < 60; passed += 1) {
+      await advance(minute);
+      const taken = await due(300);
+      if (passed >= 30) perMinute.push(taken.length);
+      for (const stack of taken) await end(stack);
+    }
+    // 300 stacks in 15 minutes: 20 each minute.
+    expect(Math.max(...perMinute)).toBeLessThanOrEqual(40);
+    expect(Math.min(...perMinute)).toBeGreaterThanOrEqual(5);
+  });
+
+  it('gives a stack to one worker only', async () => {
+    const { connect } = await openSchedule(named(60));
+    const workers = await Promise.all(Array.from({ length: 4 }, connect));
+    const taken = (await Promise.all(workers.map((client) => takeDue(client, 20)))).flat();
+    expect(new Set(taken.map(({ path }) => path)).size).toBe(taken.length);
+    expect(taken.length).toBeLessThanOrEqual(60);
+    const rest = await takeDue(workers[0] as never, 60);
+    expect(taken.length + rest.length).toBe(60);
+  });
+
+  it('checks again what a worker took and never reported', async () => {
+    const { due, advance } = await openSchedule();
+    expect(await due()).toHaveLength(1);
+    await advance(59 * minute);
+    expect(await due()).toHaveLength(0);
+    await advance(2 * minute);
+    expect(await due()).toHaveLength(1);
+  });
+
+  it('keeps nothing of a worker that was taken for dead and comes back', async () => {
+    const { client, due, status } = await openSchedule();
+    const [stack] = await due();
+    if (stack === undefined) throw new Error('it is due');
+    const first = (await noteStart(client, stack)) ?? '';
+    const second = (await noteStart(client, stack)) ?? '';
+    expect(await noteEnd(client, stack, second, { summary: { drifted: 1 } })).toBe(true);
+    expect(await noteEnd(client, stack, first, { summary: { drifted: 0 } })).toBe(false);
+    expect(await status()).toMatchObject({ summary: { drifted: 1 } });
+  });
+
+  it('checks a stack that fails less and less often, until a check succeeds', async () => {
+    const { due, end, minutesToNext, advance, status } = await openSchedule();
+    const waits: number[] = [];
+    for (let failures = 1; failures <= 7; failures += 1) {
+      const [stack] = await due();
+      if (stack === undefined) throw new Error('it is due');
+      await end(stack, 'the service does not answer');
+      waits.push(await minutesToNext());
+      // The database counts in microseconds.
+      await advance(Math.ceil((waits.at(-1) ?? 0) * minute) + 1);
+    }
+    for (const [index, factor] of [1, 2, 4, 8, 16, 16, 16].entries()) {
+      expect(waits[index]).toBeGreaterThan((factor - 0.6) * 15);
+      expect(waits[index]).toBeLessThan((factor + 0.6) * 15);
+    }
+    expect(await status()).toMatchObject({ failures: 7, error: 'the service does not answer' });
+    const [stack] = await due();
+    if (stack !== undefined) await end(stack);
+    expect(await status()).toMatchObject({ failures: 0, error: undefined });
+    expect(await minutesToNext()).toBeLessThan(24);
+  });
+
+  it('checks a stack now when a commit changes its files, whatever failed before', async () => {
+    const { schedule, due, end, status } = await openSchedule();
+    const [stack] = await due();
+    if (stack !== undefined) await end(stack, 'a manifest is invalid');
+    expect(await due()).toHaveLength(0);
+    await schedule(['trueup.yaml']);
+    expect(await due()).toHaveLength(0);
+    await schedule(['trueup.yaml'], { tree: 'second' });
+    expect(await status()).toMatchObject({ failures: 0 });
+    expect(await due()).toHaveLength(1);
+    expect(await due()).toHaveLength(0);
+  });
+
+  it('says that a stack is stale when there was no complete check for two intervals', async () => {
+    const { due, end, status, advance } = await openSchedule();
+    expect(await status()).toMatchObject({ isStale: false });
+    await advance(31 * minute);
+    expect(await status()).toMatchObject({ isStale: true });
+    const [stack] = await due();
+    if (stack !== undefined) await end(stack);
+    expect(await status()).toMatchObject({ isStale: false });
+    await advance(31 * minute);
+    const [again] = await due();
+    if (again !== undefined) await end(again, 'the service does not answer');
+    expect(await status()).toMatchObject({ isStale: true });
+  });
+
+  it('checks no stack that was removed from its repository, and takes it up when it comes back', async () => {
+    const { schedule, due, status } = await openSchedule(['a/trueup.yaml', 'b/trueup.yaml']);
+    await schedule(['a/trueup.yaml']);
+    expect(await due()).toEqual([{ repository: 'infra', path: 'a/trueup.yaml' }]);
+    expect(await status('b/trueup.yaml')).toBeUndefined();
+    await schedule(['a/trueup.yaml', 'b/trueup.yaml']);
+    expect(await due()).toEqual([{ repository: 'infra', path: 'b/trueup.yaml' }]);
+  });
+
+  it('follows a shorter interval at once', async () => {
+    const { schedule, due, end, minutesToNext } = await openSchedule();
+    await schedule(['trueup.yaml'], { seconds: 24 * 3600 });
+    const [stack] = await due();
+    if (stack !== undefined) await end(stack);
+    expect(await minutesToNext()).toBeGreaterThan(60);
+    await schedule(['trueup.yaml'], { seconds: 300 });
+    expect(await minutesToNext()).toBeLessThanOrEqual(5);
+  });
+
+  it('places a stack by its repository and path, the same after each restart', () => {
+    const phase = phaseOf({ repository: 'infra', path: 'trueup.yaml' });
+    expect(phaseOf({ repository: 'infra', path: 'trueup.yaml' })).toBe(phase);
+    expect(phaseOf({ repository: 'other', path: 'trueup.yaml' })).not.toBe(phase);
+    const phases = named(1000).map((path) => phaseOf({ repository: 'infra', path }));
+    for (let tenth = 0; tenth < 10; tenth += 1) {
+      const inside = phases.filter((one) => Math.floor(one * 10) === tenth).length;
+      expect(inside).toBeGreaterThan(60);
+      expect(inside).toBeLessThan(140);
+    }
+  });
+});

@@ -1,0 +1,162 @@
+// Workers of a fleet are real processes, against a real PostgreSQL, a real git remote and the embedded service.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { holding } from '../../support/cli/held-request.ts';
+import { openFleet } from '../../support/fleet/scene.ts';
+import {
+  findPostgres,
+  type PostgresServer,
+  postgresIsRequired,
+  startPostgres,
+} from '../../support/ledger/postgres-server.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+const bin = findPostgres();
+let started: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) started = startPostgres(bin);
+});
+afterAll(() => started?.stop());
+
+function server(): PostgresServer {
+  if (started === undefined) throw new Error('PostgreSQL is not installed');
+  return started;
+}
+
+it.runIf(postgresIsRequired)('PostgreSQL is there, as the environment says', () => {
+  expect(bin).toBeDefined();
+});
+
+describe.skipIf(bin === undefined)('A fleet', () => {
+  it('finds the drift of each stack, and says so with exit code 3', async () => {
+    const { bench, fleet, checks, makeDue, push, stack } = await openFleet(server());
+    expect(await fleet('migrate')).toMatchObject({ code: 0 });
+    const first = await fleet('run');
+    expect(first.err).toBe('');
+    expect(checks(first)).toEqual({ one: 'no drift', two: 'no drift', three: 'no drift' });
+    expect(first).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('3 checks: 0 with drift, 0 failed'),
+    });
+    const attributes = { description: 'by hand' };
+    await bench.byHand.patch(`/workspaces/${await bench.idOf('two-app')}`, {
+      data: { type: 'workspaces', attributes },
+    });
+    // Nothing is due before the interval is over.
+    expect(checks(await fleet('run'))).toEqual({});
+    makeDue();
+    const second = await fleet('run', '--shard', '1/2');
+    expect(checks(second)).toEqual({ one: 'no drift', two: '1 resource drifted', three: 'no drift' });
+    expect(second.code).toBe(3);
+    expect((await fleet('status')).out).toMatch(
+      /^3 stacks: 0 stale, 1 in need of attention, 0 waiting for a first check, 2 in sync\n/,
+    );
+    // A commit that changes the files of one stack: only that one is checked.
+    push({ 'three/other.txt': 'new', ...stack('four') });
+    expect(Object.keys(checks(await fleet('run'))).sort()).toEqual(['four', 'three']);
+    expect(bench.written()).toEqual(bench.written().filter((request) => !request.startsWith('DELETE')));
+  });
+
+  it('gives a stack nothing of the worker but what fleet.yaml allows', async () => {
+    const secret = join(temporaryFolder(), 'secret.txt');
+    writeFileSync(secret, 'the-secret-of-the-worker');
+    const allowed = join(temporaryFolder(), 'token.txt');
+    const { bench, env, fleet, checks, push, stack } = await openFleet(server(), {
+      stacks: [],
+      repository: { files: [allowed] },
+    });
+    writeFileSync(allowed, env['API_TOKEN'] ?? '');
+    push({
+      ...stack('file', { target: { token: { file: secret } } }),
+      ...stack('granted', { target: { token: { file: allowed } } }),
+      ...stack('variable', { target: { token: { env: 'SERVICE_TOKEN' } } }),
+      ...stack('database', { target: { token: { env: 'TRUEUP_FLEET_URL' } } }),
+      ...stack('certificate', { target: { caCert: { file: secret } } }),
+      ...stack('local', { spec: { ledger: 'local' } }),
+    });
+    await fleet('migrate');
+    const run = await fleet('run');
+    expect(checks(run)).toEqual({
+      file: expect.stringContaining(
+        `the secret file "${secret}" cannot be read: fleet.yaml does not allow this file`,
+      ),
+      granted: 'no drift',
+      variable: expect.stringContaining('the environment variable "SERVICE_TOKEN" is not set'),
+      database: expect.stringContaining('the environment variable "TRUEUP_FLEET_URL" is not set'),
+      certificate: expect.stringContaining('fleet.yaml does not allow this file'),
+      local: expect.stringContaining('keeps its ledger in a local file, which no other machine has'),
+    });
+    expect(run.code).toBe(1);
+    const said = run.out + run.err + (await fleet('status')).out + JSON.stringify(bench.wire.seen);
+    expect(said).not.toContain('the-secret-of-the-worker');
+    expect(said).not.toContain(env['TRUEUP_FLEET_URL']);
+  });
+
+  it('sends no token to an address that fleet.yaml does not allow', async () => {
+    const { bench, fleet, checks } = await openFleet(server(), {
+      stacks: ['one'],
+      repository: { targets: ['https://app.example.com'] },
+    });
+    await fleet('migrate');
+    bench.wire.reset();
+    const said = 'which fleet.yaml does not allow to the stacks of this repository';
+    expect(checks(await fleet('run'))).toEqual({ one: expect.stringContaining(said) });
+    expect(bench.wire.seen).toEqual([]);
+  });
+
+  it('says what to do where its tables are missing, or fleet.yaml is not valid', async () => {
+    const { env, fleet } = await openFleet(server(), {
+      stacks: [],
+      repository: { variables: ['TRUEUP_FLEET_URL'] },
+    });
+    const wrong = await fleet('run');
+    expect(wrong).toMatchObject({
+      code: 7,
+      err: expect.stringContaining('that does not begin with TRUEUP_'),
+    });
+    const missing = await fleet('status');
+    expect(missing.code).toBe(1);
+    expect(missing.err).toMatch(/^error: the tables of the fleet are missing: run "trueup fleet migrate"/);
+    expect(missing.err).not.toContain(env['TRUEUP_FLEET_URL']);
+  });
+
+  it('never sends more requests in a second than all workers together may', async () => {
+    const names = ['one', 'two', 'three', 'four'];
+    const { bench, fleet, sql, checks, makeDue } = await openFleet(server(), { stacks: names });
+    await fleet('migrate');
+    await fleet('run');
+    sql('update trueup_fleet.request_rates set per_second = 4, next_free = trueup_fleet.now()');
+    const begin = sql('select next_free from trueup_fleet.request_rates');
+    makeDue();
+    bench.wire.reset();
+    const runs = await Promise.all([fleet('run', '--shard', '1/2'), fleet('run', '--shard', '2/2')]);
+    const all = runs.flatMap((run) => Object.entries(checks(run)));
+    expect(all.map(([name]) => name).sort()).toEqual([...names].sort());
+    expect(new Set(all.map(([, said]) => said))).toEqual(new Set(['no drift']));
+    // One limit for the one token, and a start time for each request.
+    expect(sql('select count(*) from trueup_fleet.request_rates')).toBe('1');
+    const given = sql(
+      `select round(4 * extract(epoch from next_free - '${begin}')) from trueup_fleet.request_rates`,
+    );
+    expect(Number(given)).toBeGreaterThanOrEqual(bench.wire.seen.length);
+  });
+
+  it('gives the check of a worker that was killed to another one', { timeout: 300_000 }, async () => {
+    const { bench, fleet, work } = await openFleet(server(), { stacks: ['one'] });
+    await fleet('migrate');
+    const held = holding({ method: 'GET', path: /workspaces/ });
+    bench.wire.add(held.rule);
+    const first = work();
+    await held.reached;
+    first.kill('SIGKILL');
+    await first.ended;
+    held.release();
+    const second = work();
+    await second.says(/infra\/one\/trueup\.yaml: no drift/);
+    second.kill('SIGTERM');
+    const { code, out } = await second.ended;
+    expect([code, out]).toEqual([0, expect.stringMatching(/^1 check: 0 with drift, 0 failed$/m)]);
+    expect((await fleet('status')).out).toMatch(/1 in sync/);
+  });
+});

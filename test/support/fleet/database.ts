@@ -1,0 +1,44 @@
+/** A new database with the tables of a fleet, whose time stands still and moves when the test says so. */
+import pg from 'pg';
+import { onTestFinished } from 'vitest';
+import { fleetTables } from '../../../src/commands/fleet/tables.ts';
+import { migrate } from '../../../src/ledger/postgres-connection.ts';
+import type { PostgresServer } from '../ledger/postgres-server.ts';
+
+export interface FleetDatabase {
+  readonly client: pg.Client;
+  /** another connection, as of another worker */
+  connect(): Promise<pg.Client>;
+  /** milliseconds since 1970 */
+  now(): number;
+  advance(milliseconds: number): Promise<void>;
+}
+
+export async function openFleetDatabase(server: PostgresServer | undefined): Promise<FleetDatabase> {
+  const connectionString = server?.newDatabase();
+  const connect = async () => {
+    const client = new pg.Client({ connectionString });
+    await client.connect();
+    onTestFinished(() => client.end());
+    return client;
+  };
+  const client = await connect();
+  await migrate(client, fleetTables);
+  let now = Date.parse('2026-01-01T00:00:00Z');
+  const setTime = async () => {
+    await client.query(
+      `create or replace function trueup_fleet.now() returns timestamptz language sql volatile as
+       'select timestamptz ''${new Date(now).toISOString()}'''`,
+    );
+  };
+  await setTime();
+  return {
+    client,
+    connect,
+    now: () => now,
+    advance: async (milliseconds) => {
+      now += milliseconds;
+      await setTime();
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/** A fleet for a test: a database, a remote with stacks whose targets are the embedded service, and workers as real processes. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Bench, openBench, secrets } from '../cli/bench.ts';
+import { workspace } from '../cli/documents.ts';
+import { type Exited, type Running, startTrueup, trueupProcess } from '../cli/process.ts';
+import { git, makeRemote } from '../ledger/git-remote.ts';
+import type { PostgresServer } from '../ledger/postgres-server.ts';
+import { documentsText, stackText, workspacesTarget } from '../rig/stack-folder.ts';
+import { temporaryFolder } from '../rig/temporary-folder.ts';
+
+export interface FleetScene {
+  readonly bench: Bench;
+  readonly env: Readonly<Record<string, string>>;
+  /** runs SQL in the database of the fleet */
+  sql(text: string): string;
+  /** runs a command of `trueup fleet` to its end */
+  fleet(...args: readonly string[]): Promise<Exited>;
+  /** a worker that goes on */
+  work(...args: readonly string[]): Running;
+  /** commits files to the remote */
+  push(files: Readonly<Record<string, string>>): void;
+  /** a stack with one workspace, as files */
+  stack(name: string, more?: { readonly target?: object; readonly spec?: object }): Record<string, string>;
+  /** applies a stack from a clone, as its owners do */
+  apply(name: string): Promise<void>;
+  /** makes all stacks due */
+  makeDue(): void;
+  /** what the check of each stack said, by its folder */
+  checks(run: Exited): Record<string, string>;
+}
+
+interface SceneOptions {
+  readonly stacks?: readonly string[];
+  /** more members of the repository in fleet.yaml */
+  readonly repository?: object;
+}
+
+export async function openFleet(
+  server: PostgresServer,
+  { stacks = ['one', 'two', 'three'], repository = {} }: SceneOptions = {},
+): Promise<FleetScene> {
+  const bench = await openBench();
+  const remote = makeRemote();
+  const clone = remote.clone();
+  const folder = temporaryFolder();
+  const url = server.newDatabase();
+  const env = { ...secrets, TRUEUP_FLEET_URL: url };
+  const push = (files: Readonly<Record<string, string>>) => {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(clone, path)), { recursive: true });
+      writeFileSync(join(clone, path), text);
+    }
+    git(clone, 'add', '.');
+    git(clone, 'commit', '--quiet', '-m', 'more');
+    git(clone, 'push', '--quiet', 'origin', 'HEAD:main');
+  };
+  const stack: FleetScene['stack'] = (name, { target = {}, spec = {} } = {}) => ({
+    [`${name}/trueup.yaml`]: stackText({
+      name,
+      targets: [workspacesTarget(bench.wire.url, target)],
+      spec: { ledger: 'git', ...spec },
+    }),
+    [`${name}/manifests.yaml`]: documentsText([workspace(`${name}-app`, { description: `about ${name}` })]),
+  });
+  const fleetFile = {
+    apiVersion: 'trueup.dev/v1',
+    kind: 'Fleet',
+    metadata: { name: 'acme' },
+    spec: {
+      repositories: [{ name: 'infra', url: remote.directory, variables: ['API_TOKEN'], ...repository }],
+    },
+  };
+  writeFileSync(join(folder, 'fleet.yaml'), JSON.stringify(fleetFile));
+  const apply = async (name: string) => {
+    const ran = await trueupProcess(['apply', name, '--yes'], { cwd: clone, env });
+    if (ran.code !== 0) throw new Error(ran.out + ran.err);
+  };
+  if (stacks.length > 0) push(Object.assign({}, ...stacks.map((name) => stack(name))));
+  for (const name of stacks) await apply(name);
+  return {
+    ...{ bench, env, push, stack, apply },
+    sql: (text) => server.run(url, text),
+    fleet: (...args) => trueupProcess(['fleet', ...args], { cwd: folder, env }),
+    work: (...args) => startTrueup(['fleet', 'work', ...args], { cwd: folder, env }),
+    makeDue: () => {
+      server.run(url, 'update trueup_fleet.stacks set forced = true');
+    },
+    checks: ({ out }) =>
+      Object.fromEntries(
+        [...out.matchAll(/^infra\/(.+)\/trueup\.yaml: (.*)$/gm)].map(([, name = '', said = '']) => [
+          name,
+          said,
+        ]),
+      ),
+  };
+}
