@@ -103,7 +103,8 @@ const host: ProcessHost = {
   kinds,
   version: about.version,
   secrets,
-  program: process.argv[1],
+  // The single executable has no script.
+  program: process.argv[1] === process.execPath ? undefined : process.argv[1],
   fleet: fleetCheckOf(process),
   stdout: output(process.stdout),
   stderr: output(process.stderr),

@@ -27,6 +27,15 @@ export const environmentVariables: readonly VariableGroup[] = [
     },
   },
   {
+    title: 'Checks of a fleet',
+    about: 'A worker of a fleet sets them for the process that checks a stack. Do not set them yourself.',
+    variables: {
+      TRUEUP_FLEET_CHECK:
+        'Name of the repository of the stack: the process asks its worker when requests may start.',
+      TRUEUP_FLEET_TARGETS: 'Addresses that the stack may connect to.',
+    },
+  },
+  {
     title: 'Who runs it',
     about:
       'The lock and the history record who made an apply, and in which CI job. All attempts of one job share an id, so that a repeated job can continue an interrupted apply.',

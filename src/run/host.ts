@@ -51,7 +51,7 @@ export interface ProcessHost {
   readonly newId: () => string;
   readonly kinds: Registry;
   readonly version: string;
-  /** path of the program, to start it again; absent in tests */
+  /** path of the script, to start it again with options of Node; undefined in the single executable */
   readonly program?: string | undefined;
   /** the secrets that the run learns; a new collection when absent */
   readonly secrets?: KnownSecrets;

@@ -105,11 +105,16 @@ const tick = 500;
 /** Milliseconds between two reads of the repositories. */
 const repositoryInterval = 60_000;
 
+const needsPackage =
+  'the single executable cannot restrict what the stacks of a fleet read: install trueup with npm for "trueup fleet"';
+
 async function work(
   file: string | undefined,
   options: WorkOptions,
   { host, terminal, once }: CommandContext & { readonly once: boolean },
 ): Promise<ExitCode> {
+  const { program } = host;
+  if (program === undefined) throw new CommandStop('usage', needsPackage);
   const fleet = await loadFleet(file, { host, terminal });
   const { runEnded } = listenForEnd(host);
   const database = await openDatabase(host);
@@ -119,7 +124,7 @@ async function work(
   try {
     const worker = new FleetWorker({
       ...{ fleet, database, folder, env: host.env, signal: runEnded, shard: options.shard },
-      program: host.program ?? '',
+      program,
       concurrency: options.concurrency,
       onCheck: ({ repository, path }, { error, summary }) => {
         ended[error === undefined ? 'complete' : 'failed'] += 1;
