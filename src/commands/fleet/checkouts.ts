@@ -2,8 +2,8 @@
  * Checkouts of the repositories of a fleet on this machine. Each repository is asked once for its newest commit, and each commit is
  * fetched once and shared by all of its stacks.
  */
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { join, posix } from 'node:path';
+import { mkdir, realpath, rm } from 'node:fs/promises';
+import { join, posix, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { type GitContext, runGit } from '../../ledger/git/git-command.ts';
 import { LedgerError } from '../../model/ledger.ts';
@@ -29,6 +29,9 @@ export class Checkouts {
   readonly #folder: string;
   readonly #git: Omit<GitContext, 'directory'>;
   readonly #open = new Map<string, Promise<Checkout>>();
+  #fetches = 0;
+  /** how many checks use each checkout */
+  readonly #uses = new Map<string, number>();
 
   /** @param folder of this worker alone */
   constructor(folder: string, git: Omit<GitContext, 'directory'>) {
@@ -55,38 +58,64 @@ export class Checkouts {
 
   /** The files of a commit, fetched if this worker does not have them. */
   at(repository: FleetRepository, commit: string): Promise<Checkout> {
-    const key = `${repository.name}-${commit}`;
-    const known = this.#open.get(key) ?? this.#fetch(repository, commit, join(this.#folder, key));
+    const key = keyOf(repository, commit);
+    const known = this.#open.get(key) ?? this.#fetch(repository, commit);
     this.#open.set(key, known);
     known.catch(() => this.#open.delete(key));
     return known;
   }
 
-  /** Removes the checkouts of other commits of the repository. No stack of them may be in a check. */
-  async keepOnly({ name }: FleetRepository, commit: string): Promise<void> {
-    const others = (await readdir(this.#folder)).filter(
-      (folder) =>
-        folder !== `${name}-${commit}` && /^[0-9a-f]{40,64}(\.new)?$/.test(folder.slice(name.length + 1)),
-    );
-    for (const folder of others.filter((one) => one.startsWith(`${name}-`))) {
-      this.#open.delete(folder);
-      await rm(join(this.#folder, folder), { recursive: true, force: true });
+  /** The same for as long as the work takes: it is not removed meanwhile. */
+  async use<T>(
+    repository: FleetRepository,
+    commit: string,
+    work: (checkout: Checkout) => Promise<T>,
+  ): Promise<T> {
+    const key = keyOf(repository, commit);
+    this.#uses.set(key, (this.#uses.get(key) ?? 0) + 1);
+    try {
+      return await work(await this.at(repository, commit));
+    } finally {
+      const left = (this.#uses.get(key) ?? 1) - 1;
+      if (left === 0) this.#uses.delete(key);
+      else this.#uses.set(key, left);
     }
   }
 
-  async #fetch(repository: FleetRepository, commit: string, directory: string): Promise<Checkout> {
-    const begun = `${directory}.new`;
-    await rm(begun, { recursive: true, force: true });
-    await mkdir(begun, { recursive: true, mode: 0o700 });
-    const git = (...args: string[]) => this.#run(begun, repository, args);
+  /** Removes the checkouts of other commits of the repository, but for those that are in use. They go the next time. */
+  async keepOnly(repository: FleetRepository, commit: string): Promise<void> {
+    const kept = keyOf(repository, commit);
+    for (const [key, checkout] of this.#open) {
+      const isOther = key !== kept && key.slice(0, key.lastIndexOf('-')) === repository.name;
+      if (!isOther || this.#uses.has(key)) continue;
+      this.#open.delete(key);
+      const { directory } = await checkout.catch(() => ({ directory: undefined }));
+      if (directory !== undefined) await rm(directory, { recursive: true, force: true });
+    }
+  }
+
+  async #fetch(repository: FleetRepository, commit: string): Promise<Checkout> {
+    // A folder of its own for each fetch: an older one of the same commit may be on its way out.
+    this.#fetches += 1;
+    const directory = join(this.#folder, `${keyOf(repository, commit)}-${this.#fetches}`);
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    try {
+      return await this.#fill(directory, repository, commit);
+    } catch (error) {
+      await rm(directory, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  async #fill(directory: string, repository: FleetRepository, commit: string): Promise<Checkout> {
+    const git = (...args: string[]) => this.#run(directory, repository, args);
     await git('init', '--quiet', '--template=');
     await git('remote', 'add', 'origin', repository.url);
     await git('fetch', '--quiet', '--no-tags', '--depth=1', 'origin', commit);
     await git('checkout', '--quiet', '--detach', commit);
     const trees = await git('ls-tree', '-r', '-t', '-z', '--full-tree', commit);
     const root = (await git('rev-parse', `${commit}^{tree}`)).trim();
-    await rm(directory, { recursive: true, force: true });
-    await rename(begun, directory);
+    await removeTraps(directory, trees);
     return { commit, directory, stacks: stacksIn(trees, root, repository.stacks) };
   }
 
@@ -96,6 +125,28 @@ export class Checkouts {
       throw new LedgerError(`repository ${quoted(name)} (${maskAddresses(url)}) cannot be read: ${message}`);
     return out.toString();
   }
+}
+
+function keyOf({ name }: FleetRepository, commit: string): string {
+  return `${name}-${commit}`;
+}
+
+/**
+ * Removes what would take a check out of its checkout. Node's permission model follows symbolic links, wherever they lead. And git takes
+ * a folder with a file `HEAD` for a repository, and runs commands that its configuration names.
+ * @param listed by `git ls-tree -t -z`
+ */
+async function removeTraps(directory: string, listed: string): Promise<void> {
+  const inside = `${await realpath(directory)}${sep}`;
+  const traps: string[] = [];
+  for (const line of listed.split('\0').filter(Boolean)) {
+    const path = join(directory, line.slice(line.indexOf('\t') + 1));
+    const isLink = line.startsWith('120000');
+    if (posix.basename(path).toLowerCase() === 'head' && !line.startsWith('040000')) traps.push(path);
+    // One that leads nowhere may lead somewhere later.
+    else if (isLink && !`${await realpath(path).catch(() => '')}${sep}`.startsWith(inside)) traps.push(path);
+  }
+  for (const path of traps) await rm(path, { force: true });
 }
 
 /** @param listed by `git ls-tree -t -z`; @param root id of the tree of the repository */

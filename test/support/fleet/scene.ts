@@ -1,5 +1,5 @@
 /** A fleet for a test: a database, a remote with stacks whose targets are the embedded service, and workers as real processes. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Bench, openBench, secrets } from '../cli/bench.ts';
 import { workspace } from '../cli/documents.ts';
@@ -18,8 +18,8 @@ export interface FleetScene {
   fleet(...args: readonly string[]): Promise<Exited>;
   /** a worker that goes on */
   work(...args: readonly string[]): Running;
-  /** commits files to the remote */
-  push(files: Readonly<Record<string, string>>): void;
+  /** commits files to the remote, and symbolic links */
+  push(files: Readonly<Record<string, string | { readonly link: string }>>): void;
   /** a stack with one workspace, as files */
   stack(name: string, more?: { readonly target?: object; readonly spec?: object }): Record<string, string>;
   /** applies a stack from a clone, as its owners do */
@@ -46,10 +46,11 @@ export async function openFleet(
   const folder = temporaryFolder();
   const url = server.newDatabase();
   const env = { ...secrets, TRUEUP_FLEET_URL: url };
-  const push = (files: Readonly<Record<string, string>>) => {
-    for (const [path, text] of Object.entries(files)) {
+  const push: FleetScene['push'] = (files) => {
+    for (const [path, content] of Object.entries(files)) {
       mkdirSync(dirname(join(clone, path)), { recursive: true });
-      writeFileSync(join(clone, path), text);
+      if (typeof content === 'string') writeFileSync(join(clone, path), content);
+      else symlinkSync(content.link, join(clone, path));
     }
     git(clone, 'add', '.');
     git(clone, 'commit', '--quiet', '-m', 'more');

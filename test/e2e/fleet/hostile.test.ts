@@ -1,0 +1,88 @@
+// Stack files of people who want the secrets of the worker: each try fails, and what is checked besides goes on.
+import { existsSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openFleet } from '../../support/fleet/scene.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+const bin = findPostgres();
+let started: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) started = startPostgres(bin);
+});
+afterAll(() => started?.stop());
+
+function server(): PostgresServer {
+  if (started === undefined) throw new Error('PostgreSQL is not installed');
+  return started;
+}
+
+/** A folder that git takes for a bare repository, whose configuration runs a command. */
+function bareRepository(folder: string, command: string): Record<string, string> {
+  return {
+    [`${folder}/HEAD`]: 'ref: refs/heads/main\n',
+    [`${folder}/objects/pack/keep`]: '',
+    [`${folder}/refs/heads/keep`]: '',
+    [`${folder}/config`]: `[core]
+  repositoryformatversion = 0
+  bare = false
+  worktree = .
+  fsmonitor = "${command}"
+  sshCommand = "${command}"
+[protocol "ext"]
+  allow = always
+[remote "origin"]
+  url = ext::${command}
+`,
+  };
+}
+
+describe.skipIf(bin === undefined)('A stack file that wants more than it may', () => {
+  it('runs no command with a git repository in its folder', async () => {
+    const mark = join(temporaryFolder(), 'ran');
+    const { fleet, checks, push, stack } = await openFleet(server(), { stacks: [] });
+    push({ ...stack('bare'), ...bareRepository('bare', `touch ${mark}`) });
+    await fleet('migrate');
+    expect(checks(await fleet('run'))).toEqual({ bare: 'no drift' });
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  it('reads no file of the worker through a symbolic link', async () => {
+    const secret = join(temporaryFolder(), 'secret.txt');
+    writeFileSync(secret, 'the-secret-of-the-worker');
+    const { bench, fleet, checks, push, stack } = await openFleet(server(), { stacks: [] });
+    const up = '../'.repeat(12);
+    push({
+      ...stack('absolute', { target: { token: { file: 'link' } } }),
+      'absolute/link': { link: secret },
+      ...stack('relative', { target: { token: { file: 'link' } } }),
+      'relative/link': { link: `${up}${relative('/', secret)}` },
+      ...stack('folder', { target: { token: { file: `dir/secret.txt` } } }),
+      'folder/dir': { link: `${up}${relative('/', join(secret, '..'))}` },
+      ...stack('environ', { target: { token: { file: 'link' } } }),
+      'environ/link': { link: '/proc/self/environ' },
+      ...stack('manifest', { spec: { manifests: ['m.yaml'] } }),
+      'manifest/m.yaml': { link: `${up}${relative('/', secret)}` },
+      // What leads to another file of the repository is harmless.
+      ...stack('inside', { spec: { manifests: ['m.yaml'] } }),
+      'inside/m.yaml': { link: '../shared/m.yaml' },
+      'shared/m.yaml': stack('inside')['inside/manifests.yaml'] ?? '',
+    });
+    await fleet('migrate');
+    bench.wire.reset();
+    const run = await fleet('run');
+    const absent = (file: string) => expect.stringContaining(`the secret file "${file}" cannot be read`);
+    expect(checks(run)).toEqual({
+      absolute: absent('link'),
+      relative: absent('link'),
+      folder: absent('dir/secret.txt'),
+      environ: absent('link'),
+      manifest: expect.stringContaining('"m.yaml" does not exist'),
+      inside: 'no drift',
+    });
+    const said = run.out + run.err + (await fleet('status')).out + JSON.stringify(bench.wire.seen);
+    expect(said).not.toContain('the-secret-of-the-worker');
+    expect(said).not.toContain('TRUEUP_FLEET_URL');
+  });
+});
