@@ -3,7 +3,7 @@
  * permission model keeps it from all files but those of its checkout and those that are granted. The start times of its requests come from
  * this process, so it knows nothing of the database.
  */
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
@@ -74,8 +74,8 @@ function runDrift(check: StackCheck, temporary: string): Promise<Ended> {
     env: { ...grantedVariables(check), TMPDIR: temporary, TRUEUP_FLEET_CHECK: check.repository.name },
     execArgv: permissionFlags(check, program, temporary),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    signal,
   });
+  const dispose = endWith(child, signal);
   child.on(
     'message',
     (message: RateMessage) => void answer(message, check, (said) => child.send(said, () => {})),
@@ -87,10 +87,28 @@ function runDrift(check: StackCheck, temporary: string): Promise<Ended> {
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
     if (read.errors.length < maxOutput) read.errors += chunk;
   });
-  return new Promise((resolve, reject) => {
+  return new Promise<Ended>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, ...read }));
-  });
+  }).finally(dispose);
+}
+
+/** Milliseconds that a process has to end before it is killed. */
+const killDelay = 3000;
+
+/** Ends the process with the signal, and kills one that does not end. @returns stops listening */
+function endWith(child: ChildProcess, signal: AbortSignal): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const end = () => {
+    child.kill('SIGTERM');
+    timer = setTimeout(() => child.kill('SIGKILL'), killDelay);
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  return () => {
+    signal.removeEventListener('abort', end);
+    clearTimeout(timer);
+  };
 }
 
 async function answer(

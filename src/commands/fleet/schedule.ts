@@ -60,6 +60,7 @@ export async function scheduleStacks(
          when stacks.seconds_between_checks <> excluded.seconds_between_checks
            then least(stacks.next_due, trueup_fleet.now() + make_interval(secs => excluded.seconds_between_checks))
          else stacks.next_due end,
+       queued_until = case when stacks.removed is null then stacks.queued_until end,
        removed = null`,
     [
       repository,
@@ -107,17 +108,37 @@ export async function takeDue(
   return rows.map(({ repository, path }) => ({ repository, path }));
 }
 
-/** Records that a check begins. @returns the number of this attempt, for its end; undefined when the stack is gone */
+interface Started {
+  /** the number of this attempt, for its end */
+  readonly attempt: string;
+  /** of the files that are to be checked, at least: the worker may have older ones */
+  readonly tree: string;
+}
+
+/** Records that a check begins. @returns undefined when the stack is gone */
 export async function noteStart(
   client: PostgresClient,
   { repository, path }: StackId,
-): Promise<string | undefined> {
+): Promise<Started | undefined> {
   const { rows } = await client.query(
     `update trueup_fleet.stacks set last_started = trueup_fleet.now(), attempt = attempt + 1
-     where repository = $1 and path = $2 returning attempt::text`,
+     where repository = $1 and path = $2 and removed is null returning attempt::text, tree`,
     [repository, path],
   );
-  return rows[0]?.attempt;
+  return rows[0] as Started | undefined;
+}
+
+/** Gives a stack back whose check was given up: it is due at once, for any worker. */
+export async function release(
+  client: PostgresClient,
+  { repository, path }: StackId,
+  attempt: string,
+): Promise<void> {
+  await client.query(
+    `update trueup_fleet.stacks set queued_until = null, forced = true
+     where repository = $1 and path = $2 and attempt = $3`,
+    [repository, path, attempt],
+  );
 }
 
 /** How a check ended. */

@@ -5,11 +5,19 @@
 import type { Job, PgBoss } from 'pg-boss';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { messageOf } from '../../model/error-message.ts';
-import { Checkouts } from './checkouts.ts';
+import { type Checkout, Checkouts } from './checkouts.ts';
 import { type CheckResult, checkStack } from './check-stack.ts';
 import type { Fleet, FleetRepository } from './fleet-file.ts';
 import { hiddenToken, pauseRequests, takeStartTimes } from './request-rate.ts';
-import { noteEnd, noteStart, scheduleStacks, type Shard, type StackId, takeDue } from './schedule.ts';
+import {
+  noteEnd,
+  noteStart,
+  release,
+  scheduleStacks,
+  type Shard,
+  type StackId,
+  takeDue,
+} from './schedule.ts';
 
 /** The queue of checks. */
 export const checkQueue = 'checks';
@@ -79,6 +87,7 @@ export class FleetWorker {
     const wanted = stacks.map(({ path, tree }) => ({ repository: name, path, tree, seconds }));
     await this.#options.database.transaction((client) => scheduleStacks(client, name, wanted));
     this.#commits.set(name, commit);
+    await this.#checkouts.keepOnly(repository, commit);
   }
 
   /** Takes due stacks and makes a job of each, in one transaction. @returns how many */
@@ -117,15 +126,18 @@ export class FleetWorker {
     const repository = fleet.repositories.find(({ name }) => name === data.repository);
     this.#running += 1;
     try {
-      const attempt = await database.run((client) => noteStart(client, data));
-      if (attempt === undefined) return;
-      const result =
+      const started = await database.run((client) => noteStart(client, data));
+      if (started === undefined) return;
+      const { attempt, tree } = started;
+      const ends = AbortSignal.any([signal, this.#options.signal]);
+      const { commit, ...result } =
         repository === undefined
           ? { error: 'its repository is not in fleet.yaml of this worker', summary: undefined }
-          : await this.#run(repository, data.path, AbortSignal.any([signal, this.#options.signal]));
-      // Another worker has the job now, or this one ends: what was found does not count.
-      if (signal.aborted || this.#options.signal.aborted) return;
-      const commit = this.#commits.get(data.repository);
+          : await this.#run(repository, { path: data.path, tree, signal: ends });
+      // This worker ends: what was found does not count, and another one begins again.
+      if (this.#options.signal.aborted) return await database.run((client) => release(client, data, attempt));
+      // Another worker has the job now.
+      if (signal.aborted) return;
       if (await database.run((client) => noteEnd(client, data, attempt, { ...result, commit })))
         onCheck(data, result);
     } finally {
@@ -133,10 +145,39 @@ export class FleetWorker {
     }
   }
 
-  async #run(repository: FleetRepository, path: string, signal: AbortSignal): Promise<CheckResult> {
+  async #run(
+    repository: FleetRepository,
+    { path, tree, signal }: { readonly path: string; readonly tree: string; readonly signal: AbortSignal },
+  ): Promise<CheckResult & { readonly commit?: string }> {
+    try {
+      const commit = await this.#commitWith(repository, path, tree);
+      const result = await this.#checkouts.use(repository, commit, (checkout) =>
+        this.#checkIn(checkout, repository, { path, signal }),
+      );
+      return { ...result, commit };
+    } catch (error) {
+      return { error: messageOf(error), summary: undefined };
+    }
+  }
+
+  /** The newest commit that this worker knows, if its files are those of the schedule: another worker may have read a newer one. */
+  async #commitWith(repository: FleetRepository, path: string, tree: string): Promise<string> {
+    const known = this.#commits.get(repository.name);
+    if (known !== undefined) {
+      const { stacks } = await this.#checkouts.at(repository, known);
+      if (stacks.some((stack) => stack.path === path && stack.tree === tree)) return known;
+    }
+    const commit = await this.#checkouts.newest(repository);
+    this.#commits.set(repository.name, commit);
+    return commit;
+  }
+
+  #checkIn(
+    checkout: Checkout,
+    repository: FleetRepository,
+    { path, signal }: { readonly path: string; readonly signal: AbortSignal },
+  ): Promise<CheckResult> {
     const { database, env, folder, program } = this.#options;
-    const commit = this.#commits.get(repository.name) ?? (await this.#checkouts.newest(repository));
-    const checkout = await this.#checkouts.at(repository, commit);
     const known = (identity: string) => database.run((client) => hiddenToken(client, identity));
     return checkStack({
       ...{ repository, checkout, path, program, env, folder, signal },
@@ -149,6 +190,6 @@ export class FleetWorker {
         const user = await known(identity);
         await database.run((client) => pauseRequests(client, { address, identity: user }, milliseconds));
       },
-    }).catch((error: unknown) => ({ error: messageOf(error), summary: undefined }));
+    });
   }
 }

@@ -37,7 +37,7 @@ async function openSchedule(paths: readonly string[] = ['trueup.yaml']) {
     );
   await schedule(paths);
   const end = async (stack: StackId, error?: string) => {
-    const attempt = (await noteStart(client, stack)) ?? '';
+    const attempt = (await noteStart(client, stack))?.attempt ?? '';
     return noteEnd(client, stack, attempt, { error, summary: { drifted: 0 } });
   };
   const status = async (path = 'trueup.yaml') => {
@@ -105,8 +105,8 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
     const { client, due, status } = await openSchedule();
     const [stack] = await due();
     if (stack === undefined) throw new Error('it is due');
-    const first = (await noteStart(client, stack)) ?? '';
-    const second = (await noteStart(client, stack)) ?? '';
+    const first = (await noteStart(client, stack))?.attempt ?? '';
+    const second = (await noteStart(client, stack))?.attempt ?? '';
     expect(await noteEnd(client, stack, second, { summary: { drifted: 1 } })).toBe(true);
     expect(await noteEnd(client, stack, first, { summary: { drifted: 0 } })).toBe(false);
     expect(await status()).toMatchObject({ summary: { drifted: 1 } });
