@@ -22,7 +22,8 @@ const files = {
 
 /** A stack in a repository, with files of two teams; nothing is applied. */
 async function declared(): Promise<Checkout> {
-  const bench = await openBench();
+  const projects = [{ name: 'payments', id: 'prj-payments' }];
+  const bench = await openBench({ organization: { projects } });
   const stack = await bench.checkout({ spec: { manifests: ['manifests/**/*.yaml'] } });
   for (const [file, documents] of Object.entries(files)) await stack.write(file, documentsText(documents));
   git(stack.directory, 'init', '--quiet', '-b', 'main');
