@@ -40,6 +40,7 @@ export declare class PgBoss extends EventEmitter {
     readonly superviseIntervalSeconds?: number;
   });
   start(): Promise<this>;
+  supervise(name: string): Promise<void>;
   stop(options: { readonly graceful: boolean; readonly timeout?: number }): Promise<void>;
   isInstalled(): Promise<boolean>;
   schemaVersion(): Promise<number | null>;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { messageOf } from '../../model/error-message.ts';
 import { counted } from '../../model/quoted.ts';
 import {
   addExamples,
@@ -120,6 +121,7 @@ async function work(
   const database = await openDatabase(host);
   const folder = await mkdtemp(join(tmpdir(), 'trueup-fleet-'));
   const output = textOutput(terminal);
+  const onProblem = (message: string) => void host.stderr.write(`warning: ${message}\n`);
   const ended = { complete: 0, failed: 0, drifted: 0, unread: 0 };
   try {
     const worker = new FleetWorker({
@@ -135,11 +137,14 @@ async function work(
           `${repository}/${path}: ${error === undefined ? found : `the check failed: ${error}`}\n`,
         );
       },
-      onProblem: (message) => host.stderr.write(`warning: ${message}\n`),
+      onProblem,
     });
     ended.unread = (await worker.readRepositories()).size;
     await worker.begin();
-    await keepWorking(worker, { once, concurrency: options.concurrency, signal: runEnded, now: host.now });
+    const { concurrency } = options;
+    await keepWorking(worker, { once, concurrency, signal: runEnded, now: host.now, onProblem });
+    // Before the counts: checks that run are ended, and given back.
+    await database.close();
     const all = ended.complete + ended.failed;
     output?.write(`${counted(all, 'check')}: ${ended.drifted} with drift, ${ended.failed} failed\n`);
     if (runEnded.aborted && once) return exitCodes.interrupted;
@@ -157,22 +162,43 @@ interface Loop {
   readonly concurrency: number;
   readonly signal: AbortSignal;
   readonly now: () => number;
+  readonly onProblem: (message: string) => void;
 }
 
-async function keepWorking(worker: FleetWorker, { once, concurrency, signal, now }: Loop): Promise<void> {
+/** Milliseconds for which `fleet run` waits for a database that went away. `fleet work` waits for ever. */
+const longestOutage = 60_000;
+
+async function keepWorking(worker: FleetWorker, loop: Loop): Promise<void> {
+  const { once, signal, now, onProblem } = loop;
   let idle = 0;
   let readAt = now();
-  // A job that was sent is taken within half a second: after three quiet ticks nothing is left for this worker.
+  let brokenAt: number | undefined;
+  // The end of another worker's transaction may make something due: after three quiet ticks nothing is left for this worker.
   while (!signal.aborted && !(once && idle > 2)) {
     if (!once && now() - readAt > repositoryInterval) {
       await worker.readRepositories();
       readAt = now();
     }
-    const free = 2 * concurrency - worker.running;
-    const sent = free > 0 ? await worker.dispatch(free) : 0;
-    idle = sent === 0 && worker.running === 0 ? idle + 1 : 0;
+    try {
+      idle = (await isQuiet(worker, loop)) ? idle + 1 : 0;
+      brokenAt = undefined;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof CommandStop)) throw error;
+      if (once && brokenAt !== undefined && now() - brokenAt > longestOutage) throw error;
+      if (brokenAt === undefined) onProblem(`${messageOf(error)}; the worker tries again`);
+      brokenAt ??= now();
+      idle = 0;
+    }
     await sleep(tick, undefined, { signal }).catch(() => {});
   }
+}
+
+/** Sends what is due. @returns whether there was nothing, nothing runs here, and nothing waits in the queue */
+async function isQuiet(worker: FleetWorker, { concurrency }: Loop): Promise<boolean> {
+  const free = 2 * concurrency - worker.running;
+  const sent = free > 0 ? await worker.dispatch(free) : 0;
+  return sent === 0 && worker.running === 0 && (await worker.waiting()) === 0;
 }
 
 async function loadFleet(file: string | undefined, { host, terminal }: CommandContext): Promise<Fleet> {

@@ -25,6 +25,9 @@ const queueSettings = {
   deleteAfterSeconds: 3600,
 };
 
+/** Milliseconds in which the checks of a worker that ends must have ended: more than one has until it is killed. */
+const longestEnd = 6000;
+
 interface OpenDatabase {
   readonly boss: PgBoss;
   run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
@@ -108,10 +111,19 @@ function connect(host: CliHost, { migrates = false } = {}): OpenDatabase {
           throw error;
         }
       }),
-    close: async () => {
-      await boss.stop({ graceful: false }).catch(() => {});
+    close: once(async () => {
+      // Checks that run end first, so that they can be given back.
+      await boss.stop({ graceful: true, timeout: longestEnd }).catch(() => {});
       await connection.close();
-    },
+    }),
+  };
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => {
+    done ??= work();
+    return done;
   };
 }
 

@@ -8,6 +8,7 @@ import { messageOf } from '../../model/error-message.ts';
 import { type Checkout, Checkouts } from './checkouts.ts';
 import { type CheckResult, checkStack } from './check-stack.ts';
 import type { Fleet, FleetRepository } from './fleet-file.ts';
+import { jobSchema } from './tables.ts';
 import { hiddenToken, pauseRequests, takeStartTimes } from './request-rate.ts';
 import {
   noteEnd,
@@ -106,9 +107,22 @@ export class FleetWorker {
     });
   }
 
+  /** How many jobs no worker has begun, of which some may have been sent by workers that are gone. */
+  async waiting(): Promise<number> {
+    const { rows } = await this.#options.database.run((client) =>
+      client.query(
+        `select count(*) as waiting from ${jobSchema}.job where name = $1 and state in ('created', 'retry')`,
+        [checkQueue],
+      ),
+    );
+    return Number(rows[0]?.waiting);
+  }
+
   /** Begins to carry out jobs. */
   async begin(): Promise<void> {
     const { boss } = this.#options.database;
+    // Otherwise, `fleet run` would end before it sees the jobs of a worker that was killed.
+    await boss.supervise(checkQueue);
     const { concurrency } = this.#options;
     const settings = { localConcurrency: concurrency, pollingIntervalSeconds: 0.5 };
     await boss.work<StackId>(checkQueue, settings, async ([job]: Job<StackId>[]) => {

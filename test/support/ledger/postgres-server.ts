@@ -15,6 +15,9 @@ export interface PostgresServer {
   /** runs SQL in the database of this URL, as its owner */
   run(url: string, sql: string): string;
   restart(): void;
+  /** ends the server at once, until `start` */
+  halt(): void;
+  start(): void;
   stop(): void;
 }
 
@@ -85,6 +88,8 @@ export function startPostgres(bin: string): PostgresServer {
       halt();
       start();
     },
+    halt: () => void halt(),
+    start: () => void start(),
     stop: () => {
       halt();
       rmSync(directory, { recursive: true, force: true });

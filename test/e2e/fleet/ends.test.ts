@@ -1,0 +1,114 @@
+// Workers that are stopped, and databases that go away: nothing is forgotten, and nothing is left behind.
+import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { holding } from '../../support/cli/held-request.ts';
+import { openFleet } from '../../support/fleet/scene.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+
+const bin = findPostgres();
+let started: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) started = startPostgres(bin);
+});
+afterAll(() => started?.stop());
+
+function server(): PostgresServer {
+  if (started === undefined) throw new Error('PostgreSQL is not installed');
+  return started;
+}
+
+/** process ids of the children of a process */
+function childrenOf(pid: number): number[] {
+  const stats = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return stats.map(Number).filter((id) => {
+    try {
+      return readFileSync(`/proc/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === `${pid}`;
+    } catch {
+      return false;
+    }
+  });
+}
+
+const exists = (pid: number) => {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] !== 'Z';
+  } catch {
+    return false;
+  }
+};
+
+const foldersOfFleets = () => readdirSync(tmpdir()).filter((name) => name.startsWith('trueup-fleet-'));
+
+describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, () => {
+  it.each(['CONT', 'STOP'] as const)(
+    'that is stopped leaves nothing behind, and its check to others: children that %s',
+    async (state) => {
+      const { bench, fleet, work, checks } = await openFleet(server(), { stacks: ['one'] });
+      await fleet('migrate');
+      const before = foldersOfFleets();
+      const held = holding({ method: 'GET', path: /workspaces/ });
+      bench.wire.add(held.rule);
+      const worker = work();
+      await held.reached;
+      const children = childrenOf(worker.pid);
+      expect(children.length).toBeGreaterThan(0);
+      for (const child of children) process.kill(child, `SIG${state}`);
+      worker.kill('SIGTERM');
+      const { code } = await worker.ended;
+      held.release();
+      expect(code).toBe(0);
+      expect(children.filter(exists)).toEqual([]);
+      expect(foldersOfFleets()).toEqual(before);
+      const run = await fleet('run');
+      expect(checks(run)).toEqual({ one: 'no drift' });
+      expect(run.out).toContain('1 check:');
+    },
+  );
+
+  it('that is killed leaves its checks to the next "fleet run"', async () => {
+    const { bench, fleet, work, checks } = await openFleet(server(), { stacks: ['one'] });
+    await fleet('migrate');
+    const held = holding({ method: 'GET', path: /workspaces/ });
+    bench.wire.add(held.rule);
+    const worker = work();
+    await held.reached;
+    worker.kill('SIGKILL');
+    await worker.ended;
+    held.release();
+    // After this time without a heartbeat, a worker counts as dead.
+    await sleep(25_000);
+    expect(checks(await fleet('run'))).toEqual({ one: 'no drift' });
+  });
+
+  it('checks the commit that another worker has found', async () => {
+    const { fleet, work, sql, push, stack } = await openFleet(server(), { stacks: ['one'] });
+    await fleet('migrate');
+    const worker = work();
+    await worker.says(/one\/trueup\.yaml: no drift/);
+    push(stack('two'));
+    sql(`insert into trueup_fleet.stacks (repository, path, seconds_between_checks, phase, next_due, first_seen, tree)
+      values ('infra', 'two/trueup.yaml', 900, 0, now(), now(), 'newer')`);
+    await worker.says(/two\/trueup\.yaml: no drift/);
+    worker.kill('SIGTERM');
+    await worker.ended;
+  });
+
+  it('goes on when the database was away', async () => {
+    const { fleet, work, makeDue } = await openFleet(server(), { stacks: ['one'] });
+    await fleet('migrate');
+    const worker = work();
+    await worker.says(/one\/trueup\.yaml: no drift/);
+    started?.halt();
+    await sleep(3000);
+    started?.start();
+    makeDue();
+    await worker.says(/no drift[^]*no drift/);
+    worker.kill('SIGTERM');
+    expect(await worker.ended).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('the database of the fleet cannot be used'),
+    });
+  });
+});
