@@ -169,28 +169,45 @@ interface Loop {
 const longestOutage = 60_000;
 
 async function keepWorking(worker: FleetWorker, loop: Loop): Promise<void> {
-  const { once, signal, now, onProblem } = loop;
+  const { once, signal, now } = loop;
+  const outage = new Outage(loop);
   let idle = 0;
   let readAt = now();
-  let brokenAt: number | undefined;
   // The end of another worker's transaction may make something due: after three quiet ticks nothing is left for this worker.
   while (!signal.aborted && !(once && idle > 2)) {
     if (!once && now() - readAt > repositoryInterval) {
       await worker.readRepositories();
       readAt = now();
     }
-    try {
-      idle = (await isQuiet(worker, loop)) ? idle + 1 : 0;
-      brokenAt = undefined;
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!(error instanceof CommandStop)) throw error;
-      if (once && brokenAt !== undefined && now() - brokenAt > longestOutage) throw error;
-      if (brokenAt === undefined) onProblem(`${messageOf(error)}; the worker tries again`);
-      brokenAt ??= now();
-      idle = 0;
-    }
+    idle = (await outage.bridge(() => isQuiet(worker, loop))) ? idle + 1 : 0;
     await sleep(tick, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Of the database. It is reported once. */
+class Outage {
+  readonly #loop: Loop;
+  #since: number | undefined;
+
+  constructor(loop: Loop) {
+    this.#loop = loop;
+  }
+
+  /** The result of the work; undefined while there is no database. @throws CommandStop when it is away for too long */
+  async bridge<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const { once, now, signal, onProblem } = this.#loop;
+    try {
+      const result = await work();
+      this.#since = undefined;
+      return result;
+    } catch (error) {
+      if (!(error instanceof CommandStop)) throw error;
+      if (signal.aborted) return undefined;
+      if (this.#since === undefined) onProblem(`${messageOf(error)}; the worker tries again`);
+      this.#since ??= now();
+      if (once && now() - this.#since > longestOutage) throw error;
+      return undefined;
+    }
   }
 }
 

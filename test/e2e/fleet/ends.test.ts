@@ -104,7 +104,7 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
     await sleep(3000);
     started?.start();
     makeDue();
-    await worker.says(/no drift[^]*no drift/);
+    await worker.says(/no drift[\s\S]*no drift/);
     worker.kill('SIGTERM');
     expect(await worker.ended).toMatchObject({
       code: 0,
