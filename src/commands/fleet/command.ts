@@ -21,7 +21,7 @@ import { listenForEnd } from '../../run/stop-signals.ts';
 import { type CommandContext, printWarnings, textOutput } from '../../run/terminal.ts';
 import { migrateDatabase, openDatabase } from './database.ts';
 import { type Fleet, readFleet } from './fleet-file.ts';
-import { printStatus } from './render.ts';
+import { nameOf, printStatus } from './render.ts';
 import { readStatus, type Shard } from './schedule.ts';
 import { FleetWorker } from './worker.ts';
 
@@ -128,14 +128,12 @@ async function work(
       ...{ fleet, database, folder, env: host.env, signal: runEnded, shard: options.shard },
       program,
       concurrency: options.concurrency,
-      onCheck: ({ repository, path }, { error, summary }) => {
+      onCheck: (stack, { error, summary }) => {
         ended[error === undefined ? 'complete' : 'failed'] += 1;
         if ((summary?.drifted ?? 0) > 0) ended.drifted += 1;
         const drifted = summary?.drifted ?? 0;
         const found = drifted === 0 ? 'no drift' : `${counted(drifted, 'resource')} drifted`;
-        output?.write(
-          `${repository}/${path}: ${error === undefined ? found : `the check failed: ${error}`}\n`,
-        );
+        output?.write(`${nameOf(stack)}: ${error === undefined ? found : `the check failed: ${error}`}\n`);
       },
       onProblem,
     });

@@ -43,11 +43,16 @@ const Repository = Type.Object(
     url: text('Address of the repository, as git takes it', 'https://git.example.com/acme/platform.git'),
     ref: Type.Optional(text('Branch that is checked; main if not given', 'main')),
     stacks: Type.Optional(
-      Type.Array(Type.String({ minLength: 1 }), {
-        minItems: 1,
-        description: 'Patterns of stack files, from the root of the repository; **/trueup.yaml if not given',
-        examples: [['teams/*/trueup.yaml']],
-      }),
+      Type.Array(
+        // Each pattern adds files: one that excludes would add all others.
+        Type.String({ pattern: '^[^!]', patternErrorMessage: 'a pattern without "!" in front' }),
+        {
+          minItems: 1,
+          description:
+            'Patterns of stack files, from the root of the repository; **/trueup.yaml if not given',
+          examples: [['teams/*/trueup.yaml']],
+        },
+      ),
     ),
     interval: Type.Optional(interval),
     variables: Type.Optional(
@@ -63,10 +68,18 @@ const Repository = Type.Object(
       }),
     ),
     targets: Type.Optional(
-      Type.Array(Type.String({ format: 'uri' }), {
-        description: 'Addresses that its stacks may connect to; any if not given',
-        examples: [['https://app.example.com']],
-      }),
+      Type.Array(
+        // Other addresses have no origin, so they would all be the same.
+        Type.String({
+          format: 'uri',
+          pattern: '^https?://',
+          patternErrorMessage: 'an address such as https://app.example.com',
+        }),
+        {
+          description: 'Addresses that its stacks may connect to; any if not given',
+          examples: [['https://app.example.com']],
+        },
+      ),
     ),
   },
   { ...closed, description: 'A git repository with stacks' },

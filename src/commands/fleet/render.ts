@@ -1,8 +1,8 @@
 /** What `trueup fleet status` prints. */
-import { counted } from '../../model/quoted.ts';
+import { counted, quoted } from '../../model/quoted.ts';
 import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
 import { printJson, type Terminal, textOutput } from '../../run/terminal.ts';
-import type { StackStatus } from './schedule.ts';
+import type { StackId, StackStatus } from './schedule.ts';
 
 type Standing = 'attention' | 'stale' | 'working' | 'in-sync';
 
@@ -48,8 +48,9 @@ export function printStatus(
   for (const stack of stacks) output.write(`  ${nameOf(stack).padEnd(width)}  ${describe(stack, now)}\n`);
 }
 
-function nameOf({ repository, path }: StackStatus): string {
-  return `${repository}/${path}`;
+/** The name of a stack as text. Whoever named its folder chose the path, so control characters are escaped. */
+export function nameOf({ repository, path }: StackId): string {
+  return `${repository}/${quoted(path).slice(1, -1)}`;
 }
 
 function describe(stack: StackStatus, now: number): string {

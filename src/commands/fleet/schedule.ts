@@ -83,6 +83,13 @@ export interface Shard {
   readonly of: number;
 }
 
+/** What a worker takes. */
+interface Taking {
+  /** names of the repositories that it knows */
+  readonly repositories: readonly string[];
+  readonly shard?: Shard | undefined;
+}
+
 /**
  * Takes at most `limit` stacks that are due: those of the shard first, then those that have been due the longest. They count as taken until
  * they are reported, or for an hour.
@@ -90,12 +97,12 @@ export interface Shard {
 export async function takeDue(
   client: PostgresClient,
   limit: number,
-  { index, of }: Shard = { index: 0, of: 1 },
+  { repositories, shard: { index, of } = { index: 0, of: 1 } }: Taking,
 ): Promise<StackId[]> {
   const { rows } = await client.query(
     `with due as (
        select repository, path from trueup_fleet.stacks
-       where removed is null and (next_due <= trueup_fleet.now() or forced)
+       where removed is null and repository = any($4) and (next_due <= trueup_fleet.now() or forced)
          and (queued_until is null or queued_until < trueup_fleet.now())
        order by floor(phase * $3) <> $2, next_due for update skip locked limit $1
      )
@@ -103,7 +110,7 @@ export async function takeDue(
      set queued_until = trueup_fleet.now() + make_interval(secs => ${longestCheck}), forced = false
      from due where taken.repository = due.repository and taken.path = due.path
      returning taken.repository, taken.path`,
-    [limit, index, of],
+    [limit, index, of, repositories],
   );
   return rows.map(({ repository, path }) => ({ repository, path }));
 }

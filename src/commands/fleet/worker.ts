@@ -5,6 +5,7 @@
 import type { Job, PgBoss } from 'pg-boss';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { messageOf } from '../../model/error-message.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type Checkout, Checkouts } from './checkouts.ts';
 import { type CheckResult, checkStack } from './check-stack.ts';
 import type { Fleet, FleetRepository } from './fleet-file.ts';
@@ -85,6 +86,10 @@ export class FleetWorker {
     const commit = await this.#checkouts.newest(repository);
     const { stacks } = await this.#checkouts.at(repository, commit);
     const { name, seconds } = repository;
+    if (stacks.length === 0)
+      this.#options.onProblem(
+        `repository ${quoted(name)} has no stack file: none of its files matches ${repository.stacks.map(quoted).join(' or ')}`,
+      );
     const wanted = stacks.map(({ path, tree }) => ({ repository: name, path, tree, seconds }));
     await this.#options.database.transaction((client) => scheduleStacks(client, name, wanted));
     this.#commits.set(name, commit);
@@ -93,9 +98,11 @@ export class FleetWorker {
 
   /** Takes due stacks and makes a job of each, in one transaction. @returns how many */
   dispatch(limit: number): Promise<number> {
-    const { boss, transaction } = this.#options.database;
+    const { database, fleet, shard } = this.#options;
+    const { boss, transaction } = database;
+    const repositories = fleet.repositories.map(({ name }) => name);
     return transaction(async (client) => {
-      const due = await takeDue(client, limit, this.#options.shard);
+      const due = await takeDue(client, limit, { repositories, shard });
       if (due.length === 0) return 0;
       const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
       const jobs = due.map((stack) => ({

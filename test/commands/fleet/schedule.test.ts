@@ -22,6 +22,9 @@ afterAll(() => server?.stop());
 const minute = 60_000;
 const interval = 15 * minute;
 
+/** what the workers here know */
+const ours = { repositories: ['infra'] };
+
 function named(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `stacks/${index}/trueup.yaml`);
 }
@@ -45,7 +48,14 @@ async function openSchedule(paths: readonly string[] = ['trueup.yaml']) {
     return stacks.find((stack) => stack.path === path);
   };
   const minutesToNext = async () => (((await status())?.nextDue ?? 0) - now()) / minute;
-  return { ...database, schedule, end, status, minutesToNext, due: (limit = 100) => takeDue(client, limit) };
+  return {
+    ...database,
+    schedule,
+    end,
+    status,
+    minutesToNext,
+    due: (limit = 100) => takeDue(client, limit, ours),
+  };
 }
 
 describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
@@ -85,11 +95,25 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
   it('gives a stack to one worker only', async () => {
     const { connect } = await openSchedule(named(60));
     const workers = await Promise.all(Array.from({ length: 4 }, connect));
-    const taken = (await Promise.all(workers.map((client) => takeDue(client, 20)))).flat();
+    const taken = (await Promise.all(workers.map((client) => takeDue(client, 20, ours)))).flat();
     expect(new Set(taken.map(({ path }) => path)).size).toBe(taken.length);
     expect(taken.length).toBeLessThanOrEqual(60);
-    const rest = await takeDue(workers[0] as never, 60);
+    const rest = await takeDue(workers[0] as never, 60, ours);
     expect(taken.length + rest.length).toBe(60);
+  });
+
+  it('leaves stacks of repositories that a worker does not know to others', async () => {
+    const { client, due } = await openSchedule();
+    expect(await takeDue(client, 20, { repositories: ['platform'] })).toEqual([]);
+    expect(await due()).toHaveLength(1);
+  });
+
+  it('is not held up by a check that began before the stack was removed and added again', async () => {
+    const { schedule, due } = await openSchedule();
+    await due();
+    await schedule([]);
+    await schedule(['trueup.yaml']);
+    expect(await due()).toHaveLength(1);
   });
 
   it('checks again what a worker took and never reported', async () => {

@@ -85,4 +85,34 @@ describe.skipIf(bin === undefined)('A stack file that wants more than it may', (
     expect(said).not.toContain('the-secret-of-the-worker');
     expect(said).not.toContain('TRUEUP_FLEET_URL');
   });
+
+  it('prints no control characters of a path', async () => {
+    const { fleet, push, stack } = await openFleet(server(), { stacks: [] });
+    push(stack('\u001b[31mred'));
+    await fleet('migrate');
+    const said = (await fleet('run')).out + (await fleet('status')).out;
+    expect(said).toContain('infra/\\u001b[31mred/trueup.yaml');
+    expect(said).not.toContain('\u001b');
+  });
+});
+
+describe.skipIf(bin === undefined)('A mistake in fleet.yaml', () => {
+  it('is reported where no file matches the patterns', async () => {
+    const { fleet } = await openFleet(server(), { stacks: [], repository: { stacks: ['stack/*.yaml'] } });
+    await fleet('migrate');
+    expect((await fleet('run')).err).toBe(
+      'warning: repository "infra" has no stack file: none of its files matches "stack/*.yaml"\n',
+    );
+  });
+
+  it('is reported where a pattern excludes, or an address has no host', async () => {
+    const { fleet } = await openFleet(server(), {
+      stacks: [],
+      repository: { stacks: ['!drafts/*'], targets: ['mailto:ann@example.com'] },
+    });
+    const { code, err } = await fleet('run');
+    expect(code).toBe(7);
+    expect(err).toContain('a pattern without "!" in front');
+    expect(err).toContain('an address such as https://app.example.com');
+  });
 });
