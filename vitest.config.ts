@@ -28,7 +28,7 @@ const slow = [
   'test/e2e/ci/{drift-issue,forged,gitlab,gitlab-attacks,gitlab-file,gitlab-policies,merge-group,simulation,untrusted}.test.ts',
   'test/e2e/failures/{dying,interruption,incomplete-reads,moved-ownership-tags,open-input,partial-failure,progress}.test.ts',
   'test/e2e/failures/{refused-answers,repeated-writes,silent-ledger,waiting}.test.ts',
-  'test/e2e/fleet/**/*.test.ts',
+  'test/{commands,e2e}/fleet/**/*.test.ts',
   'test/e2e/init/questions.test.ts',
   'test/e2e/ledger/{begun-applies,ledger-places,lost-lock-answers,locks,move}.test.ts',
   'test/e2e/logins/{interrupted-logins,role-check-agrees,token-uses}.test.ts',

@@ -17,7 +17,7 @@ describe('the published schemas', () => {
 
   it('cover every kind, the stack, a file of mixed kinds, and what commands print as JSON', () => {
     const files = [...schemaFiles().keys()];
-    expect(files).toHaveLength(kinds.size + 27);
+    expect(files).toHaveLength(kinds.size + 29);
     expect(files).toContain('cluster-auth-role.schema.json');
     expect(files).toContain('stack.schema.json');
     expect(files).toContain('manifest.schema.json');

@@ -136,8 +136,15 @@ function grantedVariables({ repository, env }: StackCheck): Record<string, strin
   });
   const targets =
     repository.targets === undefined ? {} : { TRUEUP_FLEET_TARGETS: repository.targets.join(' ') };
-  return { ...Object.fromEntries(set), ...targets };
+  return { ...Object.fromEntries(set), ...gitSettings, ...targets };
 }
+
+/** Git takes no folder of the checkout for a repository, whatever is in it. */
+const gitSettings = {
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'safe.bareRepository',
+  GIT_CONFIG_VALUE_0: 'explicit',
+};
 
 function permissionFlags({ checkout, repository }: StackCheck, program: string, temporary: string): string[] {
   const readable = [...programFolders(program), checkout.directory, temporary, ...repository.files];

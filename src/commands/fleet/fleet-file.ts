@@ -192,17 +192,17 @@ function problemsOf(document: YamlDocument): Problem[] {
   });
   if (broken.length > 0) return broken;
   const { repositories } = (document.value as unknown as FleetDocument).spec;
-  return repositories.flatMap(({ name }, index) =>
-    repositories.findIndex((other) => other.name === name) === index
-      ? []
-      : [
-          {
-            code: 'fleet-file' as const,
-            path: ['spec', 'repositories', `${index}`, 'name'],
-            message: `two repositories have the name ${quoted(name)}: give each its own`,
-          },
-        ],
-  );
+  return repositories.flatMap(({ name, url }, index) => {
+    const wrong = (member: string, message: string): Problem[] => [
+      { code: 'fleet-file', path: ['spec', 'repositories', `${index}`, member], message },
+    ];
+    if (repositories.findIndex((other) => other.name === name) !== index)
+      return wrong('name', `two repositories have the name ${quoted(name)}: give each its own`);
+    // Git keeps it in the checkout, where the stacks can read it.
+    if (URL.canParse(url) && new URL(url).password !== '')
+      return wrong('url', 'the address holds a password: put it into a credential helper of git');
+    return [];
+  });
 }
 
 function diagnosed(problem: Problem, document: YamlDocument): Diagnostic {

@@ -115,6 +115,13 @@ describe.skipIf(bin === undefined)('A fleet', () => {
       code: 7,
       err: expect.stringContaining('that does not begin with TRUEUP_'),
     });
+    const { fleet: withPassword } = await openFleet(server(), {
+      stacks: [],
+      repository: { url: 'https://ann:planted-password@git.example.com/acme/infra.git' },
+    });
+    const password = await withPassword('run');
+    expect(password).toMatchObject({ code: 7, err: expect.stringContaining('the address holds a password') });
+    expect(password.err).not.toContain('planted-password');
     const missing = await fleet('status');
     expect(missing.code).toBe(1);
     expect(missing.err).toMatch(/^error: the tables of the fleet are missing: run "trueup fleet migrate"/);
