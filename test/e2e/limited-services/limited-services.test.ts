@@ -9,7 +9,10 @@ import { keepingTagCase, type Lack, lacking } from '../../support/simulation/lim
 
 async function openLimited(missing: readonly Lack[], target: object = {}) {
   const bench = await openBench({
-    organization: { 'agent-pools': [{ name: 'build', id: 'apool-build' }] },
+    organization: {
+      'agent-pools': [{ name: 'build', id: 'apool-build' }],
+      projects: [{ name: 'payments', id: 'prj-1' }],
+    },
   });
   bench.wire.guardBy(lacking(...missing));
   const stack = await bench.checkout({ workspaces: target });
