@@ -84,7 +84,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   const untagged = readings.flatMap(({ live, problem }) =>
     problem === undefined ? [] : [[formatAddress(live.address), problem] as const],
   );
-  const twins = twinsOf(session, list);
+  const twins = twinsOf(session, list, request);
   const isKept = list.hasTags || resources.some(({ facts: { direct } }) => direct !== undefined);
   return {
     resources,
@@ -135,14 +135,25 @@ function unlistedProblem({ target }: Session, { id, name }: ProjectItem): string
   return `the list of projects of organization ${quoted(target.organization ?? '')} lacks ${quoted(name)} (${id}), which is found by its id, so it may lack others`;
 }
 
-/** Names are unique in an organization: of several projects with one name, none is the declared one for sure, and the list may lack another one. */
-function twinsOf(session: Session, { items }: ProjectList): (readonly [AddressText, string])[] {
+/**
+ * Names are unique in an organization: of several projects with one name, none is the declared one for sure, and the list may lack
+ * another one. A recorded one among them is not gone, although it has the name of another one now.
+ */
+function twinsOf(
+  session: Session,
+  { items }: ProjectList,
+  { records }: Request,
+): (readonly [AddressText, string])[] {
   const byName = Map.groupBy(items, ({ name }) => name);
   return [...byName].flatMap(([name, same]) => {
-    const ids = [...new Set(same.map(({ id }) => id))].sort();
+    const ids = new Set(same.map(({ id }) => id));
+    if (ids.size < 2) return [];
     const where = `the list of projects of organization ${quoted(session.target.organization ?? '')}`;
-    const why = `${where} has ${quoteSome(ids)} as ${quoted(name)}: give them different names in the service`;
-    return ids.length < 2 ? [] : [[formatAddress(addressOf(session, name)), why] as const];
+    const why = `${where} has ${quoteSome([...ids].sort())} as ${quoted(name)}: give them different names in the service`;
+    const recorded = [...records].flatMap(([text, { id }]) =>
+      id !== undefined && ids.has(id) ? [text] : [],
+    );
+    return [...new Set([formatAddress(addressOf(session, name)), ...recorded])].map((text) => [text, why]);
   });
 }
 

@@ -6,9 +6,9 @@ import { actionsOf, openProjects, project } from '../../support/cli/projects-sce
 const flat = (text: string) => text.replace(/\s+/g, ' ');
 
 /** The rewriting of an answer: a project of others has the name `one`, too, before or behind the declared one. */
-function twin(isFirst: boolean) {
+function twin(isFirst: boolean, [from, to]: readonly [string, string] = ['theirs', 'one']) {
   return (body: unknown) => {
-    const list = JSON.parse(JSON.stringify(body).replaceAll('"name":"theirs"', '"name":"one"')) as {
+    const list = JSON.parse(JSON.stringify(body).replaceAll(`"name":"${from}"`, `"name":"${to}"`)) as {
       data: { id: string }[];
     };
     const [theirs, others] = [true, false].map((is) =>
@@ -19,7 +19,7 @@ function twin(isFirst: boolean) {
 }
 
 describe.each([true, false])('Two projects of one name, the foreign one listed first: %s', (isFirst) => {
-  async function begin() {
+  async function begin(names?: readonly [string, string]) {
     const scene = await openProjects();
     const { bench, stack } = scene;
     await stack.begin(
@@ -28,7 +28,7 @@ describe.each([true, false])('Two projects of one name, the foreign one listed f
       workspace('app', { project: 'one' }),
     );
     bench.wire.reset();
-    const fault = { rewrite: twin(isFirst) };
+    const fault = { rewrite: twin(isFirst, names) };
     bench.wire.add({ method: 'GET', path: /\/acme\/projects\?/, times: 99, fault });
     return scene;
   }
@@ -61,6 +61,19 @@ describe.each([true, false])('Two projects of one name, the foreign one listed f
       project('two', { description: 'about two' }),
     );
     expect(actionsOf(JSON.parse((await stack.tryRun(['plan', '--format', 'json'])).out))).toEqual([]);
+    await stack.tryRun(['apply', '--yes']);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('are not taken for a deleted one, if the declared one got the name of the other one', async () => {
+    const { bench, stack } = await begin(['one', 'theirs']);
+    const planned = async (...documents: object[]) => {
+      await stack.declare(...documents, project('two', { description: 'about two' }));
+      const plan = JSON.parse((await stack.tryRun(['plan', '--format', 'json'])).out);
+      return [...actionsOf(plan), ...plan.guards.map(({ id }: { id: string }) => id)];
+    };
+    expect(await planned(project('one', { description: 'other' }))).toEqual([]);
+    expect(await planned(project('new', { description: 'other' }, { renamedFrom: 'one' }))).toEqual([]);
     await stack.tryRun(['apply', '--yes']);
     expect(bench.wire.writes()).toEqual([]);
   });
