@@ -91,7 +91,8 @@ function isDone({ action }: DigestedChange, fresh: DigestedChange | undefined): 
 }
 
 /**
- * What is left of an approved exchange covers the same ids, and maybe fewer of the ledger. A name that the fresh plan lacks must
+ * What is left of an approved exchange covers the same ids, and maybe fewer of the ledger; the record of the id is gone where a part
+ * of the exchange was applied. A name that the fresh plan lacks must
  * still resolve to what was approved: the ledger has that by now, and nobody gave the name back.
  */
 function isNameCovered(
@@ -108,7 +109,7 @@ function isNameCovered(
   }
   return (
     fresh.id === id &&
-    fresh.recordedAs === approved.recordedAs &&
+    (fresh.recordedAs === undefined || fresh.recordedAs === approved.recordedAs) &&
     fresh.recorded.every((one) => approved.recorded.includes(one))
   );
 }

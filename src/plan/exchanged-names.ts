@@ -14,8 +14,8 @@ import type { PlanContext } from './plan-context.ts';
 /** A resource whose plan depends on a name that another resource has now. */
 export interface ExchangedName {
   readonly address: Address;
-  /** the address that the ledger has for the resource with the name */
-  readonly recordedAs: AddressText;
+  /** the address that the ledger has for the resource with the name; undefined if it has no record of it any more */
+  readonly recordedAs: AddressText | undefined;
   /** about both resources, with their ids */
   readonly messages: readonly string[];
   readonly name: ChangedName;
@@ -94,7 +94,7 @@ function exchangedNames(
       address,
       recordedAs,
       messages: [exchangedText({ ...one, isOwn: one.resource === address }, now)],
-      name: { address, resource, id, recorded, recordedAs },
+      name: { address, resource, id, recorded, ...(recordedAs === undefined ? {} : { recordedAs }) },
     };
   });
 }
@@ -102,7 +102,7 @@ function exchangedNames(
 interface Exchanged {
   readonly resource: Address;
   readonly id: string;
-  readonly recordedAs: AddressText;
+  readonly recordedAs: AddressText | undefined;
   readonly former: string | undefined;
   /** the resource that the plan is about has the name itself */
   readonly isOwn: boolean;
@@ -117,24 +117,49 @@ function exchangedText(
   const under = isOwn ? 'under this name' : 'under that name';
   const whereabouts = now === undefined ? 'was not found' : `is called ${quoted(now)} now`;
   const other = former === undefined ? '' : `, and has ${quoted(former)} ${under}, which ${whereabouts}`;
-  return `${subject}the ledger has ${quoted(id)} as ${quoted(recordedAs)}${other}: give them their names back in the service, or apply what is declared to the resources as they are called now`;
+  const known =
+    recordedAs === undefined ? `no record of ${quoted(id)}` : `${quoted(id)} as ${quoted(recordedAs)}`;
+  return `${subject}the ledger has ${known}${other}: give them their names back in the service, or apply what is declared to the resources as they are called now`;
 }
 
-/** Where the ledger has the id of a live resource, if the name of the resource resolves to another one there. */
+/** Where the ledger has the id of a live resource, if anywhere, and the name of the resource resolves to another one there. */
 function exchangedWith(
   context: PlanContext,
   address: Address,
   id: string,
-): { readonly recordedAs: AddressText; readonly former: string | undefined } | undefined {
+): Pick<Exchanged, 'recordedAs' | 'former'> | undefined {
   const recordedAs = context.recordedAt(address);
-  if (recordedAs === undefined || namesOf(context, address).includes(recordedAs)) return undefined;
+  if (recordedAs !== undefined && namesOf(context, address).includes(recordedAs)) return undefined;
   const former = idUnderName(context, address);
+  if (recordedAs === undefined)
+    return former !== undefined && isHalfRecorded(context, address, { id, former })
+      ? { recordedAs, former }
+      : undefined;
   const { desired, removalRequests, movesAway } = context;
   // A resource outside of a selection may still be declared.
   const mayBeDeclared =
     context.isSelection ||
     [desired, removalRequests, movesAway].some((documents) => documents.has(recordedAs));
   return mayBeDeclared || (former !== undefined && former !== id) ? { recordedAs, former } : undefined;
+}
+
+/**
+ * Whether a resource of this stack lost its record when only a part of an exchange was applied: the ledger still has the former
+ * holder of the name, which is live elsewhere. One that an unfinished apply created has no record yet.
+ */
+function isHalfRecorded(
+  context: PlanContext,
+  address: Address,
+  { id, former }: { readonly id: string; readonly former: string },
+): boolean {
+  const live = context.live.get(formatAddress(address));
+  return (
+    former !== id &&
+    context.liveWithId(address, former) !== undefined &&
+    live !== undefined &&
+    context.hasOurTag(live.evidence) &&
+    !context.hasBegunToCreate(address)
+  );
 }
 
 /**

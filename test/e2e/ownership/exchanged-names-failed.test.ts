@@ -136,6 +136,57 @@ describe('An acknowledged name', () => {
     expect((await stack.plan(0)).acknowledge).toEqual(['reference-changed', 'unrecorded']);
   });
 
+  it('of one of two equal workspaces does not have the other one recorded: it blocks until it is acknowledged as well', async () => {
+    const same = ['a', 'b'].flatMap((name) => workspace(name, { description: 'same' }));
+    const { bench, stack, idsOf, recordedIds } = await begin(...same);
+    const [a = '', b = ''] = await idsOf('a', 'b');
+    await rename(bench, { a: 'b', b: 'a' });
+    await stack.run(['plan', '--out', 'whole.json'], 0);
+    const select = ['--select', 'Workspace/acme/a'];
+    const part = JSON.parse((await stack.run(['plan', '--format', 'json', ...select], 0)).out);
+    await stack.run(['apply', ...select, '--approve', part.digest, '--ack', 'reference-changed'], 0);
+    const left = await stack.plan(0);
+    expect(left).toMatchObject({
+      changes: [],
+      acknowledge: ['reference-changed'],
+      guards: [
+        {
+          id: 'reference-changed',
+          concerns: [
+            {
+              address: 'Workspace/acme/b',
+              says: [
+                `the ledger has no record of "${a}", and has "${b}" under this name, which is called "a" now: give them their names back in the service, or apply what is declared to the resources as they are called now`,
+              ],
+            },
+          ],
+        },
+      ],
+      changedNames: [{ address: 'Workspace/acme/b', id: a, recorded: [b] }],
+    });
+    await stack.run(['apply', '--yes'], 5);
+    expect(await recordedIds()).toEqual({ a: b, b });
+    // Who approved the whole exchange has approved what is left of it.
+    await stack.run(['apply', 'whole.json', '--ack', 'reference-changed'], 0);
+    expect(await recordedIds()).toEqual({ a: b, b: a });
+    expect(await stack.plan(0)).toMatchObject({ changes: [], guards: [] });
+  });
+
+  it('of one of two equal workspaces blocks also where the names are given back afterwards', async () => {
+    const same = ['a', 'b'].flatMap((name) => workspace(name, { description: 'same' }));
+    const { bench, stack, idsOf, recordedIds } = await begin(...same);
+    const [a, b] = await idsOf('a', 'b');
+    await rename(bench, { a: 'b', b: 'a' });
+    const select = ['--select', 'Workspace/acme/a'];
+    const part = JSON.parse((await stack.run(['plan', '--format', 'json', ...select], 0)).out);
+    await stack.run(['apply', ...select, '--approve', part.digest, '--ack', 'reference-changed'], 0);
+    await rename(bench, { a: 'b', b: 'a' });
+    await stack.run(['apply', '--yes'], 5);
+    expect(await recordedIds()).toEqual({ a: b, b });
+    await stack.insist();
+    expect(await recordedIds()).toEqual({ a, b });
+  });
+
   it('of an adoption has nothing deleted: what had the name before has no record under its new name', async () => {
     const { bench, stack } = await begin(workspace('a', {}, { adopt: true }), workspace('k'));
     await rename(bench, { a: 'x' });
