@@ -1,7 +1,7 @@
 /**
  * One limit of requests for all workers of a fleet. A row for each API address and identity holds the time at which the next request may
- * start. A worker takes the start times of about a second's requests at once, so that there are no more than the rate in any second,
- * however many workers there are. Start times that a worker does not use are lost.
+ * start. A worker reserves start times for about one second in one statement, so the total never exceeds the rate in any second. Start
+ * times that a worker does not use are lost.
  */
 import { createHmac } from 'node:crypto';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
@@ -84,20 +84,6 @@ export async function pauseRequests(
      values ($1, $2, $3, trueup_fleet.now() + make_interval(secs => $4))
      on conflict (address, identity) do update set next_free = greatest(request_rates.next_free, excluded.next_free)`,
     [address, identity, initialRate, milliseconds / 1000],
-  );
-}
-
-/** Sets the number of requests per second, as the service announced it, or after it refused one. */
-export async function setRate(
-  client: PostgresClient,
-  { address, identity }: RateOwner,
-  perSecond: number,
-): Promise<void> {
-  await client.query(
-    `insert into trueup_fleet.request_rates (address, identity, per_second, next_free)
-     values ($1, $2, $3, trueup_fleet.now())
-     on conflict (address, identity) do update set per_second = excluded.per_second`,
-    [address, identity, perSecond],
   );
 }
 
