@@ -41,7 +41,7 @@ describe('Every one of these converges', () => {
     expect(await ending(plain, step([adopted]), step([]))).toBe('converged');
   });
 
-  it('file triggers that are declared no more beside an expression for tags, which excludes them', async () => {
+  it('file triggers that are no longer declared beside an expression for tags, which excludes them', async () => {
     const vcsRepo = { ...repository, tagsRegex: '^v\\d+$' };
     const before = workspace('app', { vcsRepo, fileTriggersEnabled: false });
     expect(await ending(plain, step([before]), step([workspace('app', { vcsRepo })]))).toBe('converged');

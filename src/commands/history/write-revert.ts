@@ -97,7 +97,7 @@ function revert(
 /** Once for all of its values: there is no document, or no item of a list, that they could be written into. */
 function notDeclared(address: AcceptedChange['address']): Refusal {
   return refuse({ address, path: [] }, 'revert-by-hand', {
-    message: `${quoted(formatAddress(address))} is declared no more`,
+    message: `${quoted(formatAddress(address))} is no longer declared`,
     fix: 'declare it again first, in a list with its item, and write then; "--revert" without "--write" prints its former values',
   });
 }

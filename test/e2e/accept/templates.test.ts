@@ -201,7 +201,7 @@ describe('An apply of resources of a template', () => {
     };
     const gone = diagnostics.filter(({ message }) => message.includes('pay-prod-eu'));
     expect(gone).toMatchObject([
-      { code: 'revert-by-hand', message: '"Workspace/acme/pay-prod-eu" is declared no more' },
+      { code: 'revert-by-hand', message: '"Workspace/acme/pay-prod-eu" is no longer declared' },
     ]);
     expect(gone[0]?.fix).toContain('declare it again first, in a list with its item');
   });
