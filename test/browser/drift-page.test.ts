@@ -14,7 +14,7 @@ describeInBrowser('the page of a drift', () => {
       ...['Drift of nursery', 'Next steps', 'Changed since the last apply', 'Drift not known', 'Checked'],
     ]);
     expect((await page.locator('.tiles').innerText()).replaceAll(/\s+/g, ' ')).toBe(
-      '1 ~ changed 1 - gone 1 * recreated 1 ~ unmanaged 2 + pending 5 = as last applied',
+      '1 ~ changed 1 - gone 1 * recreated 1 ~ unmanaged 1 ~ name 2 + pending 5 = as last applied',
     );
     expect(await page.locator('.rows [role=row]').first().innerText()).toMatch(
       /modified 2 h ago by user-1 \(ann\), toy update/,
