@@ -25,7 +25,7 @@ import { quoted } from '../model/quoted.ts';
 import type { Dialect, Stack, Target } from '../model/stack.ts';
 import type { Deadline } from './stop-signals.ts';
 import { type Embedded, openEmbedded } from './embedded-service.ts';
-import { refuseForFleet, sharedRateOf } from './fleet-check.ts';
+import { refuseForFleet, sharedRateOf, tellUser } from './fleet-check.ts';
 import type { CliHost } from './host.ts';
 import { requestJobJwt } from './job-jwt.ts';
 import { readSecret, secretStop, sourceToShow } from './read-secret.ts';
@@ -150,6 +150,7 @@ async function connect<C extends ReaderConnection>(
         lacks: new Set<ServiceLack>(),
       };
       targets.push({ target, dialect, connection, openSession: () => openSession(session) });
+      await tellUser(user, token, { reader: connection.reader, fleet: host.fleet });
     }
   } catch (error) {
     await close();

@@ -38,6 +38,10 @@ export interface FleetCheck {
   readonly targets: ReadonlySet<string> | undefined;
   /** The limit that it shares with all other checks. @param identity of a user of the API, without a secret in it */
   sharedRate(address: string, identity: string): SharedRate;
+  /** Whether the worker wants to know whose token has this identity: several tokens of one user share one limit. */
+  wantsUser(address: string, identity: string): Promise<boolean>;
+  /** @param user its id; undefined when the service does not say */
+  setUser(address: string, identity: string, user: string | undefined): void;
 }
 
 export interface ProcessHost {

@@ -30,6 +30,19 @@ const quick = 100;
 /** Announced windows longer than this many milliseconds are ignored. */
 const longestWindow = 3_600_000;
 
+/** Where a controller is, as JSON: processes that share a limit keep it in one place. Free reads are not shared. */
+export interface RateState {
+  readonly rate: number;
+  readonly initial: number;
+  readonly highest: number;
+  readonly isAnnounced: boolean;
+  readonly since: number;
+  readonly loweredAt?: number | undefined;
+  readonly durations: readonly number[];
+  readonly usual?: number | undefined;
+  readonly window?: { readonly remaining: number; readonly until: number } | undefined;
+}
+
 interface RateOptions {
   /** requests per second at the beginning; `Infinity` for no limit */
   readonly initial: number;
@@ -37,7 +50,9 @@ interface RateOptions {
   readonly highest: number;
   /** reads are not paced before the service refuses a request or announces a limit */
   readonly freeReads?: boolean;
-  readonly clock: Clock;
+  /** continues where another controller was, with the same clock */
+  readonly state?: RateState | undefined;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /** What an answer says about the rate. */
@@ -73,7 +88,7 @@ export function ratedAnswer(answer: RawAnswer, milliseconds: number, now: number
 }
 
 export class RateController {
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #ceiling: number;
   /** Slow answers never lower the rate below this. */
   #initial: number;
@@ -92,7 +107,7 @@ export class RateController {
   readonly #recent: number[] = [];
   #window = { remaining: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
 
-  constructor({ initial, highest, freeReads = false, clock }: RateOptions) {
+  constructor({ initial, highest, freeReads = false, clock, state }: RateOptions) {
     this.#clock = clock;
     this.#ceiling = highest;
     this.#initial = initial;
@@ -100,6 +115,33 @@ export class RateController {
     this.#rate = initial;
     this.#freeReads = freeReads;
     this.#since = clock.now();
+    if (state !== undefined) this.#continue(state);
+  }
+
+  #continue({ rate, initial, highest, isAnnounced, since, loweredAt, durations, usual, window }: RateState) {
+    this.#rate = rate;
+    this.#initial = initial;
+    this.#highest = highest;
+    this.#isAnnounced = isAnnounced;
+    this.#since = since;
+    this.#loweredAt = loweredAt ?? this.#loweredAt;
+    this.#durations = [...durations];
+    this.#usual = usual;
+    this.#window = window ?? this.#window;
+  }
+
+  get state(): RateState {
+    return {
+      rate: this.#rate,
+      initial: this.#initial,
+      highest: this.#highest,
+      isAnnounced: this.#isAnnounced,
+      since: this.#since,
+      loweredAt: finite(this.#loweredAt),
+      durations: [...this.#durations],
+      usual: this.#usual,
+      window: finite(this.#window.until) === undefined ? undefined : this.#window,
+    };
   }
 
   get perSecond(): number {
@@ -200,6 +242,11 @@ export class RateController {
     while ((this.#recent[0] ?? from) < from) this.#recent.shift();
     return this.#recent.length;
   }
+}
+
+/** JSON has no infinity. */
+function finite(value: number): number | undefined {
+  return Number.isFinite(value) ? value : undefined;
 }
 
 function medianOf(values: readonly number[]): number {

@@ -12,6 +12,8 @@ export interface SharedRate {
   take(count: number): Promise<{ readonly count: number; readonly wait: number; readonly apart: number }>;
   /** Nobody may start a request for this many milliseconds, because the service refused one. */
   pause(milliseconds: number): void;
+  /** What an answer says about the limit; undefined when a request had none. */
+  observe(answer: RatedAnswer | undefined): void;
 }
 
 interface ThrottleOptions {
@@ -127,6 +129,7 @@ export class Throttle {
     if (answer === undefined) this.#rate.failed();
     else this.#rate.answered(answer);
     this.#tokens = Math.min(this.#tokens, this.#burst());
+    this.#shared?.observe(answer);
   }
 
   #burst(): number {

@@ -10,7 +10,6 @@ import { dirname, join, posix } from 'node:path';
 import type { RateAnswer, RateMessage } from '../../run/fleet-check.ts';
 import type { Checkout } from './checkouts.ts';
 import type { FleetRepository } from './fleet-file.ts';
-import type { StartTimes } from './request-rate.ts';
 
 /** What all stacks get: how to find programs and services, and nothing that lets in. */
 const commonVariables = [
@@ -34,11 +33,8 @@ interface StackCheck {
   readonly folder: string;
   /** ends the process */
   readonly signal: AbortSignal;
-  takeStartTimes(
-    owner: { readonly address: string; readonly identity: string },
-    count: number,
-  ): Promise<StartTimes>;
-  pause(owner: { readonly address: string; readonly identity: string }, milliseconds: number): Promise<void>;
+  /** answers what the process asks about limits of requests */
+  readonly rates: { answer(message: RateMessage): Promise<RateAnswer | undefined> };
 }
 
 /** What `trueup drift --format json` said: counts, and why it is not complete. */
@@ -76,10 +72,10 @@ function runDrift(check: StackCheck, temporary: string): Promise<Ended> {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const dispose = endWith(child, signal);
-  child.on(
-    'message',
-    (message: RateMessage) => void answer(message, check, (said) => child.send(said, () => {})),
-  );
+  child.on('message', async (message: RateMessage) => {
+    const answer = await check.rates.answer(message);
+    if (answer !== undefined && child.connected) child.send(answer, () => {});
+  });
   const read = { output: '', errors: '' };
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     if (read.output.length < maxOutput) read.output += chunk;
@@ -110,23 +106,6 @@ function endWith(child: ChildProcess, signal: AbortSignal): () => void {
     clearTimeout(timer);
   };
 }
-
-async function answer(
-  message: RateMessage,
-  check: StackCheck,
-  send: (answer: RateAnswer) => void,
-): Promise<void> {
-  const { address, identity } = message;
-  if ('pause' in message) await check.pause({ address, identity }, message.pause).catch(() => {});
-  else {
-    // Without the database no request starts: the check ends with its own deadline, or with its process.
-    const given = await check.takeStartTimes({ address, identity }, message.take).catch(() => unavailable);
-    send({ id: message.id, ...given });
-  }
-}
-
-/** The database did not answer: ask again in a second. */
-const unavailable: StartTimes = { count: 0, wait: 1000, apart: 0 };
 
 function grantedVariables({ repository, env }: StackCheck): Record<string, string> {
   const names = [...commonVariables, ...repository.variables];

@@ -4,13 +4,14 @@
  * times that a worker does not use are lost.
  */
 import { createHmac } from 'node:crypto';
+import { initialRate, highestRate, RateController, type RatedAnswer } from '../../api/transport/rate.ts';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 
 /** Whose limit it is. Several tokens of one user share one limit. */
-interface RateOwner {
+export interface RateOwner {
   /** of the API */
   readonly address: string;
-  /** the id of a user, or of a token that names no user (`hiddenToken`) */
+  /** a keyed hash of a user's id, or of a token whose user is not known (`identityOf`) */
   readonly identity: string;
 }
 
@@ -19,9 +20,6 @@ export type RequestPurpose = 'apply' | 'plan' | 'check';
 
 /** The part of the next second that may be taken already when requests for this purpose still get start times. */
 const fullest: Readonly<Record<RequestPurpose, number>> = { apply: 1, plan: 0.9, check: 0.7 };
-
-/** Requests per second of an owner that is new. */
-export const initialRate = 30;
 
 /** Start times for `count` requests, evenly spaced. */
 export interface StartTimes {
@@ -42,11 +40,7 @@ interface Wish extends RateOwner {
 /** Takes start times. One statement, so that the database decides between workers. */
 export async function takeStartTimes(client: PostgresClient, wish: Wish): Promise<StartTimes> {
   const { address, identity, purpose, count } = wish;
-  await client.query(
-    `insert into trueup_fleet.request_rates (address, identity, per_second, next_free)
-     values ($1, $2, $3, trueup_fleet.now()) on conflict do nothing`,
-    [address, identity, initialRate],
-  );
+  await addRow(client, wish);
   const { rows } = await client.query(
     `with held as (
        select per_second, next_free, trueup_fleet.now() as time from trueup_fleet.request_rates
@@ -87,13 +81,111 @@ export async function pauseRequests(
   );
 }
 
-/** The identity of a token whose user is not known: the same for all workers, and useless to a reader of the table. */
-export async function hiddenToken(client: PostgresClient, token: string): Promise<string> {
-  await client.query(
-    `insert into trueup_fleet.keys (name, content)
-     values ('token-identity', decode(replace(concat(gen_random_uuid(), gen_random_uuid()), '-', ''), 'hex'))
-     on conflict do nothing`,
+/**
+ * Changes the rate as a single run would (`RateController`), but for all workers: by the limits that the service announces, and without
+ * them by how fast it answers. Belongs into a transaction, so that no answer is lost.
+ * @param answers undefined for a request that had none
+ */
+export async function recordAnswers(
+  client: PostgresClient,
+  owner: RateOwner,
+  answers: readonly (RatedAnswer | undefined)[],
+): Promise<void> {
+  const { address, identity } = owner;
+  await addRow(client, owner);
+  const { rows } = await client.query(
+    `select state, 1000 * extract(epoch from trueup_fleet.now())::double precision as time
+     from trueup_fleet.request_rates where address = $1 and identity = $2 for update`,
+    [address, identity],
   );
-  const { rows } = await client.query(`select content from trueup_fleet.keys where name = 'token-identity'`);
-  return createHmac('sha256', rows[0]?.content).update(token).digest('hex');
+  const [{ state, time } = { state: null, time: 0 }] = rows;
+  const rate = new RateController({
+    ...{ initial: initialRate, highest: highestRate, state: state ?? undefined },
+    clock: { now: () => time },
+  });
+  for (const answer of answers) {
+    if (answer === undefined) rate.failed();
+    else rate.answered(answer);
+  }
+  await client.query(
+    `update trueup_fleet.request_rates set per_second = $3, state = $4,
+       next_free = greatest(next_free, trueup_fleet.now() + make_interval(secs => $5))
+     where address = $1 and identity = $2`,
+    [address, identity, rate.perSecond, JSON.stringify(rate.state), rate.heldFor(0) / 1000],
+  );
+}
+
+function addRow(client: PostgresClient, { address, identity }: RateOwner): Promise<unknown> {
+  return client.query(
+    `insert into trueup_fleet.request_rates (address, identity, per_second, next_free)
+     values ($1, $2, $3, trueup_fleet.now()) on conflict do nothing`,
+    [address, identity, initialRate],
+  );
+}
+
+/** A token as workers send it. What the tables hold of it is the same for all workers, and useless to a reader of them. */
+export interface TokenOwner {
+  readonly address: string;
+  /** a hash of the token, or of the role of a login */
+  readonly token: string;
+}
+
+/** By the user of the token, where it is known. */
+export async function identityOf(client: PostgresClient, { address, token }: TokenOwner): Promise<string> {
+  const hidden = await keyedHash(client, token);
+  const { rows } = await client.query(
+    'select identity from trueup_fleet.users where address = $1 and token = $2',
+    [address, hidden],
+  );
+  return rows[0]?.identity ?? hidden;
+}
+
+/** Whether the user of the token was asked for less than a day ago. */
+export async function isUserKnown(client: PostgresClient, { address, token }: TokenOwner): Promise<boolean> {
+  const { rows } = await client.query(
+    `select 1 from trueup_fleet.users where address = $1 and token = $2
+     and seen > trueup_fleet.now() - interval '1 day'`,
+    [address, await keyedHash(client, token)],
+  );
+  return rows.length > 0;
+}
+
+/** @param user its id; undefined when the service does not say, so the token itself is the identity */
+export async function recordUser(
+  client: PostgresClient,
+  { address, token }: TokenOwner,
+  user: string | undefined,
+): Promise<void> {
+  const hidden = await keyedHash(client, token);
+  const identity = user === undefined ? hidden : await keyedHash(client, `user ${user}`);
+  await client.query(
+    `insert into trueup_fleet.users (address, token, identity, seen) values ($1, $2, $3, trueup_fleet.now())
+     on conflict (address, token) do update set identity = excluded.identity, seen = excluded.seen`,
+    [address, hidden, identity],
+  );
+  if (identity === hidden) return;
+  // What was taken under the token counts for the user, a pause among it.
+  await client.query(
+    `with dropped as (
+       delete from trueup_fleet.request_rates where address = $1 and identity = $2 returning per_second, next_free
+     )
+     insert into trueup_fleet.request_rates (address, identity, per_second, next_free)
+     select $1, $3, per_second, next_free from dropped
+     on conflict (address, identity) do update set next_free = greatest(request_rates.next_free, excluded.next_free)`,
+    [address, hidden, identity],
+  );
+}
+
+async function keyedHash(client: PostgresClient, text: string): Promise<string> {
+  const read = () => client.query(`select content from trueup_fleet.keys where name = 'token-identity'`);
+  let { rows } = await read();
+  if (rows.length === 0) {
+    await client.query(
+      `insert into trueup_fleet.keys (name, content)
+       values ('token-identity', decode(replace(concat(gen_random_uuid(), gen_random_uuid()), '-', ''), 'hex'))
+       on conflict do nothing`,
+    );
+    ({ rows } = await read());
+  }
+  return createHmac('sha256', rows[0]?.content).update(text).digest('hex');
 }

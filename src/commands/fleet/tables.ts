@@ -44,6 +44,15 @@ const migrations = [
      name text primary key,
      content bytea not null
    );`,
+  // The rate of a fleet follows what services answer, and all tokens of a user share it.
+  `alter table trueup_fleet.request_rates add column state json;
+   create table trueup_fleet.users (
+     address text not null,
+     token text not null,
+     identity text not null,
+     seen timestamptz not null,
+     primary key (address, token)
+   );`,
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

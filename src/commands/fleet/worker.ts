@@ -7,10 +7,10 @@ import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { messageOf } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
 import { type Checkout, Checkouts } from './checkouts.ts';
+import { CheckRates } from './check-rates.ts';
 import { type CheckResult, checkStack } from './check-stack.ts';
 import type { Fleet, FleetRepository } from './fleet-file.ts';
 import { jobSchema } from './tables.ts';
-import { hiddenToken, pauseRequests, takeStartTimes } from './request-rate.ts';
 import {
   noteEnd,
   noteStart,
@@ -193,24 +193,17 @@ export class FleetWorker {
     return commit;
   }
 
-  #checkIn(
+  async #checkIn(
     checkout: Checkout,
     repository: FleetRepository,
     { path, signal }: { readonly path: string; readonly signal: AbortSignal },
   ): Promise<CheckResult> {
     const { database, env, folder, program } = this.#options;
-    const known = (identity: string) => database.run((client) => hiddenToken(client, identity));
-    return checkStack({
-      ...{ repository, checkout, path, program, env, folder, signal },
-      takeStartTimes: async ({ address, identity }, count) => {
-        const user = await known(identity);
-        const wish = { address, identity: user, purpose: 'check' as const, count };
-        return database.run((client) => takeStartTimes(client, wish));
-      },
-      pause: async ({ address, identity }, milliseconds) => {
-        const user = await known(identity);
-        await database.run((client) => pauseRequests(client, { address, identity: user }, milliseconds));
-      },
-    });
+    const rates = new CheckRates(database);
+    try {
+      return await checkStack({ repository, checkout, path, program, env, folder, signal, rates });
+    } finally {
+      await rates.end();
+    }
   }
 }

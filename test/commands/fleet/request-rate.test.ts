@@ -2,10 +2,13 @@
 import fc from 'fast-check';
 import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { initialRate, RateController, type RatedAnswer } from '../../../src/api/transport/rate.ts';
 import {
-  hiddenToken,
-  initialRate,
+  identityOf,
+  isUserKnown,
   pauseRequests,
+  recordAnswers,
+  recordUser,
   type RequestPurpose,
   takeStartTimes,
 } from '../../../src/commands/fleet/request-rate.ts';
@@ -79,16 +82,102 @@ describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
     expect(await take(50)).toEqual({ count: 1, wait: 1000, apart: 2000 });
   });
 
-  it('keeps no token that a reader of the table could use', async () => {
+  it('is the one that the service announces', async () => {
+    const { client, take } = await openDatabase();
+    const announced = { status: 200, milliseconds: 20, limit: 10, remaining: 9, reset: 800 };
+    await recordAnswers(client, owner, [announced]);
+    expect(await take(50)).toEqual({ count: 10, wait: 0, apart: 100 });
+  });
+
+  it('starts nothing while the service has no requests left', async () => {
+    const { client, take } = await openDatabase();
+    const last = { status: 200, milliseconds: 20, limit: 10, remaining: 0, reset: 3000 };
+    await recordAnswers(client, owner, [last]);
+    expect(await take(1)).toMatchObject({ count: 0, wait: 2000 });
+  });
+
+  it('is halved when the service refuses a request, and rises slowly when it answers again', async () => {
+    const { client, take, advance } = await openDatabase();
+    const rate = async () => 1000 / (await take(1)).apart;
+    await recordAnswers(client, owner, [{ status: 429, milliseconds: 5 }]);
+    expect(await rate()).toBeCloseTo(15);
+    // Many refusals at once are one.
+    await recordAnswers(client, owner, [{ status: 429, milliseconds: 5 }]);
+    expect(await rate()).toBeCloseTo(15);
+    await advance(6000);
+    await recordAnswers(client, owner, [{ status: 200, milliseconds: 20 }]);
+    expect(await rate()).toBeCloseTo(16.5);
+  });
+
+  it('follows the rule of a single run, whatever the service answers', async () => {
+    const { client, advance, now } = await openDatabase();
+    const batch = fc.record({
+      wait: fc.integer({ min: 0, max: 9000 }),
+      answers: fc.array(fc.option(anyAnswer, { nil: undefined }), { minLength: 1, maxLength: 60 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(batch, { minLength: 1, maxLength: 12 }), async (batches) => {
+        await client.query('delete from trueup_fleet.request_rates');
+        const alone = new RateController({ initial: initialRate, highest: 200, clock: { now } });
+        for (const { wait, answers } of batches) {
+          await advance(wait);
+          await recordAnswers(client, owner, answers);
+          for (const answer of answers) {
+            if (answer === undefined) alone.failed();
+            else alone.answered(answer);
+          }
+          const { rows } = await client.query('select per_second from trueup_fleet.request_rates');
+          expect(rows).toEqual([{ per_second: alone.perSecond }]);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('is shared by all tokens of a user, with the pauses of each', async () => {
+    const { client, take, advance } = await openDatabase();
+    const tokens = ['one', 'two'].map((token) => ({ address: owner.address, token }));
+    for (const token of tokens) {
+      const identity = await identityOf(client, token);
+      await takeStartTimes(client, { address: owner.address, identity, purpose: 'check', count: 6 });
+      expect(await isUserKnown(client, token)).toBe(false);
+      await recordUser(client, token, 'user-7');
+      expect(await isUserKnown(client, token)).toBe(true);
+    }
+    const [identity, second] = await Promise.all(tokens.map((token) => identityOf(client, token)));
+    expect(second).toBe(identity);
+    expect((await client.query('select identity from trueup_fleet.request_rates')).rows).toEqual([
+      { identity },
+    ]);
+    const wish = { address: owner.address, identity: String(identity), purpose: 'apply' as const, count: 1 };
+    expect(await takeStartTimes(client, wish)).toMatchObject({ wait: 200 });
+    // It is asked for again after a day: a token may have been given to another user.
+    await advance(86_400_000);
+    expect(await isUserKnown(client, { address: owner.address, token: 'one' })).toBe(false);
+    expect(await take(1)).toMatchObject({ count: 1 });
+  });
+
+  it('is that of the token where the service names no user', async () => {
     const { client } = await openDatabase();
-    const [one, again, other] = [
-      await hiddenToken(client, 'secret-token'),
-      await hiddenToken(client, 'secret-token'),
-      await hiddenToken(client, 'another-token'),
+    const token = { address: owner.address, token: 'of an organization' };
+    const before = await identityOf(client, token);
+    await recordUser(client, token, undefined);
+    expect(await identityOf(client, token)).toBe(before);
+    expect(await isUserKnown(client, token)).toBe(true);
+  });
+
+  it('keeps no token and no user that a reader of the tables could use', async () => {
+    const { client } = await openDatabase();
+    const token = { address: owner.address, token: 'secret-token' };
+    const [one, other] = [
+      await identityOf(client, token),
+      await identityOf(client, { ...token, token: 'another-token' }),
     ];
-    expect(one).toBe(again);
     expect(one).not.toBe(other);
     expect(one).toMatch(/^[0-9a-f]{64}$/);
+    await recordUser(client, token, 'user-ann');
+    const { rows } = await client.query('select * from trueup_fleet.users');
+    expect(JSON.stringify(rows)).not.toMatch(/secret-token|user-ann/);
   });
 
   it('never gives more than the rate in any second, whatever workers do', async () => {
@@ -119,6 +208,14 @@ describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
       { numRuns: 60 },
     );
   });
+});
+
+const anyAnswer: fc.Arbitrary<RatedAnswer> = fc.record({
+  status: fc.constantFrom(200, 200, 200, 404, 429, 500, 503),
+  milliseconds: fc.constantFrom(5, 20, 90, 300, 2000),
+  limit: fc.constantFrom(undefined, undefined, undefined, 10, 60, 1000),
+  remaining: fc.constantFrom(undefined, 0, 3),
+  reset: fc.constantFrom(undefined, 500, 5000),
 });
 
 type Step =

@@ -133,7 +133,10 @@ describe.skipIf(bin === undefined)('A fleet', () => {
     const { bench, fleet, sql, checks, makeDue } = await openFleet(server(), { stacks: names });
     await fleet('migrate');
     await fleet('run');
-    sql('update trueup_fleet.request_rates set per_second = 4, next_free = trueup_fleet.now()');
+    const four = { rate: 4, initial: 4, highest: 4, isAnnounced: true, since: Date.now(), durations: [] };
+    sql(
+      `update trueup_fleet.request_rates set per_second = 4, state = '${JSON.stringify(four)}', next_free = trueup_fleet.now()`,
+    );
     const begin = sql('select next_free from trueup_fleet.request_rates');
     makeDue();
     bench.wire.reset();
@@ -141,12 +144,38 @@ describe.skipIf(bin === undefined)('A fleet', () => {
     const all = runs.flatMap((run) => Object.entries(checks(run)));
     expect(all.map(([name]) => name).sort()).toEqual([...names].sort());
     expect(new Set(all.map(([, said]) => said))).toEqual(new Set(['no drift']));
-    // One limit for the one token, and a start time for each request.
+    // One limit for the one user, and a start time for each request.
     expect(sql('select count(*) from trueup_fleet.request_rates')).toBe('1');
     const given = sql(
       `select round(4 * extract(epoch from next_free - '${begin}')) from trueup_fleet.request_rates`,
     );
     expect(Number(given)).toBeGreaterThanOrEqual(bench.wire.seen.length);
+  });
+
+  it('follows the limit that a service announces, and its refusals, for all tokens of a user', async () => {
+    const { bench, fleet, sql, checks, makeDue, push, stack, apply } = await openFleet(server(), {
+      stacks: ['one'],
+      people: { bob: 'planted-token-of-bob-5c0e' },
+      repository: { variables: ['API_TOKEN', 'OTHER_TOKEN'] },
+    });
+    push(stack('two', { target: { token: { env: 'OTHER_TOKEN' } } }));
+    await apply('two');
+    await fleet('migrate');
+    const sameUser = { path: /account\/details/, fault: { rewrite: () => ({ data: { id: 'user-same' } }) } };
+    bench.wire.add({ ...sameUser, times: 2 });
+    expect(checks(await fleet('run'))).toEqual({ one: 'no drift', two: 'no drift' });
+    const rates = () => sql('select per_second from trueup_fleet.request_rates');
+    expect(rates()).toBe('30');
+    makeDue();
+    bench.wire.reset();
+    const headers = { 'x-ratelimit-limit': '20', 'x-ratelimit-remaining': '19', 'x-ratelimit-reset': '1' };
+    const refusal = { answer: 429, headers: { ...headers, 'retry-after': '1' } };
+    bench.wire.add({ path: /\/workspaces/, fault: refusal });
+    expect(checks(await fleet('run'))).toEqual({ one: 'no drift', two: 'no drift' });
+    // Announced, and halved by the refusal within the same answer.
+    expect(Number(rates())).toBeLessThanOrEqual(20);
+    // Nobody is asked again for a day.
+    expect(bench.wire.seen.filter(({ path }) => path.includes('account/details'))).toEqual([]);
   });
 
   it('gives the check of a worker that was killed to another one', { timeout: 300_000 }, async () => {

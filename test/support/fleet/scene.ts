@@ -34,18 +34,20 @@ interface SceneOptions {
   readonly stacks?: readonly string[];
   /** more members of the repository in fleet.yaml */
   readonly repository?: object;
+  /** tokens of more owners of the organization, by their names */
+  readonly people?: Readonly<Record<string, string>>;
 }
 
 export async function openFleet(
   server: PostgresServer,
-  { stacks = ['one', 'two', 'three'], repository = {} }: SceneOptions = {},
+  { stacks = ['one', 'two', 'three'], repository = {}, people = {} }: SceneOptions = {},
 ): Promise<FleetScene> {
-  const bench = await openBench();
+  const bench = await openBench({ people });
   const remote = makeRemote();
   const clone = remote.clone();
   const folder = temporaryFolder();
   const url = server.newDatabase();
-  const env = { ...secrets, TRUEUP_FLEET_URL: url };
+  const env = { ...secrets, TRUEUP_FLEET_URL: url, OTHER_TOKEN: people['bob'] ?? '' };
   const push: FleetScene['push'] = (files) => {
     for (const [path, content] of Object.entries(files)) {
       mkdirSync(dirname(join(clone, path)), { recursive: true });

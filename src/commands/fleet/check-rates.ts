@@ -1,0 +1,130 @@
+/**
+ * The limits that one check shares with all others. Its process sends messages, because it does not know the database: it asks for start
+ * times, and says what answers tell about the rate. Those are recorded together, about once a second.
+ */
+import type { RatedAnswer } from '../../api/transport/rate.ts';
+import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+import type { RateAnswer, RateMessage } from '../../run/fleet-check.ts';
+import {
+  identityOf,
+  isUserKnown,
+  pauseRequests,
+  type RateOwner,
+  recordAnswers,
+  recordUser,
+  type StartTimes,
+  takeStartTimes,
+} from './request-rate.ts';
+
+interface Database {
+  transaction<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
+}
+
+/** The database did not answer: ask again in a second. Until then no request starts. */
+const unavailable: StartTimes = { count: 0, wait: 1000, apart: 0 };
+
+/** So many answers are recorded at the latest, and more are forgotten while there is no database. */
+const fewAnswers = 50;
+const mostAnswers = 1000;
+
+interface Observed {
+  readonly owner: RateOwner;
+  answers: (RatedAnswer | undefined)[];
+}
+
+export class CheckRates {
+  readonly #database: Database;
+  readonly #identities = new Map<string, Promise<string>>();
+  readonly #observed = new Map<string, Observed>();
+  /** Messages are answered one after the other: which user a token has must be known to all that follow. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** @returns the answer to a question; never rejects */
+  answer(message: RateMessage): Promise<RateAnswer | undefined> {
+    const answered = this.#last
+      .then(() => this.#answer(message))
+      .catch(() => ('id' in message ? { id: message.id, ...unavailable } : undefined));
+    this.#last = answered;
+    return answered;
+  }
+
+  /** Records what is left. Never rejects: the next check sees the same rate. */
+  async end(): Promise<void> {
+    await this.#last;
+    for (const observed of this.#observed.values()) await this.#record(observed).catch(() => {});
+  }
+
+  async #answer(message: RateMessage): Promise<RateAnswer | undefined> {
+    const { address, identity: token } = message;
+    const owner = { address, token };
+    const { transaction } = this.#database;
+    if (message.do === 'wants-user') {
+      const isKnown = await transaction((client) => isUserKnown(client, owner));
+      return { id: message.id, wantsUser: !isKnown, ...unavailable };
+    }
+    if (message.do === 'set-user') {
+      await this.#record(await this.#observedOf(owner));
+      await transaction((client) => recordUser(client, owner, message.user));
+      this.#identities.clear();
+      return undefined;
+    }
+    const observed = await this.#observedOf(owner);
+    if (message.do === 'observe') await this.#observe(observed, message.answer);
+    else if (message.do === 'pause')
+      await transaction((client) => pauseRequests(client, observed.owner, message.milliseconds));
+    else return { id: message.id, ...(await this.#take(observed, message.count)) };
+    return undefined;
+  }
+
+  async #observe(observed: Observed, answer: RatedAnswer | undefined): Promise<void> {
+    const { answers } = observed;
+    if (answers.length < mostAnswers) answers.push(answer);
+    const isRefused = answer?.status === 429 || answer?.status === 503 || answer?.remaining === 0;
+    if (isRefused || answers.length % fewAnswers === 0) await this.#record(observed);
+  }
+
+  #take(observed: Observed, count: number): Promise<StartTimes> {
+    return this.#recorded(observed, (client) =>
+      takeStartTimes(client, { ...observed.owner, purpose: 'check', count }),
+    );
+  }
+
+  async #record(observed: Observed): Promise<void> {
+    if (observed.answers.length > 0) await this.#recorded(observed, async () => {});
+  }
+
+  /** Does the work after the answers so far are recorded, in the same transaction. */
+  async #recorded<T>(observed: Observed, work: (client: PostgresClient) => Promise<T>): Promise<T> {
+    const { owner, answers } = observed;
+    observed.answers = [];
+    try {
+      return await this.#database.transaction(async (client) => {
+        if (answers.length > 0) await recordAnswers(client, owner, answers);
+        return await work(client);
+      });
+    } catch (error) {
+      observed.answers = [...answers, ...observed.answers];
+      throw error;
+    }
+  }
+
+  async #observedOf(owner: { readonly address: string; readonly token: string }): Promise<Observed> {
+    const key = JSON.stringify([owner.address, owner.token]);
+    const asked =
+      this.#identities.get(key) ?? this.#database.transaction((client) => identityOf(client, owner));
+    this.#identities.set(key, asked);
+    asked.catch(() => this.#identities.delete(key));
+    const identity = await asked;
+    const shared = JSON.stringify([owner.address, identity]);
+    const observed = this.#observed.get(shared) ?? {
+      owner: { address: owner.address, identity },
+      answers: [],
+    };
+    this.#observed.set(shared, observed);
+    return observed;
+  }
+}
