@@ -8,6 +8,7 @@ import { headerSchema, manifestSchema, partialSpecSchema } from '../src/manifest
 import { stackSchema } from '../src/manifest/schema/stack-schema.ts';
 import { jsonSchema } from '../src/model/define-kind.ts';
 import { policySchema } from '../src/policies/schema.ts';
+import { driftSchema } from '../src/report/json/drift-schema.ts';
 import { planSchema } from '../src/report/json/plan-schema.ts';
 import { makeCompiler as makeServerCompiler } from '../src/server/kernel/check-schema.ts';
 import { SEED_FORMATS } from '../src/server/seed/seed-formats.ts';
@@ -22,6 +23,7 @@ function schemas(): readonly object[] {
     jsonSchema(stackSchema),
     jsonSchema(policySchema),
     jsonSchema(fleetSchema),
+    jsonSchema(driftSchema),
     jsonSchema(planSchema),
   ];
 }

@@ -10,6 +10,7 @@ import type { Registry } from '../model/kind.ts';
 import { nearestWord } from '../model/nearest-word.ts';
 import { quoted } from '../model/quoted.ts';
 import { policySchema } from '../policies/schema.ts';
+import { driftSchema } from '../report/json/drift-schema.ts';
 import { planSchema } from '../report/json/plan-schema.ts';
 import {
   applyEventSchema,
@@ -26,7 +27,6 @@ import { acceptSchema } from './accept/schema.ts';
 import { approvalSchema, approvalsSchema } from './approve/schema.ts';
 import { eventsSchema } from './audit/schema.ts';
 import { doctorSchema } from './doctor/schema.ts';
-import { driftSchema } from './drift/schema.ts';
 import { explanationSchema } from './explain/schema.ts';
 import { fleetSchema } from './fleet/fleet-file.ts';
 import { fleetStatusSchema } from './fleet/schema.ts';

@@ -1,4 +1,4 @@
-/** Drift as JSON, valid against `schema.ts`; of a secret it has what a plan has. */
+/** Drift as JSON, valid against its schema; of a secret it has what a plan has. */
 import { formatAddress } from '../../model/address.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type {
@@ -9,6 +9,7 @@ import type {
   PendingResource,
   Unmanaged,
 } from '../../model/drift.ts';
+import type { DriftJson } from '../../report/json/drift-schema.ts';
 import {
   coverageJson,
   fieldJson,
@@ -25,7 +26,6 @@ import {
   placeMember,
   renderJson,
 } from '../../report/json/render-json.ts';
-import type { DriftJson } from './schema.ts';
 
 interface DriftJsonOptions {
   /** diagnostics of the command */

@@ -8,6 +8,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import type { RateAnswer, RateMessage } from '../../run/fleet-check.ts';
+import { type CheckResult, type EndedCheck, resultOf } from './check-result.ts';
 import type { Checkout } from './checkouts.ts';
 import type { FleetRepository } from './fleet-file.ts';
 
@@ -37,31 +38,17 @@ interface StackCheck {
   readonly rates: { answer(message: RateMessage): Promise<RateAnswer | undefined> };
 }
 
-/** What `trueup drift --format json` said: counts, and why it is not complete. */
-export interface CheckResult {
-  readonly error: string | undefined;
-  readonly summary:
-    | { readonly stack: string; readonly drifted: number; readonly pending: number }
-    | undefined;
-}
-
 export async function checkStack(check: StackCheck): Promise<CheckResult> {
   const temporary = await mkdtemp(join(realpathSync(check.folder), 'check-'));
   try {
     const { code, output, errors } = await runDrift(check, temporary);
-    return resultOf(code, output, errors);
+    return resultOf({ code, output, errors });
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
 }
 
-interface Ended {
-  readonly code: number | null;
-  readonly output: string;
-  readonly errors: string;
-}
-
-function runDrift(check: StackCheck, temporary: string): Promise<Ended> {
+function runDrift(check: StackCheck, temporary: string): Promise<EndedCheck> {
   const { checkout, path, signal } = check;
   const program = realpathSync(check.program);
   const stack = join(checkout.directory, posix.dirname(path), posix.basename(path));
@@ -83,7 +70,7 @@ function runDrift(check: StackCheck, temporary: string): Promise<Ended> {
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
     if (read.errors.length < maxOutput) read.errors += chunk;
   });
-  return new Promise<Ended>((resolve, reject) => {
+  return new Promise<EndedCheck>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, ...read }));
   }).finally(dispose);
@@ -147,37 +134,5 @@ function programFolders(program: string): string[] {
     for (const name of ['node_modules', 'package.json'])
       if (existsSync(join(at, name))) found.push(join(at, name));
     if (at === dirname(at)) return found;
-  }
-}
-
-function resultOf(code: number | null, output: string, errors: string): CheckResult {
-  const answer = parsed(output);
-  const summary =
-    answer?.summary === undefined || answer.stack === undefined
-      ? undefined
-      : { stack: answer.stack, drifted: answer.summary.drifted, pending: answer.summary.pending };
-  // 3: drift was found.
-  if ((code === 0 || code === 3) && summary !== undefined) return { error: undefined, summary };
-  const problems = [...(answer?.problems ?? []), ...(answer?.diagnostics ?? [])].filter(
-    ({ severity }) => severity === 'error',
-  );
-  const [first] = problems;
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
-  const error = first === undefined ? errors.trim().split('\n')[0] : `${first.message}${more}`;
-  return { error: error || `the check ended with exit code ${code}`, summary };
-}
-
-interface DriftAnswer {
-  readonly stack?: string;
-  readonly summary?: { readonly drifted: number; readonly pending: number };
-  readonly problems?: readonly { readonly severity: string; readonly message: string }[];
-  readonly diagnostics?: readonly { readonly severity: string; readonly message: string }[];
-}
-
-function parsed(output: string): DriftAnswer | undefined {
-  try {
-    return JSON.parse(output) as DriftAnswer;
-  } catch {
-    return undefined;
   }
 }

@@ -136,6 +136,7 @@ async function work(
         output?.write(`${nameOf(stack)}: ${error === undefined ? found : `the check failed: ${error}`}\n`);
       },
       onProblem,
+      clean: host.clean,
     });
     ended.unread = (await worker.readRepositories()).size;
     await worker.begin();

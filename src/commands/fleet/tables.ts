@@ -53,6 +53,23 @@ const migrations = [
      seen timestamptz not null,
      primary key (address, token)
    );`,
+  // One row for each check that ended, for 30 days.
+  `alter table trueup_fleet.stacks add column last_report json;
+   alter table trueup_fleet.stacks add column targets text[];
+   create table trueup_fleet.checks (
+     id bigint generated always as identity primary key,
+     repository text not null,
+     path text not null,
+     attempt bigint not null,
+     started timestamptz not null,
+     ended timestamptz not null,
+     error text,
+     error_code text,
+     drifted integer,
+     commit text,
+     unique (repository, path, attempt)
+   );
+   create index checks_ended on trueup_fleet.checks (ended);`,
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

@@ -8,7 +8,9 @@ import { messageOf } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
 import { type Checkout, Checkouts } from './checkouts.ts';
 import { CheckRates } from './check-rates.ts';
-import { type CheckResult, checkStack } from './check-stack.ts';
+import { noteCheck } from './check-records.ts';
+import type { CheckResult } from './check-result.ts';
+import { checkStack } from './check-stack.ts';
 import type { Fleet, FleetRepository } from './fleet-file.ts';
 import { jobSchema } from './tables.ts';
 import {
@@ -49,6 +51,8 @@ interface WorkerOptions {
   /** told of each check that ended, and of each repository that cannot be read */
   readonly onCheck: (stack: StackId, result: CheckResult) => void;
   readonly onProblem: (message: string) => void;
+  /** without the secrets that the worker knows */
+  readonly clean: <T extends object>(value: T) => T;
 }
 
 /** Why a repository could not be read, by its name. */
@@ -151,16 +155,21 @@ export class FleetWorker {
       if (started === undefined) return;
       const { attempt, tree } = started;
       const ends = AbortSignal.any([signal, this.#options.signal]);
-      const { commit, ...result } =
+      const found: CheckResult & { readonly commit?: string } =
         repository === undefined
           ? { error: 'its repository is not in fleet.yaml of this worker', summary: undefined }
           : await this.#run(repository, { path: data.path, tree, signal: ends });
+      const result = this.#options.clean(found);
       // This worker ends: what was found does not count, and another one begins again.
       if (this.#options.signal.aborted) return await database.run((client) => release(client, data, attempt));
       // Another worker has the job now.
       if (signal.aborted) return;
-      if (await database.run((client) => noteEnd(client, data, attempt, { ...result, commit })))
-        onCheck(data, result);
+      const isRecorded = await database.transaction(async (client) => {
+        if (!(await noteEnd(client, data, attempt, result))) return false;
+        await noteCheck(client, data, attempt, result);
+        return true;
+      });
+      if (isRecorded) onCheck(data, result);
     } finally {
       this.#running -= 1;
     }

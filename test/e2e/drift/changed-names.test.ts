@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { DriftJson } from '../../../src/commands/drift/schema.ts';
+import type { DriftJson } from '../../../src/report/json/drift-schema.ts';
 import type { Checkout } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { openNames } from '../../support/cli/names-scene.ts';

@@ -1,6 +1,6 @@
 // The clock of the service is not the one here: who modified the drifted resources is found by the clock of the service, which each response has.
 import { expect, it } from 'vitest';
-import type { DriftJson } from '../../../src/commands/drift/schema.ts';
+import type { DriftJson } from '../../../src/report/json/drift-schema.ts';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { DriftJson } from '../../../src/commands/drift/schema.ts';
+import type { DriftJson } from '../../../src/report/json/drift-schema.ts';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
 import { activeIn } from '../../support/report/rendered-markdown.ts';
 import { role, tagBindings, workspace } from '../../support/cli/documents.ts';

@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
-import type { DriftJson } from '../../../src/commands/drift/schema.ts';
+import type { DriftJson } from '../../../src/report/json/drift-schema.ts';
 
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';

@@ -1,7 +1,7 @@
 // --unmanaged: fields that no manifest mentions, against what the last apply saw of them.
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import type { DriftJson } from '../../../src/commands/drift/schema.ts';
+import type { DriftJson } from '../../../src/report/json/drift-schema.ts';
 import { openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
 

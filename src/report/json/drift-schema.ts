@@ -10,8 +10,8 @@ import {
   placeSchema,
   targetsSchema,
   lastModifiedSchema,
-} from '../../report/json/plan-schema.ts';
-import { partSchema } from '../../report/json/part-schema.ts';
+} from './plan-schema.ts';
+import { partSchema } from './part-schema.ts';
 
 const texts = (description: string) => Type.Array(Type.String(), { description });
 

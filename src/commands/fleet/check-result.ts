@@ -1,0 +1,136 @@
+/** What one check of a stack found, as `trueup drift --format json` says it, or why it is not complete. */
+import { compileSchema } from '../../manifest/schema/compile-schema.ts';
+import { jsonSchema } from '../../model/define-kind.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
+import { type DriftJson, driftSchema } from '../../report/json/drift-schema.ts';
+
+/** How the process of a check ended. */
+export interface EndedCheck {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+export interface CheckResult {
+  /** why the check is not complete: what was read then says nothing about drift */
+  readonly error: string | undefined;
+  /** of the problem that ended it; absent where it had none of a code */
+  readonly errorCode?: string | undefined;
+  readonly summary: CheckSummary | undefined;
+  /** absent where the process printed none; of a check that is not complete, what it could read */
+  readonly report?: DriftJson | undefined;
+}
+
+export interface CheckSummary {
+  readonly stack: string;
+  /** resources that are not as they were last applied, or whose names refer to other objects */
+  readonly drifted: number;
+  /** resources that the files change */
+  readonly pending: number;
+}
+
+export function resultOf({ code, output, errors }: EndedCheck): CheckResult {
+  const answer = parsed(output);
+  const report = answer === undefined ? undefined : validReport(answer);
+  const found = { report, summary: report && summaryOf(report) };
+  // 3: drift was found.
+  if ((code === 0 || code === 3) && report !== undefined) return { error: undefined, ...found };
+  const problems = [...problemsIn(answer, 'problems'), ...problemsIn(answer, 'diagnostics')];
+  const [first] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  const said = first === undefined ? errors.trim().split('\n')[0] : `${first.message}${more}`;
+  const error = said || `the check ended with exit code ${code}`;
+  return { error, errorCode: first?.code, ...found };
+}
+
+function summaryOf({ stack, drifted, changedNames, pending }: DriftJson): CheckSummary {
+  return { stack, drifted: driftedAddresses({ drifted, changedNames }).length, pending: pending.length };
+}
+
+/** Each resource once, in order. */
+export function driftedAddresses({
+  drifted,
+  changedNames,
+}: Pick<DriftJson, 'drifted' | 'changedNames'>): string[] {
+  return [...new Set([...drifted, ...changedNames].map(({ address }) => address))].sort();
+}
+
+interface Problem {
+  readonly code: string | undefined;
+  readonly message: string;
+}
+
+/** The errors of a list. */
+function problemsIn(answer: Json | undefined, member: string): Problem[] {
+  const list = isJsonObject(answer) ? answer[member] : undefined;
+  if (!Array.isArray(list)) return [];
+  return (list as readonly Json[]).flatMap((one) => {
+    if (!isJsonObject(one) || one['severity'] !== 'error' || typeof one['message'] !== 'string') return [];
+    const { code } = one;
+    return [{ code: typeof code === 'string' ? code : undefined, message: one['message'] }];
+  });
+}
+
+/** Rules of a stack run in the process that prints it: what they print must not pass for a report. */
+function validReport(answer: Json): DriftJson | undefined {
+  const check = compileSchema(driftSchema, () => jsonSchema(driftSchema));
+  return check(answer).length === 0 ? (answer as unknown as DriftJson) : undefined;
+}
+
+function parsed(output: string): Json | undefined {
+  try {
+    return JSON.parse(output) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+// What of a report is kept in the database.
+
+/** In bytes. */
+const maxReportBytes = 1_000_000;
+
+/** In bytes: of the values of one field, where the report is too large. */
+const maxValueBytes = 2_000;
+
+/** The report as JSON with at most so many bytes. Its lists are cut; its counts stay those of the whole. */
+export function boundedReport(report: DriftJson, max = maxReportBytes): string {
+  let text = JSON.stringify(report);
+  for (const most of [1000, 200, 40, 8, 0]) {
+    if (Buffer.byteLength(text) <= max) break;
+    text = JSON.stringify(cut(report, most));
+  }
+  return text;
+}
+
+type Field = DriftJson['drifted'][number]['fields'][number];
+
+function cut(report: DriftJson, most: number): DriftJson {
+  const first = <T>(all: readonly T[]): T[] => all.slice(0, most);
+  const short = <T extends { fields: Field[] }>(all: readonly T[]): T[] =>
+    first(all).map((one) => ({ ...one, fields: first(one.fields).map(withoutLongValues) }));
+  const { coverage, selection, diagnostics, unmanaged } = report;
+  return {
+    ...report,
+    drifted: short(report.drifted),
+    changedNames: first(report.changedNames),
+    pending: short(report.pending),
+    unrecorded: first(report.unrecorded),
+    untold: first(report.untold),
+    problems: first(report.problems),
+    coverage: { ...coverage, ledgerNotes: [], targets: [] },
+    ...(selection === undefined ? {} : { selection: first(selection) }),
+    ...(diagnostics === undefined ? {} : { diagnostics: first(diagnostics) }),
+    ...(unmanaged === undefined
+      ? {}
+      : { unmanaged: { ...unmanaged, resources: short(unmanaged.resources) } }),
+  };
+}
+
+function withoutLongValues(field: Field): Field {
+  const { names: _, redacted: __, ...rest } = field;
+  if (Buffer.byteLength(JSON.stringify(field)) <= maxValueBytes) return field;
+  const side = (name: 'before' | 'after') =>
+    rest[name] === undefined ? {} : { [name]: `${JSON.stringify(rest[name]).length} characters` };
+  return { ...rest, shape: 'scalar', ...side('before'), ...side('after') };
+}
