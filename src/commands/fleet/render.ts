@@ -1,6 +1,7 @@
 /** What `trueup fleet status` prints. */
 import { counted, quoted } from '../../model/quoted.ts';
 import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
+import { printable } from '../../report/view/printable.ts';
 import { printJson, type Terminal, textOutput } from '../../run/terminal.ts';
 import type { StackId, StackStatus } from './schedule.ts';
 
@@ -18,10 +19,14 @@ function standingOf({ isStale, error, lastComplete, summary }: StackStatus): Sta
   return lastComplete === undefined ? 'working' : 'in-sync';
 }
 
-export function printStatus(
-  { now, stacks }: { readonly now: number; readonly stacks: readonly StackStatus[] },
-  terminal: Terminal,
-): void {
+interface FleetStatus {
+  readonly now: number;
+  readonly stacks: readonly StackStatus[];
+  /** of fleet files, and the hosts of the workers that have them */
+  readonly problems: readonly { readonly message: string; readonly hosts: readonly string[] }[];
+}
+
+export function printStatus({ now, stacks, problems }: FleetStatus, terminal: Terminal): void {
   const standings = stacks.map(standingOf);
   const count = (standing: Standing) => standings.filter((one) => one === standing).length;
   const summary = {
@@ -35,6 +40,7 @@ export function printStatus(
       version: 1,
       summary,
       stacks: stacks.map((stack, index) => jsonOf(stack, standings[index] ?? 'working')),
+      ...(problems.length === 0 ? {} : { fleetFile: problems }),
       ...diagnosticsMember(reported),
     }),
   );
@@ -44,6 +50,8 @@ export function printStatus(
   output.write(
     `${counted(stacks.length, 'stack')}: ${stale} stale, ${attention} in need of attention, ${working} waiting for a first check, ${inSync} in sync\n`,
   );
+  for (const { message, hosts } of problems)
+    output.write(`  workers on ${hosts.map(printable).join(', ')}: ${printable(message)}\n`);
   const width = Math.max(0, ...stacks.map((stack) => nameOf(stack).length));
   for (const stack of stacks) output.write(`  ${nameOf(stack).padEnd(width)}  ${describe(stack, now)}\n`);
 }

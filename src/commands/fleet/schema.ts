@@ -32,6 +32,11 @@ export const fleetStatusSchema = Type.Object(
     version: Type.Literal(1),
     summary: Type.Object({ stale: count, attention: count, working: count, inSync: count }, closed),
     stacks: Type.Array(stack),
+    fleetFile: Type.Optional(
+      Type.Array(Type.Object({ message: Type.String(), hosts: Type.Array(Type.String()) }, closed), {
+        description: 'why workers do not use the newest version of fleet.yaml, and which ones',
+      }),
+    ),
     diagnostics: Type.Optional(
       Type.Array(diagnosticSchema, { description: 'what the command said besides' }),
     ),

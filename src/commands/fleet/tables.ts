@@ -70,6 +70,26 @@ const migrations = [
      unique (repository, path, attempt)
    );
    create index checks_ended on trueup_fleet.checks (ended);`,
+  `create table trueup_fleet.workers (
+     id text primary key,
+     host text not null,
+     process integer not null,
+     fleet text not null,
+     version text not null,
+     started timestamptz not null,
+     last_seen timestamptz not null,
+     concurrency integer not null,
+     shard text,
+     running integer not null,
+     problem text
+   );
+   create table trueup_fleet.repositories (
+     fleet text not null,
+     name text not null,
+     named timestamptz not null,
+     problem text,
+     primary key (fleet, name)
+   );`,
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

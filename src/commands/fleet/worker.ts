@@ -35,6 +35,7 @@ interface FleetDatabase {
 }
 
 interface WorkerOptions {
+  /** read at each use: it may change */
   readonly fleet: Fleet;
   readonly database: FleetDatabase;
   /** for checkouts and temporary files, of this worker alone */

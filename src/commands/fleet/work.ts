@@ -1,0 +1,119 @@
+/** The life of one worker: it reads its fleet file and the repositories, takes what is due, and says that it is there. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { counted } from '../../model/quoted.ts';
+import type { CommonOptions } from '../../run/command-options.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import type { Output } from '../../run/progress.ts';
+import { listenForEnd } from '../../run/stop-signals.ts';
+import { type CommandContext, printWarnings, textOutput } from '../../run/terminal.ts';
+import { openDatabase } from './database.ts';
+import type { CheckResult } from './check-result.ts';
+import { startHeartbeat } from './heartbeat.ts';
+import { type KeptFleet, openFleetFile } from './kept-fleet.ts';
+import { nameOf } from './render.ts';
+import type { Shard, StackId } from './schedule.ts';
+import { FleetWorker } from './worker.ts';
+import { WorkerLife } from './worker-life.ts';
+
+export interface WorkOptions extends CommonOptions {
+  readonly concurrency: number;
+  readonly shard?: Shard;
+}
+
+const needsPackage =
+  'the single executable cannot restrict what the stacks of a fleet read: install trueup with npm for "trueup fleet"';
+
+/** What a worker shows of itself to its console. */
+export interface ServedWorker {
+  readonly file: KeptFleet;
+  /** milliseconds since 1970, by `host.now`, of its last look at the schedule; undefined before the first one */
+  lastLook(): number | undefined;
+}
+
+interface Working extends CommandContext {
+  /** ends when nothing is due */
+  readonly once: boolean;
+  /** what is open as long as the worker is */
+  readonly serve?: (worker: ServedWorker) => Promise<{ close(): Promise<void> }>;
+}
+
+export async function work(
+  path: string | undefined,
+  options: WorkOptions,
+  { host, terminal, once, serve }: Working,
+): Promise<ExitCode> {
+  const { program } = host;
+  if (program === undefined) throw new CommandStop('usage', needsPackage);
+  const file = await openFleetFile(resolve(host.cwd, path ?? 'fleet.yaml'));
+  printWarnings(terminal, file.warnings);
+  const { runEnded } = listenForEnd(host);
+  const database = await openDatabase(host);
+  const folder = await mkdtemp(join(tmpdir(), 'trueup-fleet-'));
+  const closing: (() => Promise<void>)[] = [];
+  const onProblem = (message: string) => void host.stderr.write(`warning: ${message}\n`);
+  const counts = countChecks(textOutput(terminal));
+  const { concurrency, shard } = options;
+  try {
+    const worker = new FleetWorker({
+      ...{ database, folder, env: host.env, signal: runEnded, shard, program, concurrency, onProblem },
+      get fleet() {
+        return file.fleet;
+      },
+      onCheck: counts.note,
+      clean: host.clean,
+    });
+    const loop = { worker, file, database, once, concurrency, signal: runEnded, now: host.now, onProblem };
+    const life = new WorkerLife({ ...loop, clean: host.clean });
+    const beating = { host, database, file, concurrency, shard, running: () => worker.running };
+    const heartbeat = await startHeartbeat(beating);
+    closing.push(() => heartbeat.stop());
+    const served = await serve?.({ file, lastLook: () => life.lastLook });
+    if (served !== undefined) closing.push(() => served.close());
+    const unread = await life.readRepositories();
+    await worker.begin();
+    await life.run();
+    await closeAll(closing);
+    // Before the counts: checks that run are ended, and given back.
+    await database.close();
+    counts.print();
+    if (runEnded.aborted && once) return exitCodes.interrupted;
+    if (counts.failed > 0 || unread > 0) return exitCodes.error;
+    return counts.drifted > 0 ? exitCodes.drift : exitCodes.done;
+  } finally {
+    await closeAll(closing);
+    await database.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Each one once, the newest first. */
+async function closeAll(closing: (() => Promise<void>)[]): Promise<void> {
+  for (const close of closing.splice(0).reverse()) await close();
+}
+
+/** Counts the checks of a worker, and prints each. */
+function countChecks(output: Output | undefined) {
+  const counts = { complete: 0, failed: 0, drifted: 0 };
+  return {
+    get failed() {
+      return counts.failed;
+    },
+    get drifted() {
+      return counts.drifted;
+    },
+    note: (stack: StackId, { error, summary }: CheckResult) => {
+      counts[error === undefined ? 'complete' : 'failed'] += 1;
+      const drifted = summary?.drifted ?? 0;
+      if (drifted > 0) counts.drifted += 1;
+      const found = drifted === 0 ? 'no drift' : `${counted(drifted, 'resource')} drifted`;
+      output?.write(`${nameOf(stack)}: ${error === undefined ? found : `the check failed: ${error}`}\n`);
+    },
+    print: () => {
+      const all = counts.complete + counts.failed;
+      output?.write(`${counted(all, 'check')}: ${counts.drifted} with drift, ${counts.failed} failed\n`);
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/** The loop of a worker: once a minute it reads its fleet file and the repositories, and each half second it takes what is due. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+import { messageOf } from '../../model/error-message.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import type { KeptFleet } from './kept-fleet.ts';
+import type { FleetWorker } from './worker.ts';
+import { nameRepositories } from './workers.ts';
+
+/** Milliseconds between two looks at the schedule. */
+const tick = 500;
+
+/** Milliseconds between two reads of the fleet file and the repositories. */
+const readInterval = 60_000;
+
+/** Milliseconds for which `fleet run` waits for a database that went away. `fleet work` waits for ever. */
+const longestOutage = 60_000;
+
+interface Life {
+  readonly worker: FleetWorker;
+  readonly file: KeptFleet;
+  readonly database: { run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T> };
+  /** ends when nothing is due and nothing runs */
+  readonly once: boolean;
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+  readonly onProblem: (message: string) => void;
+  readonly clean: <T extends object>(value: T) => T;
+}
+
+export class WorkerLife {
+  readonly #life: Life;
+  #lastLook: number | undefined;
+  #outageSince: number | undefined;
+  /** of the fleet file, which is reported once */
+  #problem: string | undefined;
+
+  constructor(life: Life) {
+    this.#life = life;
+  }
+
+  /** milliseconds since 1970 of the last look at the schedule to which the database answered */
+  get lastLook(): number | undefined {
+    return this.#lastLook;
+  }
+
+  /** @returns how many repositories cannot be read */
+  async readRepositories(): Promise<number> {
+    const { worker, file, database, clean } = this.#life;
+    const { name: fleet, repositories } = file.fleet;
+    const unread = await worker.readRepositories();
+    const names = repositories.map(({ name }) => name);
+    const messages = new Map(Object.entries(clean(Object.fromEntries(unread))));
+    await this.#bridge(() =>
+      database.run((client) => nameRepositories(client, { fleet, names, unread: messages })),
+    );
+    return unread.size;
+  }
+
+  /** Until the signal, or until nothing is left to do. @throws CommandStop when the database is away for too long */
+  async run(): Promise<void> {
+    const { once, signal, now } = this.#life;
+    let idle = 0;
+    let readAt = now();
+    // The end of another worker's transaction may make something due: after three quiet ticks nothing is left for this worker.
+    while (!signal.aborted && !(once && idle > 2)) {
+      if (!once && now() - readAt > readInterval) {
+        await this.#readAgain();
+        readAt = now();
+      }
+      idle = (await this.#bridge(() => this.#isQuiet())) ? idle + 1 : 0;
+      await sleep(tick, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async #readAgain(): Promise<void> {
+    const { file, onProblem } = this.#life;
+    await file.refresh();
+    if (file.problem !== undefined && file.problem !== this.#problem) onProblem(file.problem);
+    this.#problem = file.problem;
+    await this.readRepositories();
+  }
+
+  /** Sends what is due. @returns whether there was nothing, nothing runs here, and nothing waits in the queue */
+  async #isQuiet(): Promise<boolean> {
+    const { worker, concurrency, now } = this.#life;
+    const free = 2 * concurrency - worker.running;
+    const sent = free > 0 ? await worker.dispatch(free) : 0;
+    this.#lastLook = now();
+    return sent === 0 && worker.running === 0 && (await worker.waiting()) === 0;
+  }
+
+  /** The result of the work; undefined while there is no database, which is reported once. */
+  async #bridge<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const { once, now, signal, onProblem } = this.#life;
+    try {
+      const result = await work();
+      this.#outageSince = undefined;
+      return result;
+    } catch (error) {
+      if (!(error instanceof CommandStop)) throw error;
+      if (signal.aborted) return undefined;
+      if (this.#outageSince === undefined) onProblem(`${messageOf(error)}; the worker tries again`);
+      this.#outageSince ??= now();
+      if (once && now() - this.#outageSince > longestOutage) throw error;
+      return undefined;
+    }
+  }
+}

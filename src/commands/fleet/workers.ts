@@ -1,0 +1,99 @@
+/**
+ * Which workers there are, and which repositories their fleet files have. Nothing is decided by these rows but two things: a worker that
+ * is gone is forgotten, and the stacks of a repository that left the fleet end.
+ */
+import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+
+/** Seconds between two heartbeats of a worker. */
+export const heartbeatSeconds = 10;
+
+/** Seconds after which a worker without a heartbeat is shown as silent, and as many more until its row goes. */
+export const silentAfterSeconds = 60;
+const forgottenAfterSeconds = 3600;
+
+/** Seconds for which no worker may have named a repository before it counts as gone. */
+const leftAfterSeconds = 600;
+
+interface WorkerRow {
+  readonly id: string;
+  readonly host: string;
+  readonly process: number;
+  /** the name of its fleet */
+  readonly fleet: string;
+  readonly version: string;
+  readonly concurrency: number;
+  /** such as 2/8 */
+  readonly shard: string | undefined;
+  /** checks at this moment */
+  readonly running: number;
+  /** why its newest fleet file is not used */
+  readonly problem: string | undefined;
+}
+
+/** A heartbeat. Rows of workers that are gone for an hour are removed. */
+export async function noteWorker(client: PostgresClient, worker: WorkerRow): Promise<void> {
+  const { id, host, process, fleet, version, concurrency, shard, running, problem } = worker;
+  await client.query(
+    `insert into trueup_fleet.workers (id, host, process, fleet, version, concurrency, shard, running, problem, started, last_seen)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, trueup_fleet.now(), trueup_fleet.now())
+     on conflict (id) do update set fleet = excluded.fleet, running = excluded.running, problem = excluded.problem, last_seen = excluded.last_seen`,
+    [id, host, process, fleet, version, concurrency, shard ?? null, running, problem ?? null],
+  );
+  await client.query(
+    `delete from trueup_fleet.workers where last_seen < trueup_fleet.now() - make_interval(secs => ${forgottenAfterSeconds})`,
+  );
+}
+
+/** For a worker that ends in order. */
+export async function forgetWorker(client: PostgresClient, id: string): Promise<void> {
+  await client.query('delete from trueup_fleet.workers where id = $1', [id]);
+}
+
+/** The repositories of one fleet file, after they were read. */
+interface NamedRepositories {
+  /** the name of the fleet */
+  readonly fleet: string;
+  readonly names: readonly string[];
+  /** why some could not be read, by name */
+  readonly unread: ReadonlyMap<string, string>;
+}
+
+/**
+ * Notes which repositories the fleet has. One that no worker of a fleet of this name has named for ten minutes has left it: workers with
+ * the old file still name it, so they and those with the new one do not undo each other's work. A repository that a fleet of another name
+ * has stays. The stacks of one that left end as removed and keep their history; when it comes back, they are due at once.
+ */
+export async function nameRepositories(
+  client: PostgresClient,
+  { fleet, names, unread }: NamedRepositories,
+): Promise<void> {
+  await client.query(
+    `insert into trueup_fleet.repositories (fleet, name, named, problem)
+     select $1, name, trueup_fleet.now(), problem from unnest($2::text[], $3::text[]) as given (name, problem)
+     on conflict (fleet, name) do update set named = excluded.named, problem = excluded.problem`,
+    [fleet, names, names.map((name) => unread.get(name) ?? null)],
+  );
+  await client.query(
+    `with gone as (
+       delete from trueup_fleet.repositories
+       where fleet = $1 and not (name = any($2::text[])) and named < trueup_fleet.now() - make_interval(secs => ${leftAfterSeconds})
+       returning name
+     )
+     update trueup_fleet.stacks as stack set removed = trueup_fleet.now() from gone
+     where stack.repository = gone.name and stack.removed is null
+       and not exists (select from trueup_fleet.repositories as other where other.name = gone.name and other.fleet <> $1)`,
+    [fleet, names],
+  );
+}
+
+/** What workers say of their fleet files: each problem once, with the hosts that have it. */
+export async function readFleetProblems(
+  client: PostgresClient,
+): Promise<readonly { readonly message: string; readonly hosts: readonly string[] }[]> {
+  const { rows } = await client.query(
+    `select problem, array_agg(distinct host order by host) as hosts from trueup_fleet.workers
+     where problem is not null and last_seen > trueup_fleet.now() - make_interval(secs => ${silentAfterSeconds})
+     group by problem order by problem`,
+  );
+  return rows.map(({ problem, hosts }) => ({ message: problem, hosts }));
+}

@@ -1,0 +1,134 @@
+// Which workers and repositories a fleet has, in a real PostgreSQL whose time the tests move.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openFleetFile } from '../../../src/commands/fleet/kept-fleet.ts';
+import { readStatus, scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
+import {
+  forgetWorker,
+  nameRepositories,
+  noteWorker,
+  readFleetProblems,
+} from '../../../src/commands/fleet/workers.ts';
+import { openFleetDatabase } from '../../support/fleet/database.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+const bin = findPostgres();
+let server: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) server = startPostgres(bin);
+});
+afterAll(() => server?.stop());
+
+const minute = 60_000;
+
+async function openRepositories() {
+  const { client, ...database } = await openFleetDatabase(server);
+  const add = (repository: string) =>
+    scheduleStacks(client, repository, [{ repository, path: 'trueup.yaml', tree: 'first', seconds: 900 }]);
+  const name = (names: readonly string[], fleet = 'acme') =>
+    nameRepositories(client, { fleet, names, unread: new Map() });
+  const left = async () => (await readStatus(client)).stacks.map(({ repository }) => repository);
+  return { client, ...database, add, name, left };
+}
+
+describe.skipIf(bin === undefined)('The workers of a fleet', () => {
+  const worker = {
+    ...{ host: 'one.example', process: 7, fleet: 'acme', version: '1', concurrency: 4 },
+    ...{ shard: undefined, running: 0, problem: undefined },
+  };
+
+  it('are known while they send heartbeats, and are forgotten an hour later', async () => {
+    const { client, advance } = await openFleetDatabase(server);
+    const ids = async () => (await client.query('select id from trueup_fleet.workers order by id')).rows;
+    await noteWorker(client, { ...worker, id: 'a' });
+    await noteWorker(client, { ...worker, id: 'b', problem: 'line 3: no' });
+    expect(await readFleetProblems(client)).toEqual([{ message: 'line 3: no', hosts: ['one.example'] }]);
+    await advance(2 * minute);
+    await noteWorker(client, { ...worker, id: 'a' });
+    expect(await readFleetProblems(client)).toEqual([]);
+    expect(await ids()).toHaveLength(2);
+    await advance(59 * minute);
+    await noteWorker(client, { ...worker, id: 'a' });
+    expect(await ids()).toEqual([{ id: 'a' }]);
+    await forgetWorker(client, 'a');
+    expect(await ids()).toEqual([]);
+  });
+
+  it('end the stacks of a repository ten minutes after it left fleet.yaml', async () => {
+    const { add, name, left, advance, client } = await openRepositories();
+    await add('kept');
+    await add('gone');
+    await name(['kept', 'gone']);
+    await advance(9 * minute);
+    await name(['kept']);
+    expect(await left()).toEqual(['gone', 'kept']);
+    await advance(2 * minute);
+    await name(['kept']);
+    expect(await left()).toEqual(['kept']);
+    // The row stays: it has the history.
+    const { rows } = await client.query(`select removed is not null as is from trueup_fleet.stacks`);
+    expect(rows).toHaveLength(2);
+    // It comes back, and is due at once.
+    await add('gone');
+    await name(['kept', 'gone']);
+    expect(await left()).toEqual(['gone', 'kept']);
+  });
+
+  it('do not end the stacks of a repository that a worker with an older file still has', async () => {
+    const { add, name, left, advance } = await openRepositories();
+    await add('old');
+    await name(['new', 'old']);
+    for (let passed = 0; passed < 30; passed += 1) {
+      await advance(minute);
+      await name(['new']);
+      await name(['new', 'old']);
+    }
+    expect(await left()).toEqual(['old']);
+  });
+
+  it('do not end the stacks of a fleet with another name, also while its workers are away', async () => {
+    const { add, name, left, advance } = await openRepositories();
+    await add('theirs');
+    await add('shared');
+    await name(['theirs', 'shared'], 'other');
+    await name(['ours', 'shared']);
+    await advance(24 * 60 * minute);
+    await name(['ours']);
+    expect(await left()).toEqual(['shared', 'theirs']);
+    await name(['theirs'], 'other');
+    expect(await left()).toEqual(['theirs']);
+  });
+});
+
+describe('A fleet file that changes', () => {
+  const text = (repositories: readonly string[], more = '') =>
+    JSON.stringify({
+      apiVersion: 'trueup.dev/v1',
+      kind: 'Fleet',
+      metadata: { name: 'acme' },
+      spec: { repositories: repositories.map((name) => ({ name, url: 'https://git.example.com/acme' })) },
+    }) + more;
+
+  it('is used in its last valid version, and says what is wrong with the newest one', async () => {
+    const path = join(temporaryFolder(), 'fleet.yaml');
+    writeFileSync(path, text(['one']));
+    const file = await openFleetFile(path);
+    const names = () => file.fleet.repositories.map(({ name }) => name);
+    writeFileSync(path, text(['one', 'Two']));
+    await file.refresh();
+    expect(names()).toEqual(['one']);
+    expect(file.problem).toMatch(
+      /^the new version of the fleet file is not valid, so the last valid one stays in use: line 1: /,
+    );
+    writeFileSync(path, text(['one', 'two']));
+    await file.refresh();
+    expect(names()).toEqual(['one', 'two']);
+    expect(file.problem).toBeUndefined();
+    writeFileSync(path, '');
+    await file.refresh();
+    expect(names()).toEqual(['one', 'two']);
+    expect(file.problem).toContain('must hold one document');
+  });
+});
