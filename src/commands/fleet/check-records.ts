@@ -1,20 +1,42 @@
 /** What is kept of each check: a row for 30 days, and of each stack the report of its last complete check. */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
-import type { DriftJson } from '../../report/json/drift-schema.ts';
 import { boundedReport, type CheckResult } from './check-result.ts';
-import type { StackId } from './schedule.ts';
+import { noteDrift } from './drift-records.ts';
+import { noteEnd } from './schedule.ts';
+import type { StackId } from './stack-id.ts';
+import { noteTargets, type PauseChange, targetAddresses, targetResults } from './target-pauses.ts';
 
 const daysKept = 30;
 
 /** Rows that are deleted at a time: each check deletes as many as there are new ones, and some more. */
 const deletedAtOnce = 20;
 
-/** Records a check whose end was recorded, in the same transaction; a second time changes nothing. */
-export async function noteCheck(
+/** A check, and the commit that it was of. */
+export type FoundCheck = CheckResult & { readonly commit?: string };
+
+/**
+ * Records the end of a check with all that it means, in one transaction.
+ * @returns pauses of targets that it begins or ends; undefined where another attempt began, so that this one says nothing
+ */
+export async function recordEnd(
+  client: PostgresClient,
+  stack: StackId,
+  attempt: string,
+  result: FoundCheck,
+): Promise<PauseChange[] | undefined> {
+  if (!(await noteEnd(client, stack, attempt, result))) return undefined;
+  await noteCheck(client, stack, attempt, result);
+  const { error, report } = result;
+  if (error === undefined && report !== undefined) await noteDrift(client, stack, report);
+  return noteTargets(client, stack, targetResults(report));
+}
+
+/** Once for each attempt. */
+async function noteCheck(
   client: PostgresClient,
   { repository, path }: StackId,
   attempt: string,
-  { error, errorCode, summary, report, commit }: CheckResult & { readonly commit?: string },
+  { error, errorCode, summary, report, commit }: FoundCheck,
 ): Promise<void> {
   const isComplete = error === undefined;
   await client.query(
@@ -40,14 +62,6 @@ export async function noteCheck(
       [repository, path, targets],
     );
   await deleteOldChecks(client);
-}
-
-/** The addresses that a stack uses, as far as a report has them. */
-function targetAddresses(report: Pick<DriftJson, 'targets'> | undefined): string[] {
-  const addresses = (report?.targets ?? []).flatMap(({ url }) =>
-    /^https?:/.test(url) && URL.canParse(url) ? [new URL(url).origin] : [],
-  );
-  return [...new Set(addresses)].sort();
 }
 
 async function deleteOldChecks(client: PostgresClient): Promise<void> {

@@ -21,7 +21,7 @@ export interface CheckResult {
   readonly report?: DriftJson | undefined;
 }
 
-export interface CheckSummary {
+interface CheckSummary {
   readonly stack: string;
   /** resources that are not as they were last applied, or whose names refer to other objects */
   readonly drifted: number;

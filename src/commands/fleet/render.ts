@@ -3,7 +3,8 @@ import { counted, quoted } from '../../model/quoted.ts';
 import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
 import { printable } from '../../report/view/printable.ts';
 import { printJson, type Terminal, textOutput } from '../../run/terminal.ts';
-import type { StackId, StackStatus } from './schedule.ts';
+import type { StackStatus } from './schedule.ts';
+import type { StackId } from './stack-id.ts';
 
 type Standing = 'attention' | 'stale' | 'working' | 'in-sync';
 

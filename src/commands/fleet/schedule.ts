@@ -4,14 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
-
-/** A stack of a fleet: its name alone is not unique. */
-export interface StackId {
-  /** name of the repository in fleet.yaml */
-  readonly repository: string;
-  /** of the stack file, from the root of the repository */
-  readonly path: string;
-}
+import { closeRemoved } from './drift-records.ts';
+import type { StackId } from './stack-id.ts';
+import { isPausedSql, takeProbes } from './target-pauses.ts';
 
 interface ScheduledStack extends StackId {
   /** between two checks */
@@ -75,6 +70,7 @@ export async function scheduleStacks(
      where repository = $1 and removed is null and not (path = any($2::text[]))`,
     [repository, stacks.map(({ path }) => path)],
   );
+  await closeRemoved(client, repository);
 }
 
 /** A part of all stacks: the part with this index, from 0, of so many equal parts. */
@@ -92,18 +88,20 @@ interface Taking {
 
 /**
  * Takes at most `limit` stacks that are due: those of the shard first, then those that have been due the longest. They count as taken until
- * they are reported, or for an hour.
+ * they are reported, or for an hour. Of the stacks of a target that is paused, at most one is taken, to see whether the target is back.
  */
 export async function takeDue(
   client: PostgresClient,
   limit: number,
   { repositories, shard: { index, of } = { index: 0, of: 1 } }: Taking,
 ): Promise<StackId[]> {
+  const probes = await takeProbes(client, { repositories, seconds: longestCheck });
   const { rows } = await client.query(
     `with due as (
        select repository, path from trueup_fleet.stacks
        where removed is null and repository = any($4) and (next_due <= trueup_fleet.now() or forced)
          and (queued_until is null or queued_until < trueup_fleet.now())
+         and not ${isPausedSql('stacks')}
        order by floor(phase * $3) <> $2, next_due for update skip locked limit $1
      )
      update trueup_fleet.stacks as taken
@@ -112,7 +110,7 @@ export async function takeDue(
      returning taken.repository, taken.path`,
     [limit, index, of, repositories],
   );
-  return rows.map(({ repository, path }) => ({ repository, path }));
+  return [...probes, ...rows.map(({ repository, path }) => ({ repository, path }))];
 }
 
 interface Started {
@@ -122,16 +120,22 @@ interface Started {
   readonly tree: string;
 }
 
-/** Records that a check begins. @returns undefined when the stack is gone */
+/** Records that a check begins. @returns undefined when the stack is gone, or a target of it is paused meanwhile */
 export async function noteStart(
   client: PostgresClient,
   { repository, path }: StackId,
 ): Promise<Started | undefined> {
   const { rows } = await client.query(
     `update trueup_fleet.stacks set last_started = trueup_fleet.now(), attempt = attempt + 1
-     where repository = $1 and path = $2 and removed is null returning attempt::text, tree`,
+     where repository = $1 and path = $2 and removed is null and not ${isPausedSql('stacks')}
+     returning attempt::text, tree`,
     [repository, path],
   );
+  if (rows.length === 0)
+    await client.query(
+      'update trueup_fleet.stacks set queued_until = null where repository = $1 and path = $2',
+      [repository, path],
+    );
   return rows[0] as Started | undefined;
 }
 

@@ -90,6 +90,44 @@ const migrations = [
      problem text,
      primary key (fleet, name)
    );`,
+  // Drift from the check that found it first to the one that found it gone, and targets that are not asked for a while.
+  `create table trueup_fleet.drifts (
+     id bigint generated always as identity primary key,
+     repository text not null,
+     path text not null,
+     stack text not null,
+     hash text not null,
+     opened timestamptz not null,
+     changed timestamptz not null,
+     closed timestamptz,
+     closed_because text,
+     resources integer not null,
+     report json not null
+   );
+   create unique index drifts_open on trueup_fleet.drifts (repository, path) where closed is null;
+   create index drifts_of_stack on trueup_fleet.drifts (repository, path, opened);
+   create table trueup_fleet.target_failures (
+     address text not null,
+     class text not null,
+     repository text not null,
+     path text not null,
+     at timestamptz not null,
+     primary key (address, class, repository, path)
+   );
+   create table trueup_fleet.target_pauses (
+     id bigint generated always as identity primary key,
+     address text not null,
+     since timestamptz not null,
+     until timestamptz,
+     class text not null,
+     reason text not null,
+     stacks integer not null,
+     next_probe timestamptz not null,
+     probes integer not null default 0,
+     probe_repository text,
+     probe_path text
+   );
+   create unique index target_pauses_open on trueup_fleet.target_pauses (address) where until is null;`,
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

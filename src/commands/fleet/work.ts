@@ -14,7 +14,8 @@ import type { CheckResult } from './check-result.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { type KeptFleet, openFleetFile } from './kept-fleet.ts';
 import { nameOf } from './render.ts';
-import type { Shard, StackId } from './schedule.ts';
+import type { Shard } from './schedule.ts';
+import type { StackId } from './stack-id.ts';
 import { FleetWorker } from './worker.ts';
 import { WorkerLife } from './worker-life.ts';
 

@@ -8,20 +8,14 @@ import { messageOf } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
 import { type Checkout, Checkouts } from './checkouts.ts';
 import { CheckRates } from './check-rates.ts';
-import { noteCheck } from './check-records.ts';
+import { type FoundCheck, recordEnd } from './check-records.ts';
 import type { CheckResult } from './check-result.ts';
 import { checkStack } from './check-stack.ts';
 import type { Fleet, FleetRepository } from './fleet-file.ts';
 import { jobSchema } from './tables.ts';
-import {
-  noteEnd,
-  noteStart,
-  release,
-  scheduleStacks,
-  type Shard,
-  type StackId,
-  takeDue,
-} from './schedule.ts';
+import { pauseMessage } from './target-pauses.ts';
+import { noteStart, release, scheduleStacks, type Shard, takeDue } from './schedule.ts';
+import type { StackId } from './stack-id.ts';
 
 /** The queue of checks. */
 export const checkQueue = 'checks';
@@ -156,7 +150,7 @@ export class FleetWorker {
       if (started === undefined) return;
       const { attempt, tree } = started;
       const ends = AbortSignal.any([signal, this.#options.signal]);
-      const found: CheckResult & { readonly commit?: string } =
+      const found: FoundCheck =
         repository === undefined
           ? { error: 'its repository is not in fleet.yaml of this worker', summary: undefined }
           : await this.#run(repository, { path: data.path, tree, signal: ends });
@@ -165,12 +159,10 @@ export class FleetWorker {
       if (this.#options.signal.aborted) return await database.run((client) => release(client, data, attempt));
       // Another worker has the job now.
       if (signal.aborted) return;
-      const isRecorded = await database.transaction(async (client) => {
-        if (!(await noteEnd(client, data, attempt, result))) return false;
-        await noteCheck(client, data, attempt, result);
-        return true;
-      });
-      if (isRecorded) onCheck(data, result);
+      const changes = await database.transaction((client) => recordEnd(client, data, attempt, result));
+      if (changes === undefined) return;
+      onCheck(data, result);
+      for (const change of changes) this.#options.onProblem(pauseMessage(change));
     } finally {
       this.#running -= 1;
     }
@@ -179,7 +171,7 @@ export class FleetWorker {
   async #run(
     repository: FleetRepository,
     { path, tree, signal }: { readonly path: string; readonly tree: string; readonly signal: AbortSignal },
-  ): Promise<CheckResult & { readonly commit?: string }> {
+  ): Promise<FoundCheck> {
     try {
       const commit = await this.#commitWith(repository, path, tree);
       const result = await this.#checkouts.use(repository, commit, (checkout) =>

@@ -6,9 +6,9 @@ import {
   phaseOf,
   readStatus,
   scheduleStacks,
-  type StackId,
   takeDue,
 } from '../../../src/commands/fleet/schedule.ts';
+import type { StackId } from '../../../src/commands/fleet/stack-id.ts';
 import { openFleetDatabase } from '../../support/fleet/database.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 

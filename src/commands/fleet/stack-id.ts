@@ -1,0 +1,7 @@
+/** A stack of a fleet: its name alone is not unique. */
+export interface StackId {
+  /** name of the repository in fleet.yaml */
+  readonly repository: string;
+  /** of the stack file, from the root of the repository */
+  readonly path: string;
+}

@@ -1,0 +1,184 @@
+// What is kept of the drift of each stack, in a real PostgreSQL whose time the tests move.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordEnd } from '../../../src/commands/fleet/check-records.ts';
+import { boundedReport, type CheckResult, resultOf } from '../../../src/commands/fleet/check-result.ts';
+import { readOpenDrifts } from '../../../src/commands/fleet/drift-records.ts';
+import { noteStart, scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
+import { openFleetDatabase } from '../../support/fleet/database.ts';
+import { drifted, reportOf, resultWith } from '../../support/fleet/reports.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+
+const bin = findPostgres();
+let server: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) server = startPostgres(bin);
+});
+afterAll(() => server?.stop());
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+const stack = { repository: 'infra', path: 'one/trueup.yaml' };
+
+async function openRecords() {
+  const database = await openFleetDatabase(server);
+  const { client, advance } = database;
+  const schedule = (...paths: readonly string[]) =>
+    scheduleStacks(
+      client,
+      'infra',
+      paths.map((path) => ({ repository: 'infra', path, seconds: 900, tree: 'first' })),
+    );
+  await schedule(stack.path);
+  /** a minute after the one before */
+  const check = async (result: CheckResult) => {
+    await advance(minute);
+    const attempt = (await noteStart(client, stack))?.attempt ?? '';
+    await recordEnd(client, stack, attempt, result);
+    return attempt;
+  };
+  const records = async () => {
+    const { rows } = await client.query(
+      `select closed is null as open, closed_because as because, changed > opened as changed, resources,
+         report->'drifted'->0->'fields'->0->>'after' as after
+       from trueup_fleet.drifts order by id`,
+    );
+    return rows;
+  };
+  return { ...database, schedule, check, records };
+}
+
+const open = { open: true, because: null, changed: false, resources: 1, after: 'by hand' };
+const closed = { ...open, open: false, because: 'gone' };
+
+describe.skipIf(bin === undefined)('The record of the drift of a stack', () => {
+  it('is opened, changed and closed by complete checks, and begins anew when drift comes back', async () => {
+    const { check, records, client } = await openRecords();
+    await check(resultWith());
+    expect(await records()).toEqual([]);
+    await check(resultWith({ drifted: [drifted('app', 'by hand')] }));
+    expect(await records()).toEqual([open]);
+    await check(resultWith({ drifted: [drifted('app', 'again'), drifted('web', 'by hand')] }));
+    expect(await records()).toEqual([{ ...open, changed: true, resources: 2, after: 'again' }]);
+    await check(resultWith());
+    await check(resultWith({ drifted: [drifted('app', 'by hand')] }));
+    expect(await records()).toEqual([
+      { ...closed, changed: true, resources: 2, after: 'again' },
+      { ...open, changed: false },
+    ]);
+    expect(await readOpenDrifts(client)).toMatchObject([{ ...stack, resources: 1 }]);
+  });
+
+  it('stays the same when only who did it, the order or the words differ', async () => {
+    const { check, records } = await openRecords();
+    const [app, web] = [drifted('app', 'by hand'), drifted('web', 'by hand')];
+    await check(resultWith({ drifted: [app, web] }));
+    const touched = {
+      touches: [
+        {
+          ...{ at: '2026-01-01T00:00:00Z', event: 'ae-1', resource: { type: 'workspace', action: 'update' } },
+          actor: { id: 'user-1', name: 'ann', kind: 'Client' },
+        },
+      ],
+    };
+    await check(
+      resultWith({
+        drifted: [
+          { ...web, touched },
+          { ...app, notes: ['seen at 10:00'] },
+        ],
+      }),
+    );
+    expect(await records()).toEqual([{ ...open, resources: 2 }]);
+  });
+
+  it('is left alone by a check that is not complete, whatever that one read', async () => {
+    const { check, records, client } = await openRecords();
+    const down = resultWith({ unread: 'answered 503', drifted: [drifted('app', 'other')] });
+    await check(down);
+    expect(await records()).toEqual([]);
+    await check(resultWith({ drifted: [drifted('app', 'by hand')] }));
+    await check(down);
+    await check(resultWith({ unread: 'answered 503' }));
+    await check({ error: 'the repository cannot be read', summary: undefined });
+    expect(await records()).toEqual([open]);
+    const { rows } = await client.query(
+      "select last_report->>'complete' as complete from trueup_fleet.stacks",
+    );
+    expect(rows).toEqual([{ complete: 'true' }]);
+  });
+
+  it('counts names that refer to other objects as drift', async () => {
+    const { check, records } = await openRecords();
+    const name = {
+      ...{ address: 'Workspace/main/app', kind: 'Workspace', target: 'main', name: 'app' },
+      ...{
+        field: 'projectId',
+        given: 'web',
+        id: 'prj-2',
+        recorded: ['prj-1'],
+        message: 'other',
+        fix: 'none',
+      },
+    };
+    const report = reportOf({ changedNames: [name] });
+    const result = resultOf({ code: 3, output: JSON.stringify(report), errors: '' });
+    expect(result).toMatchObject({ error: undefined, summary: { drifted: 1 } });
+    await check(result);
+    expect(await records()).toMatchObject([{ open: true, resources: 1 }]);
+  });
+
+  it('is closed when the stack is removed from its repository, and kept', async () => {
+    const { check, records, schedule } = await openRecords();
+    await check(resultWith({ drifted: [drifted('app', 'by hand')] }));
+    await schedule('other/trueup.yaml');
+    expect(await records()).toEqual([{ ...closed, because: 'removed' }]);
+  });
+
+  it('is not opened by the check of a stack that was removed meanwhile', async () => {
+    const { client, records, schedule } = await openRecords();
+    const attempt = (await noteStart(client, stack))?.attempt ?? '';
+    await schedule('other/trueup.yaml');
+    await recordEnd(client, stack, attempt, resultWith({ drifted: [drifted('app', 'by hand')] }));
+    expect(await records()).toEqual([]);
+  });
+});
+
+describe.skipIf(bin === undefined)('The list of checks', () => {
+  it('has one row for each check, for 30 days', async () => {
+    const { check, client, advance } = await openRecords();
+    const attempt = await check(resultWith({ drifted: [drifted('app', 'by hand')] }));
+    await recordEnd(client, stack, attempt, resultWith());
+    await check(resultWith({ unread: 'answered 503' }));
+    const rows = async () =>
+      (await client.query('select drifted, error_code from trueup_fleet.checks order by id')).rows;
+    expect(await rows()).toEqual([
+      { drifted: 1, error_code: null },
+      { drifted: null, error_code: 'target-unread' },
+    ]);
+    await advance(31 * day);
+    await check(resultWith());
+    expect(await rows()).toEqual([{ drifted: 0, error_code: null }]);
+  });
+});
+
+describe('The report of a check', () => {
+  it('is kept below a size by cutting its lists, and its counts stay', () => {
+    const many = Array.from({ length: 3000 }, (_, index) => drifted(`app-${index}`, 'x'.repeat(1000)));
+    const text = boundedReport(reportOf({ drifted: many }));
+    expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
+    const kept = JSON.parse(text);
+    expect(kept.drifted.length).toBeGreaterThan(100);
+    expect(kept.summary.drifted).toBe(3000);
+    const long = [drifted('app', 'x'.repeat(2_000_000))];
+    expect(JSON.parse(boundedReport(reportOf({ drifted: long }))).drifted[0].fields[0].after).toBe(
+      '2000002 characters',
+    );
+  });
+
+  it('is none where a process printed something else', () => {
+    const printed = (value: unknown) => resultOf({ code: 0, output: JSON.stringify(value), errors: '' });
+    const wrong = { ...reportOf(), drifted: [{ address: 7 }] };
+    for (const value of [wrong, 'text', null, {}])
+      expect(printed(value)).toMatchObject({ error: 'the check ended with exit code 0', report: undefined });
+  });
+});

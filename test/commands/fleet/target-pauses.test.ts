@@ -1,0 +1,111 @@
+// A target that fails for several stacks is not asked for a while, in a real PostgreSQL whose time the tests move.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordEnd } from '../../../src/commands/fleet/check-records.ts';
+import { noteStart, scheduleStacks, takeDue } from '../../../src/commands/fleet/schedule.ts';
+import type { StackId } from '../../../src/commands/fleet/stack-id.ts';
+import { type PauseChange, readPauses } from '../../../src/commands/fleet/target-pauses.ts';
+import { openFleetDatabase } from '../../support/fleet/database.ts';
+import { resultWith } from '../../support/fleet/reports.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+
+const bin = findPostgres();
+let server: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) server = startPostgres(bin);
+});
+afterAll(() => server?.stop());
+
+const minute = 60_000;
+
+/** What the service of a stack answers; undefined: all is well. */
+type Outage = (path: string) => string | undefined;
+
+async function openTargets(count: number) {
+  const database = await openFleetDatabase(server);
+  const { client, advance } = database;
+  const paths = Array.from({ length: count }, (_, index) => `${index}/trueup.yaml`);
+  const wanted = paths.map((path) => ({ repository: 'infra', path, seconds: 900, tree: 'first' }));
+  await scheduleStacks(client, 'infra', wanted);
+  const changes: PauseChange['is'][] = [];
+  const check = async (stack: StackId, outage: Outage) => {
+    const attempt = (await noteStart(client, stack))?.attempt;
+    if (attempt === undefined) return false;
+    const unread = outage(stack.path);
+    const result = resultWith(unread === undefined ? {} : { unread });
+    changes.push(...((await recordEnd(client, stack, attempt, result)) ?? []).map(({ is }) => is));
+    return true;
+  };
+  /** looks each minute. @returns the checks of each minute */
+  const pass = async (minutes: number, outage: Outage, onCheck: (stack: StackId) => void = () => {}) => {
+    const each: number[] = [];
+    for (let at = 0; at < minutes; at += 1) {
+      await advance(minute);
+      let checks = 0;
+      for (const stack of await takeDue(client, 1000, { repositories: ['infra'] })) {
+        if (!(await check(stack, outage))) continue;
+        checks += 1;
+        onCheck(stack);
+      }
+      each.push(checks);
+    }
+    return each;
+  };
+  return { ...database, pass, changes, check };
+}
+
+const well: Outage = () => undefined;
+const down: Outage = (path) => `GET /${path} answered 503: unavailable`;
+
+describe.skipIf(bin === undefined)('A target that fails', () => {
+  it('is asked by one stack now and then for an hour, is reported once, and then its stacks come back slowly', async () => {
+    const { pass, changes, client } = await openTargets(100);
+    await pass(20, well);
+    const outage = await pass(60, down);
+    expect(changes).toEqual(['paused']);
+    const [pause] = await readPauses(client);
+    expect(pause).toMatchObject({ address: 'https://app.example.com' });
+    // Until five have failed, and then a probe after 1, 2, 4, 8, 15, 15 … minutes.
+    expect(outage.reduce((sum, one) => sum + one)).toBeLessThanOrEqual(30);
+    const probes = outage.slice(6);
+    expect(Math.max(...probes)).toBe(1);
+    expect(probes.filter((one) => one > 0).length).toBeGreaterThanOrEqual(4);
+    expect(probes.filter((one) => one > 0).length).toBeLessThanOrEqual(8);
+    const after = await pass(45, well);
+    expect(changes).toEqual(['paused', 'back']);
+    const back = after.findIndex((one) => one > 0);
+    const ramp = after.slice(back, back + 16);
+    // All are checked within the quarter of an hour, few at first, and never all at once.
+    expect(ramp.reduce((sum, one) => sum + one)).toBeGreaterThanOrEqual(95);
+    expect(Math.max(...ramp)).toBeLessThanOrEqual(25);
+    expect(ramp.slice(0, 4).reduce((sum, one) => sum + one)).toBeLessThan(20);
+  });
+
+  it('is not paused for one stack that always fails, which delays no other one of a hundred', async () => {
+    const { pass, changes, client } = await openTargets(100);
+    const failing: Outage = (path) => (path === '7/trueup.yaml' ? down(path) : undefined);
+    const seen = new Map<string, number>();
+    await pass(120, failing, ({ path }) => seen.set(path, (seen.get(path) ?? 0) + 1));
+    expect(changes).toEqual([]);
+    expect(await readPauses(client)).toEqual([]);
+    const others = [...seen].filter(([path]) => path !== '7/trueup.yaml').map(([, count]) => count);
+    expect(others).toHaveLength(99);
+    expect(Math.min(...others)).toBeGreaterThanOrEqual(8);
+    expect(seen.get('7/trueup.yaml')).toBeLessThan(6);
+  });
+
+  it('is not paused where stacks fail in different ways, or one of them succeeds between', async () => {
+    const { pass, changes, check } = await openTargets(12);
+    await pass(2, well);
+    const stack = (index: number) => ({ repository: 'infra', path: `${index}/trueup.yaml` });
+    for (let index = 0; index < 8; index += 1)
+      await check(stack(index), () => `GET / answered ${index < 4 ? 401 : 503}: no`);
+    expect(changes).toEqual([]);
+    await check(stack(8), well);
+    for (let index = 0; index < 4; index += 1) await check(stack(index), down);
+    expect(changes).toEqual([]);
+    await check(stack(4), down);
+    expect(changes).toEqual(['paused']);
+    // A job that was sent before is not carried out, and its stack is not lost.
+    expect(await check(stack(9), down)).toBe(false);
+  });
+});
