@@ -1,7 +1,10 @@
 /** A page whose commands run as they stand: each block of `sh`, with the outputs (`text`) that the page shows below it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { mainFile } from './cli/process.ts';
 
 export interface Step {
   readonly commands: string;
@@ -19,6 +22,14 @@ export function stepsOf(page: string): readonly Step[] {
 
 /** Printed after the commands of each step. */
 const border = '=== end of step ===';
+
+/** An environment where `trueup` is the program under test, and the home is this folder. Temporary files are made in it. */
+export function homeWithProgram(home: string): Record<string, string> {
+  const program = join(home, 'trueup');
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${mainFile}' "$@"\n`);
+  chmodSync(program, 0o755);
+  return { PATH: [home, process.env['PATH']].join(delimiter), HOME: home, TMPDIR: home };
+}
 
 export interface Place {
   readonly cwd: string;

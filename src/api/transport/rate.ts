@@ -31,7 +31,7 @@ const quick = 100;
 const longestWindow = 3_600_000;
 
 /** Where a controller is, as JSON: processes that share a limit keep it in one place. Free reads are not shared. */
-export interface RateState {
+interface RateState {
   readonly rate: number;
   readonly initial: number;
   readonly highest: number;

@@ -31,6 +31,7 @@ export function defineCommand(fleet: Command, host: CliHost, { end, terminalOf }
   migrating.action(async (options: CommonOptions) => end(await migrateTables(context(options))));
   addExamples(migrating, ['trueup fleet migrate', 'before the first worker starts, and after an upgrade']);
   const running = withWorkerOptions(command(fleet, 'run', 'Checks the stacks that are due, and exits'));
+  running.option('--all', 'check all stacks, also those that are not due');
   running.action(async (file: string | undefined, options: WorkOptions) =>
     end(await work(file, options, { ...context(options), once: true })),
   );
@@ -38,6 +39,7 @@ export function defineCommand(fleet: Command, host: CliHost, { end, terminalOf }
     running,
     ['trueup fleet run', 'in a CronJob'],
     ['trueup fleet run --shard 2/8', 'in the second of eight jobs of a CI matrix'],
+    ['trueup fleet run --all', 'check everything now'],
   );
   const working = withWorkerOptions(
     command(fleet, 'work', 'Checks stacks when they are due, until it is stopped'),

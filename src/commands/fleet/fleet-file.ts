@@ -1,4 +1,5 @@
 /** The schema of `fleet.yaml`, and how it is read: which repositories have stacks, how often they are checked, and what they may use. */
+import { dirname, resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { readRegularText, megabyte } from '../../files/read-file.ts';
 import { explainErrors } from '../../manifest/explain-errors.ts';
@@ -40,7 +41,10 @@ const Repository = Type.Object(
         'Name of the repository in the fleet. A stack is known by it and by the path of its stack file',
       examples: ['platform'],
     }),
-    url: text('Address of the repository, as git takes it', 'https://git.example.com/acme/platform.git'),
+    url: text(
+      'Address of the repository, as git takes it. A relative path begins in the folder of this file',
+      'https://git.example.com/acme/platform.git',
+    ),
     ref: Type.Optional(text('Branch that is checked; main if not given', 'main')),
     stacks: Type.Optional(
       Type.Array(
@@ -172,7 +176,7 @@ export async function readFleet(
   const problems = problemsOf(document);
   if (problems.length > 0) return { diagnostics: problems.map((problem) => diagnosed(problem, document)) };
   // it matches the schema
-  return { fleet: fleetOf(document.value as unknown as FleetDocument), diagnostics };
+  return { fleet: fleetOf(document.value as unknown as FleetDocument, dirname(file)), diagnostics };
 }
 
 function failed(message: string): Diagnostic {
@@ -213,12 +217,14 @@ function diagnosed(problem: Problem, document: YamlDocument): Diagnostic {
   });
 }
 
-function fleetOf({ metadata, spec }: FleetDocument): Fleet {
+/** @param folder of fleet.yaml, where paths of repositories begin */
+function fleetOf({ metadata, spec }: FleetDocument, folder: string): Fleet {
   return {
     name: metadata.name,
     repositories: spec.repositories.map((given) => ({
       name: given.name,
-      url: given.url,
+      // Neither an address nor `host:path`, so git takes it for a path.
+      url: given.url.includes(':') ? given.url : resolve(folder, given.url),
       ref: given.ref ?? 'main',
       stacks: given.stacks ?? ['**/trueup.yaml'],
       seconds: secondsIn(given.interval ?? spec.interval ?? defaultInterval),

@@ -124,7 +124,7 @@ function addRow(client: PostgresClient, { address, identity }: RateOwner): Promi
 }
 
 /** A token as workers send it. What the tables hold of it is the same for all workers, and useless to a reader of them. */
-export interface TokenOwner {
+interface TokenOwner {
   readonly address: string;
   /** a hash of the token, or of the role of a login */
   readonly token: string;

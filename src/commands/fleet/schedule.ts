@@ -113,6 +113,18 @@ export async function takeDue(
   return [...probes, ...rows.map(({ repository, path }) => ({ repository, path }))];
 }
 
+/** Stacks that a worker may take are due at once, whatever their phase: those of its shard. */
+export async function makeDue(
+  client: PostgresClient,
+  { repositories, shard: { index, of } = { index: 0, of: 1 } }: Taking,
+): Promise<void> {
+  await client.query(
+    `update trueup_fleet.stacks set forced = true
+     where removed is null and repository = any($1) and floor(phase * $2) = $3`,
+    [repositories, of, index],
+  );
+}
+
 interface Started {
   /** the number of this attempt, for its end */
   readonly attempt: string;

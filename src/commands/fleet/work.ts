@@ -22,6 +22,7 @@ import { WorkerLife } from './worker-life.ts';
 export interface WorkOptions extends CommonOptions {
   readonly concurrency: number;
   readonly shard?: Shard;
+  readonly all?: boolean;
 }
 
 const needsPackage =
@@ -74,6 +75,7 @@ export async function work(
     const served = await serve?.({ file, lastLook: () => life.lastLook });
     if (served !== undefined) closing.push(() => served.close());
     const unread = await life.readRepositories();
+    if (options.all === true) await worker.makeAllDue();
     await worker.begin();
     await life.run();
     await closeAll(closing);

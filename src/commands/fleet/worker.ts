@@ -14,7 +14,7 @@ import { checkStack } from './check-stack.ts';
 import type { Fleet, FleetRepository } from './fleet-file.ts';
 import { jobSchema } from './tables.ts';
 import { pauseMessage } from './target-pauses.ts';
-import { noteStart, release, scheduleStacks, type Shard, takeDue } from './schedule.ts';
+import { makeDue, noteStart, release, scheduleStacks, type Shard, takeDue } from './schedule.ts';
 import type { StackId } from './stack-id.ts';
 
 /** The queue of checks. */
@@ -93,6 +93,13 @@ export class FleetWorker {
     await this.#options.database.transaction((client) => scheduleStacks(client, name, wanted));
     this.#commits.set(name, commit);
     await this.#checkouts.keepOnly(repository, commit);
+  }
+
+  /** All stacks of its shard are due at once. */
+  async makeAllDue(): Promise<void> {
+    const { database, fleet, shard } = this.#options;
+    const repositories = fleet.repositories.map(({ name }) => name);
+    await database.run((client) => makeDue(client, { repositories, shard }));
   }
 
   /** Takes due stacks and makes a job of each, in one transaction. @returns how many */
