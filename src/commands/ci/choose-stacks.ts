@@ -219,7 +219,7 @@ export async function commitsOfStack(
   const reader = await openCommits(at);
   /** Those of all its paths: a stack file that is moved may be in both places for a while. */
   const readAt = async (commit: string): Promise<readonly FoundVersion[]> => {
-    await reader.obtain(commit);
+    await reader.obtainFiles(commit);
     const stacks = await CommitStacks.open(reader, commit, { host, isRepository: false });
     try {
       const found: FoundVersion[] = [];
@@ -238,14 +238,14 @@ export async function commitsOfStack(
   try {
     // The line does not begin at the base if a merge brought the base into it.
     const oldest = line[0]?.id ?? head;
-    await reader.obtain(oldest);
+    await reader.obtainFiles(oldest);
     if ((await reader.parentsOf(oldest))[0] !== base) return line;
     const last = await readAt(head);
     const found: RangeCommit[] = [];
     let before = await readAt(base);
     for (const [index, commit] of line.entries()) {
       const parent = line[index - 1]?.id ?? base;
-      for (const one of [parent, commit.id]) await reader.obtain(one);
+      for (const one of [parent, commit.id]) await reader.obtainFiles(one);
       const changed = await reader.changed(parent, commit.id);
       const isOf = (versions: readonly FoundVersion[]) =>
         versions.length === 0 ||

@@ -287,7 +287,7 @@ async function withStacks<T>(
 ): Promise<T> {
   const reader = await openCommits(at);
   try {
-    await reader.obtain(commit);
+    await reader.obtainFiles(commit);
     const stacks = await CommitStacks.open(reader, commit, { host, isRepository: false });
     try {
       return await use(stacks);

@@ -216,7 +216,7 @@ class Search {
 
   async #open(commit: string): Promise<CommitStacks> {
     const { reader, open } = this.#clone;
-    await reader.obtain(commit);
+    await reader.obtainFiles(commit);
     const stacks = await open(commit);
     this.#applied.set(commit, stacks);
     return stacks;

@@ -2,12 +2,13 @@
  * A temporary repository that uses the objects and remotes of the user's clone, so that the clone is not changed. Compares two
  * commits in it; if the history is incomplete, their relation may be unknown.
  */
-import { appendFile, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { LedgerError } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
-import { type GitAnswer, type GitContext, learnSecrets, runGit } from './git-command.ts';
+import { type GitAnswer, type GitContext, runGit } from './git-command.ts';
+import { type GitPlace, learnSecrets, locate, NoRepository } from './git-place.ts';
 
 export interface BorrowedRepository {
   /** runs git in the temporary repository */
@@ -23,21 +24,14 @@ export async function borrowRepository(clone: GitContext): Promise<BorrowedRepos
   const directory = await mkdtemp(join(tmpdir(), 'trueup-git-'));
   const close = () => rm(directory, { recursive: true, force: true, maxRetries: 5 });
   try {
+    await beginBare(directory, format);
+    await writeFile(join(directory, 'objects', 'info', 'alternates'), `${objects}\n`);
+    await copyIfThere(shallow, join(directory, 'shallow'));
     const remoteSettings = configVariables(settings.filter(([key]) => isRemoteSetting(key)));
+    const ours = { ...remoteSettings, ...withoutPrompts(clone, settings), GIT_DIR: directory };
     // Relative addresses and files are relative to the top of the clone.
-    const outside = {
-      ...clone,
-      directory: top,
-      settings: { ...remoteSettings, ...withoutPrompts(clone, settings) },
-    };
-    const begin = ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, directory];
-    await linesOf(outside, begin);
-    const at = { ...outside, settings: { ...outside.settings, GIT_DIR: directory } };
-    await appendFile(
-      join(directory, 'objects', 'info', 'alternates'),
-      `${resolve(clone.directory, objects)}\n`,
-    );
-    await copyIfThere(resolve(clone.directory, shallow), join(directory, 'shallow'));
+    const at = { ...clone, directory: top, settings: ours };
+    seen.set(ours, new Map());
     return { at, remote, close };
   } catch (error) {
     await close();
@@ -45,14 +39,20 @@ export async function borrowRepository(clone: GitContext): Promise<BorrowedRepos
   }
 }
 
-interface Clone {
+/** What "git init --bare" without templates makes: git itself would be a process for each. */
+async function beginBare(directory: string, format: string): Promise<void> {
+  const isUsual = format === 'sha1';
+  const lines = ['[core]', `repositoryformatversion = ${isUsual ? 0 : 1}`, 'bare = true'];
+  if (!isUsual) lines.push('[extensions]', `objectformat = ${format}`);
+  for (const folder of ['objects/info', 'objects/pack', 'refs/heads'])
+    await mkdir(join(directory, folder), { recursive: true });
+  await writeFile(join(directory, 'config'), `${lines.join('\n')}\n`);
+  await writeFile(join(directory, 'HEAD'), 'ref: refs/heads/main\n');
+}
+
+interface Clone extends GitPlace {
   /** the top of its work tree */
   readonly top: string;
-  /** paths of its objects, and of the list of commits whose parents are missing */
-  readonly objects: string;
-  readonly shallow: string;
-  /** of the ids of objects */
-  readonly format: string;
   readonly settings: GitSettings;
   readonly remote: string | undefined;
 }
@@ -62,36 +62,50 @@ const described = new WeakMap<object, Map<string, Promise<Clone>>>();
 
 function describeOnce(clone: GitContext): Promise<Clone> {
   const { secrets, directory } = clone;
-  if (secrets === undefined) return describe(clone);
+  if (secrets === undefined) return describe(clone, new Map());
   const ofRun = described.get(secrets) ?? new Map<string, Promise<Clone>>();
   described.set(secrets, ofRun);
-  const known = ofRun.get(directory) ?? describe(clone);
+  const known = ofRun.get(directory) ?? describe(clone, ofRun);
   ofRun.set(directory, known);
   known.catch(() => ofRun.delete(directory));
   return known;
 }
 
-async function describe(clone: GitContext): Promise<Clone> {
-  const paths = ['--show-toplevel', '--git-path', 'objects', '--git-path', 'shallow', '--show-object-format'];
-  const [top = '', objects = '', shallow = '', format = ''] = await linesOf(clone, ['rev-parse', ...paths]);
-  const settings = await readSettings(clone);
-  const remote = remoteOf(settings, await branchOf(clone));
-  await learnSecrets(clone, remote);
-  return { top, objects, shallow, format, settings, remote };
+/** @param known clones by their folders, and by the folders of git: the stacks of a clone share one */
+async function describe(clone: GitContext, known: Map<string, Promise<Clone>>): Promise<Clone> {
+  const place = await locate(clone).catch((error: unknown) => {
+    throw error instanceof NoRepository ? new LedgerError(`git rev-parse failed: ${error.message}`) : error;
+  });
+  const read = async () => {
+    const [top = ''] = await linesOf(clone, ['rev-parse', '--show-toplevel']);
+    const { entries, text } = await readSettings(clone);
+    const remote = remoteOf(entries, await branchOf(clone));
+    await learnSecrets(clone, remote, { ...place, settings: text });
+    return { ...place, top, settings: entries, remote };
+  };
+  const described = known.get(place.repository) ?? read();
+  known.set(place.repository, described);
+  described.catch(() => known.delete(place.repository));
+  return described;
 }
 
 /** All settings of git in a repository, in git's order: key and value. */
 type GitSettings = readonly (readonly [string, string])[];
 
-async function readSettings(clone: GitContext): Promise<GitSettings> {
+/** @returns also the text that git printed */
+async function readSettings(
+  clone: GitContext,
+): Promise<{ readonly entries: GitSettings; readonly text: string }> {
   const { code, out, message } = await runGit(['config', '--list', '-z'], clone);
   if (code !== 0) throw new LedgerError(`git config failed: ${message}`);
-  const entries = out.toString().split('\0').filter(Boolean);
-  return entries.map((entry) => {
+  const text = out.toString();
+  const entries = text.split('\0').filter(Boolean);
+  const settings = entries.map((entry): readonly [string, string] => {
     const end = entry.indexOf('\n');
     // A key without a value means true.
     return end === -1 ? [entry, 'true'] : [entry.slice(0, end), entry.slice(end + 1)];
   });
+  return { entries: settings, text };
 }
 
 /** Settings of remotes, connections and credentials. Those of partial clones are left out: they would make git fetch by itself. */
@@ -171,7 +185,7 @@ export async function fetchInto(
   const filter = { commits: ['--filter=tree:0'], trees: ['--filter=blob:none'], files: ['--no-filter'] }[
     content
   ];
-  return runGit(
+  const answer = await runGit(
     [
       ...['-c', 'fetch.negotiationAlgorithm=noop', '-c', 'fetch.writeCommitGraph=false'],
       ...['fetch', '--quiet', '--no-write-fetch-head', '--no-tags', '--no-prune', '--refmap='],
@@ -180,6 +194,9 @@ export async function fetchInto(
     ],
     at,
   );
+  const known = at.settings && seen.get(at.settings);
+  for (const [id, isThere] of known ?? []) if (!isThere) known?.delete(id);
+  return answer;
 }
 
 // Compares two commits within one repository, without using the network. In a shallow clone, their relation may be unknown.
@@ -209,10 +226,18 @@ export async function relationOf(at: GitContext, { applied, ours }: CommitPair):
   return oneSided.some((id) => cut.has(id)) ? 'unknown' : 'diverged';
 }
 
+/** Which commits borrowed repositories have, by the settings of these: they lose none, and get others only with a fetch. */
+const seen = new WeakMap<object, Map<string, boolean>>();
+
 /** With these options, git does not fetch a missing object in a partial clone. */
 export async function hasCommit(at: GitContext, id: string): Promise<boolean> {
+  const known = at.settings && seen.get(at.settings);
+  const before = known?.get(id);
+  if (before !== undefined) return before;
   const { code, out } = await runGit(['rev-list', '--missing=allow-any', '--max-count=1', id, '--'], at);
-  return code === 0 && out.toString().trim() === id;
+  const isThere = code === 0 && out.toString().trim() === id;
+  known?.set(id, isThere);
+  return isThere;
 }
 
 /** Those of the commits and their ancestors whose parents are missing in the repository. */
@@ -223,7 +248,9 @@ export async function cutBehind(at: GitContext, ids: readonly string[]): Promise
 }
 
 async function cutCommits(at: GitContext): Promise<ReadonlySet<string>> {
-  const [path = ''] = await linesOf(at, ['rev-parse', '--git-path', 'shallow']);
+  const ours = at.settings?.['GIT_DIR'];
+  const [path = ''] =
+    ours === undefined ? await linesOf(at, ['rev-parse', '--git-path', 'shallow']) : [join(ours, 'shallow')];
   const text = await readFile(resolve(at.directory, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw new LedgerError(`${quoted(path)} cannot be read: ${error.message}`, { cause: error });

@@ -28,6 +28,9 @@ const ledgerPath = 'ledger.json';
 const lockPath = 'lock.json';
 const historyFolder = 'history/';
 
+/** The files whose texts are kept in memory. */
+const kept = [ledgerPath, lockPath];
+
 /** The files that trueup writes, backups of damaged ledgers included. */
 const ours = /^(ledger\.json|lock\.json|damaged-[^/]+\.json|history\/[^/]+\.json)$/;
 
@@ -41,6 +44,8 @@ class GitRef implements AbortableStore {
   readonly #own: OwnWrites;
   /** the last state that this store read or wrote; used only for the first attempt of a write */
   #last: Snapshot | undefined;
+  /** the text that was read last of ledger and lock, by its id: what has an id never changes */
+  readonly #texts = new Map<string, { readonly id: string; readonly text: string }>();
 
   constructor(at: GitContext, remote: string, stack: string) {
     const ref = `refs/trueup/${stack}`;
@@ -177,6 +182,7 @@ class GitRef implements AbortableStore {
       const next = await this.#repository.prepare(state, edits, about);
       if (await this.#repository.replace(state, next, signals.write)) {
         this.#last = next;
+        for (const [path, text] of Object.entries(edits)) this.#keepText(next, path, text);
         return;
       }
     }
@@ -195,7 +201,17 @@ class GitRef implements AbortableStore {
 
   async #textIn({ blobs }: Snapshot, path: string, { read }: OperationSignals): Promise<string | undefined> {
     const id = blobs.get(path);
-    return id === undefined ? undefined : (await this.#repository.readBlobs([id], read))[0];
+    if (id === undefined) return undefined;
+    const known = this.#texts.get(path);
+    if (known?.id === id) return known.text;
+    const [text] = await this.#repository.readBlobs([id], read);
+    this.#keepText({ blobs }, path, text);
+    return text;
+  }
+
+  #keepText({ blobs }: Pick<Snapshot, 'blobs'>, path: string, text: string | undefined): void {
+    const id = blobs.get(path);
+    if (id !== undefined && text !== undefined && kept.includes(path)) this.#texts.set(path, { id, text });
   }
 
   #fileName(path: string): string {

@@ -1,15 +1,18 @@
 /**
- * Reads and replaces the files of one ref of a remote, with git's plumbing commands alone. Objects are kept in a temporary
+ * Reads and replaces the files of one ref of a remote, with git's plumbing commands. Objects are kept in a temporary
  * directory, so the user's repository, its index and its work tree are not changed, also in a shallow clone. A new state is a
  * commit without parents, so a fetch stays small, however often the state was replaced.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, join } from 'node:path';
+import { messageOf } from '../../model/error-message.ts';
 import { LedgerError } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import { waitFor } from '../ledger-store.ts';
-import { type GitAnswer, type GitContext, learnSecrets, runGit } from './git-command.ts';
+import { type GitAnswer, type GitContext, runGit } from './git-command.ts';
+import { type GitPlace, learnSecrets, locate, NoRepository } from './git-place.ts';
+import { writeBlob, writeCommitObject, writeTree } from './loose-objects.ts';
 
 /** One state of the ref. */
 export interface Snapshot {
@@ -54,10 +57,26 @@ const nothing: Snapshot = { commit: undefined, blobs: new Map() };
 /** How often a read may find that the ref moved between the query and the fetch. */
 const maxReads = 10;
 
+interface Objects {
+  readonly directory: string;
+  readonly format: string;
+}
+
+/** The temporary directory, and how git works with it. */
+interface Opened {
+  readonly at: GitContext;
+  readonly directory: string;
+  readonly objects: Objects;
+}
+
+const author = 'trueup <trueup@localhost>';
+
 export class GitRepository {
   readonly #at: GitContext;
   readonly #where: RemoteRef;
-  #opened: Promise<{ readonly at: GitContext; readonly directory: string }> | undefined;
+  #opened: Promise<Opened> | undefined;
+  /** the state that was read or made last: what a commit holds never changes */
+  #last: Snapshot = nothing;
 
   constructor(at: GitContext, where: RemoteRef) {
     this.#at = at;
@@ -69,8 +88,13 @@ export class GitRepository {
     for (let attempt = 1; attempt <= maxReads; attempt += 1) {
       const commit = await this.#tip(signal);
       if (commit === undefined) return nothing;
-      if (!(await this.#has(commit, signal))) await this.#fetch(signal);
-      if (await this.#has(commit, signal)) return { commit, blobs: await this.#list(commit, signal) };
+      if (commit === this.#last.commit) return this.#last;
+      await this.#fetch(signal);
+      const blobs = await this.#list(commit, signal);
+      if (blobs !== undefined) {
+        this.#last = { commit, blobs };
+        return this.#last;
+      }
       await this.#expectCommit(commit, signal);
     }
     throw new LedgerError(`${this.#name} changes faster than it can be read: try again`);
@@ -95,6 +119,7 @@ export class GitRepository {
 
   /** The texts of blobs, in the order of their ids. */
   async readBlobs(ids: readonly string[], signal: AbortSignal): Promise<string[]> {
+    if (ids.length === 0) return [];
     const input = ids.map((id) => `${id}\n`).join('');
     const { out } = await this.#git(['cat-file', '--batch'], signal, input);
     const texts: string[] = [];
@@ -115,13 +140,13 @@ export class GitRepository {
     { message, signal }: { readonly message: string; readonly signal: AbortSignal },
   ): Promise<Snapshot> {
     const blobs = new Map(from.blobs);
-    for (const [path, text] of Object.entries(edits)) {
-      if (text === undefined) blobs.delete(path);
-      else blobs.set(path, await this.#text(['hash-object', '-w', '--stdin'], signal, text));
-    }
-    const tree = await this.#makeTree(blobs, signal);
-    const commit = await this.#text(['commit-tree', tree, '-m', message], signal);
-    return { commit, blobs };
+    return this.#write(signal, async (to) => {
+      for (const [path, text] of Object.entries(edits)) {
+        if (text === undefined) blobs.delete(path);
+        else blobs.set(path, await writeBlob(to, text));
+      }
+      return { commit: await this.#commit(to, blobs, message), blobs };
+    });
   }
 
   /**
@@ -139,7 +164,10 @@ export class GitRepository {
       `${by.commit}:${ref}`,
     ];
     const pushed = await this.#git(pushing, signal);
-    if (pushed.code === 0) return true;
+    if (pushed.code === 0) {
+      this.#last = by;
+      return true;
+    }
     // The current state is more reliable than the message: an answer may be lost, and servers report a lost race in many ways.
     const now = await this.#tip(signal);
     if (now === by.commit) return true;
@@ -155,10 +183,7 @@ export class GitRepository {
    */
   async whyUnpushable(signal: AbortSignal): Promise<string | undefined> {
     const { remote, ref } = this.#where;
-    const empty = await this.#text(
-      ['commit-tree', await this.#makeTree(new Map(), signal), '-m', 'x'],
-      signal,
-    );
+    const empty = await this.#write(signal, (to) => this.#commit(to, new Map(), 'x'));
     const dryRun = [
       ...['push', '--dry-run', '--quiet', '--no-verify', '--no-follow-tags', '--no-signed'],
       ...['--recurse-submodules=no', remote, `+${empty}:${ref}`],
@@ -233,18 +258,16 @@ export class GitRepository {
       throw this.#unreachable(fetched);
   }
 
-  async #has(commit: string, signal: AbortSignal): Promise<boolean> {
-    return (await this.#git(['cat-file', '-e', `${commit}^{tree}`], signal)).code === 0;
-  }
-
   /** @throws LedgerError for an object that is there, and has no files */
   async #expectCommit(id: string, signal: AbortSignal): Promise<void> {
     if ((await this.#git(['cat-file', '-e', id], signal)).code !== 0) return;
     throw new LedgerError(`${this.#name} cannot be read: the ref does not name a commit`);
   }
 
-  async #list(commit: string, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
-    const { out } = await this.#git(['ls-tree', '-r', '-z', '--full-tree', commit], signal);
+  /** Undefined where the commit, or one of its folders, is missing. */
+  async #list(commit: string, signal: AbortSignal): Promise<Snapshot['blobs'] | undefined> {
+    const { code, out } = await this.#git(['ls-tree', '-r', '-z', '--full-tree', commit], signal);
+    if (code !== 0) return undefined;
     const lines = out.toString().split('\0').filter(Boolean);
     return new Map(
       lines.map((line) => {
@@ -254,27 +277,18 @@ export class GitRepository {
     );
   }
 
-  /** Folders are one level deep at most. */
-  async #makeTree(blobs: ReadonlyMap<string, string>, signal: AbortSignal): Promise<string> {
-    const folders = Map.groupBy([...blobs], ([path]) =>
-      path.includes('/') ? path.split('/')[0] : undefined,
-    );
-    const lines = (folders.get(undefined) ?? []).map(([path, id]) => `100644 blob ${id}\t${path}\n`);
-    for (const [folder, files] of folders) {
-      if (folder === undefined) continue;
-      const below = files.map(([path, id]) => `100644 blob ${id}\t${path.slice(folder.length + 1)}\n`);
-      const tree = await this.#text(['mktree'], signal, below.join(''));
-      lines.push(`040000 tree ${tree}\t${folder}\n`);
-    }
-    return this.#text(['mktree'], signal, lines.join(''));
+  async #commit(to: Objects, blobs: Snapshot['blobs'], message: string): Promise<string> {
+    return writeCommitObject(to, { tree: await writeTree(to, blobs), message, by: author, at: Date.now() });
   }
 
-  /** @throws LedgerError when a command that only works on objects fails, for example because the disk is full */
-  async #text(args: readonly string[], signal: AbortSignal, input?: string): Promise<string> {
-    const { code, out, message } = await this.#git(args, signal, input);
-    if (code !== 0)
-      throw new LedgerError(`${this.#name} cannot be prepared: git ${args[0]} failed: ${message}`);
-    return out.toString().trim();
+  /** @throws LedgerError when nothing can be written, for example because the disk is full */
+  async #write<T>(signal: AbortSignal, write: (to: Objects) => Promise<T>): Promise<T> {
+    const { objects } = await this.#place(signal);
+    try {
+      return await write(objects);
+    } catch (error) {
+      throw new LedgerError(`${this.#name} cannot be prepared: ${messageOf(error)}`, { cause: error });
+    }
   }
 
   async #git(args: readonly string[], signal: AbortSignal, input?: string): Promise<GitAnswer> {
@@ -282,42 +296,40 @@ export class GitRepository {
     return runGit(args, { ...at, signal }, input);
   }
 
-  #place(signal: AbortSignal): Promise<{ readonly at: GitContext }> {
+  #place(signal: AbortSignal): Promise<Opened> {
     this.#opened ??= this.#open();
     return waitFor(this.#opened, signal);
   }
 
-  async #open() {
+  async #open(): Promise<Opened> {
     const { directory: from } = this.#at;
-    const found = await runGit(['rev-parse', '--git-path', 'objects'], this.#at);
-    if (found.code !== 0)
+    const { needs } = this.#words;
+    const place = await locate(this.#at).catch((error: unknown) => {
+      if (!(error instanceof NoRepository)) throw error;
       throw new LedgerError(
-        `${this.#words.needs} needs a git repository, but ${quoted(from)} is not in one: ${found.message}`,
+        `${needs} needs a git repository, but ${quoted(from)} is not in one: ${error.message}`,
       );
-    await this.#findRemote();
-    await learnSecrets(this.#at, this.#where.remote);
+    });
+    await this.#findRemote(place);
     const directory = await mkdtemp(join(tmpdir(), 'trueup-git-'));
     const objects = join(directory, 'objects');
     await mkdir(objects);
-    const known = resolve(from, found.out.toString().trim());
     const settings = {
       GIT_OBJECT_DIRECTORY: objects,
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: quotedPath(known),
-      GIT_AUTHOR_NAME: 'trueup',
-      GIT_AUTHOR_EMAIL: 'trueup@localhost',
-      GIT_COMMITTER_NAME: 'trueup',
-      GIT_COMMITTER_EMAIL: 'trueup@localhost',
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: quotedPath(place.objects),
     };
-    return { directory, at: { ...this.#at, settings } };
+    const { format } = place;
+    return { directory, objects: { directory: objects, format }, at: { ...this.#at, settings } };
   }
 
-  async #findRemote(): Promise<void> {
+  /** The secrets that git sends there are known afterwards. */
+  async #findRemote(place: GitPlace): Promise<void> {
     const { remote } = this.#where;
-    const found = await runGit(['remote', 'get-url', remote], this.#at);
-    if (found.code !== 0)
-      throw new LedgerError(
-        `${this.#words.needs} needs the remote ${quoted(remote)}, which this repository does not have: add it with ${quoted(`git remote add ${remote} URL`)}, or name another one ${this.#words.elsewhere}`,
-      );
+    if (await learnSecrets(this.#at, remote, place)) return;
+    const { needs, elsewhere } = this.#words;
+    throw new LedgerError(
+      `${needs} needs the remote ${quoted(remote)}, which this repository does not have: add it with ${quoted(`git remote add ${remote} URL`)}, or name another one ${elsewhere}`,
+    );
   }
 }
 

@@ -62,10 +62,9 @@ async function compare(
   pair: CommitPair,
   { files, untracked = [] }: Pick<OrderInput, 'files' | 'untracked'>,
 ): Promise<CommitOrder> {
-  const known = await relationOf(at, pair);
-  if (known === 'ahead') return { is: 'ahead' };
   const borrowed = await borrowRepository(at);
   try {
+    const known = await relationOf(borrowed.at, pair);
     const relation = known === 'unknown' ? await relateWithRemote(borrowed, pair) : known;
     if (relation === 'ahead') return { is: 'ahead' };
     const changed = await changedFiles(borrowed, pair);

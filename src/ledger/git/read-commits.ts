@@ -44,6 +44,8 @@ export interface CommitReader {
   tipOf(branch: string): Promise<string>;
   /** Fetches a commit where the clone lacks it. @param ref of the remote, for one that does not send commits by their ids */
   obtain(id: string, ref?: string): Promise<void>;
+  /** The same with its files: one fetch for what is read anyway. */
+  obtainFiles(id: string, ref?: string): Promise<void>;
   parentsOf(id: string): Promise<readonly string[]>;
   /** The commits that only `to` has, newest first. */
   between(from: string, to: string): Promise<readonly string[]>;
@@ -72,13 +74,14 @@ export async function openCommits(clone: GitContext): Promise<CommitReader> {
     const { code, out } = await runGit(asked, clone);
     return code === 0 ? out.toString().trim() : undefined;
   };
-  const obtain = async (id: string, ref?: string) => {
+  const obtain = async (id: string, { ref = id, content }: Wanted) => {
     // It may be an option of git: others write what a ledger holds.
     if (!isId(id)) throw new LedgerError(`${quoted(id)} is not the id of a git commit`);
     if (await hasCommit(at, id)) return;
-    await fetchCommits(borrowed, { refs: [ref ?? id], depth: 1, content: 'commits' });
+    await fetchCommits(borrowed, { refs: [ref], depth: 1, content });
     if (!(await hasCommit(at, id)))
       throw new LedgerError(`the ${nameOf(borrowed)} does not have commit ${shortCommit(id)}`);
+    if (content === 'files') whole.add(id);
   };
   const withFiles = async (id: string) => {
     if (whole.has(id)) return;
@@ -93,9 +96,13 @@ export async function openCommits(clone: GitContext): Promise<CommitReader> {
   return {
     at,
     resolve,
-    obtain,
+    obtain: (id, ref) => obtain(id, { ref, content: 'commits' }),
+    obtainFiles: (id, ref) => obtain(id, { ref, content: 'files' }),
     tipOf: async (branch) => {
       if (remote === undefined) throw new LedgerError('this clone has no remote');
+      // Mostly it is a commit that is here: to ask for its id is faster than a fetch.
+      const named = await tipAt(borrowed, branch);
+      if (named !== undefined && (await hasCommit(at, named))) return named;
       const kept = `refs/trueup/tips/${branch}`;
       const refs = [`+refs/heads/${branch}:${kept}`];
       await fetchCommits(borrowed, { refs, depth: 1, content: 'commits' });
@@ -136,6 +143,22 @@ export async function openCommits(clone: GitContext): Promise<CommitReader> {
     },
     close: () => borrowed.close(),
   };
+}
+
+interface Wanted {
+  readonly ref: string | undefined;
+  readonly content: 'commits' | 'files';
+}
+
+/** Undefined where the remote does not tell; a fetch says why. */
+async function tipAt({ at, remote = '' }: BorrowedRepository, branch: string): Promise<string | undefined> {
+  const ref = `refs/heads/${branch}`;
+  const { code, out } = await runGit(['ls-remote', '--quiet', '--end-of-options', remote, ref], at);
+  const line = out
+    .toString()
+    .split('\n')
+    .find((one) => one.endsWith(`\t${ref}`));
+  return code === 0 ? line?.split('\t')[0] : undefined;
 }
 
 function isId(text: string): boolean {

@@ -109,7 +109,7 @@ async function findCommits(job: CiJob, reader: CommitReader, options: ScopeOptio
   const [parent] = await reader.parentsOf(here);
   if (parent === undefined || job.event === 'other')
     return { planned: here, from: undefined, tip: undefined };
-  await reader.obtain(parent);
+  await reader.obtainFiles(parent);
   return { planned: here, from: parent, tip: parent };
 }
 
@@ -139,7 +139,7 @@ async function findTip(
   const { base } = job;
   if (newest !== undefined || base === undefined) return newest;
   try {
-    await reader.obtain(base);
+    await reader.obtainFiles(base);
     return base;
   } catch (error) {
     // After a forced push the commit before is gone.
@@ -156,7 +156,7 @@ async function tipOfPullRequest(
   const [first, ...merged] = await reader.parentsOf(here);
   // A job of a pull request checks out a merge of it into the newest commit of its base branch.
   if (first !== undefined && head !== undefined && merged.includes(head)) {
-    await reader.obtain(first);
+    await reader.obtainFiles(first);
     return first;
   }
   // In a fork the remote is the fork, whose branch may be older.
@@ -173,6 +173,6 @@ async function mergedForBase({ head, number }: CiJob, reader: CommitReader, here
       'base-unknown',
       `the job checked out commit ${shortCommit(head)} of the pull request, and its event gives secrets to a job of the base branch: remove "ref" from the checkout step, trueup reads the pull request itself`,
     );
-  await reader.obtain(head, `refs/pull/${number}/head`);
+  await reader.obtainFiles(head, `refs/pull/${number}/head`);
   return { planned: await reader.merge(here, head), from: here, tip: here };
 }

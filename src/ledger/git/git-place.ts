@@ -1,0 +1,154 @@
+/**
+ * What a run learns of a clone once, because each process of git takes its time, and nothing of it changes meanwhile: where its folders
+ * are, and the secrets that git sends to its remotes.
+ */
+import { resolve } from 'node:path';
+import { LedgerError } from '../../model/ledger.ts';
+import type { KnownSecrets } from '../../redaction/known-secrets.ts';
+import { type GitContext, runGit } from './git-command.ts';
+
+export interface GitPlace {
+  /** the folder of git, which all folders of a clone share; absolute, as the others */
+  readonly repository: string;
+  readonly objects: string;
+  /** the list of commits whose parents are missing */
+  readonly shallow: string;
+  /** of the ids of objects */
+  readonly format: string;
+}
+
+/** By the secrets of their run, and their directories. */
+const located = new WeakMap<KnownSecrets, Map<string, Promise<GitPlace>>>();
+
+/** The directory is in no repository; the message is what git says about it. */
+export class NoRepository extends LedgerError {}
+
+/** @throws NoRepository, LedgerError */
+export function locate(at: GitContext): Promise<GitPlace> {
+  const { secrets, directory } = at;
+  if (secrets === undefined) return askPlace(at);
+  const ofRun = located.get(secrets) ?? new Map<string, Promise<GitPlace>>();
+  located.set(secrets, ofRun);
+  const place = ofRun.get(directory) ?? askPlace(at);
+  ofRun.set(directory, place);
+  place.catch(() => ofRun.delete(directory));
+  return place;
+}
+
+async function askPlace(at: GitContext): Promise<GitPlace> {
+  const paths = ['--absolute-git-dir', '--git-path', 'objects', '--git-path', 'shallow'];
+  const { code, out, message } = await runGit(['rev-parse', ...paths, '--show-object-format'], at);
+  if (code !== 0) throw new NoRepository(message);
+  const [repository = '', objects = '', shallow = '', format = ''] = out.toString().split('\n');
+  const inClone = (path: string) => resolve(at.directory, path);
+  return { repository, objects: inClone(objects), shallow: inClone(shallow), format };
+}
+
+// Collects the secrets that git sends to remotes: logins in addresses, and headers from its settings. A remote may repeat them in
+// its messages, so they must be known before a remote is used.
+
+/** A user name of at least this length is a token, even with a password; shorter ones are names. */
+const shortestToken = 16;
+
+/** A user name without a real password is a token from this length on; shorter ones are names, such as `git`. */
+const shortestLoneToken = 8;
+
+/** Passwords that services expect when the user name is the token. */
+const noPassword = ['', 'x-oauth-basic'];
+
+/** Shorter parameters of an address and shorter parts of a header are ordinary words. */
+const shortestValue = 8;
+
+/** By the secrets of their run: each of its repositories asks for the same. */
+const learned = new WeakMap<KnownSecrets, Map<string, Promise<boolean>>>();
+
+interface KnownClone extends Pick<GitPlace, 'repository'> {
+  /** as "git config --list -z" printed them, where they were read before */
+  readonly settings?: string;
+}
+
+/**
+ * Collects the secrets in all settings of git, and in the addresses of `remote` as git rewrites them (`insteadOf`).
+ * @returns whether the clone has this remote
+ */
+export function learnSecrets(
+  place: GitContext,
+  remote: string | undefined,
+  known: KnownClone,
+): Promise<boolean> {
+  const { secrets } = place;
+  if (secrets === undefined) return learnFrom(place, remote, known.settings);
+  const ofRun = learned.get(secrets) ?? new Map<string, Promise<boolean>>();
+  learned.set(secrets, ofRun);
+  const key = JSON.stringify([known.repository, remote]);
+  const learning = ofRun.get(key) ?? learnFrom(place, remote, known.settings);
+  ofRun.set(key, learning);
+  learning.catch(() => ofRun.delete(key));
+  return learning;
+}
+
+async function learnFrom(
+  place: GitContext,
+  remote: string | undefined,
+  settings: string | undefined,
+): Promise<boolean> {
+  const { secrets } = place;
+  if (secrets !== undefined) {
+    const listed = settings ?? (await runGit(['config', '--list', '-z'], place)).out.toString();
+    for (const entry of listed.split('\0')) learnSetting(entry, secrets);
+  }
+  if (remote === undefined) return false;
+  // Git also reads addresses from files in old formats (.git/remotes), which its settings do not list.
+  const fetched = await runGit(['remote', 'get-url', '--all', '--', remote], place);
+  if (secrets === undefined) return fetched.code === 0;
+  const pushed = await runGit(['remote', 'get-url', '--all', '--push', '--', remote], place);
+  for (const text of [remote, fetched.out.toString(), pushed.out.toString()]) learnAddresses(text, secrets);
+  return fetched.code === 0;
+}
+
+/** @param entry key, line feed, value; both may contain an address */
+function learnSetting(entry: string, secrets: KnownSecrets): void {
+  const [key = '', ...values] = entry.split('\n');
+  if (/^http\.(.*\.)?extraheader$/i.test(key)) learnHeader(values.join('\n'), secrets);
+  learnAddresses(entry, secrets);
+}
+
+function learnHeader(header: string, secrets: KnownSecrets): void {
+  const words = header.slice(header.indexOf(':') + 1).split(/\s+/);
+  for (const word of words) {
+    if (word.length < shortestValue) continue;
+    secrets.keep(word);
+    const login = Buffer.from(word, 'base64').toString();
+    if (/^[^:\p{Cc}\ufffd]*:[^\p{Cc}\ufffd]+$/u.test(login))
+      keepBoth(login.slice(login.indexOf(':') + 1), secrets);
+  }
+}
+
+function learnAddresses(text: string, secrets: KnownSecrets): void {
+  for (const [, scheme = '', rest = ''] of text.matchAll(/(\w*):\/\/([^\n]+)/g)) {
+    // Git and curl disagree on where a login with a slash ends, so both readings count.
+    for (const end of new Set([rest.lastIndexOf('@'), rest.split(/[/?#]/)[0]?.lastIndexOf('@') ?? -1]))
+      if (end > 0) learnLogin(rest.slice(0, end), /^https?$/i.test(scheme), secrets);
+    for (const [, value = ''] of rest.matchAll(/[?&#][^=&#]*=([^&#]+)/g))
+      if (value.length >= shortestValue) keepBoth(value, secrets);
+  }
+}
+
+function learnLogin(login: string, isHttp: boolean, secrets: KnownSecrets): void {
+  const colon = login.indexOf(':');
+  const user = colon === -1 ? login : login.slice(0, colon);
+  const password = colon === -1 ? '' : login.slice(colon + 1);
+  if (password !== '') keepBoth(password, secrets);
+  const shortest = noPassword.includes(password) ? shortestLoneToken : shortestToken;
+  if (isHttp && user.length >= shortest) keepBoth(user, secrets);
+}
+
+/** Keeps the value as written in the address, and decoded, as it is sent. */
+function keepBoth(value: string, secrets: KnownSecrets): void {
+  secrets.keep(value);
+  try {
+    secrets.keep(decodeURIComponent(value));
+  } catch {
+    // The value contains a percent sign that is not an encoding, so there is no decoded form.
+  }
+}

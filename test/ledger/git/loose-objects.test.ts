@@ -1,0 +1,45 @@
+/** The objects that trueup writes by itself are those that git would write. */
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { writeBlob, writeCommitObject, writeTree } from '../../../src/ledger/git/loose-objects.ts';
+import { git } from '../../support/ledger/git-remote.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+/** Names that another order than git's would confuse. */
+const paths = ['a.json', 'a/x.json', 'a-b', 'ä.json', 'b/deep/er/y.json', 'b.json', 'Z', 'a0'];
+
+describe.each(['sha1', 'sha256'])('Objects of a repository with ids of %s', (format) => {
+  const openRepository = () => {
+    const repository = temporaryFolder();
+    git(repository, 'init', '--quiet', `--object-format=${format}`);
+    return { repository, to: { directory: join(repository, '.git', 'objects'), format } };
+  };
+
+  it('have the ids and the content that git gives them', async () => {
+    const { repository, to } = openRepository();
+    const blobs = new Map<string, string>();
+    for (const path of paths) blobs.set(path, await writeBlob(to, `text of ${path}\n`));
+    const tree = await writeTree(to, blobs);
+    const commit = await writeCommitObject(to, {
+      ...{ tree, message: 'payments: keep ä' },
+      ...{ by: 'trueup <trueup@localhost>', at: Date.parse('2026-02-03T04:05:06.789Z') },
+    });
+    git(repository, 'fsck', '--strict', '--no-dangling', commit);
+    const listed = git(repository, '-c', 'core.quotePath=false', 'ls-tree', '-r', '--name-only', commit);
+    expect(listed.split('\n').sort()).toEqual(paths.toSorted());
+    for (const path of paths)
+      expect(git(repository, 'cat-file', 'blob', `${commit}:${path}`)).toBe(`text of ${path}`);
+    git(repository, 'read-tree', commit);
+    expect(git(repository, 'write-tree')).toBe(tree);
+    expect(git(repository, 'show', '-s', '--format=%an <%ae> %at %ct %s%P', commit)).toBe(
+      'trueup <trueup@localhost> 1770091506 1770091506 payments: keep ä',
+    );
+  });
+
+  it('are the same when they are written again', async () => {
+    const { repository, to } = openRepository();
+    const first = await writeBlob(to, 'text');
+    expect(await writeBlob(to, 'text')).toBe(first);
+    expect(await writeTree(to, new Map())).toBe(git(repository, 'write-tree'));
+  });
+});
