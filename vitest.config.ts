@@ -59,7 +59,7 @@ const realProvider = ['test/real-provider/**/*.test.ts'];
 export default defineConfig({
   test: {
     setupFiles: ['./test/support/fixed-seed.ts', './test/support/conformance/record-evidence.ts'],
-    globalSetup: ['./test/support/build-once.ts'],
+    globalSetup: ['./test/support/build-once.ts', './test/support/folder-of-run.ts'],
     pool: 'forks',
     // Half of the time of many tests is waiting for processes and sockets: there is a worker more than cores.
     maxWorkers: availableParallelism() + 1,

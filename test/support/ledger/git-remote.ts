@@ -1,6 +1,7 @@
 /** A real bare repository, and clones of it that stand for the machines of a CI. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 
@@ -32,27 +33,63 @@ export function git(cwd: string, ...args: readonly string[]): string {
 export function makeRemote(): GitRemote {
   const root = temporaryFolder();
   const directory = join(root, 'remote.git');
-  const first = join(root, 'first');
-  mkdirSync(first);
-  git(root, 'init', '--quiet', '--bare', directory);
-  git(directory, 'config', 'receive.autogc', 'false');
-  git(first, 'init', '--quiet');
-  for (const text of ['one', 'two', 'three']) {
-    writeFileSync(join(first, 'file.txt'), text);
-    git(first, 'add', '.');
-    git(first, 'commit', '--quiet', '-m', text);
-  }
-  git(first, 'push', '--quiet', directory, 'HEAD:main');
+  const { folder, tip } = template();
+  cpSync(join(folder, 'remote.git'), directory, { recursive: true });
   let clones = 0;
   return {
     directory,
     clone: (...options) => {
       clones += 1;
       const clone = join(root, `clone-${clones}`);
-      git(root, 'clone', '--quiet', '--branch', 'main', ...options, `file://${directory}`, clone);
+      if (options.length === 0 && readFileSync(join(directory, 'refs/heads/main'), 'utf8').trim() === tip)
+        copyClone(folder, clone, directory);
+      else git(root, 'clone', '--quiet', '--branch', 'main', ...options, `file://${directory}`, clone);
       return clone;
     },
   };
+}
+
+interface Template {
+  /** with a remote and a clone of it */
+  readonly folder: string;
+  /** the commit of `main` */
+  readonly tip: string;
+}
+
+let made: Template | undefined;
+
+/** The same for all tests of a process: to make one takes more processes than many a test itself. */
+function template(): Template {
+  if (made !== undefined) return made;
+  // In a folder that ends with the run: a worker is ended without a word.
+  const folder = mkdtempSync(join(process.env['TRUEUP_TEST_TEMPLATES'] ?? tmpdir(), 'remote-'));
+  const remote = join(folder, 'remote.git');
+  const first = join(folder, 'first');
+  mkdirSync(first);
+  git(folder, 'init', '--quiet', '--bare', remote);
+  git(remote, 'config', 'receive.autogc', 'false');
+  git(first, 'init', '--quiet');
+  for (const text of ['one', 'two', 'three']) {
+    writeFileSync(join(first, 'file.txt'), text);
+    git(first, 'add', '.');
+    git(first, 'commit', '--quiet', '-m', text);
+  }
+  git(first, 'push', '--quiet', remote, 'HEAD:main');
+  git(folder, 'clone', '--quiet', '--branch', 'main', `file://${remote}`, join(folder, 'clone'));
+  made = { folder, tip: git(remote, 'rev-parse', 'main') };
+  return made;
+}
+
+function copyClone(folder: string, clone: string, remote: string): void {
+  cpSync(join(folder, 'clone'), clone, { recursive: true });
+  const config = join(clone, '.git', 'config');
+  const text = readFileSync(config, 'utf8');
+  writeFileSync(
+    config,
+    text.replace(`file://${join(folder, 'remote.git')}`, () => `file://${remote}`),
+  );
+  // Files have other times and numbers than those that the index remembers.
+  git(clone, 'update-index', '--refresh');
 }
 
 /** All that a user would notice in a repository, and all of its files but their times. */

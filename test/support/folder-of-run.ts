@@ -1,0 +1,15 @@
+/** A folder for what the tests of one process make once and copy; gone when the run has ended. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+let folder: string | undefined;
+
+export function setup(): void {
+  folder = mkdtempSync(join(tmpdir(), 'trueup-templates-'));
+  process.env['TRUEUP_TEST_TEMPLATES'] = folder;
+}
+
+export function teardown(): void {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+}
