@@ -1,4 +1,5 @@
 /** `trueup fleet`: checks the stacks of many repositories for drift, on any number of machines, under one limit of requests. */
+import { isIP } from 'node:net';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   addExamples,
@@ -14,6 +15,7 @@ import { type CommandContext, textOutput } from '../../run/terminal.ts';
 import { migrateDatabase, openDatabase } from './database.ts';
 import { printStatus } from './render.ts';
 import { readStatus, type Shard } from './schedule.ts';
+import type { ListenAddress } from './webhooks.ts';
 import { readFleetProblems } from './workers.ts';
 import { work, type WorkOptions } from './work.ts';
 
@@ -44,10 +46,15 @@ export function defineCommand(fleet: Command, host: CliHost, { end, terminalOf }
   const working = withWorkerOptions(
     command(fleet, 'work', 'Checks stacks when they are due, until it is stopped'),
   );
+  working.addOption(webhooksOption());
   working.action(async (file: string | undefined, options: WorkOptions) =>
     end(await work(file, options, { ...context(options), once: false })),
   );
-  addExamples(working, ['trueup fleet work', 'one of any number of workers']);
+  addExamples(
+    working,
+    ['trueup fleet work', 'one of any number of workers'],
+    ['trueup fleet work --webhooks 0.0.0.0:8091', 'checks a push at once'],
+  );
   const status = command(fleet, 'status', 'Shows the last check of each stack');
   status
     .addOption(formatOption())
@@ -65,6 +72,21 @@ function withWorkerOptions(given: Command): Command {
         'the part that this worker takes first, such as 2/8; what is left of the others it takes, too',
       ).argParser(parseShard),
     );
+}
+
+function webhooksOption(): Option {
+  return new Option(
+    '--webhooks <address>',
+    'listen there for webhooks of code hosts, so that a push is checked at once; port 0 takes any free one',
+  ).argParser(parseListen);
+}
+
+function parseListen(text: string): ListenAddress {
+  const [, name = '', port = ''] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
+  const host = name === 'localhost' ? '127.0.0.1' : name.replace(/^\[(.+)\]$/, '$1');
+  if (isIP(host) === 0 || Number(port) > 65_535)
+    throw new InvalidArgumentError('an address and a port, such as 127.0.0.1:8090 or [::1]:0');
+  return { host, port: Number(port) };
 }
 
 function parseShard(text: string): Shard {

@@ -28,7 +28,7 @@ const queueSettings = {
 /** Milliseconds in which the checks of a worker that ends must have ended: more than one has until it is killed. */
 const longestEnd = 6000;
 
-interface OpenDatabase {
+export interface OpenDatabase {
   readonly boss: PgBoss;
   run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
   transaction<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;

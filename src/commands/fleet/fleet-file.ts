@@ -103,6 +103,17 @@ export const fleetSchema = Type.Object(
     spec: Type.Object(
       {
         interval: Type.Optional(interval),
+        webhooks: Type.Optional(
+          Type.Object(
+            {
+              secret: Type.Object(
+                { env: text('Environment variable of the worker', 'WEBHOOK_SECRET') },
+                { ...closed, description: 'The secret that code hosts sign with (GitHub) or send (GitLab)' },
+              ),
+            },
+            { ...closed, description: 'Webhooks that "--webhooks" listens for: a push is checked at once' },
+          ),
+        ),
         repositories: Type.Array(Repository, { minItems: 1, description: 'Where the stacks are' }),
       },
       { ...closed, description: 'What is checked, and how often' },
@@ -153,6 +164,8 @@ export interface FleetRepository {
 export interface Fleet {
   readonly name: string;
   readonly repositories: readonly FleetRepository[];
+  /** variable with the secret of webhooks */
+  readonly webhookSecret: string | undefined;
 }
 
 const defaultInterval = '15m';
@@ -221,6 +234,7 @@ function diagnosed(problem: Problem, document: YamlDocument): Diagnostic {
 function fleetOf({ metadata, spec }: FleetDocument, folder: string): Fleet {
   return {
     name: metadata.name,
+    webhookSecret: spec.webhooks?.secret.env,
     repositories: spec.repositories.map((given) => ({
       name: given.name,
       // Neither an address nor `host:path`, so git takes it for a path.

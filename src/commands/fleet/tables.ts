@@ -128,6 +128,12 @@ const migrations = [
      probe_path text
    );
    create unique index target_pauses_open on trueup_fleet.target_pauses (address) where until is null;`,
+  // Webhooks told that a repository has something new.
+  `create table trueup_fleet.pushes (
+     repository text primary key,
+     told timestamptz not null,
+     read timestamptz
+   );`,
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

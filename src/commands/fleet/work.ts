@@ -2,14 +2,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { counted } from '../../model/quoted.ts';
+import { messageOf } from '../../model/error-message.ts';
+import { counted, quoted } from '../../model/quoted.ts';
 import type { CommonOptions } from '../../run/command-options.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { Output } from '../../run/progress.ts';
 import { listenForEnd } from '../../run/stop-signals.ts';
 import { type CommandContext, printWarnings, textOutput } from '../../run/terminal.ts';
-import { openDatabase } from './database.ts';
+import { openDatabase, type OpenDatabase } from './database.ts';
 import type { CheckResult } from './check-result.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { type KeptFleet, openFleetFile } from './kept-fleet.ts';
@@ -17,12 +18,15 @@ import { nameOf } from './render.ts';
 import type { Shard } from './schedule.ts';
 import type { StackId } from './stack-id.ts';
 import { FleetWorker } from './worker.ts';
+import { askForRead, type ListenAddress, type Listening, listenForWebhooks } from './webhooks.ts';
 import { WorkerLife } from './worker-life.ts';
 
 export interface WorkOptions extends CommonOptions {
   readonly concurrency: number;
   readonly shard?: Shard;
   readonly all?: boolean;
+  /** where webhooks are listened for */
+  readonly webhooks?: ListenAddress;
 }
 
 const needsPackage =
@@ -56,7 +60,8 @@ export async function work(
   const folder = await mkdtemp(join(tmpdir(), 'trueup-fleet-'));
   const closing: (() => Promise<void>)[] = [];
   const onProblem = (message: string) => void host.stderr.write(`warning: ${message}\n`);
-  const counts = countChecks(textOutput(terminal));
+  const output = textOutput(terminal);
+  const counts = countChecks(output);
   const { concurrency, shard } = options;
   try {
     const worker = new FleetWorker({
@@ -74,6 +79,9 @@ export async function work(
     closing.push(() => heartbeat.stop());
     const served = await serve?.({ file, lastLook: () => life.lastLook });
     if (served !== undefined) closing.push(() => served.close());
+    const listening = await openWebhooks(options, { host, file, database });
+    if (listening !== undefined) closing.push(() => listening.close());
+    if (listening !== undefined) output?.write(`listening for webhooks at ${listening.url}/webhook\n`);
     const unread = await life.readRepositories();
     if (options.all === true) await worker.makeAllDue();
     await worker.begin();
@@ -89,6 +97,36 @@ export async function work(
     await closeAll(closing);
     await database.close();
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function openWebhooks(
+  { webhooks: address }: WorkOptions,
+  { host, file, database }: Pick<CommandContext, 'host'> & { file: KeptFleet; database: OpenDatabase },
+): Promise<Listening | undefined> {
+  if (address === undefined) return undefined;
+  const variable = file.fleet.webhookSecret;
+  const secret = variable === undefined ? undefined : host.env[variable];
+  if (secret === undefined || secret === '')
+    throw new CommandStop(
+      'usage',
+      variable === undefined
+        ? '--webhooks needs a secret: add "webhooks: { secret: { env: WEBHOOK_SECRET } }" to "spec" of the fleet file'
+        : `--webhooks needs a secret: the environment variable ${quoted(variable)} is not set`,
+    );
+  host.secrets.keep(secret);
+  try {
+    return await listenForWebhooks({
+      ...address,
+      secret,
+      repositories: () => file.fleet.repositories,
+      ask: (names) => database.run((client) => askForRead(client, names)),
+    });
+  } catch (error) {
+    throw new CommandStop(
+      'usage',
+      `--webhooks ${address.host}:${address.port} cannot be used: ${messageOf(error)}`,
+    );
   }
 }
 

@@ -5,6 +5,7 @@ import { messageOf } from '../../model/error-message.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import type { KeptFleet } from './kept-fleet.ts';
 import type { FleetWorker } from './worker.ts';
+import { takePushes } from './webhooks.ts';
 import { nameRepositories } from './workers.ts';
 
 /** Milliseconds between two looks at the schedule. */
@@ -69,6 +70,7 @@ export class WorkerLife {
         await this.#readAgain();
         readAt = now();
       }
+      if (!once) await this.#bridge(() => this.#readPushed());
       idle = (await this.#bridge(() => this.#isQuiet())) ? idle + 1 : 0;
       await sleep(tick, undefined, { signal }).catch(() => {});
     }
@@ -80,6 +82,14 @@ export class WorkerLife {
     if (file.problem !== undefined && file.problem !== this.#problem) onProblem(file.problem);
     this.#problem = file.problem;
     await this.readRepositories();
+  }
+
+  /** Reads the repositories of which a webhook told. */
+  async #readPushed(): Promise<void> {
+    const { worker, file, database } = this.#life;
+    const names = file.fleet.repositories.map(({ name }) => name);
+    const pushed = await database.run((client) => takePushes(client, names));
+    if (pushed.length > 0) await worker.readRepositories(pushed);
   }
 
   /** Sends what is due. @returns whether there was nothing, nothing runs here, and nothing waits in the queue */

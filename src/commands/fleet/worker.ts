@@ -67,10 +67,11 @@ export class FleetWorker {
   }
 
   /** Makes the schedule equal to what the repositories have. A repository that cannot be read keeps its schedule. */
-  async readRepositories(): Promise<UnreadRepositories> {
+  async readRepositories(names?: readonly string[]): Promise<UnreadRepositories> {
     const { fleet, onProblem } = this.#options;
     const unread = new Map<string, string>();
     for (const repository of fleet.repositories) {
+      if (names !== undefined && !names.includes(repository.name)) continue;
       try {
         await this.#readRepository(repository);
       } catch (error) {

@@ -62,7 +62,10 @@ export interface Bystander {
 }
 
 /** A function that resolves once the streams together have shown a text, and rejects when they end without. */
-function watch(streams: readonly Readable[], ended: Promise<unknown>): (text: RegExp) => Promise<void> {
+function watch(
+  streams: readonly Readable[],
+  ended: Promise<unknown>,
+): (text: RegExp) => Promise<RegExpExecArray> {
   let shown = '';
   const looks = new Set<() => void>();
   for (const stream of streams)
@@ -73,7 +76,8 @@ function watch(streams: readonly Readable[], ended: Promise<unknown>): (text: Re
   return (text) =>
     new Promise((resolve, reject) => {
       const look = () => {
-        if (text.test(shown)) resolve();
+        const found = text.exec(shown);
+        if (found !== null) resolve(found);
       };
       looks.add(look);
       look();
@@ -83,8 +87,8 @@ function watch(streams: readonly Readable[], ended: Promise<unknown>): (text: Re
 
 export interface Running {
   readonly pid: number;
-  /** resolves once stdout and stderr together match; rejects when the process ends before */
-  says(what: RegExp): Promise<void>;
+  /** resolves with the match once stdout and stderr together match; rejects when the process ends before */
+  says(what: RegExp): Promise<RegExpExecArray>;
   kill(signal: NodeJS.Signals): void;
   /** with the signal that has ended it, where it did not end by itself */
   readonly ended: Promise<Exited & { readonly signal: NodeJS.Signals | null }>;

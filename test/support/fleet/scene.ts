@@ -11,6 +11,8 @@ import { temporaryFolder } from '../rig/temporary-folder.ts';
 
 export interface FleetScene {
   readonly bench: Bench;
+  /** of the repository */
+  readonly remote: string;
   readonly env: Readonly<Record<string, string>>;
   /** runs SQL in the database of the fleet */
   sql(text: string): string;
@@ -36,18 +38,28 @@ interface SceneOptions {
   readonly repository?: object;
   /** tokens of more owners of the organization, by their names */
   readonly people?: Readonly<Record<string, string>>;
+  /** more members of `spec` in fleet.yaml */
+  readonly spec?: object;
+  /** more variables of the workers */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export async function openFleet(
   server: PostgresServer,
-  { stacks = ['one', 'two', 'three'], repository = {}, people = {} }: SceneOptions = {},
+  {
+    stacks = ['one', 'two', 'three'],
+    repository = {},
+    people = {},
+    spec = {},
+    env: more = {},
+  }: SceneOptions = {},
 ): Promise<FleetScene> {
   const bench = await openBench({ people });
   const remote = makeRemote();
   const clone = remote.clone();
   const folder = temporaryFolder();
   const url = server.newDatabase();
-  const env = { ...secrets, TRUEUP_FLEET_URL: url, OTHER_TOKEN: people['bob'] ?? '' };
+  const env = { ...secrets, TRUEUP_FLEET_URL: url, OTHER_TOKEN: people['bob'] ?? '', ...more };
   const push: FleetScene['push'] = (files) => {
     for (const [path, content] of Object.entries(files)) {
       mkdirSync(dirname(join(clone, path)), { recursive: true });
@@ -71,6 +83,7 @@ export async function openFleet(
     kind: 'Fleet',
     metadata: { name: 'acme' },
     spec: {
+      ...spec,
       repositories: [{ name: 'infra', url: remote.directory, variables: ['API_TOKEN'], ...repository }],
     },
   };
@@ -82,7 +95,7 @@ export async function openFleet(
   if (stacks.length > 0) push(Object.assign({}, ...stacks.map((name) => stack(name))));
   for (const name of stacks) await apply(name);
   return {
-    ...{ bench, env, push, stack, apply },
+    ...{ bench, env, push, stack, apply, remote: remote.directory },
     sql: (text) => server.run(url, text),
     fleet: (...args) => trueupProcess(['fleet', ...args], { cwd: folder, env }),
     work: (...args) => startTrueup(['fleet', 'work', ...args], { cwd: folder, env }),
