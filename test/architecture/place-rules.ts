@@ -54,7 +54,11 @@ const homes: readonly Home[] = [
     because:
       'the database belongs to the embedded service; the reconciler has files and the wire, an empty database to lock, and an archive of events',
   },
-  { what: 'fastify', homes: ['src/server'], because: 'only the embedded service serves' },
+  {
+    what: 'fastify',
+    homes: ['src/server', 'src/commands/fleet'],
+    because: 'only the embedded service and the workers of fleets serve',
+  },
   {
     what: 'jose',
     homes: ['src/commands/role-check', 'src/server/cluster-auth/public-keys.ts'],

@@ -56,6 +56,7 @@ const freeFlags = [
   'role check --from',
   'fleet run --shard',
   'fleet work --shard',
+  'fleet work --webhooks',
   'init --url',
   'init --namespace',
 ];

@@ -58,7 +58,7 @@ function writeInput(
 export interface Bystander {
   signals(name: NodeJS.Signals): void;
   /** resolves once this stands on stderr */
-  sees(text: RegExp): Promise<void>;
+  sees(text: RegExp): Promise<RegExpExecArray>;
 }
 
 /** A function that resolves once the streams together have shown a text, and rejects when they end without. */
@@ -204,7 +204,7 @@ export interface TerminalRun {
 /** The person in front of the terminal. */
 export interface Person {
   /** resolves once the screen has shown this */
-  sees(text: RegExp): Promise<void>;
+  sees(text: RegExp): Promise<RegExpExecArray>;
   types(text: string): void;
   /** closes the terminal, with all that runs in it left to itself */
   hangsUp(): void;
