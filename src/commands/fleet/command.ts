@@ -13,8 +13,11 @@ import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { type CommandContext, textOutput } from '../../run/terminal.ts';
 import { migrateDatabase, openDatabase } from './database.ts';
+import { readOpenDrifts } from './drift-records.ts';
+import { readUndelivered } from './notify/store.ts';
 import { printStatus } from './render.ts';
 import { readStatus, type Shard } from './schedule.ts';
+import { readPauses } from './target-pauses.ts';
 import type { ListenAddress } from './webhooks.ts';
 import { readFleetProblems } from './workers.ts';
 import { work, type WorkOptions } from './work.ts';
@@ -107,6 +110,9 @@ async function showStatus({ host, terminal }: CommandContext): Promise<ExitCode>
     const status = await database.run(async (client) => ({
       ...(await readStatus(client)),
       problems: await readFleetProblems(client),
+      drifts: await readOpenDrifts(client),
+      pauses: await readPauses(client),
+      undelivered: await readUndelivered(client),
     }));
     printStatus(host.clean(status), terminal);
     return exitCodes.done;

@@ -5,8 +5,9 @@
 import { createHash } from 'node:crypto';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { canonicalText, type Json } from '../../model/json.ts';
+import { boundedReport } from '../../report/json/bounded-drift.ts';
 import type { DriftJson } from '../../report/json/drift-schema.ts';
-import { boundedReport, driftedAddresses } from './check-result.ts';
+import { driftedAddresses } from './check-result.ts';
 import type { StackId } from './stack-id.ts';
 
 /** What drifted, as a hash; undefined when nothing did. */

@@ -18,6 +18,7 @@ import { jsonSchema } from '../../model/define-kind.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { messageOf, systemErrorMessage } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
+import { type Channel, channelsOf, notificationMistakes, notificationSchema } from './notify/settings.ts';
 
 const interval = Type.String({
   pattern: '^[1-9][0-9]{0,3}[smhd]$',
@@ -115,6 +116,7 @@ export const fleetSchema = Type.Object(
           ),
         ),
         repositories: Type.Array(Repository, { minItems: 1, description: 'Where the stacks are' }),
+        notifications: Type.Optional(Type.Array(notificationSchema, { description: 'Whom drift is told' })),
       },
       { ...closed, description: 'What is checked, and how often' },
     ),
@@ -166,6 +168,8 @@ export interface Fleet {
   readonly repositories: readonly FleetRepository[];
   /** variable with the secret of webhooks */
   readonly webhookSecret: string | undefined;
+  /** whom drift is told */
+  readonly channels: readonly Channel[];
 }
 
 const defaultInterval = '15m';
@@ -208,7 +212,18 @@ function problemsOf(document: YamlDocument): Problem[] {
     absent: 'unmanaged',
   });
   if (broken.length > 0) return broken;
-  const { repositories } = (document.value as unknown as FleetDocument).spec;
+  const { repositories, notifications = [] } = (document.value as unknown as FleetDocument).spec;
+  const mistakes = notificationMistakes(notifications, repositories).map(
+    ({ index, member, message }): Problem => ({
+      code: 'fleet-file',
+      path: ['spec', 'notifications', `${index}`, member],
+      message,
+    }),
+  );
+  return [...mistakes, ...repositoryProblems(repositories)];
+}
+
+function repositoryProblems(repositories: FleetDocument['spec']['repositories']): Problem[] {
   return repositories.flatMap(({ name, url }, index) => {
     const wrong = (member: string, message: string): Problem[] => [
       { code: 'fleet-file', path: ['spec', 'repositories', `${index}`, member], message },
@@ -246,6 +261,7 @@ function fleetOf({ metadata, spec }: FleetDocument, folder: string): Fleet {
       files: given.files ?? [],
       targets: given.targets?.map((address) => new URL(address).origin),
     })),
+    channels: channelsOf(spec.notifications ?? [], spec.repositories, secondsIn),
   };
 }
 

@@ -3,8 +3,11 @@ import { counted, quoted } from '../../model/quoted.ts';
 import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
 import { printable } from '../../report/view/printable.ts';
 import { printJson, type Terminal, textOutput } from '../../run/terminal.ts';
+import type { OpenDrift } from './drift-records.ts';
+import type { Undelivered } from './notify/store.ts';
 import type { StackStatus } from './schedule.ts';
 import type { StackId } from './stack-id.ts';
+import type { PausedTarget } from './target-pauses.ts';
 
 type Standing = 'attention' | 'stale' | 'working' | 'in-sync';
 
@@ -25,9 +28,13 @@ interface FleetStatus {
   readonly stacks: readonly StackStatus[];
   /** of fleet files, and the hosts of the workers that have them */
   readonly problems: readonly { readonly message: string; readonly hosts: readonly string[] }[];
+  readonly drifts: readonly OpenDrift[];
+  readonly pauses: readonly PausedTarget[];
+  readonly undelivered: readonly Undelivered[];
 }
 
-export function printStatus({ now, stacks, problems }: FleetStatus, terminal: Terminal): void {
+export function printStatus(status: FleetStatus, terminal: Terminal): void {
+  const { now, stacks, problems, drifts } = status;
   const standings = stacks.map(standingOf);
   const count = (standing: Standing) => standings.filter((one) => one === standing).length;
   const summary = {
@@ -40,8 +47,11 @@ export function printStatus({ now, stacks, problems }: FleetStatus, terminal: Te
     renderJson({
       version: 1,
       summary,
-      stacks: stacks.map((stack, index) => jsonOf(stack, standings[index] ?? 'working')),
+      stacks: stacks.map((stack, index) =>
+        jsonOf(stack, standings[index] ?? 'working', driftOf(stack, drifts)),
+      ),
       ...(problems.length === 0 ? {} : { fleetFile: problems }),
+      ...troubleMembers(status),
       ...diagnosticsMember(reported),
     }),
   );
@@ -53,8 +63,10 @@ export function printStatus({ now, stacks, problems }: FleetStatus, terminal: Te
   );
   for (const { message, hosts } of problems)
     output.write(`  workers on ${hosts.map(printable).join(', ')}: ${printable(message)}\n`);
+  for (const line of troubleLines(status)) output.write(`  ${line}\n`);
   const width = Math.max(0, ...stacks.map((stack) => nameOf(stack).length));
-  for (const stack of stacks) output.write(`  ${nameOf(stack).padEnd(width)}  ${describe(stack, now)}\n`);
+  for (const stack of stacks)
+    output.write(`  ${nameOf(stack).padEnd(width)}  ${describe(stack, now, driftOf(stack, drifts))}\n`);
 }
 
 /** The name of a stack as text. Whoever named its folder chose the path, so control characters are escaped. */
@@ -62,10 +74,11 @@ export function nameOf({ repository, path }: StackId): string {
   return `${repository}/${quoted(path).slice(1, -1)}`;
 }
 
-function describe(stack: StackStatus, now: number): string {
+function describe(stack: StackStatus, now: number, drift: OpenDrift | undefined): string {
   const { error, lastComplete, isStale, isRunning, failures } = stack;
   const { drifted = 0, pending = 0 } = (stack.summary ?? {}) as Found;
-  const found = drifted > 0 ? `${counted(drifted, 'resource')} drifted` : 'no drift';
+  const since = drift === undefined ? '' : ` (for ${ago(now - drift.opened)})`;
+  const found = drifted > 0 ? `${counted(drifted, 'resource')} drifted${since}` : 'no drift';
   const wanted = pending > 0 ? `, ${pending} pending` : '';
   const seen =
     lastComplete === undefined
@@ -85,7 +98,7 @@ function ago(milliseconds: number): string {
   return `${Math.round(seconds / 3600)} h`;
 }
 
-function jsonOf(stack: StackStatus, standing: Standing) {
+function jsonOf(stack: StackStatus, standing: Standing, drift: OpenDrift | undefined) {
   const { repository, path, isRunning, failures, lastComplete, nextDue, commit, error } = stack;
   const { drifted, pending } = (stack.summary ?? {}) as Found;
   return {
@@ -95,6 +108,49 @@ function jsonOf(stack: StackStatus, standing: Standing) {
     ...(commit === undefined ? {} : { commit }),
     ...(error === undefined ? {} : { error }),
     ...(drifted === undefined ? {} : { drifted }),
+    ...(drift === undefined ? {} : { driftedSince: iso(drift.opened), driftChanged: iso(drift.changed) }),
     ...(pending === undefined ? {} : { pending }),
+  };
+}
+
+function driftOf(stack: StackId, drifts: readonly OpenDrift[]): OpenDrift | undefined {
+  return drifts.find(({ repository, path }) => repository === stack.repository && path === stack.path);
+}
+
+function iso(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+/** Targets that are not asked, and messages that do not arrive. */
+function troubleLines({ now, pauses, undelivered }: FleetStatus): string[] {
+  return [
+    ...pauses.map(
+      ({ address, since, reason }) =>
+        `target ${printable(address)} is paused for ${ago(now - since)}: ${printable(reason)}`,
+    ),
+    ...undelivered.map(({ channel, about, since, error }) => {
+      const what = about === undefined ? 'messages' : `the message about ${printable(about)}`;
+      return `${what} to ${quoted(channel)} cannot be sent for ${ago(now - since)}: ${printable(error)}`;
+    }),
+  ];
+}
+
+function troubleMembers({ pauses, undelivered }: FleetStatus) {
+  return {
+    ...(pauses.length === 0
+      ? {}
+      : {
+          pausedTargets: pauses.map(({ address, reason, since, nextProbe }) => ({
+            ...{ address, reason, since: iso(since), nextProbe: iso(nextProbe) },
+          })),
+        }),
+    ...(undelivered.length === 0
+      ? {}
+      : {
+          undelivered: undelivered.map(({ since, nextTry, ...rest }) => ({
+            ...{ ...rest, since: iso(since) },
+            ...(nextTry === undefined ? {} : { nextTry: iso(nextTry) }),
+          })),
+        }),
   };
 }

@@ -22,7 +22,30 @@ const stack = Type.Object(
     drifted: Type.Optional(
       Type.Integer({ minimum: 0, description: 'resources, at the last complete check' }),
     ),
+    driftedSince: Type.Optional(time('of the first check that found drift')),
+    driftChanged: Type.Optional(time('of the last check that found other drift than the one before')),
     pending: Type.Optional(Type.Integer({ minimum: 0, description: 'resources that the files change' })),
+  },
+  closed,
+);
+
+const pausedTarget = Type.Object(
+  {
+    address: Type.String(),
+    reason: Type.String({ description: 'in the words of the last check that failed' }),
+    since: time('of the failure that paused it'),
+    nextProbe: time('of the next check that shows whether it is back'),
+  },
+  closed,
+);
+
+const undelivered = Type.Object(
+  {
+    channel: Type.String({ description: 'name of the notification, and its place' }),
+    about: Type.Optional(Type.String({ description: 'what the message is about, where others arrive' })),
+    error: Type.String(),
+    since: time('of the first attempt that failed'),
+    nextTry: Type.Optional(time('of the next attempt')),
   },
   closed,
 );
@@ -37,6 +60,10 @@ export const fleetStatusSchema = Type.Object(
         description: 'why workers do not use the newest version of fleet.yaml, and which ones',
       }),
     ),
+    pausedTargets: Type.Optional(
+      Type.Array(pausedTarget, { description: 'targets that fail for several stacks: they are not asked' }),
+    ),
+    undelivered: Type.Optional(Type.Array(undelivered, { description: 'messages that cannot be sent' })),
     diagnostics: Type.Optional(
       Type.Array(diagnosticSchema, { description: 'what the command said besides' }),
     ),

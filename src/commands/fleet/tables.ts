@@ -134,6 +134,38 @@ const migrations = [
      told timestamptz not null,
      read timestamptz
    );`,
+  // Whom drift is told, and what each was told last. What is to be told follows from it, so that a restart sends nothing again.
+  `create table trueup_fleet.channels (
+     name text primary key,
+     claim bigint not null default 0,
+     claimed_until timestamptz,
+     failures integer not null default 0,
+     next_try timestamptz,
+     failing_since timestamptz,
+     last_error text,
+     last_success timestamptz
+   );
+   create table trueup_fleet.told (
+     channel text not null,
+     topic text not null,
+     hash text,
+     drift bigint,
+     digest bigint,
+     issue bigint,
+     posting timestamptz,
+     failures integer not null default 0,
+     next_try timestamptz,
+     failing_since timestamptz,
+     last_error text,
+     primary key (channel, topic)
+   );
+   create table trueup_fleet.digests (
+     id bigint generated always as identity primary key,
+     channel text not null,
+     made timestamptz not null,
+     sent timestamptz,
+     closed timestamptz
+   );`,
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

@@ -20,6 +20,7 @@ import type { StackId } from './stack-id.ts';
 import { FleetWorker } from './worker.ts';
 import { askForRead, type ListenAddress, type Listening, listenForWebhooks } from './webhooks.ts';
 import { WorkerLife } from './worker-life.ts';
+import { startTelling } from './telling.ts';
 
 export interface WorkOptions extends CommonOptions {
   readonly concurrency: number;
@@ -77,6 +78,8 @@ export async function work(
     const beating = { host, database, file, concurrency, shard, running: () => worker.running };
     const heartbeat = await startHeartbeat(beating);
     closing.push(() => heartbeat.stop());
+    const telling = startTelling({ host, database, fleet: () => file.fleet, signal: runEnded });
+    closing.push(() => telling.stop());
     const served = await serve?.({ file, lastLook: () => life.lastLook });
     if (served !== undefined) closing.push(() => served.close());
     const listening = await openWebhooks(options, { host, file, database });
@@ -86,6 +89,7 @@ export async function work(
     if (options.all === true) await worker.makeAllDue();
     await worker.begin();
     await life.run();
+    if (once) await telling.finish();
     await closeAll(closing);
     // Before the counts: checks that run are ended, and given back.
     await database.close();

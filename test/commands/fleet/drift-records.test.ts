@@ -1,9 +1,10 @@
 // What is kept of the drift of each stack, in a real PostgreSQL whose time the tests move.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordEnd } from '../../../src/commands/fleet/check-records.ts';
-import { boundedReport, type CheckResult, resultOf } from '../../../src/commands/fleet/check-result.ts';
+import { type CheckResult, resultOf } from '../../../src/commands/fleet/check-result.ts';
 import { readOpenDrifts } from '../../../src/commands/fleet/drift-records.ts';
 import { noteStart, scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
+import { boundedReport } from '../../../src/report/json/bounded-drift.ts';
 import { openFleetDatabase } from '../../support/fleet/database.ts';
 import { drifted, reportOf, resultWith } from '../../support/fleet/reports.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';

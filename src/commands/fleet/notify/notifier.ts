@@ -1,0 +1,179 @@
+/**
+ * Tells each channel what it was not told yet. One worker at a time does so for a channel; what was told is in the database, so that a restart
+ * tells nothing again. A channel that cannot be reached is tried again later, and holds up nothing else.
+ */
+import { gitlabHeaders, githubHeaders, ReviewError } from '../../../api/code-host/comments.ts';
+import { githubIssues, gitlabIssues } from '../../../api/code-host/issues.ts';
+import { openCodeHost } from '../../../api/code-host.ts';
+import { postWebhook } from '../../../api/webhook.ts';
+import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
+import { messageOf } from '../../../model/error-message.ts';
+import { quoted } from '../../../model/quoted.ts';
+import type { CliHost } from '../../../run/host.ts';
+import { deliver, type Sender } from './deliver.ts';
+import { findPending, type Message, type Told } from './pending.ts';
+import type { Channel } from './settings.ts';
+import {
+  type Claim,
+  claimChannel,
+  claimSeconds,
+  forget,
+  isHeld,
+  makeDigest,
+  noteFailed,
+  noteUnable,
+  readSituation,
+  releaseChannel,
+} from './store.ts';
+
+type NotifierHost = Pick<CliHost, 'clean' | 'env' | 'now' | 'secrets' | 'version'> &
+  Partial<Pick<CliHost, 'observer' | 'retryPolicy'>>;
+
+interface NotifierOptions {
+  readonly host: NotifierHost;
+  readonly database: {
+    run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
+    transaction<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
+  };
+  /** the newest version of the fleet */
+  readonly fleet: () => { readonly name: string; readonly channels: readonly Channel[] };
+  /** ends it */
+  readonly signal: AbortSignal;
+}
+
+/** Milliseconds before the end of a claim after which no further message is sent. */
+const margin = 30_000;
+
+export class Notifier {
+  readonly #options: NotifierOptions;
+
+  constructor(options: NotifierOptions) {
+    this.#options = options;
+  }
+
+  /** Tells each channel that no other worker tells now, once. Only the database can make it fail. */
+  async pass(): Promise<void> {
+    const { database, fleet, signal } = this.#options;
+    const { channels } = fleet();
+    const able: Channel[] = [];
+    for (const channel of channels) {
+      const missing = this.#missing(channel);
+      if (missing === undefined) able.push(channel);
+      else await database.run((client) => noteUnable(client, channel.key, missing));
+    }
+    let left = able;
+    while (left.length > 0 && !signal.aborted) {
+      const keys = left.map(({ key }) => key);
+      const claim = await database.run((client) => claimChannel(client, keys));
+      const channel = left.find(({ key }) => key === claim?.channel);
+      if (claim === undefined || channel === undefined) return;
+      await this.#tell(channel, claim);
+      left = left.filter((one) => one !== channel);
+    }
+  }
+
+  #missing({ to: { secret } }: Channel): string | undefined {
+    return this.#secret(secret) === '' ? `the environment variable ${quoted(secret)} is not set` : undefined;
+  }
+
+  #secret(name: string): string {
+    const value = this.#options.host.env[name]?.trim() ?? '';
+    if (value !== '') this.#options.host.secrets.keep(value);
+    return value;
+  }
+
+  async #tell(channel: Channel, claim: Claim): Promise<void> {
+    const { database } = this.#options;
+    let error: string | undefined;
+    try {
+      error = await this.#send(channel, claim);
+    } catch (cause) {
+      error = messageOf(cause);
+    }
+    const said = error === undefined ? undefined : (this.#options.host.clean([error])[0] ?? '');
+    await database.run((client) => releaseChannel(client, claim, said));
+  }
+
+  /** @returns why the channel cannot be told */
+  async #send(channel: Channel, claim: Claim): Promise<string | undefined> {
+    const { signal, host } = this.#options;
+    const until = host.now() + claimSeconds * 1000 - margin;
+    const { messages, told } = await this.#pending(channel);
+    if (messages.length === 0) return undefined;
+    const { sender, close } = this.#open(channel, until);
+    try {
+      for (const message of messages) {
+        if (signal.aborted || host.now() > until) return undefined;
+        if (!(await this.#options.database.run((client) => isHeld(client, claim)))) return undefined;
+        const before = told.find(({ topic }) => topic === message.topic);
+        const error = await this.#deliver(message, sender, { channel: channel.key, told: before });
+        if (error !== undefined) return error;
+      }
+      return undefined;
+    } finally {
+      await close();
+    }
+  }
+
+  /** What is to be told now; drifts that begin at once become one message. */
+  #pending(channel: Channel) {
+    const { key, hold, digestAbove } = channel;
+    const limits = (window: number) => ({ hold, digestAbove, window });
+    return this.#options.database.transaction(async (client) => {
+      const found = await readSituation(client, channel);
+      const { messages, digest, quiet } = findPending(found, limits(found.window));
+      if (digest.length + quiet.length === 0) return { messages, told: found.told };
+      if (quiet.length > 0) await forget(client, key, quiet);
+      if (digest.length > 0) await makeDigest(client, key, digest);
+      const left = await readSituation(client, channel);
+      return { messages: findPending(left, limits(left.window)).messages, told: left.told };
+    });
+  }
+
+  /** @returns why no message of the channel can be delivered; one that is refused alone is tried again later */
+  async #deliver(
+    message: Message,
+    sender: Sender,
+    { channel, told }: { readonly channel: string; readonly told: Told | undefined },
+  ): Promise<string | undefined> {
+    const { database, fleet, signal, host } = this.#options;
+    try {
+      await deliver(message, sender, { database, fleet: fleet().name, channel, told, clean: host.clean });
+      return undefined;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      const why = messageOf(error);
+      if (!(error instanceof ReviewError) || error.isFault) return why;
+      const said = host.clean([why])[0] ?? '';
+      await database.run((client) => noteFailed(client, channel, message.topic, said));
+      return undefined;
+    }
+  }
+
+  #open({ to }: Channel, until: number): { readonly sender: Sender; readonly close: () => Promise<void> } {
+    const { host, signal } = this.#options;
+    const { env, observer, secrets } = host;
+    const userAgent = `trueup/${host.version}`;
+    const secret = this.#secret(to.secret);
+    if (to.is === 'webhook') {
+      const options = { url: to.url, secret, userAgent, env, signal, observer };
+      return {
+        sender: { is: 'webhook', post: (message) => postWebhook(message, options) },
+        close: async () => {},
+      };
+    }
+    const { retryPolicy } = host;
+    const codeHost = openCodeHost({
+      ...{ url: to.url, token: secret, userAgent, env, signal, until, observer, secrets },
+      headers: to.is === 'github' ? githubHeaders : gitlabHeaders,
+      address: 'the "url" of the notification',
+      onWait: () => {},
+      ...(retryPolicy === undefined ? {} : { retryPolicy }),
+    });
+    const issues = to.is === 'github' ? githubIssues : gitlabIssues;
+    return {
+      sender: { is: 'issues', issues: issues(codeHost, to.repository) },
+      close: () => codeHost.close(),
+    };
+  }
+}

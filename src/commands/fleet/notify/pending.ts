@@ -1,0 +1,176 @@
+/**
+ * What is to be told to one channel: what is so, less what it was told. So nothing is told twice, whatever restarts, and what begins and ends
+ * meanwhile is never told.
+ */
+
+/** An open drift of a stack. */
+export interface OpenDrift {
+  readonly id: string;
+  readonly repository: string;
+  readonly path: string;
+  readonly stack: string;
+  readonly hash: string;
+  /** when it began or changed last, in any form */
+  readonly changed: string;
+  /** seconds since it began */
+  readonly age: number;
+}
+
+/** What a channel was told last about a topic. */
+export interface Told {
+  readonly topic: string;
+  /** of the drift, or of the pause; undefined: that it is over, or nothing yet */
+  readonly hash: string | undefined;
+  /** the record that it was told of last */
+  readonly drift: string | undefined;
+  /** of the message that told of many */
+  readonly digest: string | undefined;
+  readonly issue: number | undefined;
+  /** when the delivery of a message began whose end is not known: RFC 3339 */
+  readonly posting: string | undefined;
+  /** not to be tried again yet */
+  readonly waits: boolean;
+}
+
+/** A message for many stacks. */
+export interface Digest {
+  readonly id: string;
+  readonly isSent: boolean;
+}
+
+export interface PausedTarget {
+  readonly id: string;
+  readonly address: string;
+  readonly reason: string;
+}
+
+export interface Situation {
+  readonly drifts: readonly OpenDrift[];
+  readonly pauses: readonly PausedTarget[];
+  readonly told: readonly Told[];
+  /** those that are not closed */
+  readonly digests: readonly Digest[];
+}
+
+export type Message =
+  | {
+      readonly about: 'stack';
+      readonly event: 'opened' | 'changed';
+      readonly topic: string;
+      readonly drift: OpenDrift;
+    }
+  | { readonly about: 'stack'; readonly event: 'closed'; readonly topic: string }
+  | {
+      readonly about: 'digest';
+      readonly event: 'opened' | 'closed';
+      readonly topic: string;
+      readonly digest: string;
+    }
+  | {
+      readonly about: 'target';
+      readonly event: 'opened';
+      readonly topic: string;
+      readonly pause: PausedTarget;
+    }
+  | { readonly about: 'target'; readonly event: 'closed'; readonly topic: string };
+
+interface Pending {
+  readonly messages: readonly Message[];
+  /** drifts of which one message is to tell */
+  readonly digest: readonly OpenDrift[];
+  /** topics of stacks that a digest told of and whose drift is gone: nothing is said of each */
+  readonly quiet: readonly string[];
+}
+
+interface Limits {
+  /** seconds */
+  readonly hold: number;
+  readonly digestAbove: number;
+  /** seconds in which all stacks are checked: drift that began at once is found in this time */
+  readonly window: number;
+}
+
+const stackPrefix = 'stack ';
+const targetPrefix = 'target ';
+
+export function stackTopic({ repository, path }: Pick<OpenDrift, 'repository' | 'path'>): string {
+  return `${stackPrefix}${JSON.stringify([repository, path])}`;
+}
+
+export function stackOf(topic: string): { readonly repository: string; readonly path: string } {
+  const [repository = '', path = ''] = JSON.parse(topic.slice(stackPrefix.length)) as string[];
+  return { repository, path };
+}
+
+export function targetOf(topic: string): string {
+  return topic.slice(targetPrefix.length);
+}
+
+function digestTopic(id: string): string {
+  return `digest ${id}`;
+}
+
+export function findPending(situation: Situation, limits: Limits): Pending {
+  const told = new Map(situation.told.map((one) => [one.topic, one]));
+  const { messages, digest } = ofDrifts(situation.drifts, told, limits);
+  const open = new Set(situation.drifts.map(stackTopic));
+  const over = situation.told.filter(
+    ({ topic, hash }) => topic.startsWith(stackPrefix) && hash !== undefined && !open.has(topic),
+  );
+  const closed = over
+    .filter((one) => one.digest === undefined)
+    .map(({ topic }): Message => ({ about: 'stack', event: 'closed', topic }));
+  const all = [...messages, ...closed, ...ofDigests(situation), ...ofPauses(situation, told)];
+  return {
+    messages: all.filter(({ topic }) => told.get(topic)?.waits !== true),
+    digest,
+    quiet: over.filter((one) => one.digest !== undefined).map(({ topic }) => topic),
+  };
+}
+
+function ofDrifts(
+  drifts: readonly OpenDrift[],
+  told: ReadonlyMap<string, Told>,
+  { hold, digestAbove, window }: Limits,
+): { readonly messages: readonly Message[]; readonly digest: readonly OpenDrift[] } {
+  const toldOf = (drift: OpenDrift) => told.get(stackTopic(drift));
+  const differs = drifts.filter((drift) => toldOf(drift)?.hash !== drift.hash);
+  const isFresh = (drift: OpenDrift) => {
+    const { hash, digest } = toldOf(drift) ?? {};
+    return hash === undefined || digest !== undefined;
+  };
+  const message = (event: 'opened' | 'changed') => (drift: OpenDrift) => ({
+    ...({ about: 'stack', event, topic: stackTopic(drift), drift } as const),
+  });
+  const changed = differs.filter((drift) => !isFresh(drift)).map(message('changed'));
+  const fresh = differs.filter(isFresh);
+  const due = fresh.filter(({ age }) => age >= hold);
+  if (fresh.length <= digestAbove)
+    return { messages: [...changed, ...due.map(message('opened'))], digest: [] };
+  // Many begin to drift: the rest of them is awaited, but not for ever.
+  const oldest = Math.max(0, ...due.map(({ age }) => age));
+  if (due.length < fresh.length && oldest < hold + window) return { messages: changed, digest: [] };
+  if (due.length > digestAbove) return { messages: changed, digest: due };
+  return { messages: [...changed, ...due.map(message('opened'))], digest: [] };
+}
+
+function ofDigests({ digests, told }: Situation): Message[] {
+  return digests.flatMap(({ id, isSent }): Message[] => {
+    const hasMembers = told.some(({ digest, hash }) => digest === id && hash !== undefined);
+    const about = { about: 'digest', topic: digestTopic(id), digest: id } as const;
+    if (hasMembers) return isSent ? [] : [{ ...about, event: 'opened' }];
+    return isSent ? [{ ...about, event: 'closed' }] : [];
+  });
+}
+
+function ofPauses({ pauses, told: rows }: Situation, told: ReadonlyMap<string, Told>): Message[] {
+  const topicOf = ({ address }: PausedTarget) => `${targetPrefix}${address}`;
+  const opened = pauses
+    .filter((pause) => told.get(topicOf(pause))?.hash === undefined)
+    .map((pause): Message => ({ about: 'target', event: 'opened', topic: topicOf(pause), pause }));
+  const paused = new Set(pauses.map(topicOf));
+  const over = rows.filter(
+    ({ topic, hash }) => topic.startsWith(targetPrefix) && hash !== undefined && !paused.has(topic),
+  );
+  return [...opened, ...over.map(({ topic }): Message => ({ about: 'target', event: 'closed', topic }))];
+}

@@ -1,0 +1,242 @@
+/** Whom drift is told: the part `notifications` of `fleet.yaml`, and the places that it names. */
+import { type Static, Type } from 'typebox';
+import { closed, text } from '../../../manifest/schema/place-schemas.ts';
+import { quoted } from '../../../model/quoted.ts';
+
+const environment = (description: string) =>
+  Type.Object(
+    {
+      env: Type.String({
+        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+        patternErrorMessage: 'the name of an environment variable',
+        description: 'Environment variable of the worker. Stacks never get it',
+        examples: ['ISSUES_TOKEN'],
+      }),
+    },
+    { ...closed, description },
+  );
+
+const address = (description: string, example: string) =>
+  Type.String({
+    format: 'uri',
+    pattern: '^https?://',
+    patternErrorMessage: `an address such as ${example}`,
+    description,
+    examples: [example],
+  });
+
+export const notificationSchema = Type.Object(
+  {
+    name: Type.String({
+      pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
+      patternErrorMessage: 'lower-case letters, digits and "-", at most 63',
+      description: 'Name in the fleet. What was told is kept under it',
+      examples: ['issues'],
+    }),
+    github: Type.Optional(
+      Type.Object(
+        {
+          url: Type.Optional(
+            address(
+              'Address of the API; https://api.github.com if not given',
+              'https://github.example.com/api/v3',
+            ),
+          ),
+          repository: Type.Optional(
+            Type.String({
+              pattern: '^[^/\\s]+/[^/\\s]+$',
+              patternErrorMessage: 'a repository as owner/name',
+              description: 'Repository of the issues; that of each stack if not given',
+              examples: ['acme/infra'],
+            }),
+          ),
+          token: environment('Token that may write issues'),
+        },
+        { ...closed, description: 'One issue for each stack with drift, in GitHub' },
+      ),
+    ),
+    gitlab: Type.Optional(
+      Type.Object(
+        {
+          url: Type.Optional(
+            address(
+              'Address of the API; https://gitlab.com/api/v4 if not given',
+              'https://gitlab.example.com/api/v4',
+            ),
+          ),
+          project: Type.Optional(
+            text('Project of the issues; that of each stack if not given', 'acme/infra'),
+          ),
+          token: environment('Token that may write issues'),
+        },
+        { ...closed, description: 'One issue for each stack with drift, in GitLab' },
+      ),
+    ),
+    webhook: Type.Optional(
+      Type.Object(
+        {
+          url: address('Where messages are posted as JSON', 'https://chat.example.com/hooks/trueup'),
+          secret: environment('Secret of the signature'),
+        },
+        { ...closed, description: 'A signed message for each drift that begins, changes or ends' },
+      ),
+    ),
+    repositories: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        description: 'Names of repositories whose stacks are told about; all if not given',
+        examples: [['platform']],
+      }),
+    ),
+    hold: Type.Optional(
+      Type.String({
+        pattern: '^(0|[1-9][0-9]{0,3})[smhd]$',
+        patternErrorMessage: 'a number and a unit, such as 0s, 10m or 1h',
+        description: 'Drift that ends within this time is never told; 10m if not given',
+        examples: ['10m'],
+      }),
+    ),
+    digestAbove: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        description:
+          'When more stacks than these begin to drift at once, one message has them all; 20 if not given',
+        examples: [20],
+      }),
+    ),
+  },
+  { ...closed, description: 'Whom drift is told: exactly one of github, gitlab and webhook' },
+);
+
+type NotificationDocument = Static<typeof notificationSchema>;
+
+type Receiver =
+  | {
+      readonly is: 'github' | 'gitlab';
+      /** of the API, without a trailing slash */
+      readonly url: string;
+      /** `owner/name`, or a project */
+      readonly repository: string;
+      /** name of the variable with the token */
+      readonly secret: string;
+    }
+  | { readonly is: 'webhook'; readonly url: string; readonly secret: string };
+
+/** One place that is told about the stacks of some repositories. */
+export interface Channel {
+  /** of what it was told, in the database: another place was told nothing yet */
+  readonly key: string;
+  readonly to: Receiver;
+  readonly repositories: readonly string[];
+  /** seconds */
+  readonly hold: number;
+  readonly digestAbove: number;
+  /** pauses of targets are told to one place of each notification */
+  readonly tellsPauses: boolean;
+}
+
+interface NamedRepository {
+  readonly name: string;
+  readonly url: string;
+  readonly variables?: readonly string[];
+}
+
+/** A mistake in one member of one notification. */
+interface Mistake {
+  readonly index: number;
+  readonly member: string;
+  readonly message: string;
+}
+
+export function notificationMistakes(
+  notifications: readonly NotificationDocument[],
+  repositories: readonly NamedRepository[],
+): Mistake[] {
+  return notifications.flatMap((notification, index) => {
+    const { name, repositories: wanted = [] } = notification;
+    const wrong = (member: string, message: string): Mistake[] => [{ index, member, message }];
+    if (notifications.findIndex((other) => other.name === name) !== index)
+      return wrong('name', `two notifications have the name ${quoted(name)}: give each its own`);
+    const places = [notification.github, notification.gitlab, notification.webhook].filter(Boolean);
+    if (places.length !== 1)
+      return wrong('name', 'a notification has exactly one of "github", "gitlab" and "webhook"');
+    const unknown = wanted.find((one) => !repositories.some((repository) => repository.name === one));
+    if (unknown !== undefined) return wrong('repositories', `there is no repository ${quoted(unknown)}`);
+    const secret = secretOf(notification);
+    const granting = repositories.find(({ variables = [] }) => variables.includes(secret));
+    if (granting !== undefined)
+      return wrong(
+        'name',
+        `repository ${quoted(granting.name)} may use ${quoted(secret)}, so its stacks could send messages: use another variable`,
+      );
+    return placeMistake(notification, repositories, wrong);
+  });
+}
+
+function placeMistake(
+  notification: NotificationDocument,
+  repositories: readonly NamedRepository[],
+  wrong: (member: string, message: string) => Mistake[],
+): Mistake[] {
+  const { github, gitlab } = notification;
+  const member = github === undefined ? 'project' : 'repository';
+  if (notification.webhook !== undefined || (github?.repository ?? gitlab?.project) !== undefined) return [];
+  const without = told(notification, repositories).find(({ url }) => placeIn(url) === undefined);
+  if (without === undefined) return [];
+  return wrong(
+    github === undefined ? 'gitlab' : 'github',
+    `the address of repository ${quoted(without.name)} does not say where its issues are: add ${quoted(member)}`,
+  );
+}
+
+function told<R extends { readonly name: string }>(
+  { repositories: wanted }: NotificationDocument,
+  repositories: readonly R[],
+): R[] {
+  return repositories.filter(({ name }) => wanted?.includes(name) ?? true);
+}
+
+function secretOf({ github, gitlab, webhook }: NotificationDocument): string {
+  return (github ?? gitlab)?.token.env ?? webhook?.secret.env ?? '';
+}
+
+/** `owner/name` in the address of a git repository: `https://host/owner/name.git` or `git@host:owner/name.git`. */
+function placeIn(url: string): string | undefined {
+  const path = /^(?:https?|ssh):\/\//.test(url)
+    ? URL.canParse(url)
+      ? new URL(url).pathname
+      : ''
+    : (/^[\w.-]+@[\w.-]+:(.+)$/.exec(url)?.[1] ?? '');
+  const place = path.replace(/^\/+/, '').replace(/(\.git)?\/*$/, '');
+  return place.includes('/') ? place : undefined;
+}
+
+export function channelsOf(
+  notifications: readonly NotificationDocument[],
+  repositories: readonly NamedRepository[],
+  secondsIn: (duration: string) => number,
+): Channel[] {
+  return notifications.flatMap((notification): Channel[] => {
+    const { name, github, gitlab, webhook, hold = '10m', digestAbove = 20 } = notification;
+    const shared = { hold: secondsIn(hold), digestAbove };
+    const all = told(notification, repositories);
+    const secret = secretOf(notification);
+    if (webhook !== undefined) {
+      const to = { is: 'webhook', url: webhook.url, secret } as const;
+      return [{ ...shared, key: name, to, repositories: all.map((one) => one.name), tellsPauses: true }];
+    }
+    const is = github === undefined ? 'gitlab' : 'github';
+    const usual = is === 'github' ? 'https://api.github.com' : 'https://gitlab.com/api/v4';
+    const url = ((github ?? gitlab)?.url ?? usual).replace(/\/+$/, '');
+    const given = github?.repository ?? gitlab?.project;
+    const byPlace = Map.groupBy(all, (one) => given ?? placeIn(one.url) ?? '');
+    return [...byPlace].map(([repository, some], index) => ({
+      ...shared,
+      key: `${name} ${repository}`,
+      to: { is, url, repository, secret } as const,
+      repositories: some.map((one) => one.name),
+      tellsPauses: index === 0,
+    }));
+  });
+}

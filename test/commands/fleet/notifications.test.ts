@@ -1,0 +1,306 @@
+// Whom drift is told: issues of GitHub and GitLab, and webhooks, as real HTTP servers. The time of the database is moved.
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { issuesToken, type KeptIssue, openIssues } from '../../support/code-host/issues.ts';
+import {
+  issuesSecret,
+  minute,
+  openReceiver,
+  openTold,
+  webhookSecret,
+} from '../../support/fleet/notifications.ts';
+import { drifted } from '../../support/fleet/reports.ts';
+import { activeIn } from '../../support/report/rendered-markdown.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+
+const bin = findPostgres();
+let server: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) server = startPostgres(bin);
+});
+afterAll(() => server?.stop());
+
+type Service = 'github' | 'gitlab';
+
+async function openScene(service: Service, { stacks = ['one'], others = 0, ...more } = {}) {
+  const host = await openIssues(service, others);
+  const place =
+    service === 'github'
+      ? { github: { url: host.url, repository: 'acme/infra', token: issuesSecret } }
+      : { gitlab: { url: `${host.url}/api/v4`, project: 'acme/infra', token: issuesSecret } };
+  const told = await openTold(server, { name: 'issues', ...place, ...more }, stacks);
+  return { ...told, host, ours: () => host.issues.slice(others) };
+}
+
+async function openHook(more: object = {}, stacks = ['one']) {
+  const receiver = await openReceiver();
+  const hook = { url: `${receiver.url}/hooks/secret-path`, secret: { env: 'HOOK_SECRET' } };
+  return { ...(await openTold(server, { name: 'chat', webhook: hook, ...more }, stacks)), receiver };
+}
+
+const byHand = { drifted: [drifted('app', 'by hand')] };
+const texts = ({ comments }: KeptIssue) => comments.map(({ body }) => body.replace(/<!--.*-->\s*/, ''));
+const names = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);
+
+describe.skipIf(bin === undefined).each(['github', 'gitlab'] as const)('Issues of %s', (service) => {
+  it('are one for each stack, which follows the drift: edited, closed, and reopened', async () => {
+    const { check, advance, pass, ours } = await openScene(service, { others: 120 });
+    await check('one', byHand);
+    await advance(11 * minute);
+    await pass();
+    expect(ours()).toMatchObject([{ title: 'Drift of stack one (infra/one/trueup.yaml)', state: 'open' }]);
+    expect(ours()[0]?.body).toContain('by hand');
+    await check('one', { drifted: [drifted('app', 'by another hand')] });
+    await pass();
+    expect(ours()[0]?.body).toContain('by another hand');
+    await check('one');
+    await pass();
+    expect(ours()).toMatchObject([{ state: 'closed' }]);
+    await check('one', byHand);
+    await advance(11 * minute);
+    await pass();
+    await pass();
+    expect(ours()).toMatchObject([{ state: 'open', body: expect.stringContaining('by hand') }]);
+    expect(ours().flatMap(texts)).toEqual([
+      expect.stringMatching(/^The drift changed: 1 resource drifted now/),
+      expect.stringMatching(/^The drift is gone: the check of `2026-/),
+      expect.stringMatching(/^Drift is back since `2026-/),
+    ]);
+  });
+
+  it('are never two for one stack, also where the answer to the first one was lost', async () => {
+    const { check, advance, pass, ours, host } = await openScene(service, { others: 120 });
+    host.once(({ method }) => (method === 'POST' ? { status: 500, cut: true } : undefined));
+    await check('one', byHand);
+    await advance(11 * minute);
+    await pass();
+    expect(ours()).toHaveLength(1);
+    await advance(minute);
+    await pass();
+    await advance(minute);
+    await pass();
+    expect(ours()).toHaveLength(1);
+    await check('one');
+    await pass();
+    expect(ours()).toMatchObject([{ state: 'closed' }]);
+  });
+
+  it('get no comment twice, also where the answer to the first one was lost', async () => {
+    const { check, advance, pass, ours, host } = await openScene(service);
+    await check('one', byHand);
+    await advance(11 * minute);
+    await pass();
+    host.once(({ method, path }) =>
+      method === 'POST' && /\d$/.test(path) === false ? { status: 500, cut: true } : undefined,
+    );
+    await check('one');
+    await pass();
+    expect(ours()).toMatchObject([{ state: 'open' }]);
+    await advance(minute);
+    await pass();
+    expect(ours()).toMatchObject([{ state: 'closed', comments: [{}] }]);
+  });
+
+  it('are found again by a hidden marker when the database was lost', async () => {
+    const { check, advance, pass, ours, client } = await openScene(service, { others: 120 });
+    await check('one', byHand);
+    await advance(11 * minute);
+    await pass();
+    await client.query('delete from trueup_fleet.told');
+    await pass();
+    expect(ours()).toHaveLength(1);
+  });
+
+  it('are made anew when somebody deleted them', async () => {
+    const { check, advance, pass, ours, host } = await openScene(service);
+    await check('one', byHand);
+    await advance(11 * minute);
+    await pass();
+    host.issues.splice(0, 1, { ...(host.issues[0] as KeptIssue), number: 900, body: '' });
+    await check('one', { drifted: [drifted('app', 'other')] });
+    await pass();
+    expect(ours().filter(({ body }) => body.includes('other'))).toHaveLength(1);
+  });
+});
+
+describe.skipIf(bin === undefined)('The text of an issue', () => {
+  it('says who did it and when, what was before and after, and how to take it back or keep it', async () => {
+    const { check, advance, pass, ours } = await openScene('github', { stacks: ['teams/a b'] });
+    const touched = {
+      touches: [
+        {
+          ...{ at: '2026-01-01T08:00:00Z', event: 'ae-1', resource: { type: 'workspace', action: 'update' } },
+          actor: { id: 'user-1', name: '@ann', kind: 'Client' },
+        },
+      ],
+    };
+    const fields = [
+      { path: '/description', before: 'as applied', after: 'by hand', shape: 'scalar' as const },
+      { path: '/token', after: { characters: 12 }, shape: 'secret' as const },
+    ];
+    await check('teams/a b', { drifted: [drifted('app', '', { fields, touched })] });
+    await advance(11 * minute);
+    await pass();
+    const body = ours()[0]?.body ?? '';
+    expect(body).toContain('`2026-01-01T08:00:00Z` by ');
+    expect(body).not.toContain('@ann');
+    expect(body).toContain('as applied');
+    expect(body).toContain('by hand');
+    for (const command of ['plan', 'apply', 'accept'])
+      expect(body).toContain(`\`trueup ${command} 'teams/a b'\``);
+  });
+
+  it('lets no name act as Markdown, and stays below what the service takes', async () => {
+    const { check, advance, pass, ours } = await openScene('github');
+    const evil = '</summary><img src=x> @team #1 `x` | y';
+    const many = Array.from({ length: 2000 }, (_, index) =>
+      drifted(`${evil}-${index}`, `${evil}${'x'.repeat(500)}`, {
+        address: `Workspace/main/${evil}-${index}`,
+      }),
+    );
+    await check('one', { drifted: many });
+    await advance(11 * minute);
+    await pass();
+    const body = ours()[0]?.body ?? '';
+    expect(Buffer.byteLength(body)).toBeLessThan(62_000);
+    expect(Buffer.byteLength(body)).toBeGreaterThan(20_000);
+    expect(body).toMatch(/\*\*and 1\d\d\d more that drifted\*\*/);
+    expect(activeIn(body.slice(body.indexOf('\n')))).toEqual([]);
+  });
+
+  it('holds no token of the worker, whatever a check found', async () => {
+    const { check, advance, pass, ours } = await openScene('github');
+    await check('one', { drifted: [drifted('app', `the ${issuesToken} there`)] });
+    await advance(11 * minute);
+    await pass();
+    expect(ours()[0]?.body).toContain('app');
+    expect(JSON.stringify(ours())).not.toContain(issuesToken);
+  });
+});
+
+describe.skipIf(bin === undefined)('A message about drift', () => {
+  it('waits for a hold time, and is never sent about drift that ended within it', async () => {
+    const { check, advance, pass, receiver } = await openHook();
+    await check('one', byHand);
+    await advance(9 * minute);
+    await pass();
+    await check('one');
+    await advance(9 * minute);
+    await pass();
+    await check('one', byHand);
+    await advance(9 * minute);
+    await pass();
+    expect(receiver.events()).toEqual([]);
+    await advance(minute);
+    await pass();
+    expect(receiver.events()).toEqual(['drift.opened']);
+  });
+
+  it('is sent once, whatever restarts, and however many workers there are', async () => {
+    const stacks = names(5);
+    const { check, advance, worker, receiver } = await openHook({}, stacks);
+    for (const name of stacks) await check(name, byHand);
+    await advance(11 * minute);
+    const workers = await Promise.all([worker(), worker(), worker()]);
+    await Promise.all(workers.map((one) => one.pass()));
+    await (await worker()).pass();
+    for (const name of stacks) await check(name, byHand);
+    await (await worker()).pass();
+    expect(receiver.events()).toEqual(stacks.map(() => 'drift.opened'));
+  });
+
+  it('is one for many stacks that begin to drift at once', async () => {
+    const stacks = names(21);
+    const { check, advance, pass, receiver } = await openHook({}, stacks);
+    for (const name of stacks.slice(0, 15)) await check(name, byHand);
+    await advance(8 * minute);
+    for (const name of stacks.slice(15)) await check(name, byHand);
+    await advance(3 * minute);
+    await pass();
+    expect(receiver.events()).toEqual([]);
+    await advance(8 * minute);
+    await pass();
+    await pass();
+    expect(receiver.events()).toEqual(['drift.digest']);
+    expect(receiver.posted[0]?.body['stacks']).toHaveLength(21);
+    await check('s0', { drifted: [drifted('app', 'something else')] });
+    for (const name of stacks.slice(1)) await check(name);
+    await advance(11 * minute);
+    await pass();
+    await pass();
+    expect(receiver.events()).toEqual(['drift.digest', 'drift.opened', 'drift.digest-closed']);
+  });
+
+  it('is one for each of twenty stacks', async () => {
+    const stacks = names(20);
+    const { check, advance, pass, receiver } = await openHook({}, stacks);
+    for (const name of stacks) await check(name, byHand);
+    await advance(11 * minute);
+    await pass();
+    expect(receiver.events()).toEqual(stacks.map(() => 'drift.opened'));
+  });
+
+  it('of a webhook is signed, and has the same id when it is sent again', async () => {
+    const { check, advance, pass, receiver } = await openHook();
+    receiver.answers.push(503, 503);
+    await check('one', byHand);
+    await advance(11 * minute);
+    for (const minutes of [1, 2]) {
+      await pass();
+      await pass();
+      await advance(minutes * minute);
+    }
+    await pass();
+    expect(receiver.events()).toEqual(['drift.opened', 'drift.opened', 'drift.opened']);
+    expect(new Set(receiver.posted.map(({ body }) => body.id)).size).toBe(1);
+    const [{ headers, text }] = receiver.posted as [(typeof receiver.posted)[number]];
+    const signature = createHmac('sha256', webhookSecret).update(text).digest('hex');
+    expect(headers['x-trueup-signature']).toBe(`sha256=${signature}`);
+  });
+
+  it('that cannot be sent is tried again later and later, and is shown', async () => {
+    const { check, advance, pass, receiver, client } = await openHook();
+    receiver.answers.push(...Array.from({ length: 100 }, () => 500));
+    await check('one', byHand);
+    for (let passed = 0; passed < 60; passed += 1) {
+      await advance(minute);
+      await pass();
+    }
+    expect(receiver.posted.length).toBeGreaterThanOrEqual(4);
+    expect(receiver.posted.length).toBeLessThanOrEqual(8);
+    const { rows } = await client.query('select last_error from trueup_fleet.channels');
+    expect(rows).toEqual([{ last_error: expect.stringMatching(/^POST http:\/\/[^/]+ answered 500$/) }]);
+    receiver.answers.length = 0;
+    await advance(31 * minute);
+    await pass();
+    expect((await client.query('select last_error from trueup_fleet.channels')).rows).toEqual([
+      { last_error: null },
+    ]);
+  });
+
+  it('is sent when the worker that began it is gone', async () => {
+    const { check, advance, pass, receiver, client } = await openHook();
+    await check('one', byHand);
+    await advance(11 * minute);
+    await client.query(
+      `insert into trueup_fleet.channels (name, claim, claimed_until)
+       values ('chat', 7, trueup_fleet.now() + interval '2 minutes')`,
+    );
+    await pass();
+    expect(receiver.events()).toEqual([]);
+    await advance(3 * minute);
+    await pass();
+    expect(receiver.events()).toEqual(['drift.opened']);
+  });
+
+  it('is one when a target pauses, and one when it is back', async () => {
+    const stacks = names(8);
+    const { check, advance, pass, receiver } = await openHook({}, stacks);
+    for (const name of stacks.slice(0, 5)) await check(name, { unread: 'answered 503' });
+    for (let passed = 0; passed < 60; passed += 10) {
+      await advance(10 * minute);
+      await pass();
+    }
+    expect(receiver.events()).toEqual(['target.paused']);
+  });
+});
