@@ -9,7 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import type { RateAnswer, RateMessage } from '../../run/fleet-check.ts';
 import { type CheckResult, type EndedCheck, resultOf } from './check-result.ts';
-import type { Checkout } from './checkouts.ts';
+import { type Checkout, sshSettings } from './checkouts.ts';
 import type { FleetRepository } from './fleet-file.ts';
 
 /** What all stacks get: how to find programs and services, and nothing that lets in. */
@@ -102,7 +102,7 @@ function grantedVariables({ repository, env }: StackCheck): Record<string, strin
   });
   const targets =
     repository.targets === undefined ? {} : { TRUEUP_FLEET_TARGETS: repository.targets.join(' ') };
-  return { ...Object.fromEntries(set), ...gitSettings, ...targets };
+  return { ...Object.fromEntries(set), ...gitSettings, ...sshSettings(repository), ...targets };
 }
 
 /** Git takes no folder of the checkout for a repository, whatever is in it. */

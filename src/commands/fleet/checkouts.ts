@@ -119,12 +119,30 @@ export class Checkouts {
     return { commit, directory, stacks: stacksIn(trees, root, repository.stacks) };
   }
 
-  async #run(directory: string, { name, url }: FleetRepository, args: readonly string[]): Promise<string> {
-    const { code, out, message } = await runGit(args, { ...this.#git, directory });
+  async #run(directory: string, repository: FleetRepository, args: readonly string[]): Promise<string> {
+    const { name, url } = repository;
+    const settings = { ...this.#git.settings, ...sshSettings(repository) };
+    const { code, out, message } = await runGit(args, { ...this.#git, directory, settings });
     if (code !== 0)
       throw new LedgerError(`repository ${quoted(name)} (${maskAddresses(url)}) cannot be read: ${message}`);
     return out.toString();
   }
+}
+
+/** Environment variables for git. The key alone logs in, and no host key is accepted but those that are given. */
+export function sshSettings({ ssh }: Pick<FleetRepository, 'ssh'>): Record<string, string> {
+  if (ssh === undefined) return {};
+  const options = [
+    'IdentitiesOnly=yes',
+    'BatchMode=yes',
+    'StrictHostKeyChecking=yes',
+    'GlobalKnownHostsFile=/dev/null',
+    `UserKnownHostsFile="${ssh.knownHosts}"`,
+  ];
+  return {
+    GIT_SSH_COMMAND: ['ssh', `-i '${ssh.key}'`, ...options.map((option) => `-o '${option}'`)].join(' '),
+    GIT_SSH_VARIANT: 'ssh',
+  };
 }
 
 function keyOf({ name }: FleetRepository, commit: string): string {

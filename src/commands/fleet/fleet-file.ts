@@ -1,5 +1,6 @@
 /** The schema of `fleet.yaml`, and how it is read: which repositories have stacks, how often they are checked, and what they may use. */
 import { dirname, resolve } from 'node:path';
+import picomatch from 'picomatch';
 import { type Static, Type } from 'typebox';
 import { readRegularText, megabyte } from '../../files/read-file.ts';
 import { explainErrors } from '../../manifest/explain-errors.ts';
@@ -33,6 +34,28 @@ const variable = Type.String({
   patternErrorMessage: 'the name of an environment variable that does not begin with TRUEUP_',
 });
 
+function stackPatterns(example: readonly string[]) {
+  return Type.Array(
+    // Each pattern adds files: one that excludes would add all others.
+    Type.String({ pattern: '^[^!]', patternErrorMessage: 'a pattern without "!" in front' }),
+    {
+      minItems: 1,
+      description: 'Patterns of stack files, from the root of the repository; **/trueup.yaml if not given',
+      examples: [example],
+    },
+  );
+}
+
+/** Git passes it to a shell, and ssh expands `%`. */
+function sshFile(description: string, example: string) {
+  return Type.String({
+    pattern: `^/[^'"%\\n]+$`,
+    patternErrorMessage: 'an absolute path without quotes and "%"',
+    description,
+    examples: [example],
+  });
+}
+
 const Repository = Type.Object(
   {
     name: Type.String({
@@ -47,19 +70,29 @@ const Repository = Type.Object(
       'https://git.example.com/acme/platform.git',
     ),
     ref: Type.Optional(text('Branch that is checked; main if not given', 'main')),
-    stacks: Type.Optional(
+    stacks: Type.Optional(stackPatterns(['teams/*/trueup.yaml'])),
+    interval: Type.Optional(interval),
+    intervals: Type.Optional(
       Type.Array(
-        // Each pattern adds files: one that excludes would add all others.
-        Type.String({ pattern: '^[^!]', patternErrorMessage: 'a pattern without "!" in front' }),
-        {
-          minItems: 1,
-          description:
-            'Patterns of stack files, from the root of the repository; **/trueup.yaml if not given',
-          examples: [['teams/*/trueup.yaml']],
-        },
+        Type.Object(
+          { stacks: stackPatterns(['*/production/trueup.yaml']), interval },
+          { ...closed, description: 'Stacks with an interval of their own' },
+        ),
+        { description: 'Intervals of some of its stacks. The first that matches is used' },
       ),
     ),
-    interval: Type.Optional(interval),
+    ssh: Type.Optional(
+      Type.Object(
+        {
+          key: sshFile('Private key that git logs in with', '/run/secrets/platform-key'),
+          knownHosts: sshFile(
+            'Host keys of the code host, in the format of "known_hosts". Any other host key is refused',
+            '/etc/trueup/known_hosts',
+          ),
+        },
+        { ...closed, description: 'How git logs in at the repository; as the worker does if not given' },
+      ),
+    ),
     variables: Type.Optional(
       Type.Array(variable, {
         description: 'Environment variables of the worker that its stacks may use. They get no other ones',
@@ -154,8 +187,10 @@ export interface FleetRepository {
   readonly ref: string;
   /** patterns of stack files */
   readonly stacks: readonly string[];
-  /** seconds between two checks */
-  readonly seconds: number;
+  /** seconds between two checks of a stack, by the path of its stack file */
+  secondsOf(path: string): number;
+  /** the files that git logs in with */
+  readonly ssh: { readonly key: string; readonly knownHosts: string } | undefined;
   /** environment variables and absolute paths that its stacks may use */
   readonly variables: readonly string[];
   readonly files: readonly string[];
@@ -256,13 +291,26 @@ function fleetOf({ metadata, spec }: FleetDocument, folder: string): Fleet {
       url: given.url.includes(':') ? given.url : resolve(folder, given.url),
       ref: given.ref ?? 'main',
       stacks: given.stacks ?? ['**/trueup.yaml'],
-      seconds: secondsIn(given.interval ?? spec.interval ?? defaultInterval),
+      secondsOf: secondsOf(given, given.interval ?? spec.interval ?? defaultInterval),
+      ssh: given.ssh,
       variables: given.variables ?? [],
       files: given.files ?? [],
       targets: given.targets?.map((address) => new URL(address).origin),
     })),
     channels: channelsOf(spec.notifications ?? [], spec.repositories, secondsIn),
   };
+}
+
+function secondsOf(
+  { intervals = [] }: FleetDocument['spec']['repositories'][number],
+  usual: string,
+): (path: string) => number {
+  const own = intervals.map(({ stacks, interval }) => ({
+    matches: picomatch([...stacks], { dot: true }),
+    seconds: secondsIn(interval),
+  }));
+  const others = secondsIn(usual);
+  return (path) => own.find(({ matches }) => matches(path))?.seconds ?? others;
 }
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };

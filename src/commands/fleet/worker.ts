@@ -85,12 +85,15 @@ export class FleetWorker {
   async #readRepository(repository: FleetRepository): Promise<void> {
     const commit = await this.#checkouts.newest(repository);
     const { stacks } = await this.#checkouts.at(repository, commit);
-    const { name, seconds } = repository;
+    const { name } = repository;
     if (stacks.length === 0)
       this.#options.onProblem(
         `repository ${quoted(name)} has no stack file: none of its files matches ${repository.stacks.map(quoted).join(' or ')}`,
       );
-    const wanted = stacks.map(({ path, tree }) => ({ repository: name, path, tree, seconds }));
+    const wanted = stacks.map(({ path, tree }) => ({
+      ...{ repository: name, path, tree },
+      seconds: repository.secondsOf(path),
+    }));
     await this.#options.database.transaction((client) => scheduleStacks(client, name, wanted));
     this.#commits.set(name, commit);
     await this.#checkouts.keepOnly(repository, commit);

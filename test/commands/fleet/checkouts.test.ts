@@ -1,8 +1,9 @@
 // Checkouts of a worker: one for each commit, kept as long as a check uses it.
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Checkouts } from '../../../src/commands/fleet/checkouts.ts';
+import { fleetRepository } from '../../support/fleet/repository.ts';
 import { git, makeRemote } from '../../support/ledger/git-remote.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
@@ -10,10 +11,8 @@ function openCheckouts() {
   const remote = makeRemote();
   const clone = remote.clone();
   const folder = temporaryFolder();
-  const named = (name: string) => ({
-    ...{ name, url: `file://${remote.directory}`, ref: 'main', stacks: ['**/file.txt'], seconds: 900 },
-    ...{ variables: [], files: [], targets: undefined },
-  });
+  const named = (name: string) =>
+    fleetRepository({ name, url: `file://${remote.directory}`, stacks: ['**/file.txt'] });
   const push = (text: string) => {
     writeFileSync(join(clone, 'file.txt'), text);
     git(clone, 'commit', '--quiet', '-am', text);
@@ -47,4 +46,34 @@ it('leaves nothing of a commit that cannot be fetched', async () => {
   await checkouts.newest(named('acme'));
   await expect(checkouts.at(named('acme'), '1'.repeat(40))).rejects.toThrow('cannot be read');
   expect(readdirSync(folder)).toEqual([]);
+});
+
+it('logs in at a repository with the key of fleet.yaml, and accepts no other host key', async () => {
+  const remote = makeRemote();
+  const home = temporaryFolder();
+  // Git calls it as it calls ssh: the last word is the command for the code host.
+  const ssh = join(home, 'ssh');
+  writeFileSync(
+    ssh,
+    `#!/bin/sh\nprintf '%s\\n' "$@" > '${home}/words'\nfor last; do :; done\nexec sh -c "$last"\n`,
+  );
+  chmodSync(ssh, 0o755);
+  const checkouts = new Checkouts(join(home, 'checkouts'), {
+    env: {
+      ...process.env,
+      PATH: [home, process.env['PATH']].join(delimiter),
+      // What the worker has for others does not count.
+      GIT_SSH_COMMAND: 'false',
+    },
+  });
+  const repository = fleetRepository({
+    ...{ name: 'acme', url: `ssh://git@git.example.com${remote.directory}` },
+    ssh: { key: '/run/secrets/the key', knownHosts: '/etc/trueup/known hosts' },
+  });
+  expect(await checkouts.newest(repository)).toMatch(/^[0-9a-f]{40}$/);
+  const words = readFileSync(join(home, 'words'), 'utf8').split('\n');
+  expect(words).toEqual(
+    expect.arrayContaining(['-i', '/run/secrets/the key', 'IdentitiesOnly=yes', 'StrictHostKeyChecking=yes']),
+  );
+  expect(words).toContain('UserKnownHostsFile="/etc/trueup/known hosts"');
 });

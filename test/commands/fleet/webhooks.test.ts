@@ -1,21 +1,17 @@
 // Webhooks over real HTTP, with the headers and bodies that GitHub and GitLab document.
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { FleetRepository } from '../../../src/commands/fleet/fleet-file.ts';
 import { askForRead, listenForWebhooks, takePushes } from '../../../src/commands/fleet/webhooks.ts';
 import { openFleetDatabase } from '../../support/fleet/database.ts';
+import { fleetRepository } from '../../support/fleet/repository.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 
 const secret = 'planted-webhook-secret-71aa';
 
-function repository(name: string, url: string, ref = 'main'): FleetRepository {
-  return { ...{ name, url, ref, stacks: [], seconds: 900, variables: [], files: [] }, targets: undefined };
-}
-
 const repositories = [
-  repository('platform', 'https://git.example.com/acme/platform.git'),
-  repository('release', 'https://git.example.com/acme/platform.git', 'release'),
-  repository('teams', 'git@git.example.com:acme/teams.git'),
+  fleetRepository({ name: 'platform', url: 'https://git.example.com/acme/platform.git' }),
+  fleetRepository({ name: 'release', url: 'https://git.example.com/acme/platform.git', ref: 'release' }),
+  fleetRepository({ name: 'teams', url: 'git@git.example.com:acme/teams.git' }),
 ];
 
 async function listen(ask?: (names: readonly string[]) => Promise<void>) {

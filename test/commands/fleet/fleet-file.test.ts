@@ -1,0 +1,47 @@
+// What fleet.yaml says of a repository.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { readFleet } from '../../../src/commands/fleet/fleet-file.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+async function read(spec: object) {
+  const file = join(temporaryFolder(), 'fleet.yaml');
+  const head = { apiVersion: 'trueup.dev/v1', kind: 'Fleet', metadata: { name: 'acme' } };
+  writeFileSync(file, JSON.stringify({ ...head, spec }));
+  return readFleet(file);
+}
+
+const url = 'https://git.example.com/acme/platform.git';
+
+it('gives each stack its own interval, that of its repository, or that of the fleet', async () => {
+  const { fleet } = await read({
+    interval: '1h',
+    repositories: [
+      { name: 'others', url },
+      {
+        ...{ name: 'platform', url, interval: '30m' },
+        intervals: [
+          { stacks: ['prod/**'], interval: '5m' },
+          { stacks: ['**'], interval: '1d' },
+        ],
+      },
+      { name: 'teams', url, interval: '30m', intervals: [{ stacks: ['prod/**'], interval: '5m' }] },
+    ],
+  });
+  const seconds = (path: string) => fleet?.repositories.map(({ secondsOf }) => secondsOf(path));
+  expect(seconds('prod/a/trueup.yaml')).toEqual([3600, 300, 300]);
+  expect(seconds('test/a/trueup.yaml')).toEqual([3600, 86_400, 1800]);
+});
+
+it.each(["/a'b", '/a"b', '/a%hb', 'relative', '/a\nb'])('refuses %j as a file for ssh', async (key) => {
+  const ssh = { key, knownHosts: '/etc/trueup/known_hosts' };
+  const { fleet, diagnostics } = await read({ repositories: [{ name: 'platform', url, ssh }] });
+  expect(fleet).toBeUndefined();
+  expect(JSON.stringify(diagnostics)).toContain('an absolute path without quotes');
+});
+
+it('wants the host keys of a repository that has a key', async () => {
+  const { fleet } = await read({ repositories: [{ name: 'platform', url, ssh: { key: '/run/key' } }] });
+  expect(fleet).toBeUndefined();
+});

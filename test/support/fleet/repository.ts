@@ -1,0 +1,12 @@
+/** A repository as fleet.yaml has it, with what most tests do not ask about. */
+import type { FleetRepository } from '../../../src/commands/fleet/fleet-file.ts';
+
+export function fleetRepository(
+  given: Pick<FleetRepository, 'name' | 'url'> & Partial<FleetRepository>,
+): FleetRepository {
+  return {
+    ...{ ref: 'main', stacks: ['**/trueup.yaml'], secondsOf: () => 900, ssh: undefined },
+    ...{ variables: [], files: [], targets: undefined },
+    ...given,
+  };
+}
