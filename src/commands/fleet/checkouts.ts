@@ -2,7 +2,7 @@
  * Checkouts of the repositories of a fleet on this machine. Each repository is asked once for its newest commit, and each commit is
  * fetched once and shared by all of its stacks.
  */
-import { mkdir, realpath, rm } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, realpath, rm, utimes } from 'node:fs/promises';
 import { join, posix, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { type GitContext, runGit } from '../../ledger/git/git-command.ts';
@@ -37,6 +37,12 @@ export class Checkouts {
   constructor(folder: string, git: Omit<GitContext, 'directory'>) {
     this.#folder = folder;
     this.#git = git;
+  }
+
+  /** Says that the folder is in use, for `makeFolder` of other workers. */
+  async touch(now: number): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await utimes(this.#folder, new Date(now), new Date(now));
   }
 
   /** The newest commit of the branch. @throws LedgerError when the remote cannot be read, or has no such branch */
@@ -127,6 +133,26 @@ export class Checkouts {
       throw new LedgerError(`repository ${quoted(name)} (${maskAddresses(url)}) cannot be read: ${message}`);
     return out.toString();
   }
+}
+
+const folderPrefix = 'trueup-fleet-';
+
+/** Milliseconds after which a folder that no worker touched is left over from one that was killed. */
+const longestUntouched = 86_400_000;
+
+/** A folder for one worker. Folders of workers that were killed are removed. */
+export async function makeFolder(parent: string, now: number): Promise<string> {
+  for (const name of await readdir(parent).catch(() => [])) {
+    if (!name.startsWith(folderPrefix)) continue;
+    const path = join(parent, name);
+    // It may be another user's, or be removed right now.
+    const touched = await lstat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => now,
+    );
+    if (now - touched > longestUntouched) await rm(path, { recursive: true, force: true }).catch(() => {});
+  }
+  return mkdtemp(join(parent, folderPrefix));
 }
 
 /** Environment variables for git. The key alone logs in, and no host key is accepted but those that are given. */

@@ -1,7 +1,7 @@
 /** The life of one worker: it reads its fleet file and the repositories, takes what is due, and says that it is there. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { messageOf } from '../../model/error-message.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import type { CommonOptions } from '../../run/command-options.ts';
@@ -10,6 +10,7 @@ import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { Output } from '../../run/progress.ts';
 import { listenForEnd } from '../../run/stop-signals.ts';
 import { type CommandContext, printWarnings, textOutput } from '../../run/terminal.ts';
+import { makeFolder } from './checkouts.ts';
 import { openDatabase, type OpenDatabase } from './database.ts';
 import type { CheckResult } from './check-result.ts';
 import { startHeartbeat } from './heartbeat.ts';
@@ -58,7 +59,7 @@ export async function work(
   printWarnings(terminal, file.warnings);
   const { runEnded } = listenForEnd(host);
   const database = await openDatabase(host);
-  const folder = await mkdtemp(join(tmpdir(), 'trueup-fleet-'));
+  const folder = await makeFolder(tmpdir(), host.now());
   const closing: (() => Promise<void>)[] = [];
   const onProblem = (message: string) => void host.stderr.write(`warning: ${message}\n`);
   const output = textOutput(terminal);

@@ -48,7 +48,8 @@ export class WorkerLife {
 
   /** @returns how many repositories cannot be read */
   async readRepositories(): Promise<number> {
-    const { worker, file, database, clean } = this.#life;
+    const { worker, file, database, clean, now } = this.#life;
+    await worker.touchFolder(now());
     const { name: fleet, repositories } = file.fleet;
     const unread = await worker.readRepositories();
     const names = repositories.map(({ name }) => name);

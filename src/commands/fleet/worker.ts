@@ -66,6 +66,11 @@ export class FleetWorker {
     this.#checkouts = new Checkouts(folder, { env, signal });
   }
 
+  /** Says that its folder is in use. @param now milliseconds since 1970 */
+  touchFolder(now: number): Promise<void> {
+    return this.#checkouts.touch(now);
+  }
+
   /** Makes the schedule equal to what the repositories have. A repository that cannot be read keeps its schedule. */
   async readRepositories(names?: readonly string[]): Promise<UnreadRepositories> {
     const { fleet, onProblem } = this.#options;

@@ -1,8 +1,8 @@
 // Checkouts of a worker: one for each commit, kept as long as a check uses it.
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { Checkouts } from '../../../src/commands/fleet/checkouts.ts';
+import { Checkouts, makeFolder } from '../../../src/commands/fleet/checkouts.ts';
 import { fleetRepository } from '../../support/fleet/repository.ts';
 import { git, makeRemote } from '../../support/ledger/git-remote.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
@@ -46,6 +46,17 @@ it('leaves nothing of a commit that cannot be fetched', async () => {
   await checkouts.newest(named('acme'));
   await expect(checkouts.at(named('acme'), '1'.repeat(40))).rejects.toThrow('cannot be read');
   expect(readdirSync(folder)).toEqual([]);
+});
+
+it('removes what a worker left that was killed, and nothing of one that works', async () => {
+  const parent = temporaryFolder();
+  const day = 86_400_000;
+  const [killed, working] = [await makeFolder(parent, 0), await makeFolder(parent, 0)];
+  writeFileSync(join(killed, 'file'), 'left');
+  const now = Date.now() + 3 * day;
+  await new Checkouts(working, { env: process.env }).touch(now - day);
+  const next = await makeFolder(parent, now);
+  expect(readdirSync(parent).sort()).toEqual([working, next].map((path) => basename(path)).sort());
 });
 
 it('logs in at a repository with the key of fleet.yaml, and accepts no other host key', async () => {
