@@ -1,6 +1,7 @@
 // Whom drift is told: issues of GitHub and GitLab, and webhooks, as real HTTP servers. The time of the database is moved.
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { takeDue } from '../../../src/commands/fleet/schedule.ts';
 import { issuesToken, type KeptIssue, openIssues } from '../../support/code-host/issues.ts';
 import {
   issuesSecret,
@@ -295,12 +296,33 @@ describe.skipIf(bin === undefined)('A message about drift', () => {
 
   it('is one when a target pauses, and one when it is back', async () => {
     const stacks = names(8);
-    const { check, advance, pass, receiver } = await openHook({}, stacks);
+    const { check, advance, pass, receiver, client } = await openHook({}, stacks);
     for (const name of stacks.slice(0, 5)) await check(name, { unread: 'answered 503' });
     for (let passed = 0; passed < 60; passed += 10) {
       await advance(10 * minute);
       await pass();
     }
     expect(receiver.events()).toEqual(['target.paused']);
+    const [probe] = await takeDue(client, 10, { repositories: ['infra'] });
+    await check((probe?.path ?? '').replace('/trueup.yaml', ''));
+    await pass();
+    await pass();
+    expect(receiver.events()).toEqual(['target.paused', 'target.back']);
+  });
+
+  it('in an issue lists many stacks that begin to drift at once, and is closed when all of it is gone', async () => {
+    const stacks = names(30);
+    const { check, advance, pass, ours, host } = await openScene('github', { stacks });
+    for (const name of stacks) await check(name, byHand);
+    await advance(11 * minute);
+    host.once(({ method }) => (method === 'POST' ? { status: 500, cut: true } : undefined));
+    await pass();
+    await advance(minute);
+    await pass();
+    expect(ours()).toMatchObject([{ title: 'Drift of 30 stacks at once', state: 'open' }]);
+    expect(ours()[0]?.body).toContain('`trueup plan s29`');
+    for (const name of stacks) await check(name);
+    await pass();
+    expect(ours()).toMatchObject([{ state: 'closed' }]);
   });
 });
