@@ -24,6 +24,8 @@ export const environmentVariables: readonly VariableGroup[] = [
       TRUEUP_AUDIT_URL:
         'Address of the PostgreSQL database of the audit archive, with "audit: { archive: postgres }" in the stack or "--to postgres".',
       TRUEUP_FLEET_URL: 'Address of the PostgreSQL database of a fleet.',
+      TRUEUP_FLEET_METRICS_TOKEN:
+        'Bearer token with which the metrics of the whole fleet can be read from "trueup fleet serve".',
     },
   },
   {

@@ -60,6 +60,11 @@ const homes: readonly Home[] = [
     because: 'only the embedded service and the workers of fleets serve',
   },
   {
+    what: 'prom-client',
+    homes: ['src/commands/fleet/console/metrics.ts'],
+    because: 'only a process that goes on has metrics',
+  },
+  {
     what: 'jose',
     homes: ['src/commands/role-check', 'src/server/cluster-auth/public-keys.ts'],
     because: 'JWTs are judged where a login is: by the service, and by the one command that foretells it',

@@ -30,6 +30,8 @@ const mostAnswers = 1000;
 interface Observed {
   readonly owner: RateOwner;
   answers: (RatedAnswer | undefined)[];
+  /** answers so far, also those that are recorded */
+  count: number;
 }
 
 export class CheckRates {
@@ -58,6 +60,11 @@ export class CheckRates {
     for (const observed of this.#observed.values()) await this.#record(observed).catch(() => {});
   }
 
+  /** How many requests were answered, for each owner of a limit. */
+  get counts(): readonly (RateOwner & { readonly requests: number })[] {
+    return [...this.#observed.values()].map(({ owner, count }) => ({ ...owner, requests: count }));
+  }
+
   async #answer(message: RateMessage): Promise<RateAnswer | undefined> {
     const { address, identity: token } = message;
     const owner = { address, token };
@@ -82,6 +89,7 @@ export class CheckRates {
 
   async #observe(observed: Observed, answer: RatedAnswer | undefined): Promise<void> {
     const { answers } = observed;
+    observed.count += 1;
     if (answers.length < mostAnswers) answers.push(answer);
     const isRefused = answer?.status === 429 || answer?.status === 503 || answer?.remaining === 0;
     if (isRefused || answers.length % fewAnswers === 0) await this.#record(observed);
@@ -123,6 +131,7 @@ export class CheckRates {
     const observed = this.#observed.get(shared) ?? {
       owner: { address: owner.address, identity },
       answers: [],
+      count: 0,
     };
     this.#observed.set(shared, observed);
     return observed;

@@ -4,6 +4,7 @@ import { boundedReport } from '../../report/json/bounded-drift.ts';
 import type { CheckResult } from './check-result.ts';
 import { noteDrift } from './drift-records.ts';
 import { noteEnd } from './schedule.ts';
+import type { RateOwner } from './request-rate.ts';
 import type { StackId } from './stack-id.ts';
 import { noteTargets, type PauseChange, targetAddresses, targetResults } from './target-pauses.ts';
 
@@ -13,7 +14,11 @@ const daysKept = 30;
 const deletedAtOnce = 20;
 
 /** A check, and the commit that it was of. */
-export type FoundCheck = CheckResult & { readonly commit?: string };
+export type FoundCheck = CheckResult & {
+  readonly commit?: string;
+  /** that were answered, for each owner of a limit */
+  readonly requests?: readonly (RateOwner & { readonly requests: number })[];
+};
 
 /**
  * Records the end of a check with all that it means, in one transaction.
@@ -29,6 +34,7 @@ export async function recordEnd(
   await noteCheck(client, stack, attempt, result);
   const { error, report } = result;
   if (error === undefined && report !== undefined) await noteDrift(client, stack, report);
+  if (error === undefined) await noteRequests(client, stack, result);
   return noteTargets(client, stack, targetResults(report));
 }
 
@@ -63,6 +69,27 @@ async function noteCheck(
       [repository, path, targets],
     );
   await deleteOldChecks(client);
+}
+
+/** How many requests a complete check takes, in place of those of the check before. */
+async function noteRequests(
+  client: PostgresClient,
+  { repository, path }: StackId,
+  { requests = [] }: FoundCheck,
+): Promise<void> {
+  const sent = requests.filter((one) => one.requests > 0);
+  const [addresses, identities] = [sent.map(({ address }) => address), sent.map(({ identity }) => identity)];
+  await client.query(
+    `delete from trueup_fleet.stack_requests where repository = $1 and path = $2
+       and (address, identity) not in (select * from unnest($3::text[], $4::text[]))`,
+    [repository, path, addresses, identities],
+  );
+  await client.query(
+    `insert into trueup_fleet.stack_requests (repository, path, address, identity, requests)
+     select $1, $2, * from unnest($3::text[], $4::text[], $5::integer[])
+     on conflict (repository, path, address, identity) do update set requests = excluded.requests`,
+    [repository, path, addresses, identities, sent.map((one) => one.requests)],
+  );
 }
 
 async function deleteOldChecks(client: PostgresClient): Promise<void> {

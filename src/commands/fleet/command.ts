@@ -16,6 +16,7 @@ import { migrateDatabase, openDatabase } from './database.ts';
 import { readOpenDrifts } from './drift-records.ts';
 import { readUndelivered } from './notify/store.ts';
 import { printStatus } from './render.ts';
+import { defaultListen, serve, type ServeOptions } from './serve.ts';
 import { readStatus, type Shard } from './schedule.ts';
 import { readPauses } from './target-pauses.ts';
 import type { ListenAddress } from './webhooks.ts';
@@ -58,6 +59,24 @@ export function defineCommand(fleet: Command, host: CliHost, { end, terminalOf }
     ['trueup fleet work', 'one of any number of workers'],
     ['trueup fleet work --webhooks 0.0.0.0:8091', 'checks a push at once'],
   );
+  const serving = withWorkerOptions(
+    command(fleet, 'serve', 'Does the same with a web console, which only reads'),
+  );
+  serving
+    .addOption(webhooksOption())
+    .addOption(
+      new Option('--listen <host:port>', 'where the console is; port 0 takes any free one')
+        .argParser(parseListen)
+        .default(defaultListen, `${defaultListen.host}:${defaultListen.port}`),
+    );
+  serving.action(async (file: string | undefined, options: ServeOptions) =>
+    end(await serve(file, options, context(options))),
+  );
+  addExamples(
+    serving,
+    ['trueup fleet serve', 'a worker, with a console for this machine'],
+    ['trueup fleet serve --listen 0.0.0.0:8090', 'behind a proxy that logs users in (spec.console)'],
+  );
   const status = command(fleet, 'status', 'Shows the last check of each stack');
   status
     .addOption(formatOption())
@@ -79,7 +98,7 @@ function withWorkerOptions(given: Command): Command {
 
 function webhooksOption(): Option {
   return new Option(
-    '--webhooks <address>',
+    '--webhooks <host:port>',
     'listen there for webhooks of code hosts, so that a push is checked at once; port 0 takes any free one',
   ).argParser(parseListen);
 }

@@ -25,6 +25,9 @@ const queueSettings = {
   deleteAfterSeconds: 3600,
 };
 
+/** Milliseconds that a statement for a page may take. */
+const longestRead = 20_000;
+
 /** Milliseconds in which the checks of a worker that ends must have ended: more than one has until it is killed. */
 const longestEnd = 6000;
 
@@ -55,6 +58,28 @@ export async function openDatabase(host: CliHost): Promise<OpenDatabase> {
   }
 }
 
+/** For pages: connections of its own, so that readers do not keep the worker waiting. */
+export function openReader(host: CliHost): Pick<OpenDatabase, 'run' | 'close'> {
+  const connection = new PostgresConnection(urlOf(host));
+  return {
+    run: (work) =>
+      connection
+        .run(noSignals, async (client) => {
+          await client.query('begin isolation level repeatable read read only');
+          try {
+            await client.query(`set local statement_timeout = ${longestRead}`);
+            return await work(client);
+          } finally {
+            await client.query('rollback').catch(() => {});
+          }
+        })
+        .catch((error: unknown) => {
+          throw error instanceof CommandStop ? error : unusable(error);
+        }),
+    close: () => connection.close(),
+  };
+}
+
 /** Creates the tables, or brings them to the version of this trueup. Nothing changes when they have it. */
 export async function migrateDatabase(host: CliHost): Promise<void> {
   const database = connect(host, { migrates: true });
@@ -71,7 +96,7 @@ export async function migrateDatabase(host: CliHost): Promise<void> {
   }
 }
 
-function connect(host: CliHost, { migrates = false } = {}): OpenDatabase {
+function urlOf(host: CliHost): string {
   const url = host.env[fleetUrlVariable];
   if (url === undefined || url === '')
     throw new CommandStop(
@@ -79,6 +104,11 @@ function connect(host: CliHost, { migrates = false } = {}): OpenDatabase {
       `${fleetUrlVariable} is not set: set it to the address of the fleet's PostgreSQL database, such as postgres://user:password@host/database`,
     );
   host.secrets.keep(url);
+  return url;
+}
+
+function connect(host: CliHost, { migrates = false } = {}): OpenDatabase {
+  const url = urlOf(host);
   const connection = new PostgresConnection(url);
   const boss = new PgBoss({
     connectionString: url,

@@ -10,6 +10,9 @@ import type { DriftJson } from '../../report/json/drift-schema.ts';
 import { driftedAddresses } from './check-result.ts';
 import type { StackId } from './stack-id.ts';
 
+/** More of them are not listed. */
+const mostActors = 20;
+
 /** What drifted, as a hash; undefined when nothing did. */
 function driftHash({ drifted, changedNames }: Pick<DriftJson, 'drifted' | 'changedNames'>) {
   if (drifted.length + changedNames.length === 0) return undefined;
@@ -44,18 +47,28 @@ export async function noteDrift(
   }
   const { drifted, changedNames } = report;
   await client.query(
-    `insert into trueup_fleet.drifts (repository, path, stack, hash, opened, changed, resources, report)
-     select repository, path, $3, $4, trueup_fleet.now(), trueup_fleet.now(), $5::integer, $6::json
+    `insert into trueup_fleet.drifts (repository, path, stack, hash, opened, changed, resources, report, actors)
+     select repository, path, $3, $4, trueup_fleet.now(), trueup_fleet.now(), $5::integer, $6::json, $7::text[]
      from trueup_fleet.stacks where repository = $1 and path = $2 and removed is null
      on conflict (repository, path) where closed is null do update set
        stack = excluded.stack, hash = excluded.hash, changed = excluded.changed, resources = excluded.resources,
-       report = excluded.report
+       report = excluded.report, actors = excluded.actors
      where drifts.hash <> excluded.hash`,
     [
       ...[repository, path, report.stack, hash, driftedAddresses({ drifted, changedNames }).length],
       boundedReport(report),
+      actorsIn(drifted),
     ],
   );
+}
+
+/** Who modified the resources last, by the audit trail: each person once. */
+function actorsIn(drifted: DriftJson['drifted']): string[] {
+  const names = drifted.flatMap(({ touched }) => {
+    const actor = touched?.touches[0]?.actor;
+    return actor === undefined ? [] : actor.name || actor.id || actor.kind;
+  });
+  return [...new Set(names)].sort().slice(0, mostActors);
 }
 
 /** Closes the records of stacks that are not in their repository any more. */

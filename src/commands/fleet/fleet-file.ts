@@ -19,6 +19,8 @@ import { jsonSchema } from '../../model/define-kind.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { messageOf, systemErrorMessage } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
+import { networkProblem } from './console/networks.ts';
+import { consoleSchema, type ConsoleSettings } from './console/settings.ts';
 import { type Channel, channelsOf, notificationMistakes, notificationSchema } from './notify/settings.ts';
 
 const interval = Type.String({
@@ -150,6 +152,7 @@ export const fleetSchema = Type.Object(
         ),
         repositories: Type.Array(Repository, { minItems: 1, description: 'Where the stacks are' }),
         notifications: Type.Optional(Type.Array(notificationSchema, { description: 'Whom drift is told' })),
+        console: Type.Optional(consoleSchema),
       },
       { ...closed, description: 'What is checked, and how often' },
     ),
@@ -205,6 +208,8 @@ export interface Fleet {
   readonly webhookSecret: string | undefined;
   /** whom drift is told */
   readonly channels: readonly Channel[];
+  /** who may read the console; undefined: callers on its machine */
+  readonly console: ConsoleSettings | undefined;
 }
 
 const defaultInterval = '15m';
@@ -247,7 +252,11 @@ function problemsOf(document: YamlDocument): Problem[] {
     absent: 'unmanaged',
   });
   if (broken.length > 0) return broken;
-  const { repositories, notifications = [] } = (document.value as unknown as FleetDocument).spec;
+  const {
+    repositories,
+    notifications = [],
+    console: readers,
+  } = (document.value as unknown as FleetDocument).spec;
   const mistakes = notificationMistakes(notifications, repositories).map(
     ({ index, member, message }): Problem => ({
       code: 'fleet-file',
@@ -255,7 +264,12 @@ function problemsOf(document: YamlDocument): Problem[] {
       message,
     }),
   );
-  return [...mistakes, ...repositoryProblems(repositories)];
+  const networks = (readers?.trustedHeader.proxies ?? []).flatMap((network, index): Problem[] => {
+    const message = networkProblem(network);
+    const path = ['spec', 'console', 'trustedHeader', 'proxies', `${index}`];
+    return message === undefined ? [] : [{ code: 'fleet-file', path, message }];
+  });
+  return [...mistakes, ...networks, ...repositoryProblems(repositories)];
 }
 
 function repositoryProblems(repositories: FleetDocument['spec']['repositories']): Problem[] {
@@ -285,6 +299,7 @@ function fleetOf({ metadata, spec }: FleetDocument, folder: string): Fleet {
   return {
     name: metadata.name,
     webhookSecret: spec.webhooks?.secret.env,
+    console: spec.console,
     repositories: spec.repositories.map((given) => ({
       name: given.name,
       // Neither an address nor `host:path`, so git takes it for a path.

@@ -28,7 +28,7 @@ export async function startHeartbeat(beating: Beating): Promise<Heartbeat> {
     database
       .run((client) =>
         noteWorker(client, {
-          ...{ id, concurrency, host: hostname, process: pid, version: host.version },
+          ...{ id, concurrency, host: hostname, pid, version: host.version },
           ...host.clean({ fleet: file.fleet.name, problem: file.problem }),
           shard: shard === undefined ? undefined : `${shard.index + 1}/${shard.of}`,
           running: running(),

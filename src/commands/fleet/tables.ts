@@ -166,6 +166,16 @@ const migrations = [
      sent timestamptz,
      closed timestamptz
    );`,
+  // Who did it, by the audit trail; and the requests of the last complete check, from which the need of all is known.
+  `alter table trueup_fleet.drifts add column actors text[] not null default '{}';
+   create table trueup_fleet.stack_requests (
+     repository text not null,
+     path text not null,
+     address text not null,
+     identity text not null,
+     requests integer not null,
+     primary key (repository, path, address, identity)
+   );`,
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

@@ -3,7 +3,6 @@
  * for one push are one read. The listener takes the signature of GitHub, or the secret token of GitLab.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { fastify } from 'fastify';
 import { normalizeRemote } from '../../ledger/git/checkout.ts';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { isJsonObject, type Json, memberOf } from '../../model/json.ts';
@@ -34,6 +33,8 @@ export interface Listening {
 /** @throws when the address cannot be used */
 export async function listenForWebhooks(options: WebhookOptions): Promise<Listening> {
   const { host, port, secret, repositories, ask } = options;
+  // Loaded here, for other commands need no server.
+  const { fastify } = await import('fastify');
   const server = fastify({ bodyLimit: megabyte, requestTimeout: 10_000, logger: false });
   // The signature is of the bytes.
   server.removeAllContentTypeParsers();

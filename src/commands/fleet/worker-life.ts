@@ -1,8 +1,8 @@
 /** The loop of a worker: once a minute it reads its fleet file and the repositories, and each half second it takes what is due. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { messageOf } from '../../model/error-message.ts';
 import { CommandStop } from '../../run/command-stop.ts';
+import type { OpenDatabase } from './database.ts';
 import type { KeptFleet } from './kept-fleet.ts';
 import type { FleetWorker } from './worker.ts';
 import { takePushes } from './webhooks.ts';
@@ -20,7 +20,7 @@ const longestOutage = 60_000;
 interface Life {
   readonly worker: FleetWorker;
   readonly file: KeptFleet;
-  readonly database: { run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T> };
+  readonly database: Pick<OpenDatabase, 'run' | 'transaction'>;
   /** ends when nothing is due and nothing runs */
   readonly once: boolean;
   readonly concurrency: number;
@@ -55,7 +55,7 @@ export class WorkerLife {
     const names = repositories.map(({ name }) => name);
     const messages = new Map(Object.entries(clean(Object.fromEntries(unread))));
     await this.#bridge(() =>
-      database.run((client) => nameRepositories(client, { fleet, names, unread: messages })),
+      database.transaction((client) => nameRepositories(client, { fleet, names, unread: messages })),
     );
     return unread.size;
   }

@@ -215,13 +215,15 @@ export class FleetWorker {
     checkout: Checkout,
     repository: FleetRepository,
     { path, signal }: { readonly path: string; readonly signal: AbortSignal },
-  ): Promise<CheckResult> {
+  ): Promise<FoundCheck> {
     const { database, env, folder, program } = this.#options;
     const rates = new CheckRates(database);
+    let found: CheckResult;
     try {
-      return await checkStack({ repository, checkout, path, program, env, folder, signal, rates });
+      found = await checkStack({ repository, checkout, path, program, env, folder, signal, rates });
     } finally {
       await rates.end();
     }
+    return { ...found, requests: rates.counts };
   }
 }

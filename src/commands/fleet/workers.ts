@@ -3,12 +3,13 @@
  * is gone is forgotten, and the stacks of a repository that left the fleet end.
  */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+import { closeRemoved } from './drift-records.ts';
 
 /** Seconds between two heartbeats of a worker. */
 export const heartbeatSeconds = 10;
 
 /** Seconds after which a worker without a heartbeat is shown as silent, and as many more until its row goes. */
-export const silentAfterSeconds = 60;
+const silentAfterSeconds = 60;
 const forgottenAfterSeconds = 3600;
 
 /** Seconds for which no worker may have named a repository before it counts as gone. */
@@ -17,7 +18,7 @@ const leftAfterSeconds = 600;
 interface WorkerRow {
   readonly id: string;
   readonly host: string;
-  readonly process: number;
+  readonly pid: number;
   /** the name of its fleet */
   readonly fleet: string;
   readonly version: string;
@@ -32,12 +33,12 @@ interface WorkerRow {
 
 /** A heartbeat. Rows of workers that are gone for an hour are removed. */
 export async function noteWorker(client: PostgresClient, worker: WorkerRow): Promise<void> {
-  const { id, host, process, fleet, version, concurrency, shard, running, problem } = worker;
+  const { id, host, pid, fleet, version, concurrency, shard, running, problem } = worker;
   await client.query(
     `insert into trueup_fleet.workers (id, host, process, fleet, version, concurrency, shard, running, problem, started, last_seen)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, trueup_fleet.now(), trueup_fleet.now())
      on conflict (id) do update set fleet = excluded.fleet, running = excluded.running, problem = excluded.problem, last_seen = excluded.last_seen`,
-    [id, host, process, fleet, version, concurrency, shard ?? null, running, problem ?? null],
+    [id, host, pid, fleet, version, concurrency, shard ?? null, running, problem ?? null],
   );
   await client.query(
     `delete from trueup_fleet.workers where last_seen < trueup_fleet.now() - make_interval(secs => ${forgottenAfterSeconds})`,
@@ -73,7 +74,7 @@ export async function nameRepositories(
      on conflict (fleet, name) do update set named = excluded.named, problem = excluded.problem`,
     [fleet, names, names.map((name) => unread.get(name) ?? null)],
   );
-  await client.query(
+  const { rows } = await client.query(
     `with gone as (
        delete from trueup_fleet.repositories
        where fleet = $1 and not (name = any($2::text[])) and named < trueup_fleet.now() - make_interval(secs => ${leftAfterSeconds})
@@ -81,9 +82,12 @@ export async function nameRepositories(
      )
      update trueup_fleet.stacks as stack set removed = trueup_fleet.now() from gone
      where stack.repository = gone.name and stack.removed is null
-       and not exists (select from trueup_fleet.repositories as other where other.name = gone.name and other.fleet <> $1)`,
+       and not exists (select from trueup_fleet.repositories as other where other.name = gone.name and other.fleet <> $1)
+     returning stack.repository`,
     [fleet, names],
   );
+  for (const repository of new Set<string>(rows.map((row) => row.repository)))
+    await closeRemoved(client, repository);
 }
 
 /** What workers say of their fleet files: each problem once, with the hosts that have it. */

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Action } from '../../model/change.ts';
 import { printableJson } from '../view/printable.ts';
+import { escaped } from './escape.ts';
 import page from './page.json' with { type: 'json' };
 import type { ChangeView, FieldLines, PlanView, ReportView } from './report-view.ts';
 
@@ -193,18 +194,4 @@ function fieldRows({ name, lines, remarks }: FieldLines): string {
     return `<${tag}><code>${escaped(line)}</code></${tag}>`;
   });
   return `<p><code>${escaped(name)}</code>${remark}<br>${shown.join('<br>')}</p>`;
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-  // Two of them and a bracket begin a workflow command in the log of a CI job.
-  '#': '&#35;',
-};
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"'#]/g, (character) => entities[character] ?? '');
 }

@@ -46,7 +46,7 @@ const all = commandsBelow(program, []);
 const freeTexts = [
   ...['age', 'commit'],
   ...['digest', 'duration', 'time', 'pattern', 'key=value', 'id', 'url', 'owner/name', 'number', 'sha'],
-  ...['variable', 'who', 'what', 'action', 'name'],
+  ...['variable', 'who', 'what', 'action', 'name', 'host:port'],
 ];
 
 /** The same, where other flags have values of this name that are known. */
@@ -55,8 +55,8 @@ const freeFlags = [
   'export --project',
   'role check --from',
   'fleet run --shard',
+  'fleet serve --shard',
   'fleet work --shard',
-  'fleet work --webhooks',
   'init --url',
   'init --namespace',
 ];

@@ -35,7 +35,7 @@ async function openRepositories() {
 
 describe.skipIf(bin === undefined)('The workers of a fleet', () => {
   const worker = {
-    ...{ host: 'one.example', process: 7, fleet: 'acme', version: '1', concurrency: 4 },
+    ...{ host: 'one.example', pid: 7, fleet: 'acme', version: '1', concurrency: 4 },
     ...{ shard: undefined, running: 0, problem: undefined },
   };
 

@@ -7,6 +7,8 @@ import type { PostgresServer } from '../ledger/postgres-server.ts';
 
 export interface FleetDatabase {
   readonly client: pg.Client;
+  /** of the database, with its user */
+  readonly address: string;
   /** another connection, as of another worker */
   connect(): Promise<pg.Client>;
   /** milliseconds since 1970 */
@@ -34,6 +36,7 @@ export async function openFleetDatabase(server: PostgresServer | undefined): Pro
   await setTime();
   return {
     client,
+    address: connectionString ?? '',
     connect,
     now: () => now,
     advance: async (milliseconds) => {

@@ -1,0 +1,108 @@
+/**
+ * Who asks, and which stacks they may see. Without `spec.console` everybody on this machine sees everything; with it, the headers of the
+ * listed proxies say who it is, and teams say what they see.
+ */
+import { timingSafeEqual, createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { contains, isLoopback } from './networks.ts';
+import type { ConsoleSettings } from './settings.ts';
+
+/** What somebody may see. */
+export interface Viewer {
+  /** as the proxy says; undefined without one */
+  readonly name: string | undefined;
+  /** PostgreSQL patterns of REPOSITORY/PATH; undefined: everything, and what belongs to no stack, too */
+  readonly scope: readonly string[] | undefined;
+}
+
+/** Not let in, and why. */
+export interface Refusal {
+  readonly status: 401 | 403;
+  readonly why: string;
+}
+
+type Request = Pick<FastifyRequest['raw'], 'headers' | 'rawHeaders' | 'socket'>;
+
+/** What a caller may see, or why it is refused. */
+export function viewerOf(request: Request, settings: ConsoleSettings | undefined): Viewer | Refusal {
+  const refusal = strangerRefusal(request, settings);
+  if (refusal !== undefined) return refusal;
+  if (settings === undefined) return { name: undefined, scope: undefined };
+  const { user, groups } = settings.trustedHeader;
+  const [name, ...others] = valuesOf(request, user);
+  const listed = valuesOf(request, groups);
+  // A proxy that adds its header to that of the caller does not say who the caller is.
+  if (others.length > 0 || listed.length > 1)
+    return refused(
+      'the proxy sent a header with the user or the groups twice: it must replace those of the caller',
+    );
+  if (name === undefined || name === '') return refused(`the proxy sent no header ${user}`);
+  const own = new Set(
+    (listed[0] ?? '')
+      .split(',')
+      .map((group) => group.trim())
+      .filter(Boolean),
+  );
+  const teams = Object.values(settings.teams).filter((team) => team.groups.some((group) => own.has(group)));
+  const patterns = [...new Set(teams.flatMap(({ stacks }) => stacks))];
+  const seesAll = patterns.includes('**');
+  return { name, scope: seesAll ? undefined : patterns.map(patternSql) };
+}
+
+/** Why whoever asks may not even see whether the service is well: it is no caller of this machine, or pretends to be one. */
+function strangerRefusal(request: Request, settings: ConsoleSettings | undefined): Refusal | undefined {
+  const address = request.socket.remoteAddress;
+  if (settings === undefined && !isLoopback(address))
+    return refused('only callers on this machine are let in: spec.console of fleet.yaml can let in others');
+  const isProxy = settings === undefined || contains(settings.trustedHeader.proxies, address);
+  if (!isProxy) return refused('only the proxies that spec.console of fleet.yaml lists are let in');
+  return hostRefusal(request, settings?.hosts);
+}
+
+/** A page of a stranger in a browser of this machine can reach it under a name of the stranger, but not send another name. */
+export function hostRefusal(
+  { headers, socket }: Request,
+  hosts: readonly string[] = [],
+): Refusal | undefined {
+  if (!isLoopback(socket.remoteAddress)) return undefined;
+  const name = (headers.host ?? '').replace(/:\d+$/, '').toLowerCase();
+  const isKnown =
+    name === 'localhost' ||
+    isLoopback(name.replace(/^\[|\]$/g, '')) ||
+    hosts.some((host) => host.toLowerCase() === name);
+  return isKnown
+    ? undefined
+    : refused(
+        'the host name of the request is not one of this machine: spec.console.hosts of fleet.yaml can allow it',
+      );
+}
+
+/** Whether the request has the token as a bearer token. */
+export function hasToken({ headers }: Pick<Request, 'headers'>, token: string): boolean {
+  const given = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(given), hash(token));
+}
+
+function refused(why: string): Refusal {
+  return { status: 403, why };
+}
+
+/** Each time that a header was sent: Node joins those of one name. */
+function valuesOf({ rawHeaders }: Request, name: string): string[] {
+  return rawHeaders.flatMap((given, index) =>
+    index % 2 === 0 && given.toLowerCase() === name.toLowerCase()
+      ? [(rawHeaders[index + 1] ?? '').trim()]
+      : [],
+  );
+}
+
+/** A pattern as a regular expression of PostgreSQL. */
+function patternSql(pattern: string): string {
+  const parts = pattern.split(/(\*\*\/|\*\*|\*|\?)/);
+  const words: Readonly<Record<string, string>> = { '**/': '(.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
+  const written = parts.map(
+    (part) => words[part] ?? part.replace(/[^\p{L}\p{N}\s_/-]/gu, (one) => `\\${one}`),
+  );
+  return `^${written.join('')}$`;
+}

@@ -1,0 +1,84 @@
+/** Whether the targets allow the checks that the fleet wants: rates, pauses, ages of checks, and what the intervals need. */
+import { type Content, type Html, html } from './html.ts';
+import { durationText, numberText, table, timeText } from './layout.ts';
+import { inScope, type Reading, type Row, seenStacks, timeOf } from './reading.ts';
+
+export async function capacityPage(reading: Reading): Promise<{ head: Html; body: Html }> {
+  const rates = await readRates(reading);
+  const ages = await readAges(reading);
+  return {
+    head: html`<p class="muted">All checks of one user of a target share one limit of requests. Users are shown by the beginning of a keyed hash.</p>`,
+    body: html`<section><h2>Limits of requests</h2>
+${rates.length === 0 ? html`<p>No check of a stack that you may see has sent a request yet.</p>` : table(['Target', 'User', 'Stacks', 'Rate', 'Last hour', 'The intervals need', 'State'], rates.map(rateCells), 'Limits of requests')}
+<p class="muted">"Last hour" and what the intervals need are counted from the requests of the last complete check of each stack${!reading.seesAll && ' that you may see'}. Checks get 70 % of a rate: more than that makes stacks stale.</p>
+</section>
+<section><h2>Age of the last complete check</h2>
+${ages.length === 0 ? html`<p>There are no stacks that you may see.</p>` : table(['Interval', 'Stacks', 'Median', '95th percentile', 'Oldest', 'Never checked'], ages.map(ageCells), 'Age of checks')}
+</section>`,
+  };
+}
+
+/** More of them are no help on a page. */
+const mostRates = 100;
+
+function readRates(reading: Reading): Promise<readonly Row[]> {
+  return reading.rows(
+    `with ${seenStacks}, used as (
+       select used.address, used.identity, count(*)::integer as stacks,
+         sum(used.requests / seen.seconds_between_checks) as needed,
+         coalesce(sum(used.requests * ended.checks), 0) as sent
+       from trueup_fleet.stack_requests as used join seen using (repository, path)
+       left join (
+         select repository, path, count(*) as checks from trueup_fleet.checks as made
+         where ended > (select time - interval '1 hour' from clock) and ${inScope('made')} group by repository, path
+       ) as ended using (repository, path)
+       group by used.address, used.identity
+     )
+     select used.*, rate.per_second, rate.next_free, clock.time
+     from used left join trueup_fleet.request_rates as rate using (address, identity), clock
+     order by used.needed / coalesce(rate.per_second, 30) desc, used.address, used.identity limit ${mostRates}`,
+  );
+}
+
+/** Milliseconds ahead of now from which on a rate counts as paused: checks take start times for about a second. */
+const paused = 2000;
+
+function rateCells(row: Row): readonly Content[] {
+  const perSecond = Number(row['per_second'] ?? 0);
+  const percent = perSecond > 0 ? (100 * Number(row['needed'])) / perSecond : 0;
+  const [next, now] = [timeOf(row['next_free']) ?? 0, timeOf(row['time']) ?? 0];
+  const shown = percent < 1 ? percent.toFixed(1) : percent.toFixed(0);
+  return [
+    html`<code>${String(row['address'])}</code>`,
+    html`<code>${String(row['identity']).slice(0, 8)}</code>`,
+    numberText(Number(row['stacks'])),
+    perSecond > 0 ? `${Number(perSecond.toFixed(1))} a second` : 'not known yet',
+    `about ${numberText(Number(row['sent']))}`,
+    html`<span><meter class="meter" aria-label="part of the rate" min="0" max="100" high="70" optimum="0" value="${Math.min(100, percent).toFixed(1)}"></meter><span${percent > 70 && html` class="error"`}>${shown} %</span></span>`,
+    next - now > paused
+      ? html`<span><span class="action update">paused</span> opens ${timeText(next, now)}</span>`
+      : 'open',
+  ];
+}
+
+function readAges(reading: Reading): Promise<readonly Row[]> {
+  return reading.rows(
+    `with ${seenStacks}, aged as (
+       select seconds_between_checks as seconds, extract(epoch from time - last_complete)::double precision as age from seen
+     )
+     select seconds, count(*)::integer as stacks, count(*) filter (where age is null)::integer as never, max(age) as oldest,
+       percentile_cont(0.5) within group (order by age) as median,
+       percentile_cont(0.95) within group (order by age) as p95
+     from aged group by seconds order by seconds limit ${mostRates}`,
+  );
+}
+
+function ageCells(row: Row): readonly Content[] {
+  const age = (name: string) => (row[name] === null ? '' : durationText(Number(row[name])));
+  return [
+    durationText(Number(row['seconds'])),
+    numberText(Number(row['stacks'])),
+    ...[age('median'), age('p95'), age('oldest')],
+    numberText(Number(row['never'])),
+  ];
+}

@@ -1,0 +1,80 @@
+/** How pages read the database. Each statement has the patterns of what its reader may see as `$1`: what is not in them is not read. */
+import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
+import type { Viewer } from './access.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Runs statements for one viewer, on one snapshot of the database. */
+export class Reading {
+  readonly #client: PostgresClient;
+  readonly viewer: Viewer;
+  /** parts of statements, for pages */
+  readonly jobSchema: string;
+
+  constructor(client: PostgresClient, viewer: Viewer, jobSchema: string) {
+    this.#client = client;
+    this.viewer = viewer;
+    this.jobSchema = jobSchema;
+  }
+
+  /** @param values from `$2` on */
+  async rows(sql: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
+    const { scope = null } = this.viewer;
+    const { rows } = await this.#client.query(sql, [scope, ...values]);
+    return rows;
+  }
+
+  /** Whether everything may be seen, also what belongs to no stack. */
+  get seesAll(): boolean {
+    return this.viewer.scope === undefined;
+  }
+
+  /** Whether any stack may be seen, or everything. */
+  async seesSome(): Promise<boolean> {
+    const rows = await this.rows(`select ${seesSome()} as some`);
+    return rows[0]?.['some'] === true;
+  }
+}
+
+/** A condition for rows with a repository and a path. */
+export function inScope(table: string): string {
+  return `($1::text[] is null or (${table}.repository || '/' || ${table}.path) ~ any ($1::text[]))`;
+}
+
+/** The condition that the viewer sees at least one stack, or everything. */
+export function seesSome(): string {
+  return `($1::text[] is null or exists (select from trueup_fleet.stacks as stack where stack.removed is null and ${inScope('stack')}))`;
+}
+
+/** The time of the database, once a statement. */
+export const clock = 'clock as materialized (select trueup_fleet.now() as time)';
+
+/** The same standings as `fleet status` has. */
+export const standings = ['stale', 'attention', 'working', 'in-sync'] as const;
+export type Standing = (typeof standings)[number];
+
+/** All stacks that the viewer sees, and how they stand. */
+export const seenStacks = `${clock}, seen as materialized (
+  select stack.repository, stack.path, stack.seconds_between_checks, stack.next_due, stack.failures, stack.first_seen,
+    stack.last_started, stack.last_complete, stack.last_commit, stack.last_error, stack.targets, clock.time,
+    coalesce((stack.last_summary->>'drifted')::integer, 0) as drifted,
+    coalesce((stack.last_summary->>'pending')::integer, 0) as pending,
+    coalesce(stack.queued_until > clock.time, false) as running,
+    case
+      when coalesce(stack.last_complete, stack.first_seen) < clock.time - make_interval(secs => 2 * stack.seconds_between_checks) then 'stale'
+      when stack.last_error is not null or coalesce((stack.last_summary->>'drifted')::integer, 0) > 0 then 'attention'
+      when stack.last_complete is null then 'working'
+      else 'in-sync'
+    end as standing
+  from trueup_fleet.stacks as stack, clock
+  where stack.removed is null and ${inScope('stack')}
+)`;
+
+export function textOf(value: unknown): string | undefined {
+  return value === null || value === undefined ? undefined : String(value);
+}
+
+/** Milliseconds since 1970. */
+export function timeOf(value: unknown): number | undefined {
+  return value instanceof Date ? value.getTime() : undefined;
+}

@@ -1,0 +1,85 @@
+/** `trueup fleet serve`: a worker with a web console. */
+import { messageOf } from '../../model/error-message.ts';
+import { quoted } from '../../model/quoted.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import type { ExitCode } from '../../run/exit-codes.ts';
+import type { CliHost } from '../../run/host.ts';
+import { type CommandContext, textOutput } from '../../run/terminal.ts';
+import { isLoopback } from './console/networks.ts';
+import { openReader } from './database.ts';
+import { jobSchema } from './tables.ts';
+import type { ListenAddress } from './webhooks.ts';
+import { type ServedWorker, work, type WorkOptions } from './work.ts';
+
+export interface ServeOptions extends WorkOptions {
+  readonly listen: ListenAddress;
+}
+
+export const defaultListen: ListenAddress = { host: '127.0.0.1', port: 8090 };
+
+/** Milliseconds after which a worker that took no look at the schedule is not well. */
+const longestLook = 60_000;
+
+/** The environment variable with the bearer token for metrics. */
+const metricsVariable = 'TRUEUP_FLEET_METRICS_TOKEN';
+
+export function serve(
+  file: string | undefined,
+  { listen, ...options }: ServeOptions,
+  { host, terminal }: CommandContext,
+): Promise<ExitCode> {
+  return work(file, options, {
+    ...{ host, terminal, once: false },
+    serve: async (worker) => {
+      const served = await open(listen, worker, host);
+      textOutput(terminal)?.write(`the console is at ${served.url}\n`);
+      return served;
+    },
+  });
+}
+
+async function open(listen: ListenAddress, { file, lastLook }: ServedWorker, host: CliHost) {
+  if (!isLoopback(listen.host) && file.fleet.console === undefined)
+    throw new CommandStop(
+      'usage',
+      `other machines can reach ${listen.host}, and fleet.yaml does not say who may read the console: write spec.console, or listen on 127.0.0.1`,
+    );
+  const reader = openReader(host);
+  const metricsToken = host.env[metricsVariable] || undefined;
+  if (metricsToken !== undefined) host.secrets.keep(metricsToken);
+  try {
+    const { startConsole } = await import('./console/start-console.ts');
+    const { url, close } = await startConsole({
+      ...{ ...listen, jobSchema, metricsToken },
+      read: (work) => reader.run(work),
+      fleet: () => ({
+        name: file.fleet.name,
+        console: file.fleet.console,
+        addressOf: (name) => file.fleet.repositories.find((repository) => repository.name === name)?.url,
+      }),
+      illness: () => {
+        const last = lastLook();
+        if (last === undefined) return 'the worker has not taken a look at the schedule yet';
+        return host.now() - last > longestLook
+          ? 'the worker took no look at the schedule for a minute'
+          : undefined;
+      },
+      onFailure: (error) => void host.stderr.write(`warning: a page failed: ${messageOf(error)}\n`),
+    });
+    return {
+      url,
+      close: async () => {
+        await close();
+        await reader.close();
+      },
+    };
+  } catch (error) {
+    await reader.close();
+    throw error instanceof Error && 'syscall' in error && error.syscall === 'listen'
+      ? new CommandStop(
+          'port-unavailable',
+          `${quoted(`${listen.host}:${listen.port}`)} cannot be listened on: ${messageOf(error)}`,
+        )
+      : error;
+  }
+}
