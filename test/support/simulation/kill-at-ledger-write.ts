@@ -25,7 +25,8 @@ function begin(what: string): boolean {
 
 const { rename, rm } = promises;
 promises.rename = async (from, to) => {
-  const isLast = begin(`rename ${String(to)}`);
+  // The objects of git in a temporary folder are no ledger before they are pushed.
+  const isLast = !String(to).includes('/trueup-git-') && begin(`rename ${String(to)}`);
   await rename(from, to);
   if (isLast) kill();
 };
