@@ -20,6 +20,8 @@ export interface FleetScene {
   fleet(...args: readonly string[]): Promise<Exited>;
   /** a worker that goes on */
   work(...args: readonly string[]): Running;
+  /** the same with a console */
+  serve(...args: readonly string[]): Running;
   /** commits files to the remote, and symbolic links */
   push(files: Readonly<Record<string, string | { readonly link: string }>>): void;
   /** a stack with one workspace, as files */
@@ -99,6 +101,7 @@ export async function openFleet(
     sql: (text) => server.run(url, text),
     fleet: (...args) => trueupProcess(['fleet', ...args], { cwd: folder, env }),
     work: (...args) => startTrueup(['fleet', 'work', ...args], { cwd: folder, env }),
+    serve: (...args) => startTrueup(['fleet', 'serve', ...args], { cwd: folder, env }),
     makeDue: () => {
       server.run(url, 'update trueup_fleet.stacks set forced = true');
     },

@@ -1,0 +1,88 @@
+// The console of a fleet with 5,000 stacks in a real browser: everybody can use it, at any width, without a script.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeInBrowser, openPage } from '../support/browser/chromium.ts';
+import { openConsole } from '../support/fleet/console.ts';
+import { openFleetDatabase } from '../support/fleet/database.ts';
+import { seedFleet } from '../support/fleet/seed-console.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../support/ledger/postgres-server.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const bin = findPostgres();
+let server: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) server = startPostgres(bin);
+});
+afterAll(() => server?.stop());
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = await page.evaluate<
+    readonly { id: string; nodes: readonly { html: string; failureSummary: string }[] }[]
+  >('axe.run().then(({ violations }) => violations)');
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
+  );
+}
+
+const stack = '/stack?repository=data&path=teams%2Fteam-0%2Fstack-0000%2Ftrueup.yaml';
+const paths = ['/', '/?is=attention&text=stack-00&page=2', stack, '/activity', '/capacity', '/health'];
+
+async function openFleetPage(options: BrowserContextOptions, stacks = 5000) {
+  const database = await openFleetDatabase(server);
+  await seedFleet(database.client, stacks);
+  const { url } = await openConsole(database.address);
+  const { page } = await openPage(options, url);
+  return { page, url };
+}
+
+describeInBrowser('the console of a fleet', () => {
+  it.skipIf(bin === undefined).each([
+    ['light', 1280],
+    ['dark', 390],
+    ['light', 390],
+    ['dark', 1680],
+  ] as const)(
+    'in the %s at %i px, axe finds nothing wrong, and nothing is wider',
+    async (colorScheme, width) => {
+      const { page, url } = await openFleetPage({ colorScheme, viewport: { width, height: 900 } });
+      for (const path of paths) {
+        await page.goto(url + path);
+        expect(await violations(page), path).toEqual([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBe(width);
+      }
+      const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+      expect(background).toBe(colorScheme === 'dark' ? 'rgb(15, 19, 23)' : 'rgb(246, 247, 249)');
+    },
+  );
+
+  it.skipIf(bin === undefined)('is used with the keyboard alone, and without a script', async () => {
+    const { page, url } = await openFleetPage({ viewport: { width: 1280, height: 900 } }, 200);
+    await page.goto(url);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
+    await page.keyboard.press('Enter');
+    // Behind the head: the filters.
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('stack-0003');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/text=stack-0003/);
+    const names = await page.locator('.stack-name').allTextContents();
+    expect(names).toHaveLength(5);
+    expect(names.every((name) => name.endsWith('/stack-0003'))).toBe(true);
+    await page.locator('.stack-name a').first().focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/stack\?/);
+    expect(await page.locator('h1').textContent()).toContain('stack-0003');
+    expect(await page.locator('nav [aria-current=page]').textContent()).toBe('Fleet');
+    // One click takes the whole command.
+    await page.locator('.command-text').first().click();
+    expect(await page.evaluate('getSelection().toString()')).toMatch(
+      /^trueup plan teams\/team-3\/stack-0003$/,
+    );
+    expect(await page.locator('script').count()).toBe(0);
+  });
+});
