@@ -74,9 +74,14 @@ export class CheckRates {
       return { id: message.id, wantsUser: !isKnown, ...unavailable };
     }
     if (message.do === 'set-user') {
-      await this.#record(await this.#observedOf(owner));
+      const before = await this.#observedOf(owner);
+      await this.#record(before);
       await transaction((client) => recordUser(client, owner, message.user));
       this.#identities.clear();
+      // What was sent before counts for the user, too.
+      const { count } = before;
+      before.count = 0;
+      (await this.#observedOf(owner)).count += count;
       return undefined;
     }
     const observed = await this.#observedOf(owner);

@@ -1,6 +1,7 @@
 /** `trueup fleet serve`: a worker with a web console. */
 import { messageOf } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
+import { maskAddresses } from '../../redaction/mask-text.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import type { ExitCode } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
@@ -55,7 +56,10 @@ async function open(listen: ListenAddress, { file, lastLook }: ServedWorker, hos
       fleet: () => ({
         name: file.fleet.name,
         console: file.fleet.console,
-        addressOf: (name) => file.fleet.repositories.find((repository) => repository.name === name)?.url,
+        addressOf: (name) => {
+          const repository = file.fleet.repositories.find((one) => one.name === name);
+          return repository === undefined ? undefined : maskAddresses(repository.url);
+        },
       }),
       illness: () => {
         const last = lastLook();

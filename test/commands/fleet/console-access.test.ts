@@ -37,6 +37,11 @@ async function openSeeded(setup: Parameters<typeof openConsole>[1] = { settings 
   await database.client.query(
     `update trueup_fleet.workers set problem = 'two repositories have the name "payments"'`,
   );
+  await database.client.query(
+    `insert into trueup_fleet.target_pauses (address, since, class, reason, stacks, next_probe)
+     values ('https://app.example.com', trueup_fleet.now(), 'x', 'target of payments fails', 5, trueup_fleet.now()),
+       ('https://payments.example.com', trueup_fleet.now(), 'x', 'it fails', 5, trueup_fleet.now())`,
+  );
   const { get, ...console } = await openConsole(database.address, setup);
   await database.client.query(
     `insert into trueup_fleet_jobs.job values ('checks', 'created', now(), '{"repository":"payments","path":"x"}')`,

@@ -143,7 +143,13 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
       `select 100 * sum(requests / seconds_between_checks) / 12.5 as percent
        from trueup_fleet.stack_requests join trueup_fleet.stacks using (repository, path) where identity = md5('two')`,
     );
+    await client.query(
+      `insert into trueup_fleet.target_pauses (address, since, class, reason, stacks, next_probe)
+       values ('https://app.example.com', trueup_fleet.now(), 'x', 'answered 503', 5, trueup_fleet.now())`,
+    );
     const { text } = await get('/capacity');
+    expect(text).toContain('Targets that are paused');
+    expect(text).toContain('answered 503');
     expect(text).toContain(
       `${Number(rows[0].percent)
         .toFixed(1)

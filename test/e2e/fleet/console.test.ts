@@ -37,7 +37,7 @@ describe.skipIf(bin === undefined)('fleet serve', () => {
     expect(stacks).toContain('<strong>1</strong> needs attention');
     expect(stacks).toContain('<strong>1</strong> in sync');
     const stack = (await page('/stack?repository=infra&path=two%2Ftrueup.yaml')).text;
-    expect(stack).toContain('Workspace/main/two-app');
+    expect(stack).toContain('Workspace/acme/two-app');
     expect(stack).toContain('changed by hand');
     expect((await page('/activity')).text).toContain('>opened<');
     expect((await page('/health')).text).toMatch(/>live</);
@@ -47,7 +47,7 @@ describe.skipIf(bin === undefined)('fleet serve', () => {
     expect(await page('/healthz')).toEqual({ status: 200, text: 'ok\n' });
     expect((await page('/metrics')).text).toMatch(/^trueup_fleet_stacks\{standing="attention"\} 1$/m);
     worker.kill('SIGTERM');
-    expect((await worker.ended).code).toBe(0);
+    expect((await worker.ended).code).toBe(3);
     // It ended in order, so nobody misses it.
     expect(sql('select count(*) from trueup_fleet.workers')).toBe('0');
   });

@@ -42,7 +42,7 @@ export async function activityPage(reading: Reading, query: Query): Promise<{ he
     body: html`<section aria-label="Events">
 ${filterForm(filters)}
 ${rows.length === 0 ? html`<p>Nothing has happened that these filters find.</p>` : table(['Time', 'Drift', 'Stack', 'Resources', 'By'], rows.map(cellsOf), 'Activity')}
-<div class="actions">${pager({ path: '/activity', filters: { ...filters }, page, total, what: 'events' })}<span><a href="${link('/activity.csv', { ...filters })}">CSV</a> · <a href="${link('/activity.json', { ...filters })}">JSON</a></span></div>
+<div class="actions">${pager({ path: '/activity', filters: { ...filters }, page, total, what: 'event' })}<span><a href="${link('/activity.csv', { ...filters })}">CSV</a> · <a href="${link('/activity.json', { ...filters })}">JSON</a></span></div>
 </section>`,
   };
 }

@@ -1,10 +1,12 @@
 /** Whether the targets allow the checks that the fleet wants: rates, pauses, ages of checks, and what the intervals need. */
+import { clip } from '../../../report/view/printable.ts';
 import { type Content, type Html, html } from './html.ts';
-import { durationText, numberText, table, timeText } from './layout.ts';
+import { dueText, durationText, numberText, table, timeText } from './layout.ts';
 import { inScope, type Reading, type Row, seenStacks, timeOf } from './reading.ts';
 
 export async function capacityPage(reading: Reading): Promise<{ head: Html; body: Html }> {
   const rates = await readRates(reading);
+  const pauses = await readPauses(reading);
   const ages = await readAges(reading);
   return {
     head: html`<p class="muted">All checks of one user of a target share one limit of requests. Users are shown by the beginning of a keyed hash.</p>`,
@@ -12,6 +14,17 @@ export async function capacityPage(reading: Reading): Promise<{ head: Html; body
 ${rates.length === 0 ? html`<p>No check of a stack that you may see has sent a request yet.</p>` : table(['Target', 'User', 'Stacks', 'Rate', 'Last hour', 'The intervals need', 'State'], rates.map(rateCells), 'Limits of requests')}
 <p class="muted">"Last hour" and what the intervals need are counted from the requests of the last complete check of each stack${!reading.seesAll && ' that you may see'}. Checks get 70 % of a rate: more than that makes stacks stale.</p>
 </section>
+${
+  pauses.length > 0 &&
+  html`<section><h2>Targets that are paused</h2>
+<p class="muted">So many stacks failed in the same way that only one is checked now and then.</p>
+${table(
+  ['Target', 'Since', 'Next try', 'Why'],
+  pauses.map((row) => pauseCells(row, reading.seesAll)),
+  'Targets that are paused',
+)}
+</section>`
+}
 <section><h2>Age of the last complete check</h2>
 ${ages.length === 0 ? html`<p>There are no stacks that you may see.</p>` : table(['Interval', 'Stacks', 'Median', '95th percentile', 'Oldest', 'Never checked'], ages.map(ageCells), 'Age of checks')}
 </section>`,
@@ -58,6 +71,29 @@ function rateCells(row: Row): readonly Content[] {
     next - now > paused
       ? html`<span><span class="action update">paused</span> opens ${timeText(next, now)}</span>`
       : 'open',
+  ];
+}
+
+/** Only targets of stacks that the viewer sees. */
+function readPauses(reading: Reading): Promise<readonly Row[]> {
+  return reading.rows(
+    `with ${seenStacks}
+     select pause.address, pause.since, pause.next_probe, pause.reason, clock.time from trueup_fleet.target_pauses as pause, clock
+     where pause.until is null and exists (select from seen where pause.address = any (seen.targets))
+     order by pause.since limit ${mostRates}`,
+  );
+}
+
+/** The reason is that of any stack of the target. */
+function pauseCells(row: Row, seesAll: boolean): readonly Content[] {
+  const now = timeOf(row['time']) ?? 0;
+  return [
+    html`<code>${String(row['address'])}</code>`,
+    timeText(timeOf(row['since']), now),
+    dueText(timeOf(row['next_probe']), now),
+    seesAll
+      ? html`<span class="error">${clip(String(row['reason']), 500)}</span>`
+      : 'its stacks fail in the same way',
   ];
 }
 

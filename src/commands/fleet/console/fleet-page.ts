@@ -45,7 +45,7 @@ export async function fleetPage(reading: Reading, query: Query): Promise<{ head:
     body: html`<section aria-label="Stacks">
 ${filterForm(filters, [...new Set(counts.map(({ repository }) => repository))])}
 ${rows.length === 0 ? nothing(counts.length === 0) : table(['Standing', 'Stack', 'Found', 'Checked', 'Next check'], rows.map(cellsOf), 'Stacks of the fleet')}
-${pager({ path: '/', filters: { ...filters }, page, total, what: 'stacks' })}
+${pager({ path: '/', filters: { ...filters }, page, total, what: 'stack' })}
 </section>`,
   };
 }

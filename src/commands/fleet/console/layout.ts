@@ -117,7 +117,7 @@ interface Paging {
   /** from 1 */
   readonly page: number;
   readonly total: number;
-  /** such as stacks */
+  /** such as stack */
   readonly what: string;
 }
 
@@ -125,8 +125,8 @@ export function pager({ path, filters, page: at, total, what }: Paging): Html {
   const first = (at - 1) * pageSize + 1;
   const last = Math.min(total, at * pageSize);
   const to = (page: number) => link(path, { ...filters, page: page === 1 ? undefined : page });
-  const range =
-    total === 0 ? `no ${what}` : `${numberText(first)}–${numberText(last)} of ${numberText(total)} ${what}`;
+  const counted = `${numberText(total)} ${what}${total === 1 ? '' : 's'}`;
+  const range = total === 0 ? `no ${what}s` : `${numberText(first)}–${numberText(last)} of ${counted}`;
   return html`<nav class="pager" aria-label="Paging"><span>${range}</span>
 ${at > 1 && html`<a href="${to(at - 1)}" rel="prev">Previous</a>`}
 ${last < total && html`<a href="${to(at + 1)}" rel="next">Next</a>`}</nav>`;

@@ -53,7 +53,7 @@ ${
         'Checks of the stack',
       )
 }
-${pager({ path: '/stack', filters: { repository, path }, page, total, what: 'checks' })}
+${pager({ path: '/stack', filters: { repository, path }, page, total, what: 'check' })}
 </section>`,
   };
 }
