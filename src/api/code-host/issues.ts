@@ -42,7 +42,7 @@ export class Issues {
     this.#api = api;
   }
 
-  /** The oldest issue whose text has the marker. @throws ReviewError, WireError */
+  /** The oldest issue whose text begins with the marker. @throws ReviewError, WireError */
   async find(marker: string, filter: IssueFilter): Promise<number | undefined> {
     const query = this.#api.listQuery(filter);
     let oldest: number | undefined;
@@ -51,7 +51,7 @@ export class Issues {
       const text = item[this.#api.text];
       // GitHub lists pull requests, too.
       if (typeof number !== 'number' || typeof text !== 'string' || item['pull_request']) continue;
-      if (text.includes(marker) && number < (oldest ?? Number.POSITIVE_INFINITY)) oldest = number;
+      if (begins(text, marker) && number < (oldest ?? Number.POSITIVE_INFINITY)) oldest = number;
     }
     return oldest;
   }
@@ -89,13 +89,13 @@ export class Issues {
     await this.#send({ method: 'POST', path, body: { body }, repeatable: false }, [404, 410]);
   }
 
-  /** Whether a comment that is newer has the marker. @param since RFC 3339 */
+  /** Whether a comment that is newer begins with the marker. @param since RFC 3339 */
   async hasComment(number: number, marker: string, since: string): Promise<boolean> {
     const query = this.#api.commentsQuery(since);
     for await (const { body, created_at: created } of this.#list(
       `${this.#api.root}/${number}/${this.#api.comments}?${query}`,
     )) {
-      if (typeof body === 'string' && body.includes(marker)) return true;
+      if (typeof body === 'string' && begins(body, marker)) return true;
       // Those of GitLab come newest first.
       if (typeof created === 'string' && Date.parse(created) < Date.parse(since)) return false;
     }
@@ -126,6 +126,11 @@ export class Issues {
   #unexpected({ method, url }: CodeHostAnswer): ReviewError {
     return new ReviewError(`${method} ${url} gave another answer than ${this.#api.named} gives`, true);
   }
+}
+
+/** Elsewhere in the text, somebody else may have written it: a value that drifted, for example. */
+function begins(text: string, marker: string): boolean {
+  return text.trimStart().startsWith(marker);
 }
 
 /** @param repository `owner/name` */

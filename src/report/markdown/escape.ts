@@ -55,6 +55,11 @@ export function sentence(text: string, max = maxSentence): string {
     .join('');
 }
 
+/** A title. It is no Markdown, but GitLab notifies whom it mentions, and links what it refers to. */
+export function titleText(text: string, max: number): string {
+  return clip(text, max).replace(/[@#!~%^&$](?=\S)/g, `$&${gap}`);
+}
+
 function plainText(text: string): string {
   return (
     text

@@ -58,6 +58,8 @@ interface Content {
 export async function deliver(message: Message, sender: Sender, context: DeliveryContext): Promise<void> {
   const { database, channel } = context;
   const content = await contentOf(message, context);
+  // The drift ended meanwhile. Only what may have been told before must be told to be over.
+  if (content === undefined && context.told?.posting === undefined) return;
   const posting = await database.run((client) => notePosting(client, channel, message.topic));
   if (content !== undefined) {
     const clean = context.clean(content);

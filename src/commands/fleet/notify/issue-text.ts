@@ -15,8 +15,8 @@ import {
   type Section,
   sentence,
   tableRow,
+  titleText,
 } from '../../../report/markdown/escape.ts';
-import { clip } from '../../../report/view/printable.ts';
 
 /** All issues of fleets have it, so that they can be found. */
 export const issueLabel = 'trueup-drift';
@@ -42,7 +42,7 @@ interface ShownDrift extends StackPlace {
 const maxTitle = 180;
 
 export function stackTitle({ stack, repository, path }: StackPlace): string {
-  return clip(`Drift of stack ${stack} (${repository}/${path})`, maxTitle);
+  return titleText(`Drift of stack ${stack} (${repository}/${path})`, maxTitle);
 }
 
 /** How people run trueup for a stack. */
@@ -255,7 +255,7 @@ export function digestBody(members: readonly Member[]): string {
 export const digestGone = 'The drift of all these stacks is gone, or has an issue of its own.';
 
 export function targetTitle(address: string): string {
-  return clip(`Target ${address} is paused`, maxTitle);
+  return titleText(`Target ${address} is paused`, maxTitle);
 }
 
 export function targetBody(address: string, reason: string): string {
