@@ -47,8 +47,8 @@ export async function openTold(
     const attempt = (await noteStart(client, stack))?.attempt ?? '';
     await recordEnd(client, stack, attempt, resultWith({ stack: name, ...parts }));
   };
-  /** a worker that tells, with a connection of its own */
-  const worker = async (given: Readonly<Record<string, string>> = env) => {
+  /** a worker that tells, with a connection of its own. @param known the channels of its fleet file */
+  const worker = async (given: Readonly<Record<string, string>> = env, known = channels) => {
     const own: pg.Client = await connect();
     const secrets = new KnownSecrets();
     const signal = new AbortController().signal;
@@ -67,7 +67,7 @@ export async function openTold(
           return result;
         },
       },
-      fleet: () => ({ name: 'acme', channels }),
+      fleet: () => ({ name: 'acme', channels: known }),
       signal,
     });
   };

@@ -47,6 +47,8 @@ export interface PausedTarget {
 export interface Situation {
   readonly drifts: readonly OpenDrift[];
   readonly pauses: readonly PausedTarget[];
+  /** topics of what is not over either, and is not told to this channel, or not any more */
+  readonly ofOthers: readonly string[];
   readonly told: readonly Told[];
   /** those that are not closed */
   readonly digests: readonly Digest[];
@@ -102,6 +104,10 @@ export function stackOf(topic: string): { readonly repository: string; readonly 
   return { repository, path };
 }
 
+export function targetTopic({ address }: Pick<PausedTarget, 'address'>): string {
+  return `${targetPrefix}${address}`;
+}
+
 export function targetOf(topic: string): string {
   return topic.slice(targetPrefix.length);
 }
@@ -113,7 +119,7 @@ function digestTopic(id: string): string {
 export function findPending(situation: Situation, limits: Limits): Pending {
   const told = new Map(situation.told.map((one) => [one.topic, one]));
   const { messages, digest } = ofDrifts(situation.drifts, told, limits);
-  const open = new Set(situation.drifts.map(stackTopic));
+  const open = new Set([...situation.drifts.map(stackTopic), ...situation.ofOthers]);
   const over = situation.told.filter(
     ({ topic, hash }) => topic.startsWith(stackPrefix) && hash !== undefined && !open.has(topic),
   );
@@ -163,12 +169,11 @@ function ofDigests({ digests, told }: Situation): Message[] {
   });
 }
 
-function ofPauses({ pauses, told: rows }: Situation, told: ReadonlyMap<string, Told>): Message[] {
-  const topicOf = ({ address }: PausedTarget) => `${targetPrefix}${address}`;
+function ofPauses({ pauses, told: rows, ofOthers }: Situation, told: ReadonlyMap<string, Told>): Message[] {
   const opened = pauses
-    .filter((pause) => told.get(topicOf(pause))?.hash === undefined)
-    .map((pause): Message => ({ about: 'target', event: 'opened', topic: topicOf(pause), pause }));
-  const paused = new Set(pauses.map(topicOf));
+    .filter((pause) => told.get(targetTopic(pause))?.hash === undefined)
+    .map((pause): Message => ({ about: 'target', event: 'opened', topic: targetTopic(pause), pause }));
+  const paused = new Set([...pauses.map(targetTopic), ...ofOthers]);
   const over = rows.filter(
     ({ topic, hash }) => topic.startsWith(targetPrefix) && hash !== undefined && !paused.has(topic),
   );

@@ -8,6 +8,7 @@ import {
   type Situation,
   stackOf,
   stackTopic,
+  targetTopic,
   type Told,
 } from './pending.ts';
 import type { Channel } from './settings.ts';
@@ -111,11 +112,13 @@ export async function readSituation(
     'select id::text, sent is not null as sent from trueup_fleet.digests where channel = $1 and closed is null order by id',
     [key],
   );
-  const pauses = tellsPauses
-    ? await client.query(
-        'select id::text, address, reason from trueup_fleet.target_pauses where until is null order by id',
-      )
-    : { rows: [] };
+  const pauses = await client.query(
+    'select id::text, address, reason from trueup_fleet.target_pauses where until is null order by id',
+  );
+  const others = await client.query(
+    'select repository, path from trueup_fleet.drifts where closed is null and not (repository = any($1))',
+    [repositories],
+  );
   const window = await client.query(
     `select coalesce(max(seconds_between_checks), 0)::float8 as seconds
      from trueup_fleet.stacks where removed is null and repository = any($1)`,
@@ -123,7 +126,11 @@ export async function readSituation(
   );
   return {
     drifts: drifts.rows as OpenDrift[],
-    pauses: pauses.rows as PausedTarget[],
+    pauses: tellsPauses ? (pauses.rows as PausedTarget[]) : [],
+    ofOthers: [
+      ...others.rows.map(({ repository, path }) => stackTopic({ repository, path })),
+      ...(tellsPauses ? [] : (pauses.rows as PausedTarget[]).map(targetTopic)),
+    ],
     told: told.rows.map(toldOf),
     digests: digests.rows.map(({ id, sent }): Digest => ({ id, isSent: sent })),
     window: Math.min(3600, window.rows[0]?.seconds ?? 0),

@@ -1,0 +1,53 @@
+// Notifications whose stacks change with fleet.yaml, while workers with the old file are still there.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nameRepositories } from '../../../src/commands/fleet/workers.ts';
+import { channelsOf } from '../../../src/commands/fleet/notify/settings.ts';
+import { minute, openReceiver, openTold } from '../../support/fleet/notifications.ts';
+import { drifted } from '../../support/fleet/reports.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+
+const bin = findPostgres();
+let server: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) server = startPostgres(bin);
+});
+afterAll(() => server?.stop());
+
+const other = { name: 'other', url: 'https://git.example.com/acme/other.git' };
+
+async function openHook(stacks?: string[]) {
+  const receiver = await openReceiver();
+  const hook = { url: receiver.url, secret: { env: 'HOOK_SECRET' } };
+  const told = await openTold(server, { name: 'chat', webhook: hook }, stacks);
+  const [channel] = channelsOf([{ name: 'chat', webhook: hook }], [other], () => 600);
+  if (channel === undefined) throw new Error('no channel');
+  return { ...told, receiver, channel };
+}
+
+describe.skipIf(bin === undefined)('A repository that left a notification', () => {
+  it('is not told as free of drift as long as it is not, and nothing is told twice', async () => {
+    const { check, advance, pass, worker, receiver, channel, client } = await openHook();
+    await check('one', { drifted: [drifted('app', 'by hand')] });
+    await advance(11 * minute);
+    await pass();
+    const changed = await worker(undefined, [channel]);
+    for (const look of [() => changed.pass(), pass, () => changed.pass(), pass]) await look();
+    expect(receiver.events()).toEqual(['drift.opened']);
+    // When it has left the fleet, too, its stacks end.
+    await nameRepositories(client, { fleet: 'acme', names: ['infra'], unread: new Map() });
+    await advance(11 * minute);
+    await nameRepositories(client, { fleet: 'acme', names: ['other'], unread: new Map() });
+    await changed.pass();
+    expect(receiver.events()).toEqual(['drift.opened', 'drift.closed']);
+    expect(receiver.posted[1]?.body).toMatchObject({ because: 'removed' });
+  });
+
+  it('takes no pause of a target with it that goes on', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const { check, pass, worker, receiver, channel } = await openHook(names);
+    for (const name of names) await check(name, { unread: 'GET / answered 503: down' });
+    await pass();
+    await (await worker(undefined, [{ ...channel, tellsPauses: false }])).pass();
+    expect(receiver.events()).toEqual(['target.paused']);
+  });
+});
