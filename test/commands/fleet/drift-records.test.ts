@@ -52,6 +52,48 @@ const open = { open: true, because: null, changed: false, resources: 1, after: '
 const closed = { ...open, open: false, because: 'gone' };
 
 describe.skipIf(bin === undefined)('The record of the drift of a stack', () => {
+  it('names each person who modified a resource last, by the audit trail, and the requests of the check', async () => {
+    const { client } = await openRecords();
+    const by = (name: string, id = 'user-1') => ({
+      touched: {
+        touches: [
+          {
+            ...{ at: '2026-01-01T00:00:00Z', event: 'e' },
+            actor: { id, name, kind: 'Client' },
+            resource: { type: 'workspace', action: 'update' },
+          },
+        ],
+      },
+    });
+    const found = [
+      drifted('app', 'x', by('bob')),
+      drifted('api', 'x', by('ann')),
+      drifted('web', 'x', by('bob')),
+      drifted('job', 'x', by('', 'user-7')),
+      drifted('old', 'x'),
+    ];
+    const owner = { address: 'https://app.example.com', identity: 'hash' };
+    const attempt = (await noteStart(client, stack))?.attempt ?? '';
+    const requests = [{ ...owner, requests: 12 }];
+    await recordEnd(client, stack, attempt, { ...resultWith({ drifted: found }), requests });
+    const read = async (sql: string) => (await client.query(sql)).rows;
+    expect(await read('select actors from trueup_fleet.drifts')).toEqual([
+      { actors: ['ann', 'bob', 'user-7'] },
+    ]);
+    const used = 'select address, identity, requests from trueup_fleet.stack_requests';
+    expect(await read(used)).toEqual(requests);
+    // A check that failed says nothing about how many it takes; another user takes the place of the one before.
+    const failed = { ...resultWith({ unread: 'no' }), requests: [{ ...owner, requests: 1 }] };
+    await recordEnd(client, stack, (await noteStart(client, stack))?.attempt ?? '', failed);
+    expect(await read(used)).toEqual(requests);
+    const other = [{ ...owner, identity: 'other', requests: 9 }];
+    await recordEnd(client, stack, (await noteStart(client, stack))?.attempt ?? '', {
+      ...resultWith(),
+      requests: other,
+    });
+    expect(await read(used)).toEqual(other);
+  });
+
   it('is opened, changed and closed by complete checks, and begins anew when drift comes back', async () => {
     const { check, records, client } = await openRecords();
     await check(resultWith());
