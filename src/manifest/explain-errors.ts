@@ -3,10 +3,11 @@
  * found, what is allowed and a likely fix. The messages of the validator are never shown.
  */
 import { orList, counted, quoted } from '../model/quoted.ts';
-import type { Path } from '../model/json.ts';
-import { groupErrors, type SchemaError } from './schema/compile-schema.ts';
+import type { JsonObject, Path } from '../model/json.ts';
+import { compileSchema, groupErrors, type SchemaError } from './schema/compile-schema.ts';
 import { describeAllowed, describeFound, explainWrongType, wordOf } from './explain-type.ts';
 import { isPlainName } from './yaml/hidden-parts.ts';
+import { typedText, type YamlDocument } from './yaml/yaml-document.ts';
 import { type ExplainContext, pathText, type Problem, quotedMasked, suggestField } from './problem.ts';
 import { nearestWord } from '../model/nearest-word.ts';
 
@@ -22,6 +23,21 @@ export function explainErrors(errors: readonly SchemaError[], context: ExplainCo
     .filter(({ keyword, instancePath }) => keyword === 'type' || !mistyped.has(instancePath))
     .map((error) => explain(error, context));
   return problems.filter((problem) => !isExplained(problem, problems));
+}
+
+/**
+ * The mistakes of a document that is neither a manifest nor a stack file, so that it has no fields of a kind and no secrets.
+ * @param owner of the schema, as for `compileSchema`
+ */
+export function documentProblems(document: YamlDocument, owner: object, schema: JsonObject): Problem[] {
+  return explainErrors(compileSchema(owner, () => schema)(document.value), {
+    base: [],
+    schema,
+    typed: (path) => typedText(document, path),
+    field: () => undefined,
+    isSecret: () => false,
+    absent: 'unmanaged',
+  });
 }
 
 /** Whether a field is missing because it was misspelt or put elsewhere; that mistake has its own problem. */

@@ -8,12 +8,12 @@ import type { Kind, Registry } from '../model/kind.ts';
 import { quoted } from '../model/quoted.ts';
 import { holdsPrivateKey } from '../redaction/mask-text.ts';
 import { type Declaration, explainContextOf } from './declaration.ts';
-import { explainErrors } from './explain-errors.ts';
+import { documentProblems, explainErrors } from './explain-errors.ts';
 import { noDefault } from './explain-type.ts';
 import { pathText, type Problem } from './problem.ts';
 import { compileSchema } from './schema/compile-schema.ts';
 import { headerSchema, manifestSchema } from './schema/manifest-schema.ts';
-import { typedText, type YamlDocument } from './yaml/yaml-document.ts';
+import type { YamlDocument } from './yaml/yaml-document.ts';
 
 export function validate(declaration: Declaration): Problem[] {
   const { kind, value } = declaration;
@@ -34,15 +34,7 @@ export function validate(declaration: Declaration): Problem[] {
 
 /** Checks the header of a document whose kind is unknown. */
 export function validateHeader(document: YamlDocument, kinds: Registry): Problem[] {
-  const schema = headerSchema(kinds);
-  const problems = explainErrors(compileSchema(kinds, () => schema)(document.value), {
-    base: [],
-    schema,
-    typed: (path) => typedText(document, path),
-    field: () => undefined,
-    isSecret: () => false,
-    absent: 'unmanaged',
-  });
+  const problems = documentProblems(document, kinds, headerSchema(kinds));
   return problems.map((problem) =>
     problem.code === 'not-allowed' && problem.path[0] === 'kind'
       ? { ...problem, code: 'unknown-kind', message: 'there is no such kind' }

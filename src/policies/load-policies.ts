@@ -2,10 +2,9 @@
  * Reads the policies of a stack from where it names them, and checks them. Whatever cannot be read is an error: it never means that there
  * are no policies.
  */
-import { explainErrors } from '../manifest/explain-errors.ts';
-import { compileSchema } from '../manifest/schema/compile-schema.ts';
+import { documentProblems } from '../manifest/explain-errors.ts';
 import { parseDocuments } from '../manifest/yaml/parse-documents.ts';
-import { createSourceText, placeIn, typedText, type YamlDocument } from '../manifest/yaml/yaml-document.ts';
+import { createSourceText, placeIn, type YamlDocument } from '../manifest/yaml/yaml-document.ts';
 import { diagnose, type Problem } from '../manifest/problem.ts';
 import { jsonSchema } from '../model/define-kind.ts';
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
@@ -153,16 +152,7 @@ function readPolicy(
   document: YamlDocument,
   { kinds, now }: Pick<PolicyContext, 'kinds' | 'now'>,
 ): { readonly policy?: ReadPolicy; readonly diagnostics: readonly Diagnostic[] } {
-  const schema = jsonSchema(policySchema);
-  const errors = compileSchema(policySchema, () => schema)(document.value);
-  const broken = explainErrors(errors, {
-    base: [],
-    schema,
-    typed: (path) => typedText(document, path),
-    field: () => undefined,
-    isSecret: () => false,
-    absent: 'unmanaged',
-  });
+  const broken = documentProblems(document, policySchema, jsonSchema(policySchema));
   if (broken.length > 0) return { diagnostics: broken.map((problem) => diagnosed(problem, document)) };
   // it matches the schema
   const { metadata, spec } = document.value as unknown as PolicyDocument;

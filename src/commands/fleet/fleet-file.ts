@@ -3,18 +3,12 @@ import { dirname, resolve } from 'node:path';
 import picomatch from 'picomatch';
 import { type Static, Type } from 'typebox';
 import { readRegularText, megabyte } from '../../files/read-file.ts';
-import { explainErrors } from '../../manifest/explain-errors.ts';
+import { documentProblems } from '../../manifest/explain-errors.ts';
 import { diagnose, type Problem } from '../../manifest/problem.ts';
-import { compileSchema } from '../../manifest/schema/compile-schema.ts';
 import { apiVersion } from '../../manifest/schema/manifest-schema.ts';
 import { closed, text } from '../../manifest/schema/place-schemas.ts';
 import { parseDocuments } from '../../manifest/yaml/parse-documents.ts';
-import {
-  createSourceText,
-  placeIn,
-  typedText,
-  type YamlDocument,
-} from '../../manifest/yaml/yaml-document.ts';
+import { createSourceText, placeIn, type YamlDocument } from '../../manifest/yaml/yaml-document.ts';
 import { jsonSchema } from '../../model/define-kind.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { messageOf, systemErrorMessage } from '../../model/error-message.ts';
@@ -241,16 +235,7 @@ function failed(message: string): Diagnostic {
 }
 
 function problemsOf(document: YamlDocument): Problem[] {
-  const schema = jsonSchema(fleetSchema);
-  const errors = compileSchema(fleetSchema, () => schema)(document.value);
-  const broken = explainErrors(errors, {
-    base: [],
-    schema,
-    typed: (path) => typedText(document, path),
-    field: () => undefined,
-    isSecret: () => false,
-    absent: 'unmanaged',
-  });
+  const broken = documentProblems(document, fleetSchema, jsonSchema(fleetSchema));
   if (broken.length > 0) return broken;
   const {
     repositories,
