@@ -73,7 +73,7 @@ const migrations = [
   `create table trueup_fleet.workers (
      id text primary key,
      host text not null,
-     process integer not null,
+     pid integer not null,
      fleet text not null,
      version text not null,
      started timestamptz not null,

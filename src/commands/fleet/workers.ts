@@ -35,7 +35,7 @@ interface WorkerRow {
 export async function noteWorker(client: PostgresClient, worker: WorkerRow): Promise<void> {
   const { id, host, pid, fleet, version, concurrency, shard, running, problem } = worker;
   await client.query(
-    `insert into trueup_fleet.workers (id, host, process, fleet, version, concurrency, shard, running, problem, started, last_seen)
+    `insert into trueup_fleet.workers (id, host, pid, fleet, version, concurrency, shard, running, problem, started, last_seen)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, trueup_fleet.now(), trueup_fleet.now())
      on conflict (id) do update set fleet = excluded.fleet, running = excluded.running, problem = excluded.problem, last_seen = excluded.last_seen`,
     [id, host, pid, fleet, version, concurrency, shard ?? null, running, problem ?? null],

@@ -57,7 +57,7 @@ function workerCells(row: Row): readonly Content[] {
   const now = timeOf(row['time']) ?? 0;
   const isSilent = row['silent'] === true;
   return [
-    html`<span>${String(row['host'])} <span class="muted">process ${Number(row['process'])}</span></span>`,
+    html`<span>${String(row['host'])} <span class="muted">process ${Number(row['pid'])}</span></span>`,
     html`<span class="action ${isSilent ? 'delete' : 'create'}">${isSilent ? 'silent' : 'live'}</span>`,
     `${Number(row['running'])} of ${Number(row['concurrency'])}`,
     textOf(row['shard']) ?? 'all',
