@@ -20,6 +20,8 @@ export const consoleStyle = `
 .console time{white-space:nowrap}
 .console .stack-name a{font-weight:600}
 .console .filters input,.console .filters select,.console .filters button{height:2.4rem}
+.console .filters .words{min-width:11rem}
+.console .filters .pick{flex-basis:10rem}
 .console .filters a{padding-bottom:.45rem}
 .console .error{color:var(--delete)}
 .console .hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
