@@ -241,6 +241,7 @@ function problemsOf(document: YamlDocument): Problem[] {
     repositories,
     notifications = [],
     console: readers,
+    webhooks,
   } = (document.value as unknown as FleetDocument).spec;
   const mistakes = notificationMistakes(notifications, repositories).map(
     ({ index, member, message }): Problem => ({
@@ -254,7 +255,19 @@ function problemsOf(document: YamlDocument): Problem[] {
     const path = ['spec', 'console', 'trustedHeader', 'proxies', `${index}`];
     return message === undefined ? [] : [{ code: 'fleet-file', path, message }];
   });
-  return [...mistakes, ...networks, ...repositoryProblems(repositories)];
+  const secret = webhooks?.secret.env;
+  const granting = repositories.find(({ variables = [] }) => variables.some((name) => name === secret));
+  const granted: Problem[] =
+    granting === undefined
+      ? []
+      : [
+          {
+            code: 'fleet-file',
+            path: ['spec', 'webhooks', 'secret', 'env'],
+            message: `the stacks of repository ${quoted(granting.name)} may read ${quoted(`${secret}`)}: webhooks need a secret of their own`,
+          },
+        ];
+  return [...mistakes, ...networks, ...granted, ...repositoryProblems(repositories)];
 }
 
 function repositoryProblems(repositories: FleetDocument['spec']['repositories']): Problem[] {

@@ -45,3 +45,16 @@ it('wants the host keys of a repository that has a key', async () => {
   const { fleet } = await read({ repositories: [{ name: 'platform', url, ssh: { key: '/run/key' } }] });
   expect(fleet).toBeUndefined();
 });
+
+it('refuses a secret of webhooks that the stacks of a repository may read', async () => {
+  const webhooks = { secret: { env: 'HOOK_SECRET' } };
+  const variables = ['PLATFORM_TOKEN', 'HOOK_SECRET'];
+  const { fleet, diagnostics } = await read({
+    webhooks,
+    repositories: [{ name: 'platform', url, variables }],
+  });
+  expect(fleet).toBeUndefined();
+  expect(diagnostics.map(({ message }) => message)).toEqual([
+    'the stacks of repository "platform" may read "HOOK_SECRET": webhooks need a secret of their own',
+  ]);
+});
