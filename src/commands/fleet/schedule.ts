@@ -138,17 +138,21 @@ export async function noteStart(
   { repository, path }: StackId,
 ): Promise<Started | undefined> {
   const { rows } = await client.query(
-    `update trueup_fleet.stacks set last_started = trueup_fleet.now(), attempt = attempt + 1
+    `update trueup_fleet.stacks set last_started = trueup_fleet.now(), attempt = attempt + 1, started_tree = tree
      where repository = $1 and path = $2 and removed is null and not ${isPausedSql('stacks')}
      returning attempt::text, tree`,
     [repository, path],
   );
-  if (rows.length === 0)
-    await client.query(
-      'update trueup_fleet.stacks set queued_until = null where repository = $1 and path = $2',
-      [repository, path],
-    );
+  if (rows.length === 0) await giveBack(client, { repository, path });
   return rows[0] as Started | undefined;
+}
+
+/** Gives a stack back whose check was not begun: it stays due. */
+export async function giveBack(client: PostgresClient, { repository, path }: StackId): Promise<void> {
+  await client.query(
+    'update trueup_fleet.stacks set queued_until = null, forced = true where repository = $1 and path = $2',
+    [repository, path],
+  );
 }
 
 /** Gives a stack back whose check was given up: it is due at once, for any worker. */

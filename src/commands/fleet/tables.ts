@@ -176,6 +176,12 @@ const migrations = [
      requests integer not null,
      primary key (repository, path, address, identity)
    );`,
+  // When the read of each repository began that the schedule follows, and the files of which each stack was checked last.
+  `create table trueup_fleet.repository_reads (
+     repository text primary key,
+     began timestamptz not null
+   );
+   alter table trueup_fleet.stacks add column started_tree text;`,
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

@@ -165,10 +165,11 @@ async function endPause(client: PostgresClient, address: string): Promise<string
   return String(pause.reason);
 }
 
-/** SQL: whether a stack uses a target that is paused. @param stack the name of its row */
+/** SQL: whether a stack uses a target that is paused. After a commit it may use another one. @param stack the name of its row */
 export function isPausedSql(stack: string): string {
   return `(
-    exists (select 1 from trueup_fleet.target_pauses where until is null and address = any(${stack}.targets))
+    ${stack}.started_tree is not distinct from ${stack}.tree
+    and exists (select 1 from trueup_fleet.target_pauses where until is null and address = any(${stack}.targets))
     and not exists (select 1 from trueup_fleet.target_pauses
       where until is null and probe_repository = ${stack}.repository and probe_path = ${stack}.path))`;
 }

@@ -50,7 +50,7 @@ async function openTargets(count: number) {
     }
     return each;
   };
-  return { ...database, pass, changes, check };
+  return { ...database, pass, changes, check, paths };
 }
 
 const well: Outage = () => undefined;
@@ -107,5 +107,38 @@ describe.skipIf(bin === undefined)('A target that fails', () => {
     expect(changes).toEqual(['paused']);
     // A job that was sent before is not carried out, and its stack is not lost.
     expect(await check(stack(9), down)).toBe(false);
+  });
+
+  it('does not hold up stacks that a commit has moved to another target', async () => {
+    const { pass, client, paths } = await openTargets(40);
+    await pass(20, well);
+    await pass(20, down);
+    expect(await readPauses(client)).toHaveLength(1);
+    const moved = paths.map((path) => ({ repository: 'infra', path, seconds: 900, tree: 'second' }));
+    await scheduleStacks(client, 'infra', moved);
+    const seen = new Set<string>();
+    await pass(
+      2,
+      () => 'no',
+      ({ path }) => seen.add(path),
+    );
+    expect(seen.size).toBe(40);
+  });
+
+  it('keeps a stack due that a commit changed and whose check it held up', async () => {
+    const { pass, client, check, paths, advance } = await openTargets(7);
+    await pass(1, well);
+    await client.query(
+      'update trueup_fleet.stacks set forced = true, next_due = next_due + make_interval(days => 1)',
+    );
+    const taken = await takeDue(client, 100, { repositories: ['infra'] });
+    expect(taken).toHaveLength(7);
+    const [one, two, ...failing] = taken;
+    for (const stack of failing) await check(stack, down);
+    for (const stack of [one, two]) expect(stack && (await check(stack, well))).toBe(false);
+    await advance(minute);
+    const seen = new Set<string>();
+    await pass(20, well, ({ path }) => seen.add(path));
+    expect([...seen].sort()).toEqual(paths);
   });
 });
