@@ -49,13 +49,8 @@ export class Checkouts {
   async newest(repository: FleetRepository): Promise<string> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const ref = `refs/heads/${repository.ref}`;
-    const out = await this.#run(this.#folder, repository, [
-      'ls-remote',
-      '--quiet',
-      '--end-of-options',
-      repository.url,
-      ref,
-    ]);
+    const listing = ['ls-remote', '--quiet', '--end-of-options', repository.url, ref];
+    const out = await this.#run(this.#folder, repository, listing, longestListing);
     const line = out.split('\n').find((one) => one.endsWith(`\t${ref}`));
     if (line === undefined)
       throw new LedgerError(`repository ${quoted(repository.name)} has no branch ${quoted(repository.ref)}`);
@@ -125,15 +120,25 @@ export class Checkouts {
     return { commit, directory, stacks: stacksIn(trees, root, repository.stacks) };
   }
 
-  async #run(directory: string, repository: FleetRepository, args: readonly string[]): Promise<string> {
+  /** @param timeout in milliseconds; that of git commands when absent */
+  async #run(
+    directory: string,
+    repository: FleetRepository,
+    args: readonly string[],
+    timeout?: number,
+  ): Promise<string> {
     const { name, url } = repository;
     const settings = { ...this.#git.settings, ...sshSettings(repository) };
-    const { code, out, message } = await runGit(args, { ...this.#git, directory, settings });
+    const limit = timeout === undefined ? {} : { timeout };
+    const { code, out, message } = await runGit(args, { ...this.#git, directory, settings, ...limit });
     if (code !== 0)
       throw new LedgerError(`repository ${quoted(name)} (${maskAddresses(url)}) cannot be read: ${message}`);
     return out.toString();
   }
 }
+
+/** Milliseconds that a code host has to name its newest commit. */
+const longestListing = 60_000;
 
 const folderPrefix = 'trueup-fleet-';
 

@@ -86,7 +86,7 @@ export async function work(
     const listening = await openWebhooks(options, { host, file, database });
     if (listening !== undefined) closing.push(() => listening.close());
     if (listening !== undefined) output?.write(`listening for webhooks at ${listening.url}/webhook\n`);
-    const unread = await life.readRepositories();
+    await life.begin();
     if (options.all === true) await worker.makeAllDue();
     await worker.begin();
     await life.run();
@@ -96,7 +96,7 @@ export async function work(
     await database.close();
     counts.print();
     if (runEnded.aborted && once) return exitCodes.interrupted;
-    if (counts.failed > 0 || unread > 0) return exitCodes.error;
+    if (counts.failed > 0 || life.unread > 0) return exitCodes.error;
     return counts.drifted > 0 ? exitCodes.drift : exitCodes.done;
   } finally {
     await closeAll(closing);

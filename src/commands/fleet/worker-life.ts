@@ -36,6 +36,10 @@ export class WorkerLife {
   #outageSince: number | undefined;
   /** of the fleet file, which is reported once */
   #problem: string | undefined;
+  /** reads of repositories that go on beside the checks: a code host may not answer */
+  readonly #reads = new Set<Promise<unknown>>();
+  #unread = 0;
+  #readFailure: { readonly cause: unknown } | undefined;
 
   constructor(life: Life) {
     this.#life = life;
@@ -46,8 +50,20 @@ export class WorkerLife {
     return this.#lastLook;
   }
 
-  /** @returns how many repositories cannot be read */
-  async readRepositories(): Promise<number> {
+  /** Reads the repositories for the first time. A worker that goes on checks meanwhile what is in the schedule. */
+  async begin(): Promise<void> {
+    const read = this.#readBeside(async () => {
+      this.#unread = await this.#readRepositories();
+    });
+    if (this.#life.once) await read;
+  }
+
+  /** how many repositories could not be read at the first time */
+  get unread(): number {
+    return this.#unread;
+  }
+
+  async #readRepositories(): Promise<number> {
     const { worker, file, database, clean, now } = this.#life;
     await worker.touchFolder(now());
     const { name: fleet, repositories } = file.fleet;
@@ -62,19 +78,42 @@ export class WorkerLife {
 
   /** Until the signal, or until nothing is left to do. @throws CommandStop when the database is away for too long */
   async run(): Promise<void> {
+    try {
+      await this.#loop();
+    } finally {
+      await Promise.allSettled(this.#reads);
+    }
+  }
+
+  async #loop(): Promise<void> {
     const { once, signal, now } = this.#life;
     let idle = 0;
     let readAt = now();
+    let reading: Promise<void> | undefined;
     // The end of another worker's transaction may make something due: after three quiet ticks nothing is left for this worker.
     while (!signal.aborted && !(once && idle > 2)) {
-      if (!once && now() - readAt > readInterval) {
-        await this.#readAgain();
+      if (!once && reading === undefined && now() - readAt > readInterval) {
         readAt = now();
+        reading = this.#readBeside(() => this.#readAgain()).finally(() => {
+          reading = undefined;
+        });
       }
+      if (this.#readFailure !== undefined) throw this.#readFailure.cause;
       if (!once) await this.#bridge(() => this.#readPushed());
       idle = (await this.#bridge(() => this.#isQuiet())) ? idle + 1 : 0;
       await sleep(tick, undefined, { signal }).catch(() => {});
     }
+  }
+
+  #readBeside(read: () => Promise<unknown>): Promise<void> {
+    const ended = read().then(
+      () => {},
+      (cause: unknown) => {
+        this.#readFailure = { cause };
+      },
+    );
+    this.#reads.add(ended);
+    return ended.finally(() => this.#reads.delete(ended));
   }
 
   async #readAgain(): Promise<void> {
@@ -82,7 +121,7 @@ export class WorkerLife {
     await file.refresh();
     if (file.problem !== undefined && file.problem !== this.#problem) onProblem(file.problem);
     this.#problem = file.problem;
-    await this.readRepositories();
+    await this.#readRepositories();
   }
 
   /** Reads the repositories of which a webhook told. */
@@ -90,7 +129,7 @@ export class WorkerLife {
     const { worker, file, database } = this.#life;
     const names = file.fleet.repositories.map(({ name }) => name);
     const pushed = await database.run((client) => takePushes(client, names));
-    if (pushed.length > 0) await worker.readRepositories(pushed);
+    if (pushed.length > 0) void this.#readBeside(() => worker.readRepositories(pushed));
   }
 
   /** Sends what is due. @returns whether there was nothing, nothing runs here, and nothing waits in the queue */

@@ -14,7 +14,8 @@ import { checkStack } from './check-stack.ts';
 import type { Fleet, FleetRepository } from './fleet-file.ts';
 import { jobSchema } from './tables.ts';
 import { pauseMessage } from './target-pauses.ts';
-import { makeDue, noteStart, release, scheduleStacks, type Shard, takeDue } from './schedule.ts';
+import { noteRead, readTime } from './repository-reads.ts';
+import { giveBack, makeDue, noteStart, release, scheduleStacks, type Shard, takeDue } from './schedule.ts';
 import type { StackId } from './stack-id.ts';
 
 /** The queue of checks. */
@@ -50,6 +51,9 @@ interface WorkerOptions {
   readonly clean: <T extends object>(value: T) => T;
 }
 
+/** How many repositories are read at a time. */
+const readAtOnce = 8;
+
 /** Why a repository could not be read, by its name. */
 type UnreadRepositories = ReadonlyMap<string, string>;
 
@@ -71,26 +75,34 @@ export class FleetWorker {
     return this.#checkouts.touch(now);
   }
 
-  /** Makes the schedule equal to what the repositories have. A repository that cannot be read keeps its schedule. */
+  /**
+   * Makes the schedule equal to what the repositories have. A repository that cannot be read keeps its schedule. Several are read at a
+   * time, so that one whose host does not answer holds up few others.
+   */
   async readRepositories(names?: readonly string[]): Promise<UnreadRepositories> {
     const { fleet, onProblem } = this.#options;
     const unread = new Map<string, string>();
-    for (const repository of fleet.repositories) {
-      if (names !== undefined && !names.includes(repository.name)) continue;
-      try {
-        await this.#readRepository(repository);
-      } catch (error) {
-        unread.set(repository.name, messageOf(error));
-        onProblem(messageOf(error));
+    const left = fleet.repositories.filter(({ name }) => names?.includes(name) ?? true);
+    const readNext = async () => {
+      for (let next = left.shift(); next !== undefined; next = left.shift()) {
+        try {
+          await this.#readRepository(next);
+        } catch (error) {
+          unread.set(next.name, messageOf(error));
+          onProblem(messageOf(error));
+        }
       }
-    }
+    };
+    await Promise.all(Array.from({ length: readAtOnce }, readNext));
     return unread;
   }
 
   async #readRepository(repository: FleetRepository): Promise<void> {
+    const { name } = repository;
+    const { database } = this.#options;
+    const began = await database.run(readTime);
     const commit = await this.#checkouts.newest(repository);
     const { stacks } = await this.#checkouts.at(repository, commit);
-    const { name } = repository;
     if (stacks.length === 0)
       this.#options.onProblem(
         `repository ${quoted(name)} has no stack file: none of its files matches ${repository.stacks.map(quoted).join(' or ')}`,
@@ -99,7 +111,13 @@ export class FleetWorker {
       ...{ repository: name, path, tree },
       seconds: repository.secondsOf(path),
     }));
-    await this.#options.database.transaction((client) => scheduleStacks(client, name, wanted));
+    const isNewest = await database.transaction(async (client) => {
+      const isNewest = await noteRead(client, name, began);
+      if (isNewest) await scheduleStacks(client, name, wanted);
+      return isNewest;
+    });
+    // Another worker has read the repository since, and may have a newer commit. A check asks for it.
+    if (!isNewest) return;
     this.#commits.set(name, commit);
     await this.#checkouts.keepOnly(repository, commit);
   }
@@ -160,16 +178,15 @@ export class FleetWorker {
   async #check({ data, signal }: Job<StackId>): Promise<void> {
     const { database, fleet, onCheck } = this.#options;
     const repository = fleet.repositories.find(({ name }) => name === data.repository);
+    // All workers share one queue, and this one may have another fleet file: one that knows the repository takes the stack.
+    if (repository === undefined) return await database.run((client) => giveBack(client, data));
     this.#running += 1;
     try {
       const started = await database.run((client) => noteStart(client, data));
       if (started === undefined) return;
       const { attempt, tree } = started;
       const ends = AbortSignal.any([signal, this.#options.signal]);
-      const found: FoundCheck =
-        repository === undefined
-          ? { error: 'its repository is not in fleet.yaml of this worker', summary: undefined }
-          : await this.#run(repository, { path: data.path, tree, signal: ends });
+      const found = await this.#run(repository, { path: data.path, tree, signal: ends });
       const result = this.#options.clean(found);
       // This worker ends: what was found does not count, and another one begins again.
       if (this.#options.signal.aborted) return await database.run((client) => release(client, data, attempt));

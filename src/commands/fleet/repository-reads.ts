@@ -1,0 +1,26 @@
+/**
+ * In which order workers read a repository. A worker that is slow, or was stopped, may end its read after one that began later: what it read
+ * may be older, and must not end stacks that were added since.
+ */
+import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+
+/** The time of the database, as text: with all of its digits. */
+export async function readTime(client: PostgresClient): Promise<string> {
+  const { rows } = await client.query('select trueup_fleet.now()::text as time');
+  return String(rows[0]?.time);
+}
+
+/**
+ * In the transaction that changes the schedule.
+ * @param began by `readTime`, before git was asked
+ * @returns false when a read that began later was noted already
+ */
+export async function noteRead(client: PostgresClient, repository: string, began: string): Promise<boolean> {
+  const { rows } = await client.query(
+    `insert into trueup_fleet.repository_reads (repository, began) values ($1, $2::timestamptz)
+     on conflict (repository) do update set began = excluded.began where repository_reads.began <= excluded.began
+     returning repository`,
+    [repository, began],
+  );
+  return rows.length > 0;
+}

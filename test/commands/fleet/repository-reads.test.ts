@@ -1,0 +1,73 @@
+// Two workers that read one repository: what the slower one has seen is older, and ends nothing that was added since.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { PgBoss } from 'pg-boss';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readStatus } from '../../../src/commands/fleet/schedule.ts';
+import { FleetWorker } from '../../../src/commands/fleet/worker.ts';
+import type { PostgresClient } from '../../../src/ledger/postgres-connection.ts';
+import { openFleetDatabase } from '../../support/fleet/database.ts';
+import { fleetRepository } from '../../support/fleet/repository.ts';
+import { git, makeRemote } from '../../support/ledger/git-remote.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+const bin = findPostgres();
+let server: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) server = startPostgres(bin);
+});
+afterAll(() => server?.stop());
+
+it.skipIf(bin === undefined)(
+  'A read that began earlier and ends later ends no stack that was added since',
+  async () => {
+    const { client, advance } = await openFleetDatabase(server);
+    const remote = makeRemote();
+    const clone = remote.clone();
+    const push = (path: string) => {
+      mkdirSync(dirname(join(clone, path)), { recursive: true });
+      writeFileSync(join(clone, path), 'a stack');
+      git(clone, 'add', '.');
+      git(clone, 'commit', '--quiet', '-m', path);
+      git(clone, 'push', '--quiet', 'origin', 'HEAD:main');
+    };
+    const run = <T>(work: (client: PostgresClient) => Promise<T>) => work(client);
+    /** @param before waits before the schedule changes, as a worker that was stopped there */
+    const worker = (before: () => Promise<void> = async () => {}) =>
+      new FleetWorker({
+        fleet: {
+          ...{ name: 'acme', webhookSecret: undefined, channels: [], console: undefined },
+          repositories: [fleetRepository({ name: 'infra', url: remote.directory })],
+        },
+        database: {
+          // Reads of repositories send no job.
+          boss: {} as PgBoss,
+          run,
+          transaction: async (work) => {
+            await before();
+            return work(client);
+          },
+        },
+        ...{ folder: temporaryFolder(), env: process.env, program: '', shard: undefined, concurrency: 1 },
+        ...{ signal: new AbortController().signal, onCheck: () => {}, onProblem: () => {} },
+        clean: (value) => value,
+      });
+    const paths = async () => (await readStatus(client)).stacks.map(({ path }) => path);
+    push('one/trueup.yaml');
+    const stopped = Promise.withResolvers<void>();
+    const resumed = Promise.withResolvers<void>();
+    const slow = worker(async () => {
+      stopped.resolve();
+      await resumed.promise;
+    }).readRepositories();
+    await stopped.promise;
+    push('two/trueup.yaml');
+    await advance(1000);
+    await worker().readRepositories();
+    expect(await paths()).toEqual(['one/trueup.yaml', 'two/trueup.yaml']);
+    resumed.resolve();
+    expect([...(await slow)]).toEqual([]);
+    expect(await paths()).toEqual(['one/trueup.yaml', 'two/trueup.yaml']);
+  },
+);
