@@ -1,11 +1,11 @@
 // Workers that are stopped, and databases that go away: nothing is forgotten, and nothing is left behind.
 import { readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { holding } from '../../support/cli/held-request.ts';
 import { openFleet } from '../../support/fleet/scene.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const bin = findPostgres();
 let started: PostgresServer | undefined;
@@ -39,19 +39,22 @@ const exists = (pid: number) => {
   }
 };
 
-const foldersOfFleets = () => readdirSync(tmpdir()).filter((name) => name.startsWith('trueup-fleet-'));
+const foldersOfFleets = (parent: string) =>
+  readdirSync(parent).filter((name) => name.startsWith('trueup-fleet-'));
 
 describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, () => {
   it.each(['CONT', 'STOP'] as const)(
     'that is stopped leaves nothing behind, and its check to others: children that %s',
     async (state) => {
-      const { bench, fleet, work, checks } = await openFleet(server(), { stacks: ['one'] });
+      const temporary = temporaryFolder();
+      const env = { TMPDIR: temporary };
+      const { bench, fleet, work, checks } = await openFleet(server(), { stacks: ['one'], env });
       await fleet('migrate');
-      const before = foldersOfFleets();
       const held = holding({ method: 'GET', path: /workspaces/ });
       bench.wire.add(held.rule);
       const worker = work();
       await held.reached;
+      expect(foldersOfFleets(temporary)).toHaveLength(1);
       const children = childrenOf(worker.pid);
       expect(children.length).toBeGreaterThan(0);
       for (const child of children) process.kill(child, `SIG${state}`);
@@ -60,7 +63,7 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
       held.release();
       expect(code).toBe(0);
       expect(children.filter(exists)).toEqual([]);
-      expect(foldersOfFleets()).toEqual(before);
+      expect(foldersOfFleets(temporary)).toEqual([]);
       const run = await fleet('run');
       expect(checks(run)).toEqual({ one: 'no drift' });
       expect(run.out).toContain('1 check:');
@@ -68,7 +71,7 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
   );
 
   it('that is killed leaves its checks to the next "fleet run"', async () => {
-    const { bench, fleet, work, checks } = await openFleet(server(), { stacks: ['one'] });
+    const { bench, fleet, work, checks, sql } = await openFleet(server(), { stacks: ['one'] });
     await fleet('migrate');
     const held = holding({ method: 'GET', path: /workspaces/ });
     bench.wire.add(held.rule);
@@ -77,8 +80,9 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
     worker.kill('SIGKILL');
     await worker.ended;
     held.release();
-    // After this time without a heartbeat, a worker counts as dead.
-    await sleep(25_000);
+    // After 20 seconds without a heartbeat, a worker counts as dead.
+    sql(`update trueup_fleet_jobs.job set heartbeat_on = heartbeat_on - interval '1 minute' where state = 'active';
+      update trueup_fleet_jobs.queue set monitor_on = null, monitor_claim_on = null`);
     expect(checks(await fleet('run'))).toEqual({ one: 'no drift' });
   });
 
