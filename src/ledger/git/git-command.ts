@@ -26,6 +26,7 @@ export interface GitContext {
 }
 
 export interface GitAnswer {
+  /** that of a command that a signal ended is above 128 */
   readonly code: number;
   readonly out: Buffer;
   /** git's message about a failure, on one line */
@@ -56,6 +57,9 @@ const quiet = [
   // With the line above it has nothing to do, and is a process of its own after each fetch.
   'maintenance.auto=false',
 ].flatMap((setting) => ['-c', setting]);
+
+/** Of a command that a signal ended: no command of git answers a question with it, as several do with 1. */
+const killedCode = 137;
 
 /** Milliseconds between SIGTERM and SIGKILL, so that git can clean up, for example remove a lock of the user's repository. */
 const killDelay = 1_000;
@@ -93,7 +97,9 @@ export async function runGit(args: readonly string[], place: GitContext, input =
   if (tooMuch.signal.aborted && signal.reason === tooMuch.signal.reason)
     throw new LedgerError(`${quoted(`git ${args[0] ?? ''}`)} printed more than ${place.maxOutput} bytes`);
   if (signal.aborted) throw new WaitEnded(signal.reason instanceof Error ? signal.reason.message : undefined);
-  return { code, out: Buffer.concat(out), message: failureMessage(Buffer.concat(err).toString(), place) };
+  const message = failureMessage(Buffer.concat(err).toString(), place);
+  const why = message === '' && code === killedCode ? 'it was killed' : message;
+  return { code, out: Buffer.concat(out), message: why };
 }
 
 function timeoutMessage(args: readonly string[], place: GitContext): string {
@@ -115,7 +121,7 @@ async function exitCode(child: ChildProcessWithoutNullStreams, signal: AbortSign
   try {
     return await new Promise<number>((resolve, reject) => {
       child.on('error', (error) => reject(notRun(error)));
-      child.on('close', (ended) => resolve(ended ?? 1));
+      child.on('close', (ended) => resolve(ended ?? killedCode));
     });
   } finally {
     signal.removeEventListener('abort', end);

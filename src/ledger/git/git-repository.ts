@@ -117,20 +117,23 @@ export class GitRepository {
     });
   }
 
-  /** The texts of blobs, in the order of their ids. */
+  /** The texts of blobs, in the order of their ids. @throws LedgerError unless git gives all of them: a file is never taken for absent */
   async readBlobs(ids: readonly string[], signal: AbortSignal): Promise<string[]> {
     if (ids.length === 0) return [];
     const input = ids.map((id) => `${id}\n`).join('');
-    const { out } = await this.#git(['cat-file', '--batch'], signal, input);
-    const texts: string[] = [];
-    for (let at = 0; at < out.length; ) {
-      const end = out.indexOf('\n', at);
-      const size = Number(out.toString('utf8', at, end).split(' ')[2]);
-      if (!Number.isInteger(size)) throw new LedgerError(`${this.#name} is damaged: a file of it is missing`);
-      texts.push(out.toString('utf8', end + 1, end + 1 + size));
-      at = end + 1 + size + 1;
-    }
-    return texts;
+    const { code, out, message } = await this.#git(['cat-file', '--batch'], signal, input);
+    if (code !== 0) throw new LedgerError(`${this.#name} cannot be read: git cat-file failed: ${message}`);
+    let at = 0;
+    // Each object is `<id> blob <size>`, a line feed, its content, a line feed.
+    return ids.map((id) => {
+      const start = out.indexOf('\n', at) + 1;
+      const [found, type, size] = out.toString('utf8', at, Math.max(at, start - 1)).split(' ');
+      const end = start + Number(size);
+      if (found !== id || type !== 'blob' || !(end < out.length))
+        throw new LedgerError(`${this.#name} is damaged: a file of it is missing`);
+      at = end + 1;
+      return out.toString('utf8', start, end);
+    });
   }
 
   /** Makes a new state, for now only in the temporary directory. */

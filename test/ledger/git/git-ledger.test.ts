@@ -135,6 +135,30 @@ describe('the ref', () => {
     expect((await open(remote.clone()).read()).serial).toBe(1);
   });
 
+  it('has the same ledger and lock as before when git was killed while it read them', async () => {
+    const remote = makeRemote();
+    const theirs = open(remote.clone());
+    await theirs.write(ledger(0, 'a'));
+    await theirs.lock(lock('theirs'));
+    const bin = temporaryFolder();
+    const killed = 'case " $* " in *" cat-file "*) kill -9 $$ ;; esac';
+    hook(bin, 'git', `${killed}\nPATH="$REAL_PATH" exec git "$@"`);
+    const path = process.env['PATH'] ?? '';
+    const env = { ...process.env, REAL_PATH: path, PATH: `${bin}:${path}` };
+    const ours = gitLedger({ directory: remote.clone(), env }, { remote: 'origin', stack: 'payments' });
+    onTestFinished(() => ours.close());
+    const said = /cannot be read: git cat-file failed: it was killed/;
+    for (const use of [
+      () => ours.read(),
+      () => ours.readLock(),
+      () => ours.lock(lock('mine')),
+      () => ours.write(ledger(0, 'b')),
+    ])
+      await expect(use()).rejects.toThrow(said);
+    expect(namesIn(await theirs.read())).toEqual(['a']);
+    expect(await theirs.readLock()).toEqual(lock('theirs'));
+  });
+
   it('leaves nothing behind in the directory for temporary files', async () => {
     const directory = temporaryFolder();
     const before = process.env['TMPDIR'];
