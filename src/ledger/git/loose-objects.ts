@@ -75,6 +75,9 @@ function treeOf(entries: readonly TreeItem[]): Buffer {
   );
 }
 
+/** How many objects this process has begun to write. */
+let written = 0;
+
 async function writeObject(
   { directory, format }: ObjectsFolder,
   type: 'blob' | 'commit' | 'tree',
@@ -85,8 +88,10 @@ async function writeObject(
   const folder = join(directory, id.slice(0, 2));
   await mkdir(folder, { recursive: true });
   const path = join(folder, id.slice(2));
-  // A command of git that runs meanwhile sees the whole object, or none.
-  await writeFile(`${path}.new`, await compress(whole));
-  await rename(`${path}.new`, path);
+  // A command of git that runs meanwhile sees the whole object, or none, also while the same object is written twice at once.
+  written += 1;
+  const unfinished = `${path}.${written}.new`;
+  await writeFile(unfinished, await compress(whole));
+  await rename(unfinished, path);
   return id;
 }

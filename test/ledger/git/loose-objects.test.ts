@@ -36,10 +36,14 @@ describe.each(['sha1', 'sha256'])('Objects of a repository with ids of %s', (for
     );
   });
 
-  it('are the same when they are written again', async () => {
+  it('are the same when they are written again, also at once', async () => {
     const { repository, to } = openRepository();
     const first = await writeBlob(to, 'text');
     expect(await writeBlob(to, 'text')).toBe(first);
+    const large = 'x'.repeat(1_000_000);
+    const atOnce = await Promise.all(Array.from({ length: 8 }, () => writeBlob(to, large)));
+    expect(git(repository, 'cat-file', '-s', atOnce[0] ?? '')).toBe('1000000');
+    expect(new Set(atOnce).size).toBe(1);
     expect(await writeTree(to, new Map())).toBe(git(repository, 'write-tree'));
   });
 });
