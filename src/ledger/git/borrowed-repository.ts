@@ -57,22 +57,30 @@ interface Clone extends GitPlace {
   readonly remote: string | undefined;
 }
 
+/** Clones by the folders of a run in them, and by their folders of git: the stacks of a clone share one. */
+interface KnownClones {
+  readonly byFolder: Map<string, Promise<Clone>>;
+  readonly byRepository: Map<string, Promise<Clone>>;
+}
+
+const noClones = (): KnownClones => ({ byFolder: new Map(), byRepository: new Map() });
+
 /** What was read of clones, by the secrets of their run: a run borrows several times, and each process of git takes its time. */
-const described = new WeakMap<object, Map<string, Promise<Clone>>>();
+const described = new WeakMap<object, KnownClones>();
 
 function describeOnce(clone: GitContext): Promise<Clone> {
   const { secrets, directory } = clone;
-  if (secrets === undefined) return describe(clone, new Map());
-  const ofRun = described.get(secrets) ?? new Map<string, Promise<Clone>>();
+  if (secrets === undefined) return describe(clone, noClones());
+  const ofRun = described.get(secrets) ?? noClones();
   described.set(secrets, ofRun);
-  const known = ofRun.get(directory) ?? describe(clone, ofRun);
-  ofRun.set(directory, known);
-  known.catch(() => ofRun.delete(directory));
+  const { byFolder } = ofRun;
+  const known = byFolder.get(directory) ?? describe(clone, ofRun);
+  byFolder.set(directory, known);
+  known.catch(() => byFolder.delete(directory));
   return known;
 }
 
-/** @param known clones by their folders, and by the folders of git: the stacks of a clone share one */
-async function describe(clone: GitContext, known: Map<string, Promise<Clone>>): Promise<Clone> {
+async function describe(clone: GitContext, { byRepository }: KnownClones): Promise<Clone> {
   const place = await locate(clone).catch((error: unknown) => {
     throw error instanceof NoRepository ? new LedgerError(`git rev-parse failed: ${error.message}`) : error;
   });
@@ -83,10 +91,10 @@ async function describe(clone: GitContext, known: Map<string, Promise<Clone>>): 
     await learnSecrets(clone, remote, { ...place, settings: text });
     return { ...place, top, settings: entries, remote };
   };
-  const described = known.get(place.repository) ?? read();
-  known.set(place.repository, described);
-  described.catch(() => known.delete(place.repository));
-  return described;
+  const found = byRepository.get(place.repository) ?? read();
+  byRepository.set(place.repository, found);
+  found.catch(() => byRepository.delete(place.repository));
+  return found;
 }
 
 /** All settings of git in a repository, in git's order: key and value. */
