@@ -23,6 +23,9 @@ interface Database {
 /** The database did not answer: ask again in a second. Until then no request starts. */
 const unavailable: StartTimes = { count: 0, wait: 1000, apart: 0 };
 
+/** Milliseconds for which one answer pauses all checks of a user, at most: the next refusal pauses them again. */
+const longestPause = 3_600_000;
+
 /** So many answers are recorded at the latest, and more are forgotten while there is no database. */
 const fewAnswers = 50;
 const mostAnswers = 1000;
@@ -87,7 +90,9 @@ export class CheckRates {
     const observed = await this.#observedOf(owner);
     if (message.do === 'observe') await this.#observe(observed, message.answer);
     else if (message.do === 'pause')
-      await transaction((client) => pauseRequests(client, observed.owner, message.milliseconds));
+      await transaction((client) =>
+        pauseRequests(client, observed.owner, Math.min(message.milliseconds, longestPause)),
+      );
     else return { id: message.id, ...(await this.#take(observed, message.count)) };
     return undefined;
   }

@@ -29,6 +29,14 @@ interface CheckSummary {
   readonly pending: number;
 }
 
+/** Characters: a stack says it, and every page shows it. */
+const longestError = 5000;
+
+/** PostgreSQL has no character NUL in texts: a check that had one would never be recorded. */
+function withoutNul(text: string): string {
+  return text.replaceAll('\0', '\ufffd');
+}
+
 export function resultOf({ code, output, errors }: EndedCheck): CheckResult {
   const answer = parsed(output);
   const report = answer === undefined ? undefined : validReport(answer);
@@ -39,7 +47,7 @@ export function resultOf({ code, output, errors }: EndedCheck): CheckResult {
   const [first] = problems;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
   const said = first === undefined ? errors.trim().split('\n')[0] : `${first.message}${more}`;
-  const error = said || `the check ended with exit code ${code}`;
+  const error = withoutNul((said || `the check ended with exit code ${code}`).slice(0, longestError));
   return { error, errorCode: first?.code, ...found };
 }
 
@@ -79,7 +87,9 @@ function validReport(answer: Json): DriftJson | undefined {
 
 function parsed(output: string): Json | undefined {
   try {
-    return JSON.parse(output) as Json;
+    // Most have none, and are long.
+    if (!output.includes('\\u0000')) return JSON.parse(output) as Json;
+    return JSON.parse(output, (_, value) => (typeof value === 'string' ? withoutNul(value) : value)) as Json;
   } catch {
     return undefined;
   }

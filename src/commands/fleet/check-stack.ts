@@ -21,6 +21,9 @@ const commonVariables = [
 /** Of the answers of a check, in bytes. */
 const maxOutput = 64 * 1024 * 1024;
 
+/** Less than a job may take (`queueSettings`): a service that asks for a long wait fails the check, and keeps no slot of the worker. */
+const longestCheck = '20m';
+
 interface StackCheck {
   readonly repository: FleetRepository;
   readonly checkout: Checkout;
@@ -52,7 +55,7 @@ function runDrift(check: StackCheck, temporary: string): Promise<EndedCheck> {
   const { checkout, path, signal } = check;
   const program = realpathSync(check.program);
   const stack = join(checkout.directory, posix.dirname(path), posix.basename(path));
-  const child = fork(program, ['drift', stack, '--format', 'json'], {
+  const child = fork(program, ['drift', stack, '--format', 'json', '--timeout', longestCheck], {
     cwd: checkout.directory,
     env: { ...grantedVariables(check), TMPDIR: temporary, TRUEUP_FLEET_CHECK: check.repository.name },
     execArgv: permissionFlags(check, program, temporary),

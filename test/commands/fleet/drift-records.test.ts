@@ -170,6 +170,18 @@ describe.skipIf(bin === undefined)('The record of the drift of a stack', () => {
     expect(await records()).toMatchObject([{ open: true, resources: 1 }]);
   });
 
+  it('holds values with characters that the database cannot store, and so do errors', async () => {
+    const { check, records, client } = await openRecords();
+    const output = JSON.stringify(reportOf({ drifted: [drifted('app', 'by\0hand')] }));
+    await check(resultOf({ code: 3, output, errors: '' }));
+    expect(await records()).toEqual([{ ...open, after: 'by\ufffdhand' }]);
+    await check(resultOf({ code: 1, output: '', errors: `no\0${'x'.repeat(100_000)}` }));
+    const { rows } = await client.query(
+      'select left(last_error, 4) as error, length(last_error) from trueup_fleet.stacks',
+    );
+    expect(rows).toEqual([{ error: 'no\ufffdx', length: 5000 }]);
+  });
+
   it('is closed when the stack is removed from its repository, and kept', async () => {
     const { check, records, schedule } = await openRecords();
     await check(resultWith({ drifted: [drifted('app', 'by hand')] }));

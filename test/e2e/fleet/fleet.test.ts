@@ -178,6 +178,15 @@ describe.skipIf(bin === undefined)('A fleet', () => {
     expect(bench.wire.seen.filter(({ path }) => path.includes('account/details'))).toEqual([]);
   });
 
+  it('fails a check at once that a service asks to wait for long, and checks others', async () => {
+    const { bench, fleet, checks } = await openFleet(server(), { stacks: ['one', 'two'] });
+    await fleet('migrate');
+    const refusal = { answer: 429, headers: { 'retry-after': '2900' } };
+    bench.wire.add({ path: /\/workspaces/, fault: refusal, times: 1 });
+    const run = checks(await fleet('run', '--concurrency', '1'));
+    expect(Object.values(run).toSorted()).toEqual(['no drift', expect.stringContaining('the check failed')]);
+  });
+
   it('gives the check of a worker that was killed to another one', { timeout: 300_000 }, async () => {
     const { bench, fleet, work } = await openFleet(server(), { stacks: ['one'] });
     await fleet('migrate');
