@@ -278,10 +278,15 @@ function repositoryProblems(repositories: FleetDocument['spec']['repositories'])
     if (repositories.findIndex((other) => other.name === name) !== index)
       return wrong('name', `two repositories have the name ${quoted(name)}: give each its own`);
     // Git keeps it in the checkout, where the stacks can read it.
-    if (URL.canParse(url) && new URL(url).password !== '')
+    if (URL.canParse(url) && holdsLogin(new URL(url)))
       return wrong('url', 'the address holds a password: put it into a credential helper of git');
     return [];
   });
+}
+
+/** GitHub and others take a token as the name of the user, too. */
+function holdsLogin({ username, password }: URL): boolean {
+  return password !== '' || /^(gh[a-z]_|github_pat_|gl[a-z]+-|[0-9a-f]{40}$)/.test(username);
 }
 
 function diagnosed(problem: Problem, document: YamlDocument): Diagnostic {

@@ -41,6 +41,21 @@ it.each(["/a'b", '/a"b', '/a%hb', 'relative', '/a\nb'])('refuses %j as a file fo
   expect(JSON.stringify(diagnostics)).toContain('an absolute path without quotes');
 });
 
+it.each(['ghp_planted0token0123456789', 'github_pat_planted', 'glpat-planted', 'x-access-token:planted'])(
+  'refuses an address of a repository with the token %s',
+  async (token) => {
+    const given = url.replace('https://', `https://${token}@`);
+    const { fleet, diagnostics } = await read({ repositories: [{ name: 'platform', url: given }] });
+    expect(fleet).toBeUndefined();
+    expect(JSON.stringify(diagnostics)).not.toContain('planted');
+  },
+);
+
+it.each(['https://acme@', 'ssh://git@'])('takes an address that begins with %s', async (start) => {
+  const given = url.replace('https://', start);
+  expect((await read({ repositories: [{ name: 'platform', url: given }] })).fleet).toBeDefined();
+});
+
 it('wants the host keys of a repository that has a key', async () => {
   const { fleet } = await read({ repositories: [{ name: 'platform', url, ssh: { key: '/run/key' } }] });
   expect(fleet).toBeUndefined();
