@@ -2,6 +2,7 @@
  * Checkouts of the repositories of a fleet on this machine. Each repository is asked once for its newest commit, and each commit is
  * fetched once and shared by all of its stacks.
  */
+import { createHash } from 'node:crypto';
 import { lstat, mkdir, mkdtemp, readdir, realpath, rm, utimes } from 'node:fs/promises';
 import { join, posix, sep } from 'node:path';
 import picomatch from 'picomatch';
@@ -176,8 +177,10 @@ export function sshSettings({ ssh }: Pick<FleetRepository, 'ssh'>): Record<strin
   };
 }
 
-function keyOf({ name }: FleetRepository, commit: string): string {
-  return `${name}-${commit}`;
+/** A repository that has moved is fetched again: the ledgers of its stacks are at "origin". */
+function keyOf({ name, url }: FleetRepository, commit: string): string {
+  const place = createHash('sha256').update(url).digest('hex').slice(0, 8);
+  return `${name}-${commit}${place}`;
 }
 
 /**

@@ -41,6 +41,18 @@ it('keeps the checkout of an older commit for as long as a check uses it, and th
   expect(await checkouts.use(acme, first, async ({ stacks }) => stacks)).toHaveLength(1);
 });
 
+it('fetches a commit again when the repository has moved, because its ledgers are there', async () => {
+  const { checkouts, folder, named } = openCheckouts();
+  const acme = named('acme');
+  const moved = { ...acme, url: acme.url.replace('file://', '') };
+  const commit = await checkouts.newest(acme);
+  await checkouts.at(acme, commit);
+  const { directory } = await checkouts.at(moved, commit);
+  expect(git(directory, 'remote', 'get-url', 'origin').trim()).toBe(moved.url);
+  await checkouts.keepOnly(moved, commit);
+  expect(readdirSync(folder)).toEqual([basename(directory)]);
+});
+
 it('leaves nothing of a commit that cannot be fetched', async () => {
   const { checkouts, folder, named } = openCheckouts();
   await checkouts.newest(named('acme'));
