@@ -22,7 +22,7 @@ const longestRamp = 900;
 
 /** How a check left the targets of its stack. Only what the report says is known. */
 interface TargetResults {
-  /** addresses that were read */
+  /** addresses that answered */
   readonly read: readonly string[];
   readonly failed: readonly TargetFailure[];
 }
@@ -48,27 +48,35 @@ export function targetResults(
   report: Pick<DriftJson, 'targets' | 'coverage' | 'problems'> | undefined,
 ): TargetResults {
   if (report === undefined) return { read: [], failed: [] };
-  const unread = report.coverage.targets.filter((target) => target.unread);
-  const failed = unread.flatMap(({ target: name }) => {
-    const address = originOf(report.targets.find((target) => target.name === name)?.url ?? '');
-    const problem = report.problems.find(
-      ({ code, message }) =>
-        code === 'target-unread' && message.startsWith(`target ${JSON.stringify(name)} `),
-    );
-    return address === undefined || problem === undefined ? [] : [failureOf(address, problem)];
-  });
-  const asked = report.coverage.targets.filter(
-    (target) => !target.unread && !target.skipped && target.requests > 0,
-  );
-  const read = asked.flatMap(({ target: name }) => {
-    const address = originOf(report.targets.find((target) => target.name === name)?.url ?? '');
-    return address === undefined || failed.some((one) => one.address === address) ? [] : [address];
-  });
+  const addressOf = (name: string) =>
+    originOf(report.targets.find((target) => target.name === name)?.url ?? '');
+  const failed: TargetFailure[] = [];
+  const answered: string[] = [];
+  for (const { target: name, unread, skipped, requests } of report.coverage.targets) {
+    const address = addressOf(name);
+    if (address === undefined) continue;
+    const problem = unread ? problemOf(report, name) : undefined;
+    const failure = problem && failureOf(address, problem);
+    if (failure !== undefined) failed.push(failure);
+    // One that refuses a token answers, too.
+    else if (unread ? problem !== undefined : !skipped && requests > 0) answered.push(address);
+  }
+  const read = answered.filter((address) => !failed.some((one) => one.address === address));
   return { read: [...new Set(read)], failed };
 }
 
-function failureOf(address: string, { code, message }: { code: string; message: string }): TargetFailure {
+function problemOf({ problems }: Pick<DriftJson, 'problems'>, target: string) {
+  const start = `target ${JSON.stringify(target)} `;
+  return problems.find(({ code, message }) => code === 'target-unread' && message.startsWith(start));
+}
+
+/** What the service says of a token or of a place is about the stacks that have these: undefined. */
+function failureOf(
+  address: string,
+  { code, message }: { code: string; message: string },
+): TargetFailure | undefined {
   const status = / answered (\d{3})\b/.exec(message)?.[1];
+  if (status?.startsWith('4') && status !== '408' && status !== '429') return undefined;
   return { address, class: status === undefined ? code : `${code} ${status}`, reason: message };
 }
 

@@ -93,12 +93,29 @@ describe.skipIf(bin === undefined)('A target that fails', () => {
     expect(seen.get('7/trueup.yaml')).toBeLessThan(6);
   });
 
+  it('is not paused for stacks whose tokens it refuses', async () => {
+    const { pass, changes, client, check } = await openTargets(12);
+    await pass(2, well);
+    for (let index = 0; index < 8; index += 1)
+      await check({ repository: 'infra', path: `${index}/trueup.yaml` }, () => 'GET / answered 401: no');
+    expect(changes).toEqual([]);
+    expect(await readPauses(client)).toEqual([]);
+  });
+
+  it('is back when it refuses a token', async () => {
+    const { pass, changes } = await openTargets(12);
+    await pass(2, well);
+    await pass(20, down);
+    await pass(20, () => 'GET / answered 401: no');
+    expect(changes).toEqual(['paused', 'back']);
+  });
+
   it('is not paused where stacks fail in different ways, or one of them succeeds between', async () => {
     const { pass, changes, check } = await openTargets(12);
     await pass(2, well);
     const stack = (index: number) => ({ repository: 'infra', path: `${index}/trueup.yaml` });
     for (let index = 0; index < 8; index += 1)
-      await check(stack(index), () => `GET / answered ${index < 4 ? 401 : 503}: no`);
+      await check(stack(index), () => `GET / answered ${index < 4 ? 500 : 503}: no`);
     expect(changes).toEqual([]);
     await check(stack(8), well);
     for (let index = 0; index < 4; index += 1) await check(stack(index), down);
