@@ -47,9 +47,11 @@ export async function noteDrift(
   }
   const { drifted, changedNames } = report;
   await client.query(
-    `insert into trueup_fleet.drifts (repository, path, stack, hash, opened, changed, resources, report, actors)
-     select repository, path, $3, $4, trueup_fleet.now(), trueup_fleet.now(), $5::integer, $6::json, $7::text[]
-     from trueup_fleet.stacks where repository = $1 and path = $2 and removed is null
+    // One time for both: with two, a new record would look changed.
+    `with clock as materialized (select trueup_fleet.now() as time)
+     insert into trueup_fleet.drifts (repository, path, stack, hash, opened, changed, resources, report, actors)
+     select repository, path, $3, $4, clock.time, clock.time, $5::integer, $6::json, $7::text[]
+     from trueup_fleet.stacks, clock where repository = $1 and path = $2 and removed is null
      on conflict (repository, path) where closed is null do update set
        stack = excluded.stack, hash = excluded.hash, changed = excluded.changed, resources = excluded.resources,
        report = excluded.report, actors = excluded.actors

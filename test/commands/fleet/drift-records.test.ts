@@ -111,6 +111,18 @@ describe.skipIf(bin === undefined)('The record of the drift of a stack', () => {
     expect(await readOpenDrifts(client)).toMatchObject([{ ...stack, resources: 1 }]);
   });
 
+  it('did not change yet when it was just opened, though time goes on', async () => {
+    const { client, records } = await openRecords();
+    await client.query('create sequence trueup_fleet.ticks');
+    await client.query(
+      `create or replace function trueup_fleet.now() returns timestamptz language sql volatile as
+       'select timestamptz ''2026-01-02T00:00:00Z'' + make_interval(secs => nextval(''trueup_fleet.ticks''))'`,
+    );
+    const attempt = (await noteStart(client, stack))?.attempt ?? '';
+    await recordEnd(client, stack, attempt, resultWith({ drifted: [drifted('app', 'by hand')] }));
+    expect(await records()).toEqual([open]);
+  });
+
   it('stays the same when only who did it, the order or the words differ', async () => {
     const { check, records } = await openRecords();
     const [app, web] = [drifted('app', 'by hand'), drifted('web', 'by hand')];
