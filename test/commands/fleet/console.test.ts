@@ -232,6 +232,19 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect((await get('/activity.json')).headers['x-content-type-options']).toBe('nosniff');
   });
 
+  it.each([
+    ['/?text=%00', 200],
+    ['/?repository=%00&page=2', 200],
+    ['/stack?repository=%00&path=%00', 404],
+    ['/activity?person=%00&text=%00', 200],
+    ['/activity.csv?from=2026-02-31&to=0000-01-01', 200],
+    ['/activity.json?from=0001-01-01&to=9999-12-31', 200],
+  ])('asks the database for nothing that it refuses: %s', async (path, status) => {
+    const { get, failures } = await openSeeded(10);
+    expect((await get(path)).status).toBe(status);
+    expect(failures).toEqual([]);
+  });
+
   it('answers GET and HEAD only, and lets a page do nothing but show itself', async () => {
     const { get } = await openSeeded(10);
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])

@@ -21,14 +21,17 @@ interface Filters {
 
 function filtersOf({ event, person, text, from, to }: Query): Filters {
   const given = (value: string | undefined) => (value?.trim() ? value.trim().slice(0, 200) : undefined);
-  const date = (value: string | undefined) =>
-    value !== undefined && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))
-      ? value
-      : undefined;
+  const date = (value: string | undefined) => (value !== undefined && isDate(value) ? value : undefined);
   return {
     event: kinds.find((one) => one === event),
     ...{ person: given(person), text: given(text), from: date(from), to: date(to) },
   };
+}
+
+/** Whether PostgreSQL takes it for one, too: `Date.parse` moves 31 February into March, and PostgreSQL has no year 0. */
+function isDate(text: string): boolean {
+  const time = /^(?!0000)\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
 export async function activityPage(reading: Reading, query: Query): Promise<{ head: Html; body: Html }> {

@@ -211,10 +211,13 @@ function tokenRefusal(request: FastifyRequest['raw'], token: string): Refusal | 
   return hasToken(request, token) ? undefined : { status: 401, why: 'metrics need the bearer token' };
 }
 
-/** The first of each name. */
+/** The first of each name. PostgreSQL takes no text with a NUL, and no text that it holds has one: it finds nothing. */
 function queryOf({ query }: FastifyRequest): Query {
   const given = Object.entries(query as Record<string, string | readonly string[]>);
   return Object.fromEntries(
-    given.map(([name, value]) => [name, typeof value === 'string' ? value : value[0]]),
+    given.map(([name, value]) => [
+      name,
+      (typeof value === 'string' ? value : value[0])?.replaceAll('\0', '\uFFFD'),
+    ]),
   );
 }
