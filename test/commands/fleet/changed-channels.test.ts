@@ -51,3 +51,33 @@ describe.skipIf(bin === undefined)('A repository that left a notification', () =
     expect(receiver.events()).toEqual(['target.paused']);
   });
 });
+
+it.skipIf(bin === undefined)(
+  'A worker that was stopped while it told something does not say it anew',
+  async () => {
+    const { check, advance, pass, worker, receiver, connect } = await openHook();
+    const slow = await connect();
+    const query = slow.query.bind(slow) as (...given: unknown[]) => Promise<unknown>;
+    let isStopped = false;
+    // Stopped after the message, before it is noted: another worker goes on meanwhile.
+    const stopping = async (...given: unknown[]) => {
+      if (!isStopped && String(given[0]).includes('digest = null, posting = null')) {
+        isStopped = true;
+        await advance(3 * minute);
+        await pass();
+        await check('one');
+        await pass();
+      }
+      return query(...given);
+    };
+    Object.assign(slow, { query: stopping });
+    await check('one', { drifted: [drifted('app', 'by hand')] });
+    await advance(11 * minute);
+    await (await worker(undefined, undefined, slow)).pass();
+    await advance(3 * minute);
+    await pass();
+    expect(receiver.events()).toEqual(['drift.opened', 'drift.opened', 'drift.closed']);
+    // A receiver knows the second one by its id.
+    expect(receiver.posted[1]?.body.id).toBe(receiver.posted[0]?.body.id);
+  },
+);

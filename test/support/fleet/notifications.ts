@@ -48,8 +48,12 @@ export async function openTold(
     await recordEnd(client, stack, attempt, resultWith({ stack: name, ...parts }));
   };
   /** a worker that tells, with a connection of its own. @param known the channels of its fleet file */
-  const worker = async (given: Readonly<Record<string, string>> = env, known = channels) => {
-    const own: pg.Client = await connect();
+  const worker = async (
+    given: Readonly<Record<string, string>> = env,
+    known = channels,
+    client?: pg.Client,
+  ) => {
+    const own = client ?? (await connect());
     const secrets = new KnownSecrets();
     const signal = new AbortController().signal;
     return new Notifier({

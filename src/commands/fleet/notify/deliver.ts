@@ -20,7 +20,15 @@ import {
   targetTitle,
 } from './issue-text.ts';
 import { type Message, stackOf, targetOf, type Told } from './pending.ts';
-import { noteIssue, notePosting, noteTold, readEnd, readMembers, readStackDrift } from './store.ts';
+import {
+  type Claim,
+  noteIssue,
+  notePosting,
+  noteTold,
+  readEnd,
+  readMembers,
+  readStackDrift,
+} from './store.ts';
 
 interface Database {
   run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
@@ -30,6 +38,7 @@ interface DeliveryContext {
   readonly database: Database;
   readonly fleet: string;
   readonly channel: string;
+  readonly claim: Claim;
   /** what was told of the topic before */
   readonly told: Told | undefined;
   readonly clean: <T extends object>(value: T) => T;
@@ -66,7 +75,7 @@ export async function deliver(message: Message, sender: Sender, context: Deliver
     if (sender.is === 'issues') await toIssue(message, clean, { ...context, issues: sender.issues, posting });
     else await sender.post(webhookMessage(message, clean, context));
   }
-  await database.run((client) => noteTold(client, channel, deliveredOf(message)));
+  await database.run((client) => noteTold(client, context.claim, deliveredOf(message)));
 }
 
 function deliveredOf(message: Message) {

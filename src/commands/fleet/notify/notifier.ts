@@ -106,7 +106,7 @@ export class Notifier {
         if (signal.aborted || host.now() > until) return undefined;
         if (!(await this.#options.database.run((client) => isHeld(client, claim)))) return undefined;
         const before = told.find(({ topic }) => topic === message.topic);
-        const error = await this.#deliver(message, sender, { channel: channel.key, told: before });
+        const error = await this.#deliver(message, sender, { claim, told: before });
         if (error !== undefined) return error;
       }
       return undefined;
@@ -134,11 +134,13 @@ export class Notifier {
   async #deliver(
     message: Message,
     sender: Sender,
-    { channel, told }: { readonly channel: string; readonly told: Told | undefined },
+    { claim, told }: { readonly claim: Claim; readonly told: Told | undefined },
   ): Promise<string | undefined> {
     const { database, fleet, signal, host } = this.#options;
+    const { channel } = claim;
+    const context = { database, fleet: fleet().name, channel, claim, told, clean: host.clean };
     try {
-      await deliver(message, sender, { database, fleet: fleet().name, channel, told, clean: host.clean });
+      await deliver(message, sender, context);
       return undefined;
     } catch (error) {
       if (signal.aborted) return undefined;

@@ -218,15 +218,20 @@ interface Delivered {
   readonly digest: { readonly id: string; readonly event: 'opened' | 'closed' } | undefined;
 }
 
-export async function noteTold(client: PostgresClient, channel: string, delivered: Delivered): Promise<void> {
-  const { topic, hash, drift, digest } = delivered;
-  await client.query(
+/** Unless another worker tells the channel since: it knows better what was told last. */
+export async function noteTold(
+  client: PostgresClient,
+  { channel, number }: Claim,
+  { topic, hash, drift, digest }: Delivered,
+): Promise<void> {
+  const { rows } = await client.query(
     `update trueup_fleet.told set hash = $3, drift = $4::bigint, digest = null, posting = null,
        failures = 0, next_try = null, failing_since = null, last_error = null
-     where channel = $1 and topic = $2`,
-    [channel, topic, hash ?? null, drift ?? null],
+     where channel = $1 and topic = $2
+       and exists (select 1 from trueup_fleet.channels where name = $1 and claim = $5) returning topic`,
+    [channel, topic, hash ?? null, drift ?? null, number],
   );
-  if (digest !== undefined)
+  if (digest !== undefined && rows.length > 0)
     await client.query(
       `update trueup_fleet.digests set ${digest.event === 'opened' ? 'sent' : 'closed'} = trueup_fleet.now() where id = $1`,
       [digest.id],
