@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { LedgerError } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import { type GitAnswer, type GitContext, runGit } from './git-command.ts';
-import { type GitPlace, learnSecrets, locate, NoRepository } from './git-place.ts';
+import { type GitPlace, learnSecrets, locate, NoRepository, shared } from './git-place.ts';
 
 export interface BorrowedRepository {
   /** runs git in the temporary repository */
@@ -73,28 +73,20 @@ function describeOnce(clone: GitContext): Promise<Clone> {
   if (secrets === undefined) return describe(clone, noClones());
   const ofRun = described.get(secrets) ?? noClones();
   described.set(secrets, ofRun);
-  const { byFolder } = ofRun;
-  const known = byFolder.get(directory) ?? describe(clone, ofRun);
-  byFolder.set(directory, known);
-  known.catch(() => byFolder.delete(directory));
-  return known;
+  return shared(ofRun.byFolder, directory, clone, (at) => describe(at, ofRun));
 }
 
 async function describe(clone: GitContext, { byRepository }: KnownClones): Promise<Clone> {
   const place = await locate(clone).catch((error: unknown) => {
     throw error instanceof NoRepository ? new LedgerError(`git rev-parse failed: ${error.message}`) : error;
   });
-  const read = async () => {
-    const [top = ''] = await linesOf(clone, ['rev-parse', '--show-toplevel']);
-    const { entries, text } = await readSettings(clone);
-    const remote = remoteOf(entries, await branchOf(clone));
-    await learnSecrets(clone, remote, { ...place, settings: text });
+  return shared(byRepository, place.repository, clone, async (at) => {
+    const [top = ''] = await linesOf(at, ['rev-parse', '--show-toplevel']);
+    const { entries, text } = await readSettings(at);
+    const remote = remoteOf(entries, await branchOf(at));
+    await learnSecrets(at, remote, { ...place, settings: text });
     return { ...place, top, settings: entries, remote };
-  };
-  const found = byRepository.get(place.repository) ?? read();
-  byRepository.set(place.repository, found);
-  found.catch(() => byRepository.delete(place.repository));
-  return found;
+  });
 }
 
 /** All settings of git in a repository, in git's order: key and value. */

@@ -3,8 +3,10 @@
  * are, and the secrets that git sends to its remotes.
  */
 import { resolve } from 'node:path';
-import { LedgerError } from '../../model/ledger.ts';
+import { LedgerError, WaitEnded } from '../../model/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
 import type { KnownSecrets } from '../../redaction/known-secrets.ts';
+import { waitFor } from '../ledger-store.ts';
 import { type GitContext, runGit } from './git-command.ts';
 
 export interface GitPlace {
@@ -29,19 +31,44 @@ export function locate(at: GitContext): Promise<GitPlace> {
   if (secrets === undefined) return askPlace(at);
   const ofRun = located.get(secrets) ?? new Map<string, Promise<GitPlace>>();
   located.set(secrets, ofRun);
-  const place = ofRun.get(directory) ?? askPlace(at);
-  ofRun.set(directory, place);
-  place.catch(() => ofRun.delete(directory));
-  return place;
+  return shared(ofRun, directory, at, askPlace);
+}
+
+/**
+ * What all who ask under one key get from the work of the first one. It ends with the signal of that one: others then ask again.
+ * @throws WaitEnded when `at.signal` is aborted
+ */
+export async function shared<T>(
+  known: Map<string, Promise<T>>,
+  key: string,
+  at: GitContext,
+  ask: (at: GitContext) => Promise<T>,
+): Promise<T> {
+  const { signal } = at;
+  for (;;) {
+    const answer = known.get(key) ?? ask(at);
+    known.set(key, answer);
+    answer.catch(() => {
+      if (known.get(key) === answer) known.delete(key);
+    });
+    try {
+      return await (signal === undefined ? answer : waitFor(answer, signal));
+    } catch (error) {
+      if (signal?.aborted || !(error instanceof WaitEnded)) throw error;
+    }
+  }
 }
 
 async function askPlace(at: GitContext): Promise<GitPlace> {
   const paths = ['--absolute-git-dir', '--git-path', 'objects', '--git-path', 'shallow'];
   const { code, out, message } = await runGit(['rev-parse', ...paths, '--show-object-format'], at);
   if (code !== 0) throw new NoRepository(message);
-  const [repository = '', objects = '', shallow = '', format = ''] = out.toString().split('\n');
+  // Names of folders may hold line feeds, and what is before "objects" is also before "shallow".
+  const found = /^(.+)\n(.*)objects\n\2shallow\n(\w+)\n$/s.exec(out.toString());
+  const [, repository = '', parent = '', format = ''] = found ?? [];
+  if (found === null) throw new LedgerError(`git rev-parse printed no folders of ${quoted(at.directory)}`);
   const inClone = (path: string) => resolve(at.directory, path);
-  return { repository, objects: inClone(objects), shallow: inClone(shallow), format };
+  return { repository, objects: inClone(`${parent}objects`), shallow: inClone(`${parent}shallow`), format };
 }
 
 // Collects the secrets that git sends to remotes: logins in addresses, and headers from its settings. A remote may repeat them in
@@ -81,10 +108,7 @@ export function learnSecrets(
   const ofRun = learned.get(secrets) ?? new Map<string, Promise<boolean>>();
   learned.set(secrets, ofRun);
   const key = JSON.stringify([known.repository, remote]);
-  const learning = ofRun.get(key) ?? learnFrom(place, remote, known.settings);
-  ofRun.set(key, learning);
-  learning.catch(() => ofRun.delete(key));
-  return learning;
+  return shared(ofRun, key, place, (at) => learnFrom(at, remote, known.settings));
 }
 
 async function learnFrom(
