@@ -33,9 +33,13 @@ export interface GitAnswer {
   readonly message: string;
 }
 
-/** Variables that git sets while a hook runs. They would make our git use another repository, or the user's index. */
+/** Variables that git sets while a hook runs. They would make our git use another repository, its settings, or the user's index. */
 const inherited = [
   'GIT_DIR',
+  'GIT_COMMON_DIR',
+  'GIT_CONFIG',
+  'GIT_GRAFT_FILE',
+  'GIT_SHALLOW_FILE',
   'GIT_WORK_TREE',
   'GIT_INDEX_FILE',
   'GIT_OBJECT_DIRECTORY',
