@@ -261,10 +261,16 @@ export class GitRepository {
       throw this.#unreachable(fetched);
   }
 
-  /** @throws LedgerError for an object that is there, and has no files */
+  /** @throws LedgerError for an object that is there although its files could not be listed */
   async #expectCommit(id: string, signal: AbortSignal): Promise<void> {
-    if ((await this.#git(['cat-file', '-e', id], signal)).code !== 0) return;
-    throw new LedgerError(`${this.#name} cannot be read: the ref does not name a commit`);
+    const { code, out } = await this.#git(['cat-file', '-t', id], signal);
+    if (code !== 0) return;
+    const isCommit = /^(commit|tag)$/.test(out.toString().trim());
+    throw new LedgerError(
+      isCommit
+        ? `${this.#name} is damaged: a folder of it is missing, here or on the remote; "git fsck --full" shows where`
+        : `${this.#name} cannot be read: the ref does not name a commit`,
+    );
   }
 
   /** Undefined where the commit, or one of its folders, is missing. */

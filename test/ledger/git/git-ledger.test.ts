@@ -1,5 +1,5 @@
 // What only a git ref can do wrong: the user's repository, odd clones, remotes that are not there or say no.
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { gitLedger } from '../../../src/ledger/git/git-ledger.ts';
@@ -93,11 +93,26 @@ describe("the user's repository", () => {
 
   it('may be in the middle of its own hook', async () => {
     const clone = makeRemote().clone();
-    const env = { ...process.env, GIT_DIR: '/nowhere/.git', GIT_INDEX_FILE: '/nowhere/index' };
+    const other = join(makeRemote().clone(), '.git');
+    const env = {
+      ...{ ...process.env, GIT_DIR: '/nowhere/.git', GIT_INDEX_FILE: '/nowhere/index' },
+      ...{ GIT_COMMON_DIR: other, GIT_CONFIG: join(other, 'config'), GIT_SHALLOW_FILE: '/nowhere/shallow' },
+    };
     const store = gitLedger({ directory: clone, env }, { remote: 'origin', stack: 'payments' });
     onTestFinished(() => store.close());
     expect((await store.write(ledger(0, 'a'))).serial).toBe(1);
+    expect((await open(clone).read()).serial).toBe(1);
   });
+
+  it.each(['line\nfeed', 'co:lon', '#hash', 'quo"te', ' space'])(
+    'may be in a folder of any name: %j',
+    async (name) => {
+      const clone = join(temporaryFolder(), name);
+      cpSync(makeRemote().clone(), clone, { recursive: true });
+      await useAll(open(clone));
+      await useAll(open(deepIn(clone), 'origin', 'other'));
+    },
+  );
 });
 
 describe('the ref', () => {
@@ -225,6 +240,20 @@ describe('it says clearly', () => {
     await expect(store.write(ledger(0, 'a'))).rejects.toThrow(
       /cannot be written: .*only releases may be pushed.*needs permission to push "refs\/trueup\/payments"/,
     );
+  });
+
+  it('that a folder of the history is missing in the clone, and keeps the history', async () => {
+    const remote = makeRemote();
+    const theirs = open(remote.clone());
+    await theirs.keepEntries([entry('e1')]);
+    const clone = remote.clone();
+    git(clone, 'fetch', '--quiet', 'origin', '+refs/trueup/*:refs/trueup/*');
+    const folder = git(clone, 'rev-parse', 'refs/trueup/payments:history');
+    rmSync(join(clone, '.git', 'objects', folder.slice(0, 2), folder.slice(2)));
+    const ours = open(clone);
+    await expect(ours.listEntries(5)).rejects.toThrow(/is damaged: a folder of it is missing.*git fsck/);
+    await expect(ours.keepEntries([entry('e2')])).rejects.toThrow(/is damaged/);
+    expect(await theirs.listEntries(5)).toHaveLength(1);
   });
 
   it('that what is there is no ledger', async () => {
