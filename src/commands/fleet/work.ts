@@ -64,6 +64,8 @@ export async function work(
   const onProblem = (message: string) => void host.stderr.write(`warning: ${message}\n`);
   const output = textOutput(terminal);
   const counts = countChecks(output);
+  // Its own requests are those of messages. They are no reading, and a service has no progress.
+  host.progress.end();
   const { concurrency, shard } = options;
   try {
     const worker = new FleetWorker({

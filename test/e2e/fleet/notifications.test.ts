@@ -1,8 +1,13 @@
 // Real workers tell of drift that somebody made by hand: the code host is a real HTTP server, and workers are killed.
+import { spawnSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { issuesToken, openIssues } from '../../support/code-host/issues.ts';
+import { onTerminal } from '../../support/cli/process.ts';
 import { openFleet } from '../../support/fleet/scene.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+
+const hasScript = spawnSync('script', ['--version']).status === 0;
 
 const bin = findPostgres();
 let started: PostgresServer | undefined;
@@ -58,6 +63,21 @@ describe.skipIf(bin === undefined)('A fleet that tells of drift', () => {
     const { out } = await fleet('status');
     expect(out).toMatch(/messages to "issues acme\/infra" cannot be sent for \d+ s: PATCH .* answered 503/);
     expect(out).toContain('no drift');
+  });
+
+  it.skipIf(!hasScript)('shows no progress of its messages on a terminal', timeout, async () => {
+    const { host, setByHand, folder, env } = await openScene();
+    await setByHand('set by hand');
+    // Long enough for a line of progress to be drawn.
+    host.gate(
+      () => true,
+      () => sleep(700),
+    );
+    const { code, screen } = await onTerminal(['fleet', 'run'], { cwd: folder, env });
+    expect(code).toBe(3);
+    expect(host.issues).toHaveLength(1);
+    expect(screen).toContain('infra/one/trueup.yaml: 1 resource drifted');
+    expect(screen).not.toContain('Reading');
   });
 
   it('makes no second issue when a worker is killed before it knows the first one', timeout, async () => {

@@ -11,6 +11,8 @@ import { temporaryFolder } from '../rig/temporary-folder.ts';
 
 export interface FleetScene {
   readonly bench: Bench;
+  /** where the commands of `trueup fleet` run */
+  readonly folder: string;
   /** of the repository */
   readonly remote: string;
   readonly env: Readonly<Record<string, string>>;
@@ -97,7 +99,7 @@ export async function openFleet(
   if (stacks.length > 0) push(Object.assign({}, ...stacks.map((name) => stack(name))));
   for (const name of stacks) await apply(name);
   return {
-    ...{ bench, env, push, stack, apply, remote: remote.directory },
+    ...{ bench, folder, env, push, stack, apply, remote: remote.directory },
     sql: (text) => server.run(url, text),
     fleet: (...args) => trueupProcess(['fleet', ...args], { cwd: folder, env }),
     work: (...args) => startTrueup(['fleet', 'work', ...args], { cwd: folder, env }),
