@@ -203,7 +203,8 @@ async function removeTraps(directory: string, listed: string): Promise<void> {
 
 /** @param listed by `git ls-tree -t -z`; @param root id of the tree of the repository */
 function stacksIn(listed: string, root: string, patterns: readonly string[]): CheckedOutStack[] {
-  const isStack = picomatch([...patterns], { dot: true });
+  // A line break is part of a name as any other character is.
+  const isStack = picomatch([...patterns], { dot: true, flags: 's' });
   const trees = new Map([['.', root]]);
   const files: string[] = [];
   for (const line of listed.split('\0').filter(Boolean)) {

@@ -324,7 +324,7 @@ function secondsOf(
   usual: string,
 ): (path: string) => number {
   const own = intervals.map(({ stacks, interval }) => ({
-    matches: picomatch([...stacks], { dot: true }),
+    matches: picomatch([...stacks], { dot: true, flags: 's' }),
     seconds: secondsIn(interval),
   }));
   const others = secondsIn(usual);

@@ -1,5 +1,5 @@
 // Checkouts of a worker: one for each commit, kept as long as a check uses it.
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Checkouts, makeFolder } from '../../../src/commands/fleet/checkouts.ts';
@@ -51,6 +51,20 @@ it('fetches a commit again when the repository has moved, because its ledgers ar
   expect(git(directory, 'remote', 'get-url', 'origin').trim()).toBe(moved.url);
   await checkouts.keepOnly(moved, commit);
   expect(readdirSync(folder)).toEqual([basename(directory)]);
+});
+
+it('finds a stack whose folder has a line break in its name', async () => {
+  const remote = makeRemote();
+  const clone = remote.clone();
+  mkdirSync(join(clone, 'deep', 'one\ntwo'), { recursive: true });
+  writeFileSync(join(clone, 'deep', 'one\ntwo', 'trueup.yaml'), 'a stack');
+  git(clone, 'add', '.');
+  git(clone, 'commit', '--quiet', '-m', 'a stack');
+  git(clone, 'push', '--quiet', 'origin', 'HEAD:main');
+  const acme = fleetRepository({ name: 'acme', url: `file://${remote.directory}` });
+  const checkouts = new Checkouts(temporaryFolder(), { env: process.env });
+  const { stacks } = await checkouts.at(acme, await checkouts.newest(acme));
+  expect(stacks.map(({ path }) => path)).toEqual(['deep/one\ntwo/trueup.yaml']);
 });
 
 it('leaves nothing of a commit that cannot be fetched', async () => {
