@@ -56,7 +56,8 @@ const typed: readonly Typed[] = pages.flatMap((page) =>
 
 /** `history` is a command by itself, too. */
 function commandOf([name = '', next = '']: readonly string[]): string[] {
-  const hasMore = ['audit', 'role', 'history', 'ledger', 'ci', 'fleet'].includes(name) && /^[a-z]+$/.test(next);
+  const hasMore =
+    ['audit', 'role', 'history', 'ledger', 'ci', 'fleet'].includes(name) && /^[a-z]+$/.test(next);
   return hasMore ? [name, next] : [name];
 }
 

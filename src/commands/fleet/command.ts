@@ -37,7 +37,7 @@ export function defineCommand(fleet: Command, host: CliHost, { end, terminalOf }
   migrating.action(async (options: CommonOptions) => end(await migrateTables(context(options))));
   addExamples(migrating, ['trueup fleet migrate', 'before the first worker starts, and after an upgrade']);
   const running = withWorkerOptions(command(fleet, 'run', 'Checks the stacks that are due, and exits'));
-  running.option('--all', 'check all stacks, also those that are not due');
+  running.option('--all', 'check all stacks, also those that are not due; with --shard, those of the part');
   running.action(async (file: string | undefined, options: WorkOptions) =>
     end(await work(file, options, { ...context(options), once: true })),
   );

@@ -104,6 +104,11 @@ function urlOf(host: CliHost): string {
       `${fleetUrlVariable} is not set: set it to the address of the fleet's PostgreSQL database, such as postgres://user:password@host/database`,
     );
   host.secrets.keep(url);
+  if (!/^postgres(?:ql)?:\/\//.test(url))
+    throw new CommandStop(
+      'fleet-database',
+      `${fleetUrlVariable} is not an address of PostgreSQL: it begins with postgres://, such as postgres://user:password@host/database`,
+    );
   return url;
 }
 

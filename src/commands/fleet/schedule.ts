@@ -84,6 +84,14 @@ interface Taking {
   /** names of the repositories that it knows */
   readonly repositories: readonly string[];
   readonly shard?: Shard | undefined;
+  /** only what was due then; what is due now if absent */
+  readonly dueBy?: Date | undefined;
+}
+
+/** The time of the database. */
+export async function databaseTime(client: PostgresClient): Promise<Date> {
+  const { rows } = await client.query('select trueup_fleet.now() as time');
+  return rows[0]?.time;
 }
 
 /**
@@ -93,13 +101,13 @@ interface Taking {
 export async function takeDue(
   client: PostgresClient,
   limit: number,
-  { repositories, shard: { index, of } = { index: 0, of: 1 } }: Taking,
+  { repositories, shard: { index, of } = { index: 0, of: 1 }, dueBy }: Taking,
 ): Promise<StackId[]> {
   const probes = await takeProbes(client, { repositories, seconds: longestCheck });
   const { rows } = await client.query(
     `with due as (
        select repository, path from trueup_fleet.stacks
-       where removed is null and repository = any($4) and (next_due <= trueup_fleet.now() or forced)
+       where removed is null and repository = any($4) and (next_due <= least(trueup_fleet.now(), $5::timestamptz) or forced)
          and (queued_until is null or queued_until < trueup_fleet.now())
          and not ${isPausedSql('stacks')}
        order by floor(phase * $3) <> $2, next_due for update skip locked limit $1
@@ -108,7 +116,7 @@ export async function takeDue(
      set queued_until = trueup_fleet.now() + make_interval(secs => ${longestCheck}), forced = false
      from due where taken.repository = due.repository and taken.path = due.path
      returning taken.repository, taken.path`,
-    [limit, index, of, repositories],
+    [limit, index, of, repositories, dueBy ?? null],
   );
   return [...probes, ...rows.map(({ repository, path }) => ({ repository, path }))];
 }

@@ -4,6 +4,7 @@ import { messageOf } from '../../model/error-message.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import type { OpenDatabase } from './database.ts';
 import type { KeptFleet } from './kept-fleet.ts';
+import { databaseTime } from './schedule.ts';
 import type { FleetWorker } from './worker.ts';
 import { takePushes } from './webhooks.ts';
 import { nameRepositories } from './workers.ts';
@@ -33,6 +34,7 @@ interface Life {
 export class WorkerLife {
   readonly #life: Life;
   #lastLook: number | undefined;
+  #dueBy: Date | undefined;
   #outageSince: number | undefined;
   /** of the fleet file, which is reported once */
   #problem: string | undefined;
@@ -134,9 +136,11 @@ export class WorkerLife {
 
   /** Sends what is due. @returns whether there was nothing, nothing runs here, and nothing waits in the queue */
   async #isQuiet(): Promise<boolean> {
-    const { worker, concurrency, now } = this.#life;
+    const { worker, concurrency, now, once, database } = this.#life;
+    // What falls due during a run is left to the next one: with a short interval, the run would never end.
+    if (once) this.#dueBy ??= await database.run(databaseTime);
     const free = 2 * concurrency - worker.running;
-    const sent = free > 0 ? await worker.dispatch(free) : 0;
+    const sent = free > 0 ? await worker.dispatch(free, this.#dueBy) : 0;
     this.#lastLook = now();
     return sent === 0 && worker.running === 0 && (await worker.waiting()) === 0;
   }

@@ -129,13 +129,13 @@ export class FleetWorker {
     await database.run((client) => makeDue(client, { repositories, shard }));
   }
 
-  /** Takes due stacks and makes a job of each, in one transaction. @returns how many */
-  dispatch(limit: number): Promise<number> {
+  /** Takes due stacks and makes a job of each, in one transaction. @param dueBy see `takeDue`; @returns how many */
+  dispatch(limit: number, dueBy?: Date): Promise<number> {
     const { database, fleet, shard } = this.#options;
     const { boss, transaction } = database;
     const repositories = fleet.repositories.map(({ name }) => name);
     return transaction(async (client) => {
-      const due = await takeDue(client, limit, { repositories, shard });
+      const due = await takeDue(client, limit, { repositories, shard, dueBy });
       if (due.length === 0) return 0;
       const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
       const jobs = due.map((stack) => ({

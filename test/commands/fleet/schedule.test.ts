@@ -1,6 +1,7 @@
 // When each stack of a fleet is checked, in a real PostgreSQL. Tests move the time of the database, and wait for nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  databaseTime,
   noteEnd,
   noteStart,
   phaseOf,
@@ -100,6 +101,18 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
     expect(taken.length).toBeLessThanOrEqual(60);
     const rest = await takeDue(workers[0] as never, 60, ours);
     expect(taken.length + rest.length).toBe(60);
+  });
+
+  it('leaves to the next "fleet run" what falls due during a run', async () => {
+    const { client, connect, advance, due, end } = await openSchedule(named(3));
+    const dueBy = await databaseTime(client);
+    const take = async () => takeDue(await connect(), 20, { ...ours, dueBy });
+    const first = await take();
+    expect(first).toHaveLength(3);
+    for (const stack of first) await end(stack);
+    await advance(2 * 900_000);
+    expect(await take()).toEqual([]);
+    expect(await due()).toHaveLength(3);
   });
 
   it('leaves stacks of repositories that a worker does not know to others', async () => {

@@ -28,7 +28,7 @@ it.runIf(postgresIsRequired)('PostgreSQL is there, as the environment says', () 
   expect(bin).toBeDefined();
 });
 
-describe.skipIf(bin === undefined)('A fleet', () => {
+describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
   it('finds the drift of each stack, and says so with exit code 3', async () => {
     const { bench, fleet, checks, makeDue, push, stack } = await openFleet(server());
     expect(await fleet('migrate')).toMatchObject({ code: 0 });
@@ -122,6 +122,16 @@ describe.skipIf(bin === undefined)('A fleet', () => {
     const password = await withPassword('run');
     expect(password).toMatchObject({ code: 7, err: expect.stringContaining('the address holds a password') });
     expect(password.err).not.toContain('planted-password');
+    const { fleet: elsewhere } = await openFleet(server(), {
+      stacks: [],
+      env: { TRUEUP_FLEET_URL: 'http://ann:planted-password@db.example.com' },
+    });
+    const other = await elsewhere('status');
+    expect(other).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is not an address of PostgreSQL'),
+    });
+    expect(other.err).not.toContain('planted-password');
     const missing = await fleet('status');
     expect(missing.code).toBe(1);
     expect(missing.err).toMatch(/^error: the tables of the fleet are missing: run "trueup fleet migrate"/);
