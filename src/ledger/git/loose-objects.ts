@@ -3,7 +3,7 @@
  * makes several.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { deflate } from 'node:zlib';
@@ -91,7 +91,13 @@ async function writeObject(
   // A command of git that runs meanwhile sees the whole object, or none, also while the same object is written twice at once.
   written += 1;
   const unfinished = `${path}.${written}.new`;
-  await writeFile(unfinished, await compress(whole));
-  await rename(unfinished, path);
+  try {
+    await writeFile(unfinished, await compress(whole));
+    await rename(unfinished, path);
+  } catch (error) {
+    // On a full disk the next write needs its place: it may give the lock back.
+    await rm(unfinished, { force: true });
+    throw error;
+  }
   return id;
 }

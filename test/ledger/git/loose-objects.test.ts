@@ -1,4 +1,5 @@
 /** The objects that trueup writes by itself are those that git would write. */
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writeBlob, writeCommitObject, writeTree } from '../../../src/ledger/git/loose-objects.ts';
@@ -45,5 +46,15 @@ describe.each(['sha1', 'sha256'])('Objects of a repository with ids of %s', (for
     expect(git(repository, 'cat-file', '-s', atOnce[0] ?? '')).toBe('1000000');
     expect(new Set(atOnce).size).toBe(1);
     expect(await writeTree(to, new Map())).toBe(git(repository, 'write-tree'));
+  });
+
+  it('leave nothing behind where they cannot be written', async () => {
+    const { to } = openRepository();
+    const id = await writeBlob(to, 'text');
+    const folder = join(to.directory, id.slice(0, 2));
+    rmSync(join(folder, id.slice(2)));
+    mkdirSync(join(folder, id.slice(2)));
+    await expect(writeBlob(to, 'text')).rejects.toThrow('rename');
+    expect(readdirSync(folder)).toEqual([id.slice(2)]);
   });
 });
