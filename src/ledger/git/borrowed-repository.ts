@@ -21,7 +21,7 @@ export interface BorrowedRepository {
 /** @throws LedgerError when git fails */
 export async function borrowRepository(clone: GitContext): Promise<BorrowedRepository> {
   const { top, objects, shallow, format, settings, remote } = await describeOnce(clone);
-  const directory = await mkdtemp(join(tmpdir(), 'trueup-git-'));
+  const directory = await mkdtemp(resolve(tmpdir(), 'trueup-git-'));
   const close = () => rm(directory, { recursive: true, force: true, maxRetries: 5 });
   try {
     await beginBare(directory, format);

@@ -5,7 +5,7 @@
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { messageOf } from '../../model/error-message.ts';
 import { LedgerError } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -320,7 +320,7 @@ export class GitRepository {
       );
     });
     await this.#findRemote(place);
-    const directory = await mkdtemp(join(tmpdir(), 'trueup-git-'));
+    const directory = await mkdtemp(resolve(tmpdir(), 'trueup-git-'));
     const objects = join(directory, 'objects');
     await mkdir(objects);
     const settings = {

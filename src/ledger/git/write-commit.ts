@@ -4,7 +4,7 @@
  */
 import { appendFile, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { LedgerError } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import { linesOf } from './borrowed-repository.ts';
@@ -27,7 +27,7 @@ export async function writeCommit(
   commit: string,
   { isRepository }: { readonly isRepository: boolean },
 ): Promise<WrittenCommit> {
-  const directory = await mkdtemp(join(tmpdir(), 'trueup-commit-'));
+  const directory = await mkdtemp(resolve(tmpdir(), 'trueup-commit-'));
   const close = () => rm(directory, { recursive: true, force: true, maxRetries: 5 });
   try {
     const env = isRepository ? await beginRepository(reader, commit, directory) : {};

@@ -1,8 +1,9 @@
 // What only a git ref can do wrong: the user's repository, odd clones, remotes that are not there or say no.
 import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { gitLedger } from '../../../src/ledger/git/git-ledger.ts';
+import { openCommits } from '../../../src/ledger/git/read-commits.ts';
 import { repositoryCommit } from '../../../src/ledger/git/checkout.ts';
 import type { StackStore } from '../../../src/model/ledger.ts';
 import { git, makeRemote, stateOf } from '../../support/ledger/git-remote.ts';
@@ -174,23 +175,30 @@ describe('the ref', () => {
     expect(await theirs.readLock()).toEqual(lock('theirs'));
   });
 
-  it('leaves nothing behind in the directory for temporary files', async () => {
-    const directory = temporaryFolder();
-    const before = process.env['TMPDIR'];
-    process.env['TMPDIR'] = directory;
-    try {
-      const store = gitLedger(
-        { directory: makeRemote().clone(), env: process.env },
-        { remote: 'origin', stack: 'payments' },
-      );
-      await useAll(store);
-      await store.close();
-      expect(readdirSync(directory).filter((name) => name.startsWith('trueup-git-'))).toEqual([]);
-    } finally {
-      if (before === undefined) delete process.env['TMPDIR'];
-      else process.env['TMPDIR'] = before;
-    }
-  });
+  it.each(['whole', 'relative'])(
+    'leaves nothing behind in the directory for temporary files (%s path)',
+    async (path) => {
+      const directory = temporaryFolder();
+      const before = process.env['TMPDIR'];
+      const clone = makeRemote().clone();
+      process.env['TMPDIR'] = path === 'whole' ? directory : relative(process.cwd(), directory);
+      try {
+        const store = gitLedger(
+          { directory: clone, env: process.env },
+          { remote: 'origin', stack: 'payments' },
+        );
+        await useAll(store);
+        await store.close();
+        const reader = await openCommits({ directory: clone, env: process.env });
+        expect(await reader.tipOf('main')).toBe(git(clone, 'rev-parse', 'HEAD'));
+        await reader.close();
+        expect(readdirSync(directory).filter((name) => name.startsWith('trueup-git-'))).toEqual([]);
+      } finally {
+        if (before === undefined) delete process.env['TMPDIR'];
+        else process.env['TMPDIR'] = before;
+      }
+    },
+  );
 });
 
 describe('it says clearly', () => {
