@@ -180,7 +180,9 @@ describe('the ref', () => {
     async (path) => {
       const directory = temporaryFolder();
       const before = process.env['TMPDIR'];
-      const clone = makeRemote().clone();
+      // So deep that a relative path leads elsewhere from there.
+      const clone = join(temporaryFolder(), 'a/b/c/d/e/f/g/h/clone');
+      cpSync(makeRemote().clone(), clone, { recursive: true });
       process.env['TMPDIR'] = path === 'whole' ? directory : relative(process.cwd(), directory);
       try {
         const store = gitLedger(
