@@ -41,13 +41,13 @@ interface Document {
   readonly apiVersion?: string;
 }
 
-/** Seeds of the embedded service are no manifests: nothing in them has an apiVersion. */
+/** Seeds of the embedded service have no apiVersion, and files for Kubernetes one of theirs. */
 const manifests = names.flatMap((example) =>
   yamlFiles(example).flatMap((file) => {
     const path = join(examples, example, file);
     const text = readFileSync(path, 'utf8');
     const documents = loadAll(text) as Document[];
-    return documents.some(({ apiVersion }) => apiVersion !== undefined)
+    return documents.some(({ apiVersion = '' }) => `${apiVersion}`.startsWith('trueup.dev/'))
       ? [{ name: `${example}/${file}`, path, text, documents }]
       : [];
   }),

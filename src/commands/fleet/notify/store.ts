@@ -346,6 +346,5 @@ export async function readUndelivered(client: PostgresClient): Promise<Undeliver
 
 function aboutOf(topic: string): string {
   if (!topic.startsWith('stack ')) return topic;
-  const { repository, path } = stackOf(topic);
-  return `${repository}/${path}`;
+  return Object.values(stackOf(topic)).join('/');
 }
