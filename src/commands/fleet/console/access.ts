@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import { contains, isLoopback } from './networks.ts';
 import type { ConsoleSettings } from './settings.ts';
 
-/** What somebody may see. */
+/** What a caller may see. */
 export interface Viewer {
   /** as the proxy says; undefined without one */
   readonly name: string | undefined;

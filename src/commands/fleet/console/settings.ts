@@ -27,7 +27,7 @@ const Team = Type.Object(
       {
         minItems: 1,
         description:
-          'Stacks that the team sees, as patterns of REPOSITORY/PATH: "*" stands for a part of a name, "**" for any path',
+          'Stacks that the team sees, as patterns of REPOSITORY/PATH: "*" matches a part of a name, "**" any path',
         examples: [['platform/teams/network/**']],
       },
     ),

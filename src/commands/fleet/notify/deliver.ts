@@ -225,7 +225,7 @@ async function createIssue(
   context: IssueContext & { readonly marker: string; readonly since: string },
 ): Promise<void> {
   const { issues, marker, since } = context;
-  // Nobody was told, so there is nothing to close.
+  // It was never told, so there is nothing to close.
   if (state === 'closed' || body === undefined) return;
   const created = await issues.create({ title, body: withMarker(marker, body) }, issueLabel);
   // A worker that was stopped in the middle, and goes on, may have been replaced by another one.

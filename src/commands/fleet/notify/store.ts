@@ -25,7 +25,7 @@ export interface Claim {
   readonly number: string;
 }
 
-/** Takes a channel that nobody tells now. @returns undefined when there is none */
+/** Takes a channel that no worker tells now. @returns undefined when there is none */
 export async function claimChannel(
   client: PostgresClient,
   channels: readonly string[],
