@@ -1,5 +1,5 @@
 /**
- * Tells each channel what it was not told yet. One worker at a time does so for a channel; what was told is in the database, so that a restart
+ * Sends each channel what was not sent to it yet. One worker at a time does so for a channel; what was sent is in the database, so that a restart
  * tells nothing again. A channel that cannot be reached is tried again later, and holds up nothing else.
  */
 import { gitlabHeaders, githubHeaders, ReviewError } from '../../../api/code-host/comments.ts';

@@ -1,6 +1,6 @@
 /**
- * What is to be told to one channel: what is so, less what it was told. So nothing is told twice, whatever restarts, and what begins and ends
- * meanwhile is never told.
+ * The messages to send to one channel: the present state, without what was already sent. A restart sends nothing again, and what begins and ends
+ * meanwhile is never sent.
  */
 
 /** An open drift of a stack. */

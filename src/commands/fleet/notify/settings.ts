@@ -1,4 +1,4 @@
-/** Whom drift is told: the part `notifications` of `fleet.yaml`, and the places that it names. */
+/** Who is notified of drift: the part `notifications` of `fleet.yaml`, and the places that it names. */
 import { type Static, Type } from 'typebox';
 import { closed, text } from '../../../manifest/schema/place-schemas.ts';
 import { quoted } from '../../../model/quoted.ts';
@@ -30,7 +30,7 @@ export const notificationSchema = Type.Object(
     name: Type.String({
       pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
       patternErrorMessage: 'lower-case letters, digits and "-", at most 63',
-      description: 'Name in the fleet. What was told is kept under it',
+      description: 'Name in the fleet. What was sent is recorded under it',
       examples: ['issues'],
     }),
     github: Type.Optional(
@@ -84,7 +84,7 @@ export const notificationSchema = Type.Object(
     repositories: Type.Optional(
       Type.Array(Type.String(), {
         minItems: 1,
-        description: 'Names of repositories whose stacks are told about; all if not given',
+        description: 'Names of repositories whose stacks it is for; all if not given',
         examples: [['platform']],
       }),
     ),
@@ -92,7 +92,7 @@ export const notificationSchema = Type.Object(
       Type.String({
         pattern: '^(0|[1-9][0-9]{0,3})[smhd]$',
         patternErrorMessage: 'a number and a unit, such as 0s, 10m or 1h',
-        description: 'Drift that ends within this time is never told; 10m if not given',
+        description: 'No message is sent for drift that ends within this time; 10m if not given',
         examples: ['10m'],
       }),
     ),
@@ -106,7 +106,7 @@ export const notificationSchema = Type.Object(
       }),
     ),
   },
-  { ...closed, description: 'Whom drift is told: exactly one of github, gitlab and webhook' },
+  { ...closed, description: 'Where messages about drift are sent: exactly one of github, gitlab and webhook' },
 );
 
 type NotificationDocument = Static<typeof notificationSchema>;

@@ -1,4 +1,4 @@
-/** What each channel was told, in the database, and which worker tells it now. All times are those of the database. */
+/** What was sent to each channel, in the database, and which worker sends to it now. All times are those of the database. */
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import type { DriftJson } from '../../../report/json/drift-schema.ts';
 import {
@@ -93,7 +93,7 @@ export async function noteUnable(client: PostgresClient, channel: string, error:
   );
 }
 
-/** What is so, and what the channel was told. */
+/** The present state, and what was sent to the channel. */
 export async function readSituation(
   client: PostgresClient,
   { key, repositories, tellsPauses }: Channel,
