@@ -106,7 +106,10 @@ export const notificationSchema = Type.Object(
       }),
     ),
   },
-  { ...closed, description: 'Where messages about drift are sent: exactly one of github, gitlab and webhook' },
+  {
+    ...closed,
+    description: 'Where messages about drift are sent: exactly one of github, gitlab and webhook',
+  },
 );
 
 type NotificationDocument = Static<typeof notificationSchema>;
