@@ -145,7 +145,9 @@ export const fleetSchema = Type.Object(
           ),
         ),
         repositories: Type.Array(Repository, { minItems: 1, description: 'Where the stacks are' }),
-        notifications: Type.Optional(Type.Array(notificationSchema, { description: 'Where messages about drift are sent' })),
+        notifications: Type.Optional(
+          Type.Array(notificationSchema, { description: 'Where messages about drift are sent' }),
+        ),
         console: Type.Optional(consoleSchema),
       },
       { ...closed, description: 'What is checked, and how often' },
