@@ -175,7 +175,7 @@ const commands: readonly ListedCommand[] = [
     usage: 'comment',
     group: 'review',
     about: 'Posts a plan as a comment in its pull request (GitHub, GitLab)',
-    load: () => import('./commands/comment/command.ts'),
+    load: () => import('./commands/comment.ts'),
   },
   {
     usage: 'ci',

@@ -3,8 +3,8 @@
  * the token may not write, as in a fork, the comment is printed and the run succeeds.
  */
 import type { Command } from 'commander';
-import type { CodeHost } from '../../api/code-host.ts';
-import { quoted } from '../../model/quoted.ts';
+import type { CodeHost } from '../api/code-host.ts';
+import { quoted } from '../model/quoted.ts';
 import {
   addExamples,
   addPlaceOptions,
@@ -12,31 +12,25 @@ import {
   type CommonOptions,
   timeoutOption,
   traceOption,
-} from '../../run/command-options.ts';
-import { connectToCodeHost, keepTokens } from '../../run/code-host.ts';
-import { CommandStop } from '../../run/command-stop.ts';
+} from '../run/command-options.ts';
+import { connectToCodeHost, keepTokens } from '../run/code-host.ts';
+import { CommandStop } from '../run/command-stop.ts';
 import {
   type CommentOrigin,
   commentTimes,
   draftOf,
   isEmptyPlan,
   reviewOf,
-} from '../../run/comment/post-comment.ts';
-import { renderComment } from '../../run/comment/render.ts';
-import { NoRights } from '../../api/code-host/comments.ts';
-import { type Draft, markStale, type Posted, postPlan } from '../../run/comment/sticky-comment.ts';
-import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
-import type { CliHost } from '../../run/host.ts';
-import { openPlanFile, type PlanFile } from '../../run/plan-file.ts';
-import {
-  findReview,
-  jobCommit,
-  type PlaceFlags,
-  readEvent,
-  type ReviewPlace,
-} from '../../run/pull-request.ts';
-import { listenForEnd, openDeadline, raceStop } from '../../run/stop-signals.ts';
-import type { CommandContext } from '../../run/terminal.ts';
+} from '../run/comment/post-comment.ts';
+import { renderComment } from '../run/comment/render.ts';
+import { NoRights } from '../api/code-host/comments.ts';
+import { type Draft, markStale, type Posted, postPlan } from '../run/comment/sticky-comment.ts';
+import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
+import type { CliHost } from '../run/host.ts';
+import { openPlanFile, type PlanFile } from '../run/plan-file.ts';
+import { findReview, jobCommit, type PlaceFlags, readEvent, type ReviewPlace } from '../run/pull-request.ts';
+import { listenForEnd, openDeadline, raceStop } from '../run/stop-signals.ts';
+import type { CommandContext } from '../run/terminal.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command.option('--plan <file>', 'the plan, as "plan --out" keeps it');
