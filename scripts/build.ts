@@ -36,7 +36,7 @@ const groups = [
   { name: 'embedded', test: /\/src\/(?:run\/embedded-service|commands\/serve\/command)\.ts$/ },
   // Only stacks with policies need it, and the text of the worker is long.
   { name: 'policies', test: /\/src\/policies\// },
-  { name: 'wire', test: /\/src\/(?:run\/connect|commands\/plan|commands\/apply\/command)\.ts$/ },
+  { name: 'wire', test: /\/src\/(?:run\/connect|commands\/plan|commands\/apply)\.ts$/ },
 ].map((group, index, all) => ({ ...group, priority: all.length - index }));
 
 const worker = policyWorker();

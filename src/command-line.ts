@@ -115,7 +115,7 @@ const commands: readonly ListedCommand[] = [
     usage: 'apply [path] [stack]',
     group: 'daily',
     about: 'Shows the plan, asks, makes the changes, and plans again to verify them',
-    load: () => import('./commands/apply/command.ts'),
+    load: () => import('./commands/apply.ts'),
   },
   {
     usage: 'drift [path]',

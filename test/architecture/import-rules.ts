@@ -215,7 +215,7 @@ const commandsAreSeparate: Rule = {
   violations: (tree) => badCommandImports(tree),
   breakages: (tree) => [
     withImport(tree, 'src/commands/apply', 'src/commands/plan.ts'),
-    withImport(tree, 'src/commands/drift', 'src/commands/apply/command.ts'),
+    withImport(tree, 'src/commands/drift', 'src/commands/apply.ts'),
   ],
 };
 
