@@ -33,7 +33,7 @@ const groups = [
   { name: 'signatures', test: /\/node_modules\/jose\// },
   { name: 'server', test: /\/src\/server\// },
   { name: 'manifests', test: /\/src\/(?:run\/load-manifests|commands\/validate|commands\/schema)\.ts$/ },
-  { name: 'embedded', test: /\/src\/(?:run\/embedded-service|commands\/serve\/command)\.ts$/ },
+  { name: 'embedded', test: /\/src\/(?:run\/embedded-service|commands\/serve)\.ts$/ },
   // Only stacks with policies need it, and the text of the worker is long.
   { name: 'policies', test: /\/src\/policies\// },
   { name: 'wire', test: /\/src\/(?:run\/connect|commands\/plan|commands\/apply)\.ts$/ },

@@ -247,7 +247,7 @@ const commands: readonly ListedCommand[] = [
     usage: 'serve',
     group: 'services',
     about: 'Runs the embedded service, for tests and trials',
-    load: () => import('./commands/serve/command.ts'),
+    load: () => import('./commands/serve.ts'),
   },
   {
     usage: 'explain [name] [path]',

@@ -13,7 +13,7 @@ interface Home {
 const homes: readonly Home[] = [
   {
     what: 'src/server',
-    homes: ['src/server', 'src/run/embedded-service.ts', 'src/commands/serve/command.ts'],
+    homes: ['src/server', 'src/run/embedded-service.ts', 'src/commands/serve.ts'],
     because:
       'the wire is the only contract between the reconciler and the embedded service: it is started in these places and known nowhere else',
   },

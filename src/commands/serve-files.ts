@@ -5,12 +5,12 @@
 import { rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { megabyte, readRegularText } from '../../files/read-file.ts';
-import { replaceFile } from '../../files/write-file.ts';
-import { messageOf, systemErrorMessage } from '../../model/error-message.ts';
-import { quoted } from '../../model/quoted.ts';
-import { CommandStop } from '../../run/command-stop.ts';
-import type { CliHost } from '../../run/host.ts';
+import { megabyte, readRegularText } from '../files/read-file.ts';
+import { replaceFile } from '../files/write-file.ts';
+import { messageOf, systemErrorMessage } from '../model/error-message.ts';
+import { quoted } from '../model/quoted.ts';
+import { CommandStop } from '../run/command-stop.ts';
+import type { CliHost } from '../run/host.ts';
 
 /** Both in PEM; the certificate may be followed by those of its issuers. */
 interface TlsIdentity {

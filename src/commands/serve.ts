@@ -1,9 +1,9 @@
 /** `trueup serve`: runs the embedded service alone, to try things and to test pipelines. */
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { dialectNames } from '../../api/dialects.ts';
-import { quoted } from '../../model/quoted.ts';
-import { addExamples, type CommandEnd, type CommonOptions } from '../../run/command-options.ts';
+import { dialectNames } from '../api/dialects.ts';
+import { quoted } from '../model/quoted.ts';
+import { addExamples, type CommandEnd, type CommonOptions } from '../run/command-options.ts';
 import {
   type DataFileOwner,
   embeddedDataFile,
@@ -14,11 +14,11 @@ import {
   readPublishedUrl,
   readSeedFile,
   removePublishedUrl,
-} from '../../run/embedded-service.ts';
-import { CommandStop } from '../../run/command-stop.ts';
-import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
-import type { CliHost } from '../../run/host.ts';
-import type { CommandContext } from '../../run/terminal.ts';
+} from '../run/embedded-service.ts';
+import { CommandStop } from '../run/command-stop.ts';
+import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
+import type { CliHost } from '../run/host.ts';
+import type { CommandContext } from '../run/terminal.ts';
 import { adminTokenFile, newAdminToken, readTlsFiles, writeAdminToken } from './serve-files.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
@@ -114,8 +114,8 @@ async function serve(options: ServeOptions, { host }: CommandContext): Promise<E
   if ((cert === undefined) !== (key === undefined))
     throw new CommandStop('usage', '--tls-cert and --tls-key go together: name both files, or neither');
   // A dialect or an edition that is not served is reported before any file is opened.
-  const { chooseDialects } = await import('../../server/kernel/dialects.ts');
-  const { chooseEdition } = await import('../../server/kernel/editions.ts');
+  const { chooseDialects } = await import('../server/kernel/dialects.ts');
+  const { chooseEdition } = await import('../server/kernel/editions.ts');
   chooseEdition(options.edition, chooseDialects(options.dialect ?? []).workspaces);
   // The server checks the shape of the seed and reports its mistakes.
   const seed = options.seed === undefined ? undefined : await readSeedFile(options.seed, host.cwd);
@@ -154,7 +154,7 @@ function adminTokenPath(options: ServeOptions, data: string, host: CliHost): str
 /** Only one `serve` may use a data file at a time; data in memory is never shared. @throws CommandStop */
 async function holdFile(data: string, pid: number): Promise<{ release(): void }> {
   if (data === inMemory) return { release: () => {} };
-  const { holdDataFile } = await import('../../server/kernel/served-data-file.ts');
+  const { holdDataFile } = await import('../server/kernel/served-data-file.ts');
   const hold = holdDataFile(data, pid);
   if (!('heldBy' in hold)) {
     await removePublishedUrl(data);
@@ -188,8 +188,8 @@ type ServedOptions = Omit<ServeOptions, 'seed'> & {
 };
 
 async function serveUntilStopped(data: string, options: ServedOptions, host: CliHost): Promise<void> {
-  const { startServer } = await import('../../server/start-server.ts');
-  const { chooseDialects } = await import('../../server/kernel/dialects.ts');
+  const { startServer } = await import('../server/start-server.ts');
+  const { chooseDialects } = await import('../server/kernel/dialects.ts');
   const { port = 0, seed, dialect: dialects = [], relaxedWrites: relaxed = false, inPod } = options;
   const { edition, rateLimit, adminFile, tls } = options;
   const admin = adminFile === undefined ? undefined : { file: adminFile, token: newAdminToken(host) };
