@@ -265,7 +265,7 @@ const commands: readonly ListedCommand[] = [
     usage: 'completion <shell>',
     group: 'reference',
     about: 'Prints a script for completion in bash, zsh or fish',
-    load: () => import('./commands/completion/command.ts'),
+    load: () => import('./commands/completion.ts'),
   },
 ];
 
@@ -286,7 +286,7 @@ function describedProgram(host: CliHost, isLoaded: (name: string) => boolean): P
 
 /** Answers the scripts of "trueup completion": what would be printed of an error would stand in the prompt. */
 async function completeWords(words: readonly string[], host: CliHost): Promise<ExitCode> {
-  const { printCompletion } = await import('./commands/completion/complete.ts');
+  const { printCompletion } = await import('./commands/complete-words.ts');
   const called = calledIn(words.slice(0, -1));
   await printCompletion(() => describedProgram(host, (name) => name === called), words, host);
   return exitCodes.done;

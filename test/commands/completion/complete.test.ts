@@ -98,7 +98,7 @@ describe('the program', () => {
     for (const { path, flags, long } of valued) {
       const flag = `${path.join(' ')} ${long}`;
       const { values, files } = await answer([...path, long, ''], cwd);
-      const says = `${flag} (${flags}): add it to src/commands/completion/values.ts, or here to what is free`;
+      const says = `${flag} (${flags}): add it to src/commands/complete-words.ts, or here to what is free`;
       expect(values.length > 0 || files !== ':none', says).toBe(!freeFlags.includes(flag));
     }
     for (const { path } of all.filter(({ command }) => command.registeredArguments.length > 0)) {

@@ -1,8 +1,30 @@
 /**
- * What shells run on Tab. Each script only passes the words of the command line to `trueup __complete`, which prints a value a line,
- * with a tab and a description behind it, and in the last line whether the shell completes files. `@{` means
- * `${` of the shell.
+ * `trueup completion <shell>`: prints a script that makes a shell complete commands, flags and the names of a stack. Each script only
+ * passes the words of the command line to `trueup __complete`, which prints a value a line, with a tab and a description behind it, and
+ * in the last line whether the shell completes files.
  */
+import { Argument, type Command } from 'commander';
+import { addExamples, type CommandEnd, type CommonOptions } from '../run/command-options.ts';
+import { exitCodes } from '../run/exit-codes.ts';
+import type { CliHost } from '../run/host.ts';
+
+export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  command
+    .addArgument(new Argument('<shell>', 'which shell').choices(shells))
+    .action((shell: keyof typeof scripts, options: CommonOptions) => {
+      terminalOf(options);
+      host.stdout.write(scripts[shell]);
+      end(exitCodes.done);
+    });
+  addExamples(
+    command,
+    ['source <(trueup completion bash)', 'for bash; put the line into ~/.bashrc'],
+    ['source <(trueup completion zsh)', 'for zsh; put the line into ~/.zshrc'],
+    ['trueup completion fish | source', 'for fish; put the line into ~/.config/fish/config.fish'],
+  );
+}
+
+/** A script, in which `@{` means `${` of the shell. */
 const script = (text: TemplateStringsArray) => String.raw(text).replaceAll('@{', '${');
 
 /** Works without the package bash-completion, and in bash 3.2, which macOS has. */
@@ -101,4 +123,4 @@ complete -c trueup -f -a '(__trueup_complete)'
 `;
 
 export const scripts = { bash, zsh, fish } as const;
-export const shells = Object.keys(scripts);
+const shells = Object.keys(scripts);
