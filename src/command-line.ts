@@ -127,7 +127,7 @@ const commands: readonly ListedCommand[] = [
     usage: 'accept [address...]',
     group: 'daily',
     about: 'Writes live values into the manifests, so that apply keeps them',
-    load: () => import('./commands/accept/command.ts'),
+    load: () => import('./commands/accept.ts'),
   },
   {
     usage: 'render [path]',

@@ -13,6 +13,7 @@ import { policySchema } from '../policies/schema.ts';
 import { driftSchema } from '../report/json/drift-schema.ts';
 import { planSchema } from '../report/json/plan-schema.ts';
 import {
+  acceptSchema,
   applyEventSchema,
   differenceSchema,
   outcomesSchema,
@@ -23,7 +24,6 @@ import { CommandStop } from '../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
 import type { CommandContext } from '../run/terminal.ts';
-import { acceptSchema } from './accept/schema.ts';
 import { approvalSchema, approvalsSchema } from './approve/schema.ts';
 import { eventsSchema } from './audit/schema.ts';
 import { doctorSchema } from './doctor/schema.ts';

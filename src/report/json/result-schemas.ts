@@ -3,6 +3,7 @@
  * 1: types of events and members may be added; a reader ignores what it does not know.
  */
 import { type Static, Type } from 'typebox';
+import { partSchema } from './part-schema.ts';
 import {
   addressParts,
   closed,
@@ -12,7 +13,6 @@ import {
   placeSchema,
   targetsSchema,
 } from './plan-schema.ts';
-import { partSchema } from './part-schema.ts';
 
 const text = (description: string) => Type.String({ description });
 
@@ -196,4 +196,49 @@ export const differenceSchema = Type.Object(
     ...withDiagnostics,
   },
   { ...closed, $id: 'https://trueup.dev/schemas/difference.schema.json', title: 'trueup diff' },
+);
+
+const address = {
+  address: Type.String({ description: 'kind/target/name' }),
+  kind: Type.String(),
+  target: Type.String(),
+  name: Type.String(),
+  path: Type.String({ description: 'JSON pointer below the spec; empty when it is the whole resource' }),
+};
+
+/** The schema of `accept --format json`; `schemas/accept.schema.json` is generated from it. Members may be added. */
+export const acceptSchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    stack: Type.String(),
+    written: Type.Boolean({ description: 'false where it was only shown' }),
+    files: Type.Array(
+      Type.Object({ file: Type.String(), patch: Type.String(), removed: Type.Boolean() }, closed),
+      { description: 'each file that changes, as a unified diff' },
+    ),
+    accepted: Type.Array(
+      Type.Object(
+        {
+          ...address,
+          value: Type.Optional(Type.Unknown({ description: 'the live value' })),
+          removed: Type.Optional(Type.Literal(true)),
+          file: Type.String(),
+          line: Type.Integer(),
+        },
+        closed,
+      ),
+    ),
+    widens: Type.Array(
+      Type.Object(
+        { ...address, message: Type.String(), guard: Type.String({ description: 'the guard of a plan' }) },
+        closed,
+      ),
+      { description: 'the accepted values that widen access, as a plan that sets them would say' },
+    ),
+    refused: Type.Array(Type.Object({ ...address, code: Type.String() }, closed), {
+      description: 'what is left as it is; the diagnostics say why, and what to do',
+    }),
+    diagnostics: Type.Optional(Type.Array(diagnosticSchema)),
+  },
+  { ...closed, $id: 'https://trueup.dev/schemas/accept.schema.json', title: 'trueup accept' },
 );

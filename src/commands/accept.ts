@@ -3,18 +3,18 @@
  * writes only what leaves nothing to plan.
  */
 import type { Command } from 'commander';
-import { formatAddress, parseAddress } from '../../model/address.ts';
-import { hasErrors } from '../../model/diagnostic.ts';
-import { type Guard, guardDefaults, type GuardId } from '../../model/guard.ts';
-import type { Ledger } from '../../model/ledger.ts';
-import type { DesiredResource } from '../../model/resource.ts';
-import type { Plan } from '../../model/plan.ts';
-import { counted, quoted } from '../../model/quoted.ts';
-import type { Guards } from '../../model/stack.ts';
-import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
-import { type CountedGuard, countGuards } from '../../plan/count-guards.ts';
-import type { ExchangedName } from '../../plan/exchanged-names.ts';
-import { withIds } from '../../plan/names.ts';
+import { formatAddress, parseAddress } from '../model/address.ts';
+import { hasErrors } from '../model/diagnostic.ts';
+import { type Guard, guardDefaults, type GuardId } from '../model/guard.ts';
+import type { Ledger } from '../model/ledger.ts';
+import type { DesiredResource } from '../model/resource.ts';
+import type { Plan } from '../model/plan.ts';
+import { counted, quoted } from '../model/quoted.ts';
+import type { Guards } from '../model/stack.ts';
+import { buildPlan, type PlanInput } from '../plan/build-plan.ts';
+import { type CountedGuard, countGuards } from '../plan/count-guards.ts';
+import type { ExchangedName } from '../plan/exchanged-names.ts';
+import { withIds } from '../plan/names.ts';
 import {
   addExamples,
   ackOption,
@@ -24,22 +24,22 @@ import {
   stackHelp,
   timeoutOption,
   traceOption,
-} from '../../run/command-options.ts';
-import { checkIds, readIds } from '../../run/consent.ts';
-import { CommandStop } from '../../run/command-stop.ts';
-import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
-import type { CliHost } from '../../run/host.ts';
-import { type LoadedManifests, loadManifests, stackArgument } from '../../run/load-manifests.ts';
-import { readPlanInput } from '../../run/make-plan.ts';
-import type { LocatedChange } from '../../run/manifest-edits/locate-change.ts';
-import type { NothingTaken } from '../../run/manifest-edits/render.ts';
-import { resolveAcceptedChanges, type Trial } from '../../run/manifest-edits/resolve-changes.ts';
-import { reviewChanges, type ReviewOptions } from '../../run/manifest-edits/review-changes.ts';
-import { learnSources } from '../../run/needed-secrets.ts';
-import { runToRead } from '../../run/prepare-run.ts';
-import { raceStop } from '../../run/stop-signals.ts';
-import { type CommandContext, printWarnings } from '../../run/terminal.ts';
-import { type AcceptRequest, chooseAcceptedChanges } from './choose-changes.ts';
+} from '../run/command-options.ts';
+import { checkIds, readIds } from '../run/consent.ts';
+import { CommandStop } from '../run/command-stop.ts';
+import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
+import type { CliHost } from '../run/host.ts';
+import { type LoadedManifests, loadManifests, stackArgument } from '../run/load-manifests.ts';
+import { readPlanInput } from '../run/make-plan.ts';
+import type { LocatedChange } from '../run/manifest-edits/locate-change.ts';
+import type { NothingTaken } from '../run/manifest-edits/render.ts';
+import { resolveAcceptedChanges, type Trial } from '../run/manifest-edits/resolve-changes.ts';
+import { reviewChanges, type ReviewOptions } from '../run/manifest-edits/review-changes.ts';
+import { learnSources } from '../run/needed-secrets.ts';
+import { runToRead } from '../run/prepare-run.ts';
+import { raceStop } from '../run/stop-signals.ts';
+import { type CommandContext, printWarnings } from '../run/terminal.ts';
+import { type AcceptRequest, chooseAcceptedChanges } from './accept-choice.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command

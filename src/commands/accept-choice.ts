@@ -1,17 +1,17 @@
 /** Chooses the live values to accept: the differences of a plan that the user asked for. */
-import { type Address, formatAddress } from '../../model/address.ts';
-import type { Change } from '../../model/change.ts';
-import { type FieldChange, type FieldTable, isPlannerField } from '../../model/field.ts';
-import type { Registry } from '../../model/kind.ts';
-import type { Ledger } from '../../model/ledger.ts';
-import { type NameLists, nameKey, uniqueName } from '../../model/named-reference.ts';
-import { nearestWord } from '../../model/nearest-word.ts';
-import type { Plan } from '../../model/plan.ts';
-import type { DesiredResource } from '../../model/resource.ts';
-import { sameJson, valueAt } from '../../model/json.ts';
-import { quoted } from '../../model/quoted.ts';
-import type { ExchangedName } from '../../plan/exchanged-names.ts';
-import { isRecordedFlag } from '../../plan/recorded-flags.ts';
+import { type Address, formatAddress } from '../model/address.ts';
+import type { Change } from '../model/change.ts';
+import { type FieldChange, type FieldTable, isPlannerField } from '../model/field.ts';
+import type { Registry } from '../model/kind.ts';
+import type { Ledger } from '../model/ledger.ts';
+import { type NameLists, nameKey, uniqueName } from '../model/named-reference.ts';
+import { nearestWord } from '../model/nearest-word.ts';
+import type { Plan } from '../model/plan.ts';
+import type { DesiredResource } from '../model/resource.ts';
+import { sameJson, valueAt } from '../model/json.ts';
+import { quoted } from '../model/quoted.ts';
+import type { ExchangedName } from '../plan/exchanged-names.ts';
+import { isRecordedFlag } from '../plan/recorded-flags.ts';
 import {
   fieldAt,
   nameOfAcceptedChange,
@@ -19,7 +19,7 @@ import {
   refuse,
   refuseSecret,
   type AcceptedChange,
-} from '../../run/manifest-edits/locate-change.ts';
+} from '../run/manifest-edits/locate-change.ts';
 
 export interface AcceptRequest {
   /** as the plan shows them */
