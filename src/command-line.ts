@@ -151,7 +151,7 @@ const commands: readonly ListedCommand[] = [
     usage: 'move <address> [path]',
     group: 'daily',
     about: 'Moves the manifest of a resource to another stack, which then takes it over',
-    load: () => import('./commands/move/command.ts'),
+    load: () => import('./commands/move.ts'),
   },
   {
     usage: 'show <plan>',

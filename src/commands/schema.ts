@@ -16,6 +16,7 @@ import {
   acceptSchema,
   applyEventSchema,
   differenceSchema,
+  moveSchema,
   outcomesSchema,
   problemsSchema,
 } from '../report/json/result-schemas.ts';
@@ -33,7 +34,6 @@ import { fleetStatusSchema } from './fleet/schema.ts';
 import { historySchema, revertSchema } from './history/schema.ts';
 import { initSchema } from './init/schema.ts';
 import { ledgerMoveSchema, ledgerPruneSchema, ledgerSchema } from './ledger/schema.ts';
-import { moveSchema } from './move/schema.ts';
 import { policyReplaySchema, policyTestsSchema } from './policy/schema.ts';
 import { recoverySchema } from './recover/schema.ts';
 import { loginSchema } from './role-check/schema.ts';

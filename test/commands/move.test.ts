@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { moveSchema } from '../../src/commands/move/schema.ts';
+import { moveSchema } from '../../src/report/json/result-schemas.ts';
 import { trueup } from '../support/captured-host.ts';
 import { temporaryFolder, writeFiles } from '../support/rig/temporary-folder.ts';
 

@@ -3,32 +3,31 @@
  * only; the applies of the stacks make the move.
  */
 import type { Command } from 'commander';
-import { standardInput } from '../../manifest/files/find-stack.ts';
-import { formatAddress } from '../../model/address.ts';
-import { hasErrors } from '../../model/diagnostic.ts';
-import { sameJson } from '../../model/json.ts';
-import { counted, quoted } from '../../model/quoted.ts';
-import type { DesiredResource } from '../../model/resource.ts';
-import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
+import { standardInput } from '../manifest/files/find-stack.ts';
+import { formatAddress } from '../model/address.ts';
+import { hasErrors } from '../model/diagnostic.ts';
+import { sameJson } from '../model/json.ts';
+import { counted, quoted } from '../model/quoted.ts';
+import type { DesiredResource } from '../model/resource.ts';
+import { diagnosticsMember, renderJson } from '../report/json/render-json.ts';
 import {
   addExamples,
   type CommandEnd,
   type CommonOptions,
   formatOption,
   stackHelp,
-} from '../../run/command-options.ts';
-import { CommandStop } from '../../run/command-stop.ts';
-import { notWritten } from '../../run/consent.ts';
-import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
-import type { CliHost } from '../../run/host.ts';
-import { loadManifests, loadStack } from '../../run/load-manifests.ts';
-import { patchOf } from '../../run/manifest-edits/draft-files.ts';
-import { partlyWritten, writeFiles } from '../../run/manifest-edits/write-files.ts';
-import { listenForEnd } from '../../run/stop-signals.ts';
-import { refuseOutside } from '../../run/stack-moves.ts';
-import { type CommandContext, printJson, printNote } from '../../run/terminal.ts';
-import { chooseFile, type MoveEdit, moveEdits } from './edits.ts';
-import { findMoved, type Moved } from './find-moved.ts';
+} from '../run/command-options.ts';
+import { CommandStop } from '../run/command-stop.ts';
+import { notWritten } from '../run/consent.ts';
+import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
+import type { CliHost } from '../run/host.ts';
+import { loadManifests, loadStack } from '../run/load-manifests.ts';
+import { patchOf } from '../run/manifest-edits/draft-files.ts';
+import { partlyWritten, writeFiles } from '../run/manifest-edits/write-files.ts';
+import { listenForEnd } from '../run/stop-signals.ts';
+import { refuseOutside } from '../run/stack-moves.ts';
+import { type CommandContext, printJson, printNote } from '../run/terminal.ts';
+import { chooseFile, findMoved, type Moved, type MoveEdit, moveEdits } from './move-edits.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
