@@ -19,6 +19,7 @@ import {
   moveSchema,
   outcomesSchema,
   problemsSchema,
+  recoverySchema,
 } from '../report/json/result-schemas.ts';
 import { addExamples, type CommandEnd, type CommonOptions, offering } from '../run/command-options.ts';
 import { CommandStop } from '../run/command-stop.ts';
@@ -35,7 +36,6 @@ import { historySchema, revertSchema } from './history/schema.ts';
 import { initSchema } from './init/schema.ts';
 import { ledgerMoveSchema, ledgerPruneSchema, ledgerSchema } from './ledger/schema.ts';
 import { policyReplaySchema, policyTestsSchema } from './policy/schema.ts';
-import { recoverySchema } from './recover/schema.ts';
 import { loginSchema } from './role-check/schema.ts';
 import { unlockSchema } from './unlock.ts';
 

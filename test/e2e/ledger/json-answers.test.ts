@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { revertSchema } from '../../../src/commands/history/schema.ts';
-import { recoverySchema } from '../../../src/commands/recover/schema.ts';
+import { recoverySchema } from '../../../src/report/json/result-schemas.ts';
 import { unlockSchema } from '../../../src/commands/unlock.ts';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
