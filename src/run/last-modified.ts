@@ -14,7 +14,7 @@ import {
   type ModifiedResource,
   type RunsOfStack,
   runsOfStack,
-} from '../plan/drift/last-modified.ts';
+} from '../plan/last-modified.ts';
 import { CommandStop } from './command-stop.ts';
 import { isHosted } from '../api/workspaces/organization.ts';
 import { limits } from '../api/workspaces/service-limits.ts';

@@ -2,8 +2,8 @@
 import type { ReaderConnection } from '../api/open-target.ts';
 import type { Plan } from '../model/plan.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
-import { findDrift } from '../plan/drift/find-drift.ts';
-import { planWithAuthors } from '../plan/drift/last-modified.ts';
+import { findDrift } from '../plan/find-drift.ts';
+import { planWithAuthors } from '../plan/last-modified.ts';
 import type { CliHost } from './host.ts';
 import { askTrails } from './last-modified.ts';
 import { makePlanToShow } from './make-plan.ts';

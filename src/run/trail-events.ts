@@ -8,7 +8,7 @@ import { type TrailChannel, TrailError, type TrailEvent, trailRetention } from '
 import { counted, quoted } from '../model/quoted.ts';
 import { formatIdentity, identityOf, type Stack, type Target } from '../model/stack.ts';
 import { formatDuration } from '../model/duration.ts';
-import { clockSkew, type TrailReading } from '../plan/drift/last-modified.ts';
+import { clockSkew, type TrailReading } from '../plan/last-modified.ts';
 import { CommandStop } from './command-stop.ts';
 import { openArchive } from './open-archive.ts';
 import { auditedTargets, type Connected, connectToAudit } from './connect.ts';

@@ -5,8 +5,8 @@
 import { type Command, Option } from 'commander';
 import type { Drift } from '../../model/drift.ts';
 import { buildPlan } from '../../plan/build-plan.ts';
-import { findDrift } from '../../plan/drift/find-drift.ts';
-import { driftWithAuthors } from '../../plan/drift/last-modified.ts';
+import { findDrift } from '../../plan/find-drift.ts';
+import { driftWithAuthors } from '../../plan/last-modified.ts';
 import {
   addExamples,
   type CommandEnd,

@@ -7,7 +7,7 @@ import type { Drift } from '../../../src/model/drift.ts';
 import { formatAddress } from '../../../src/model/address.ts';
 import type { Spec } from '../../../src/model/resource.ts';
 import { buildPlan } from '../../../src/plan/build-plan.ts';
-import { findDrift } from '../../../src/plan/drift/find-drift.ts';
+import { findDrift } from '../../../src/plan/find-drift.ts';
 import { liveParent, parentSpec } from '../../support/sample-kinds/arbitrary-resources.ts';
 import { parentFields } from '../../support/sample-kinds/sample-kind.ts';
 import {

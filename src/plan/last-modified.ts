@@ -2,11 +2,11 @@
  * Joins drift with the audit trail and the history of the stack: who modified each drifted resource since this stack last
  * applied it, without the stack's own writes.
  */
-import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
-import type { LastModified, Modification, TrailEvent } from '../../model/audit-trail.ts';
-import type { Drift, DriftedResource } from '../../model/drift.ts';
-import { type HistoryChange, type HistoryEntry, LedgerError } from '../../model/ledger.ts';
-import type { Coverage, Plan } from '../../model/plan.ts';
+import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { LastModified, Modification, TrailEvent } from '../model/audit-trail.ts';
+import type { Drift, DriftedResource } from '../model/drift.ts';
+import { type HistoryChange, type HistoryEntry, LedgerError } from '../model/ledger.ts';
+import type { Coverage, Plan } from '../model/plan.ts';
 
 /** The clocks of a run and of the service may differ by this many milliseconds, if the difference is not known. */
 export const clockSkew = 60_000;

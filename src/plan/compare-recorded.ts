@@ -2,24 +2,24 @@
  * Decides whether one recorded resource is live as it was last applied, by the rules that compare live resources with
  * manifests: the ledger takes the place of the manifests. What could not be read is never reported as gone.
  */
-import { canonicalSpec } from '../../compare/comparisons.ts';
-import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
-import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
-import type { DriftedResource } from '../../model/drift.ts';
-import type { FieldChange } from '../../model/field.ts';
-import { type JsonObject, sameJson } from '../../model/json.ts';
-import type { Kind } from '../../model/kind.ts';
-import type { LedgerRecord } from '../../model/ledger.ts';
-import { quoted } from '../../model/quoted.ts';
+import { canonicalSpec } from '../compare/comparisons.ts';
+import { type Address, formatAddress, parseAddress } from '../model/address.ts';
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import type { DriftedResource } from '../model/drift.ts';
+import type { FieldChange } from '../model/field.ts';
+import { type JsonObject, sameJson } from '../model/json.ts';
+import type { Kind } from '../model/kind.ts';
+import type { LedgerRecord } from '../model/ledger.ts';
+import { quoted } from '../model/quoted.ts';
 import {
   type DesiredResource,
   formatOwnershipTag,
   type LiveResource,
   type Metadata,
   ownOwnershipTag,
-} from '../../model/resource.ts';
-import { compareResource } from '../compare-resource.ts';
-import { makePlanContext, type PlanContext, type PlanContextInput } from '../plan-context.ts';
+} from '../model/resource.ts';
+import { compareResource } from './compare-resource.ts';
+import { makePlanContext, type PlanContext, type PlanContextInput } from './plan-context.ts';
 
 /** Without the records of kinds and targets that the stack no longer has. */
 export function recordedContext(input: PlanContextInput): PlanContext {

@@ -2,30 +2,38 @@
  * Finds drift from the reading of a plan: live against the ledger, names that refer to other things, manifests against the
  * ledger, and changed fields that no manifest sets. After an incomplete read it never reports that there is none.
  */
-import { canonicalDefault, canonicalSpec } from '../../compare/comparisons.ts';
-import { changesBetween } from '../../compare/diff.ts';
-import { type Address, type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
-import type { Notice } from '../../model/change.ts';
-import { hasErrors } from '../../model/diagnostic.ts';
+import { canonicalDefault, canonicalSpec } from '../compare/comparisons.ts';
+import { changesBetween } from '../compare/diff.ts';
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { Notice } from '../model/change.ts';
+import { hasErrors } from '../model/diagnostic.ts';
 import type {
   Drift,
+  DriftedName,
   DriftedResource,
   MovedField,
   PendingResource,
   Unmanaged,
   UnmanagedResource,
-} from '../../model/drift.ts';
-import type { FieldChange } from '../../model/field.ts';
-import type { Json } from '../../model/json.ts';
-import type { Kind } from '../../model/kind.ts';
-import type { LedgerRecord } from '../../model/ledger.ts';
-import type { Plan } from '../../model/plan.ts';
-import type { DesiredResource, LiveResource, Spec } from '../../model/resource.ts';
-import { seenValues, undeclaredIn } from '../compare-resource.ts';
-import { makePlanContext, type PlanContext, type PlanContextInput } from '../plan-context.ts';
-import { namedFields } from '../names.ts';
+} from '../model/drift.ts';
+import type { FieldChange } from '../model/field.ts';
+import type { Json } from '../model/json.ts';
+import type { Kind } from '../model/kind.ts';
+import type { LedgerRecord } from '../model/ledger.ts';
+import {
+  createdThing,
+  type NamedReference,
+  nameKey,
+  type NameList,
+  uniqueName,
+} from '../model/named-reference.ts';
+import type { Plan } from '../model/plan.ts';
+import { quoted } from '../model/quoted.ts';
+import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
+import { seenValues, undeclaredIn } from './compare-resource.ts';
+import { type ChangedId, changedIds, changedMessage, namedFields } from './names.ts';
+import { makePlanContext, type PlanContext, type PlanContextInput } from './plan-context.ts';
 import { compareRecorded, recordedContext, type RecordedVerdict } from './compare-recorded.ts';
-import { findDriftedNames } from './find-drifted-names.ts';
 import { findPending, isSelectedIn, recordOf } from './find-pending.ts';
 
 interface DriftInput extends PlanContextInput {
@@ -257,4 +265,59 @@ function defaultsBesides({ fields }: Kind, sides: readonly Spec[]): Readonly<Rec
     ([name, field]) => field.default !== undefined && sides.some((side) => side[name] !== undefined),
   );
   return Object.fromEntries(named.map(([name, field]) => [name, canonicalDefault(field)]));
+}
+
+/** @param context of the manifests */
+function findDriftedNames(context: PlanContext): DriftedName[] {
+  const isSelected = isSelectedIn(context);
+  return changedIds(context)
+    .filter(({ resource }) => isSelected(resource))
+    .map((changed) => driftedName(context, changed));
+}
+
+function driftedName(context: PlanContext, changed: ChangedId): DriftedName {
+  const { resource, key, now, before } = changed;
+  const { address } = resource;
+  const { references = [] } = context.kind(address.kind).named ?? {};
+  const reference = references.find(({ id }) => nameKey(id) === key);
+  const list = reference && context.target(address.target).names?.get(reference.what);
+  const former = before.flatMap((id) => {
+    const name = list?.byId.get(id);
+    return name === undefined ? [] : [{ id, name }];
+  })[0];
+  const whereabouts =
+    former === undefined
+      ? 'was not found: it was deleted, or the token may not read it'
+      : `is called ${quoted(former.name)} now`;
+  const which = former?.id ?? (before.length === 1 ? before[0] : undefined);
+  return {
+    ...{ address, field: key, given: now.name, id: now.id, recorded: before },
+    message: `${changedMessage(changed)}${which === undefined ? '' : `; ${quoted(which)} ${whereabouts}`}`,
+    fix: fixOf(changed, { reference, list, former }),
+    place: resource.placeOf(reference?.name ?? key.split('.')),
+  };
+}
+
+interface Whereabouts {
+  readonly reference: NamedReference | undefined;
+  readonly list: NameList | undefined;
+  /** what had the name, and its name now */
+  readonly former: { readonly id: string; readonly name: string } | undefined;
+}
+
+function fixOf({ key, now }: ChangedId, { reference, list, former }: Whereabouts): string {
+  const what = reference?.what ?? 'object';
+  if (createdThing(now.id) !== undefined)
+    return `an apply creates ${quoted(now.id)} and refers to it, once the guard "reference-changed" is acknowledged; or write another name, or an id`;
+  const follow = `an apply refers to ${quoted(now.id)}, once the guard "reference-changed" is acknowledged`;
+  if (former === undefined || reference === undefined)
+    return `make sure that ${quoted(now.id)} is the right ${what}, or write another name, or an id; ${follow}`;
+  const back = `give the ${what}s their names back in the service`;
+  // The document of what the stack itself declares has the name, too.
+  if (now.declaredAs !== undefined) return `${back}; ${follow}`;
+  const line =
+    uniqueName(list, former.id) === undefined
+      ? `${key}: ${former.id}`
+      : `${nameKey(reference.name)}: ${former.name}`;
+  return `${back}, or write ${quoted(line)} to stay with ${quoted(former.id)}; ${follow}`;
 }

@@ -1,16 +1,16 @@
 /** Finds what changed in the files since the last apply: manifests against the ledger, without live values. */
-import { canonicalDefault, canonicalSpec } from '../../compare/comparisons.ts';
-import { changesBetween } from '../../compare/diff.ts';
-import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
-import type { PendingResource } from '../../model/drift.ts';
-import type { FieldChange } from '../../model/field.ts';
-import { type Json, withValueAt } from '../../model/json.ts';
-import type { Kind } from '../../model/kind.ts';
-import type { LedgerRecord } from '../../model/ledger.ts';
-import { nameKey } from '../../model/named-reference.ts';
-import type { DesiredResource, Spec } from '../../model/resource.ts';
-import type { PlanContext } from '../plan-context.ts';
-import { flagChanges } from '../recorded-flags.ts';
+import { canonicalDefault, canonicalSpec } from '../compare/comparisons.ts';
+import { changesBetween } from '../compare/diff.ts';
+import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { PendingResource } from '../model/drift.ts';
+import type { FieldChange } from '../model/field.ts';
+import { type Json, withValueAt } from '../model/json.ts';
+import type { Kind } from '../model/kind.ts';
+import type { LedgerRecord } from '../model/ledger.ts';
+import { nameKey } from '../model/named-reference.ts';
+import type { DesiredResource, Spec } from '../model/resource.ts';
+import type { PlanContext } from './plan-context.ts';
+import { flagChanges } from './recorded-flags.ts';
 import { ownershipTagText } from './compare-recorded.ts';
 
 /** Whether a declared resource is in the part; each one is, if there is none. */
