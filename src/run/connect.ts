@@ -3,7 +3,7 @@
  * connections that cannot write, and a trail has a token that is used for nothing else.
  */
 import { resolve } from 'node:path';
-import { mountName } from '../api/cluster-auth/mount.ts';
+import { mountName } from '../api/cluster-auth-mount.ts';
 import { findDialect } from '../api/dialects.ts';
 import {
   type AuditConnection,

@@ -1,7 +1,7 @@
 /**
  * The checks that read a target as a plan does: what the service lacks, and what the token may do with each declared resource.
  */
-import { CONFIG_PATH, mountSegments } from '../../api/cluster-auth/mount.ts';
+import { CONFIG_PATH, mountSegments } from '../../api/cluster-auth-mount.ts';
 import { organizationAnswer } from '../../api/workspaces/organization.ts';
 import { type LiveReading, readFirst, readRest } from '../../api/read-live.ts';
 import type { ReaderConnection } from '../../api/open-target.ts';

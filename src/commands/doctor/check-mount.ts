@@ -10,7 +10,7 @@ import {
   mountPath,
   type MountType,
   readConfig,
-} from '../../api/cluster-auth/mount.ts';
+} from '../../api/cluster-auth-mount.ts';
 import { dialects } from '../../api/dialects.ts';
 import { openSession } from '../../api/read-live.ts';
 import { explainRefusal } from '../../api/transport/service-conventions.ts';

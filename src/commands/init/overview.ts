@@ -1,5 +1,5 @@
 /** What a new stack sees in its target: places, resources, their owners, and what the token may do. Sends what a plan may send. */
-import { mountName, mountSegments } from '../../api/cluster-auth/mount.ts';
+import { mountName, mountSegments } from '../../api/cluster-auth-mount.ts';
 import { organizationAnswer } from '../../api/workspaces/organization.ts';
 import { readPages } from '../../api/read-pages.ts';
 import { describeAnswer, type Reader, WireError } from '../../model/http.ts';

@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { mountName } from '../../api/cluster-auth/mount.ts';
+import { mountName } from '../../api/cluster-auth-mount.ts';
 import { findDialect } from '../../api/dialects.ts';
 import { megabyte } from '../../files/read-file.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';

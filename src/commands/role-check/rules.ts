@@ -2,7 +2,7 @@
  * What a login is checked against: the fields of a role and of the config of its mount, in canonical form, as the manifests
  * declare them or as the service has them now.
  */
-import { fieldValue } from '../../api/cluster-auth/wire-fields.ts';
+import { fieldValue } from '../../api/cluster-auth-fields.ts';
 import {
   fields as configFields,
   type LiveConfig,

@@ -2,8 +2,8 @@
  * How each field of the config compares, and its default (wire/cluster-auth 2.2); the live config in the shape of a manifest's
  * spec; and how it is prepared for comparison. A write that would erase a stored reviewer JWT is refused.
  */
-import { mountText } from '../../api/cluster-auth/mount.ts';
-import { type MemberType, returnedFields, wrongTypedMember } from '../../api/cluster-auth/wire-fields.ts';
+import { mountText } from '../../api/cluster-auth-mount.ts';
+import { type MemberType, returnedFields, wrongTypedMember } from '../../api/cluster-auth-fields.ts';
 import { canonicalDefault, pem, pemSet, scalar, secretVersion, wordOr } from '../../compare/comparisons.ts';
 import { diff } from '../../compare/diff.ts';
 import type { Address } from '../../model/address.ts';

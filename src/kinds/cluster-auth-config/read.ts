@@ -10,7 +10,7 @@ import {
   mountPath,
   readConfig,
   unreadError,
-} from '../../api/cluster-auth/mount.ts';
+} from '../../api/cluster-auth-mount.ts';
 import { fields, type LiveConfig, liveConfig, whyUnexpected } from './fields.ts';
 import type { ConfigSpec } from './schema.ts';
 

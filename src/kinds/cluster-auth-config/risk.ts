@@ -5,7 +5,7 @@
 import type { Json } from '../../model/json.ts';
 import type { Risk } from '../../model/guard.ts';
 import type { Dialect } from '../../model/stack.ts';
-import { fieldValue } from '../../api/cluster-auth/wire-fields.ts';
+import { fieldValue } from '../../api/cluster-auth-fields.ts';
 import { fields } from './fields.ts';
 import type { ConfigFields } from './schema.ts';
 

@@ -2,7 +2,7 @@
  * Rules about the tokens that a login creates: lifetimes, addresses, policies, type (wire/cluster-auth 2.4, 2.5). Also the
  * functions that make a finding, which all rules of a role share.
  */
-import { fieldValue } from '../../api/cluster-auth/wire-fields.ts';
+import { fieldValue } from '../../api/cluster-auth-fields.ts';
 import { formatDuration, longestDuration, parseDuration } from '../../model/duration.ts';
 import type { Json } from '../../model/json.ts';
 import type { ResourceProblem } from '../../model/kind.ts';

@@ -2,7 +2,7 @@
 import { formatDuration } from '../../model/duration.ts';
 import type { Json } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
-import { fieldValue } from '../../api/cluster-auth/wire-fields.ts';
+import { fieldValue } from '../../api/cluster-auth-fields.ts';
 import { fields, NAMES, NAMESPACES, SELECTOR } from './fields.ts';
 import { selectsEverything } from './login-conditions.ts';
 import type { RoleFields } from './schema.ts';

@@ -2,7 +2,7 @@
  * How each field of a role compares, and its default (wire/cluster-auth 5.3, 2.5, 2.7); the rule for names, which the service
  * stores in lower case; and the deprecated `policies`, which become `tokenPolicies`.
  */
-import { wireFieldNames } from '../../api/cluster-auth/wire-fields.ts';
+import { wireFieldNames } from '../../api/cluster-auth-fields.ts';
 import { cidrSet, duration, scalar, set, wordOr } from '../../compare/comparisons.ts';
 import type { Field, FieldsOf, FieldTable } from '../../model/field.ts';
 import type { Json } from '../../model/json.ts';

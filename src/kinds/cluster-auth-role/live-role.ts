@@ -8,7 +8,7 @@ import {
   returnedFields,
   wireFieldNames,
   wrongTypedMember,
-} from '../../api/cluster-auth/wire-fields.ts';
+} from '../../api/cluster-auth-fields.ts';
 import { canonicalSpec } from '../../compare/comparisons.ts';
 import type { Address } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';

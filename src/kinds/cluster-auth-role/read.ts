@@ -13,7 +13,7 @@ import {
   type MountType,
   unreadError,
   whyConfigIsNoProof,
-} from '../../api/cluster-auth/mount.ts';
+} from '../../api/cluster-auth-mount.ts';
 import { type Address, formatAddress, knownAddress, parseAddress } from '../../model/address.ts';
 import type { Answer } from '../../model/http.ts';
 import { type LiveSet, noResources, type ReadRequest, type Session } from '../../model/kind.ts';

@@ -8,7 +8,7 @@ import type { Risk, RiskGuard } from '../../model/guard.ts';
 import type { Json } from '../../model/json.ts';
 import { matchesPattern } from '../../model/name-pattern.ts';
 import { quoted } from '../../model/quoted.ts';
-import { fieldValue } from '../../api/cluster-auth/wire-fields.ts';
+import { fieldValue } from '../../api/cluster-auth-fields.ts';
 import {
   admitsAll,
   admitsEveryNamespace,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { WireError } from '../../../src/model/http.ts';
-import { askMountType, whyConfigIsNoProof } from '../../../src/api/cluster-auth/mount.ts';
+import { askMountType, whyConfigIsNoProof } from '../../../src/api/cluster-auth-mount.ts';
 import { type Canned, type Mount, openCannedMount } from '../../support/services/cluster-auth/open-mount.ts';
 
 let mount: Mount | undefined;

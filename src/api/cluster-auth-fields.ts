@@ -2,13 +2,13 @@
  * Converts manifest fields to members of a mount's answers and back, and checks the types of these members: a value of an
  * unexpected type must not be sent back. Source: wire/cluster-auth 2.3, 2.4, 2.7.
  */
-import { canonicalDefault, canonicalValue } from '../../compare/comparisons.ts';
-import { parseDuration } from '../../model/duration.ts';
-import { type FieldTable, snakeCase } from '../../model/field.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
-import type { Session } from '../../model/kind.ts';
-import { quoted } from '../../model/quoted.ts';
-import type { Spec } from '../../model/resource.ts';
+import { canonicalDefault, canonicalValue } from '../compare/comparisons.ts';
+import { parseDuration } from '../model/duration.ts';
+import { type FieldTable, snakeCase } from '../model/field.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import type { Session } from '../model/kind.ts';
+import { quoted } from '../model/quoted.ts';
+import type { Spec } from '../model/resource.ts';
 
 /** The fields of the table that exist in the service, without those that only trueup uses. */
 export function wireFieldNames(fields: FieldTable): string[] {

@@ -2,13 +2,13 @@
  * The mount of a target's cluster-auth method: its path, the meaning of its answers, and the check that it belongs to this method.
  * A mount that does not exist, or is of another method, is never treated as empty.
  */
-import { type Answer, describeAnswer, WireError } from '../../model/http.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { Session } from '../../model/kind.ts';
-import { quoted } from '../../model/quoted.ts';
-import type { Dialect, Target } from '../../model/stack.ts';
-import { dialects } from '../dialects.ts';
-import { explainRefusal } from '../transport/service-conventions.ts';
+import { type Answer, describeAnswer, WireError } from '../model/http.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Session } from '../model/kind.ts';
+import { quoted } from '../model/quoted.ts';
+import type { Dialect, Target } from '../model/stack.ts';
+import { dialects } from './dialects.ts';
+import { explainRefusal } from './transport/service-conventions.ts';
 
 /** The specified default mount; a dialect may have another one. */
 const SPECIFIED_MOUNT = 'cluster';
