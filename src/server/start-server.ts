@@ -7,12 +7,9 @@
 import { randomUUID } from 'node:crypto';
 import { maxHeaderSize } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-
-import { type FastifyInstance, fastify } from 'fastify';
-
-import { type MovableClock, movableClock, serveAdmin } from './admin/admin-api.ts';
-import { FaultTable, injectFaults } from './admin/faults.ts';
-import type { ServedRoute } from './admin/fault-requests.ts';
+import { fastify, type FastifyInstance } from 'fastify';
+import { type MovableClock, movableClock, serveAdmin } from './admin-api.ts';
+import { FaultTable, injectFaults, type ServedRoute } from './faults.ts';
 import { deleteExpiredEvents } from './audit-trails/audit-trail.ts';
 import {
   answerBadPath,

@@ -4,10 +4,10 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
-import { addEvent, eventProblems, UnknownActorError } from '../audit-trails/added-events.ts';
-import { type AddedEvent, addedEventSchema } from '../audit-trails/event-schema.ts';
-import { schemaCheck } from '../kernel/check-schema.ts';
-import type { Database } from '../kernel/database.ts';
+import { addEvent, eventProblems, UnknownActorError } from './audit-trails/added-events.ts';
+import { type AddedEvent, addedEventSchema } from './audit-trails/event-schema.ts';
+import { schemaCheck } from './kernel/check-schema.ts';
+import type { Database } from './kernel/database.ts';
 import {
   badRequest,
   forbidden,
@@ -15,12 +15,11 @@ import {
   notFound,
   type PointedProblem,
   unauthorized,
-} from '../kernel/documents.ts';
-import { acceptJsonBodies, routeError, sendError } from '../kernel/json-api.ts';
-import { verbOf } from '../kernel/list-verb.ts';
-import { asObject, type BodyObject, MemberReader, readTimestamp } from '../kernel/request-body.ts';
-import { readFault, type ServedRoute, showFault } from './fault-requests.ts';
-import type { FaultTable } from './faults.ts';
+} from './kernel/documents.ts';
+import { acceptJsonBodies, routeError, sendError } from './kernel/json-api.ts';
+import { verbOf } from './kernel/list-verb.ts';
+import { asObject, type BodyObject, MemberReader, readTimestamp } from './kernel/request-body.ts';
+import { type FaultTable, readFault, type ServedRoute, showFault } from './faults.ts';
 
 /** What the admin API works on. */
 interface Administered {
