@@ -4,10 +4,15 @@
  */
 import { dump, load } from 'js-yaml';
 import { type Json, memberOf } from '../../model/json.ts';
-import { UnusualYaml } from '../edit/source-tree.ts';
-import { bareText } from '../edit/value-text.ts';
-import { jsonLikeSchema } from '../yaml/parse-documents.ts';
-import { byRank, changesDirection, doubleQuoted, schemaOfMember } from '../yaml/write-manifests.ts';
+import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
+import { bareText } from '../../manifest/edit/value-text.ts';
+import { jsonLikeSchema } from '../../manifest/yaml/parse-documents.ts';
+import {
+  byRank,
+  changesDirection,
+  doubleQuoted,
+  schemaOfMember,
+} from '../../manifest/yaml/write-manifests.ts';
 import type { BlockText, Collection, Entry, Line, Scalar } from './layout.ts';
 
 const step = '  ';
