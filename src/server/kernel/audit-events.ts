@@ -1,9 +1,10 @@
 /**
  * Writes events of the audit trail. An event is written in the transaction of the change that it records, so neither exists
- * without the other.
+ * without the other. A request that changes nothing, or is refused, records none. One that changes several things (the flat tags of many
+ * workspaces, the members of a team) records one for each. What is deleted with a team or a project is part of that event.
+ * Types and actions are those of wire/audit-trails 3, and in their style where that page names none.
  */
 import { randomUUID } from 'node:crypto';
-
 import type { Database } from './database.ts';
 import { stableId } from './identifiers.ts';
 import type { Services } from './services.ts';
