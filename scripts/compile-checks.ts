@@ -1,7 +1,7 @@
 /** Compiles every schema that trueup judges by ahead of time, as the module that takes the place of `precompiled-checks.ts`. */
 import { _ } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
-import { fleetSchema } from '../src/commands/fleet/fleet-file.ts';
+import { fleetSchema } from '../src/commands/fleet/fleet-schema.ts';
 import { kinds } from '../src/kinds/index.ts';
 import { makeCompiler, schemaKey } from '../src/manifest/schema/compile-schema.ts';
 import { headerSchema, manifestSchema, partialSpecSchema } from '../src/manifest/schema/manifest-schema.ts';

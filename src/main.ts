@@ -16,7 +16,7 @@ import {
   thisMachine,
   withoutCommands,
 } from './run/host.ts';
-import { fleetCheckOf } from './run/fleet-check.ts';
+import { fleetProcessOf } from './run/fleet-process.ts';
 import { kinds } from './kinds/index.ts';
 
 /** Streams that failed, because nobody reads them or the disk is full, with their errors. Such a failure ends no run. */
@@ -94,18 +94,20 @@ async function readStdin(max: number, stop: AbortSignal): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
+const now = steadyClock();
+
 const host: ProcessHost = {
   cwd: process.cwd(),
   env: process.env,
   machine: thisMachine,
-  now: steadyClock(),
+  now,
   newId: randomUUID,
   kinds,
   version: about.version,
   secrets,
   // The single executable has no script.
   program: process.argv[1] === process.execPath ? undefined : process.argv[1],
-  fleet: fleetCheckOf(process),
+  fleet: fleetProcessOf(process, now),
   stdout: output(process.stdout),
   stderr: output(process.stderr),
   interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,

@@ -22,4 +22,9 @@ export const fleetCodes = {
     class: 'invalid',
     fix: 'keep the ledger in git or PostgreSQL: no worker has the files of another machine',
   },
+  'fleet-freeze': {
+    title: 'A fleet applies nothing during a freeze',
+    class: 'failure',
+    fix: 'wait for its end, let one of the people in "except" of the freeze approve, or run "trueup ci apply" in CI',
+  },
 } as const satisfies CodeTable;

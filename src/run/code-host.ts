@@ -5,11 +5,10 @@ import type { CliHost } from './host.ts';
 import type { HostPlace } from './pull-request.ts';
 
 /** None of these tokens is printed or posted, also where a plan repeats one. */
-export function keepTokens(tokenEnv: string | undefined, { env, secrets }: CliHost): void {
-  for (const name of [tokenEnv ?? '', 'GITHUB_TOKEN', 'GITLAB_TOKEN', 'CI_JOB_TOKEN']) {
-    const value = env[name]?.trim();
-    if (value) secrets.keep(value);
-  }
+export function keepTokens(tokenEnv: string | undefined, { env, secrets, fleet }: CliHost): void {
+  const names = [tokenEnv ?? '', 'GITHUB_TOKEN', 'GITLAB_TOKEN', 'CI_JOB_TOKEN'];
+  for (const value of [fleet?.apply?.codeHostToken, ...names.map((name) => env[name])])
+    if (value?.trim()) secrets.keep(value.trim());
 }
 
 export interface CodeHostRun {

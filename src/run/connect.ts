@@ -25,7 +25,7 @@ import { quoted } from '../model/quoted.ts';
 import type { Dialect, Stack, Target } from '../model/stack.ts';
 import type { Deadline } from './stop-signals.ts';
 import { type Embedded, openEmbedded } from './embedded-service.ts';
-import { refuseForFleet, sharedRateOf, tellUser } from './fleet-check.ts';
+import { refuseForFleet, sharedRateOf, tellUser } from './fleet-process.ts';
 import type { CliHost } from './host.ts';
 import { requestJobJwt } from './job-jwt.ts';
 import { readSecret, secretStop, sourceToShow } from './read-secret.ts';

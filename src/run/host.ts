@@ -32,16 +32,33 @@ export interface Machine {
   isGone(pid: number): boolean;
 }
 
-/** What a worker of a fleet gives to the process that checks a stack. */
-export interface FleetCheck {
+/** What a worker of a fleet gives to the process that checks a stack, or applies it. */
+export interface FleetProcess {
   /** origins that the stack may connect to; undefined: any */
   readonly targets: ReadonlySet<string> | undefined;
-  /** The limit that it shares with all other checks. @param identity of a user of the API, without a secret in it */
+  /** The limit that it shares with all other ones. @param identity of a user of the API, without a secret in it */
   sharedRate(address: string, identity: string): SharedRate;
   /** Whether the worker wants to know whose token has this identity: several tokens of one user share one limit. */
   wantsUser(address: string, identity: string): Promise<boolean>;
   /** @param user its id; undefined when the service does not say */
   setUser(address: string, identity: string, user: string | undefined): void;
+  /** undefined in a process that checks */
+  readonly apply: FleetApply | undefined;
+}
+
+/** The apply of a stack by a worker of a fleet. */
+export interface FleetApply {
+  /** the same id for all attempts of the stack, and the number of this one */
+  readonly run: { readonly id: string; readonly attempt: number; readonly who: string };
+  /** in which only the approval of these people counts; `until` in milliseconds since 1970; undefined when nothing is frozen */
+  readonly freeze:
+    | { readonly name: string; readonly until: number; readonly except: readonly string[] }
+    | undefined;
+  readonly codeHostToken: string | undefined;
+  /** Whether no later attempt may have begun. It is asked before writes. */
+  mayWrite(): Promise<boolean>;
+  /** Tells the worker who approved what is applied. */
+  approvedBy(people: readonly string[]): void;
 }
 
 export interface ProcessHost {
@@ -74,7 +91,7 @@ export interface ProcessHost {
   /** Calls the handler for each SIGINT, SIGTERM or SIGHUP until the returned function is called. */
   onStop(handler: () => void): () => void;
   /** in a process that a worker of a fleet started */
-  readonly fleet?: FleetCheck | undefined;
+  readonly fleet?: FleetProcess | undefined;
   /** how failed requests are repeated; the default of src/api when absent */
   readonly retryPolicy?: Partial<RetryPolicy>;
 }

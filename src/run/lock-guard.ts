@@ -15,6 +15,8 @@ interface LeaseGuardOptions {
   readonly id: string;
   /** milliseconds; includes the time that the machine sleeps, so it may jump */
   readonly now: () => number;
+  /** Whether the worker of a fleet that started this run still has the stack; absent in other runs. */
+  readonly mayWrite?: (() => Promise<boolean>) | undefined;
   /** Called once, when the store is slow. @param seconds that the store took to answer */
   onSlow(seconds: number): void;
 }
@@ -57,14 +59,17 @@ export class LeaseGuard implements LockGuard {
   }
 
   async #readLock(): Promise<void> {
-    const { store, id, now } = this.#options;
+    const { store, id, now, mayWrite } = this.#options;
     // A read that ended with the run is repeated: a request in flight may have to be sent again, and needs an answer.
     const retry = (error: unknown) => {
       if (error instanceof WaitEnded) return store.readLock();
       throw error;
     };
-    const began = now();
     try {
+      // First, because it waits while the database of the fleet does not answer.
+      if ((await mayWrite?.()) === false)
+        this.#lost.abort(new LockLost('the fleet gave this stack to another worker'));
+      const began = now();
       const held = await store.readLock().catch(retry);
       if (held?.id !== id) this.#lost.abort(takenAway(held));
       this.#checkedAt = now();

@@ -141,7 +141,7 @@ function lockGuardOf(store: StackStore, { id }: LedgerLock, { host }: Terminal):
     host.stderr.write(
       `${store.place} takes ${seconds} s to answer: the lock of this run is checked before each write\n`,
     );
-  return new LeaseGuard({ store, id, now: host.now, onSlow });
+  return new LeaseGuard({ store, id, now: host.now, onSlow, mayWrite: host.fleet?.apply?.mayWrite });
 }
 
 /** The longest pause between two attempts to take the lock, in milliseconds. */

@@ -16,11 +16,13 @@ export function identifyRun({
   env,
   machine,
   newId,
-}: Pick<CliHost, 'env' | 'machine' | 'newId'>): RunIdentity {
+  fleet,
+}: Pick<CliHost, 'env' | 'fleet' | 'machine' | 'newId'>): RunIdentity {
   const { hostname, pid, pidNamespace, userName } = machine();
+  const local = { id: `local:${newId()}`, who: userName ?? 'unknown' };
   return {
-    ...(jobOf(env) ?? { id: `local:${newId()}` }),
-    who: actorOf(env) ?? userName ?? 'unknown',
+    // Nothing in the environment of a worker may vouch for an attempt of its fleet.
+    ...(fleet?.apply?.run ?? { ...local, ...jobOf(env), ...actorOf(env) }),
     where: hostname,
     pid,
     ...(pidNamespace === undefined ? {} : { pidNamespace }),
@@ -66,9 +68,10 @@ function attempt(text: string | undefined): Pick<CiJob, 'attempt'> {
   return text !== undefined && /^\d+$/.test(text) ? { attempt: Number(text) } : {};
 }
 
-function actorOf(env: Env): string | undefined {
+function actorOf(env: Env): { readonly who?: string } {
   const names = ['TRUEUP_ACTOR', 'GITHUB_ACTOR', 'GITLAB_USER_LOGIN', 'USER'];
-  return names.map((name) => env[name]).find((actor) => actor);
+  const who = names.map((name) => env[name]).find((actor) => actor);
+  return who ? { who } : {};
 }
 
 // When a plan was made and from which commit, as its file records it: whoever shows the plan later needs no guess.

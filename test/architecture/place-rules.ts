@@ -84,7 +84,7 @@ const homes: readonly Home[] = [
     homes: [
       'src/ledger/git/git-command.ts',
       'src/approvals/ssh-keygen.ts',
-      'src/commands/fleet/check-stack.ts',
+      'src/commands/fleet/stack-process.ts',
     ],
     because:
       'the programs that trueup starts are git, for what is kept in a ref, ssh-keygen, for signatures, and itself, for each stack of a fleet: what else it does is what its calls say',

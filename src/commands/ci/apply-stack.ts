@@ -20,6 +20,7 @@ import { CommandStop } from '../../run/command-stop.ts';
 import { connectToWrite } from '../../run/connect.ts';
 import { refuseProblems } from '../../run/consent.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import { respectFreeze } from '../../run/fleet-process.ts';
 import { stackArgument } from '../../run/load-manifests.ts';
 import { endAfter, lockingFor } from '../../run/lock.ts';
 import type { CliHost } from '../../run/host.ts';
@@ -186,6 +187,7 @@ async function decideAndApply(
     const about = planning.plan.changes.length === 0 ? undefined : await sources.branchWarning();
     if (about !== undefined) context.host.stderr.write(`${about}\n`);
     if (answer.is !== 'approved') return await refuse(answer, { planning, sources, ...applying });
+    if (planning.plan.changes.length > 0) respectFreeze(answer.approvals, context.host);
     return await apply(answer, { planning, prepared, sources, ...applying });
   } finally {
     await sources.close();

@@ -74,7 +74,8 @@ export function openHost({ flags, host, time }: HostInput): OpenHost | string {
   const place = findCodeHost(flags, host.env);
   if (place === undefined) return 'this is no job of GitHub Actions or GitLab CI';
   keepTokens(place.tokenEnv, host);
-  const token = host.env[place.tokenEnv]?.trim() ?? '';
+  // The worker of a fleet passes its token beside the environment, where no stack can name it.
+  const token = host.fleet?.apply?.codeHostToken ?? host.env[place.tokenEnv]?.trim() ?? '';
   if (token === '') return `the environment variable ${quoted(place.tokenEnv)} is not set`;
   const connection = { token, host, signal: time.runEnded, until: time.deadline.until };
   return { place, codeHost: connectToCodeHost(place, connection) };

@@ -1,15 +1,16 @@
 /**
- * The limits that one check shares with all others. Its process sends messages, because it does not know the database: it asks for start
+ * The limits that one check or apply shares with all others. Its process sends messages, because it does not know the database: it asks for start
  * times, and says what answers tell about the rate. Those are recorded together, about once a second.
  */
 import type { RatedAnswer } from '../../api/transport/rate.ts';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
-import type { RateAnswer, RateMessage } from '../../run/fleet-check.ts';
+import type { RateAnswer, RateMessage } from '../../run/fleet-process.ts';
 import {
   identityOf,
   isUserKnown,
   pauseRequests,
   type RateOwner,
+  type RequestPurpose,
   recordAnswers,
   recordUser,
   type StartTimes,
@@ -39,13 +40,15 @@ interface Observed {
 
 export class CheckRates {
   readonly #database: Database;
+  readonly #purpose: RequestPurpose;
   readonly #identities = new Map<string, Promise<string>>();
   readonly #observed = new Map<string, Observed>();
   /** Messages are answered one after the other: which user a token has must be known to all that follow. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(database: Database) {
+  constructor(database: Database, purpose: RequestPurpose) {
     this.#database = database;
+    this.#purpose = purpose;
   }
 
   /** @returns the answer to a question; never rejects */
@@ -107,7 +110,7 @@ export class CheckRates {
 
   #take(observed: Observed, count: number): Promise<StartTimes> {
     return this.#recorded(observed, (client) =>
-      takeStartTimes(client, { ...observed.owner, purpose: 'check', count }),
+      takeStartTimes(client, { ...observed.owner, purpose: this.#purpose, count }),
     );
   }
 

@@ -1,7 +1,7 @@
 /** What is kept of each check: a row for 30 days, and of each stack the report of its last complete check. */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { boundedReport } from '../../report/json/bounded-drift.ts';
-import type { CheckResult } from './check-result.ts';
+import type { CheckResult } from './check-stack.ts';
 import { noteDrift } from './drift-records.ts';
 import { noteEnd } from './schedule.ts';
 import type { RateOwner } from './request-rate.ts';

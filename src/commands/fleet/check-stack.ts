@@ -1,141 +1,124 @@
-/**
- * Checks one stack for drift, in a process of its own. It gets no environment variable but those that `fleet.yaml` grants it, and Node's
- * permission model keeps it from all files but those of its checkout and those that are granted. The start times of its requests come from
- * this process, so it knows nothing of the database.
- */
-import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { dirname, join, posix } from 'node:path';
-import type { RateAnswer, RateMessage } from '../../run/fleet-check.ts';
-import { type CheckResult, type EndedCheck, resultOf } from './check-result.ts';
-import { type Checkout, sshSettings } from './checkouts.ts';
-import type { FleetRepository } from './fleet-file.ts';
+/** Checks one stack for drift: what `trueup drift --format json` found, or why the check is not complete. */
+import { join } from 'node:path';
+import { compileSchema } from '../../manifest/schema/compile-schema.ts';
+import { jsonSchema } from '../../model/define-kind.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
+import { type DriftJson, driftSchema } from '../../report/json/drift-schema.ts';
+import type { CheckRates } from './check-rates.ts';
+import { type EndedProcess, runForStack, type StackWork } from './stack-process.ts';
 
-/** What all stacks get: how to find programs and services, and nothing that lets in. */
-const commonVariables = [
-  ...['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'],
-  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
-];
+export interface CheckResult {
+  /** why the check is not complete: what was read then says nothing about drift */
+  readonly error: string | undefined;
+  /** of the problem that ended it; absent where it had none of a code */
+  readonly errorCode?: string | undefined;
+  readonly summary: CheckSummary | undefined;
+  /** absent where the process printed none; of a check that is not complete, what it could read */
+  readonly report?: DriftJson | undefined;
+}
 
-/** Of the answers of a check, in bytes. */
-const maxOutput = 64 * 1024 * 1024;
+interface CheckSummary {
+  readonly stack: string;
+  /** resources that are not as they were last applied, or whose names refer to other objects */
+  readonly drifted: number;
+  /** resources that the files change */
+  readonly pending: number;
+}
+
+/** Characters: a stack says it, and every page shows it. */
+const longestError = 5000;
+
+/** PostgreSQL has no character NUL in texts: a check that had one would never be recorded. */
+function withoutNul(text: string): string {
+  return text.replaceAll('\0', '\ufffd');
+}
 
 /** Less than a job may take (`queueSettings`): a service that asks for a long wait fails the check, and keeps no slot of the worker. */
 const longestCheck = '20m';
 
-interface StackCheck {
-  readonly repository: FleetRepository;
-  readonly checkout: Checkout;
-  /** of the stack file, from the root of the repository */
-  readonly path: string;
-  /** path of trueup */
-  readonly program: string;
-  /** of the worker: the stack gets what it may */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** where temporary files of the check may be */
-  readonly folder: string;
-  /** ends the process */
-  readonly signal: AbortSignal;
-  /** answers what the process asks about limits of requests */
-  readonly rates: { answer(message: RateMessage): Promise<RateAnswer | undefined> };
-}
-
-export async function checkStack(check: StackCheck): Promise<CheckResult> {
-  const temporary = await mkdtemp(join(realpathSync(check.folder), 'check-'));
-  try {
-    const { code, output, errors } = await runDrift(check, temporary);
-    return resultOf({ code, output, errors });
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
-  }
-}
-
-function runDrift(check: StackCheck, temporary: string): Promise<EndedCheck> {
-  const { checkout, path, signal } = check;
-  const program = realpathSync(check.program);
-  const stack = join(checkout.directory, posix.dirname(path), posix.basename(path));
-  const child = fork(program, ['drift', stack, '--format', 'json', '--timeout', longestCheck], {
-    cwd: checkout.directory,
-    env: { ...grantedVariables(check), TMPDIR: temporary, TRUEUP_FLEET_CHECK: check.repository.name },
-    execArgv: permissionFlags(check, program, temporary),
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
-  const dispose = endWith(child, signal);
-  child.on('message', async (message: RateMessage) => {
-    const answer = await check.rates.answer(message);
-    if (answer !== undefined && child.connected) child.send(answer, () => {});
-  });
-  const read = { output: '', errors: '' };
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-    if (read.output.length < maxOutput) read.output += chunk;
-  });
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    if (read.errors.length < maxOutput) read.errors += chunk;
-  });
-  return new Promise<EndedCheck>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, ...read }));
-  }).finally(dispose);
-}
-
-/** Milliseconds that a process has to end before it is killed. */
+/** Milliseconds that a check has to end before it is killed. It writes nothing. */
 const killDelay = 3000;
 
-/** Ends the process with the signal, and kills one that does not end. @returns stops listening */
-function endWith(child: ChildProcess, signal: AbortSignal): () => void {
-  let timer: NodeJS.Timeout | undefined;
-  const end = () => {
-    child.kill('SIGTERM');
-    timer = setTimeout(() => child.kill('SIGKILL'), killDelay);
-  };
-  if (signal.aborted) end();
-  else signal.addEventListener('abort', end, { once: true });
-  return () => {
-    signal.removeEventListener('abort', end);
-    clearTimeout(timer);
-  };
+export async function checkStack({
+  rates,
+  ...work
+}: StackWork & { readonly rates: CheckRates }): Promise<CheckResult> {
+  return resultOf(
+    await runForStack({
+      ...{ ...work, killDelay },
+      args: [
+        'drift',
+        join(work.checkout.directory, work.path),
+        '--format',
+        'json',
+        '--timeout',
+        longestCheck,
+      ],
+      answer: async (message) => ('address' in message ? rates.answer(message) : undefined),
+    }),
+  );
 }
 
-function grantedVariables({ repository, env }: StackCheck): Record<string, string> {
-  const names = [...commonVariables, ...repository.variables];
-  const set = names.flatMap((name) => {
-    const value = env[name];
-    return value === undefined ? [] : [[name, value] as const];
+export function resultOf({ code, output, errors }: EndedProcess): CheckResult {
+  const answer = parsed(output);
+  const report = answer === undefined ? undefined : validReport(answer);
+  const found = { report, summary: report && summaryOf(report) };
+  // 3: drift was found.
+  if ((code === 0 || code === 3) && report !== undefined) return { error: undefined, ...found };
+  const { message, code: errorCode } = problemOf(answer, errors);
+  return { error: message ?? `the check ended with exit code ${code}`, errorCode, ...found };
+}
+
+/** Why a process did not do what it was started for, from its JSON, or else from the first line of its errors. */
+export function problemOf(answer: Json | undefined, errors: string): Partial<Problem> {
+  const problems = [...problemsIn(answer, 'problems'), ...problemsIn(answer, 'diagnostics')];
+  const [first] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  const said = first === undefined ? errors.trim().split('\n')[0] : `${first.message}${more}`;
+  return said ? { code: first?.code, message: withoutNul(said.slice(0, longestError)) } : {};
+}
+
+function summaryOf({ stack, drifted, changedNames, pending }: DriftJson): CheckSummary {
+  return { stack, drifted: driftedAddresses({ drifted, changedNames }).length, pending: pending.length };
+}
+
+/** Each resource once, in order. */
+export function driftedAddresses({
+  drifted,
+  changedNames,
+}: Pick<DriftJson, 'drifted' | 'changedNames'>): string[] {
+  return [...new Set([...drifted, ...changedNames].map(({ address }) => address))].sort();
+}
+
+interface Problem {
+  readonly code: string | undefined;
+  readonly message: string;
+}
+
+/** The errors of a list. */
+function problemsIn(answer: Json | undefined, member: string): Problem[] {
+  const list = isJsonObject(answer) ? answer[member] : undefined;
+  if (!Array.isArray(list)) return [];
+  return (list as readonly Json[]).flatMap((one) => {
+    if (!isJsonObject(one) || one['severity'] !== 'error' || typeof one['message'] !== 'string') return [];
+    const { code } = one;
+    return [{ code: typeof code === 'string' ? code : undefined, message: one['message'] }];
   });
-  const targets =
-    repository.targets === undefined ? {} : { TRUEUP_FLEET_TARGETS: repository.targets.join(' ') };
-  return { ...Object.fromEntries(set), ...gitSettings, ...sshSettings(repository), ...targets };
 }
 
-/** Git takes no folder of the checkout for a repository, whatever is in it. */
-const gitSettings = {
-  GIT_CONFIG_COUNT: '1',
-  GIT_CONFIG_KEY_0: 'safe.bareRepository',
-  GIT_CONFIG_VALUE_0: 'explicit',
-};
-
-function permissionFlags({ checkout, repository }: StackCheck, program: string, temporary: string): string[] {
-  const readable = [...programFolders(program), checkout.directory, temporary, ...repository.files];
-  return [
-    '--permission',
-    ...readable.map((path) => `--allow-fs-read=${path}`),
-    `--allow-fs-write=${temporary}`,
-    // It runs git, and the rules of policies in a worker.
-    '--allow-child-process',
-    '--allow-worker',
-    '--disable-warning=PERM0002',
-    '--disable-warning=PERM0006',
-  ];
+/** Rules of a stack run in the process that prints it: what they print must not pass for a report. */
+function validReport(answer: Json): DriftJson | undefined {
+  const check = compileSchema(driftSchema, () => jsonSchema(driftSchema));
+  return check(answer).length === 0 ? (answer as unknown as DriftJson) : undefined;
 }
 
-/** The folder of the program, and all folders from which it loads packages. */
-function programFolders(program: string): string[] {
-  const folder = dirname(program);
-  const found = [folder];
-  for (let at = folder; ; at = dirname(at)) {
-    for (const name of ['node_modules', 'package.json'])
-      if (existsSync(join(at, name))) found.push(join(at, name));
-    if (at === dirname(at)) return found;
+/** What a process printed as JSON; undefined when it printed something else. */
+export function parsed(output: string): Json | undefined {
+  try {
+    // Most have none, and are long.
+    if (!output.includes('\\u0000')) return JSON.parse(output) as Json;
+    return JSON.parse(output, (_, value) => (typeof value === 'string' ? withoutNul(value) : value)) as Json;
+  } catch {
+    return undefined;
   }
 }

@@ -84,6 +84,20 @@ export class Checkouts {
     }
   }
 
+  /** A checkout that nothing else uses, for as long as the work takes: an apply fetches the commits before it. */
+  async withOwn<T>(
+    repository: FleetRepository,
+    commit: string,
+    work: (checkout: Checkout) => Promise<T>,
+  ): Promise<T> {
+    const checkout = await this.#fetch(repository, commit);
+    try {
+      return await work(checkout);
+    } finally {
+      await rm(checkout.directory, { recursive: true, force: true });
+    }
+  }
+
   /** Removes the checkouts of other commits of the repository, but for those that are in use. They go the next time. */
   async keepOnly(repository: FleetRepository, commit: string): Promise<void> {
     const kept = keyOf(repository, commit);

@@ -11,6 +11,7 @@ import { noSignals } from '../../ledger/ledger-store.ts';
 import { messageOf } from '../../model/error-message.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import type { CliHost } from '../../run/host.ts';
+import { killDelay } from './apply/run-apply.ts';
 import { fleetTables, jobSchema } from './tables.ts';
 import { checkQueue } from './worker.ts';
 
@@ -28,8 +29,8 @@ const queueSettings = {
 /** Milliseconds that a statement for a page may take. */
 const longestRead = 20_000;
 
-/** Milliseconds in which the checks of a worker that ends must have ended: more than one has until it is killed. */
-const longestEnd = 6000;
+/** Milliseconds in which the checks and applies of a worker that ends must have ended: more than one has until it is killed. */
+const longestEnd = killDelay + 3000;
 
 export interface OpenDatabase {
   readonly boss: PgBoss;

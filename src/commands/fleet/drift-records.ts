@@ -7,7 +7,7 @@ import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { canonicalText, type Json } from '../../model/json.ts';
 import { boundedReport } from '../../report/json/bounded-drift.ts';
 import type { DriftJson } from '../../report/json/drift-schema.ts';
-import { driftedAddresses } from './check-result.ts';
+import { driftedAddresses } from './check-stack.ts';
 import type { StackId } from './stack-id.ts';
 
 /** More of them are not listed. */

@@ -110,7 +110,7 @@ export async function takeDue(
        where removed is null and repository = any($4) and (next_due <= least(trueup_fleet.now(), $5::timestamptz) or forced)
          and (queued_until is null or queued_until < trueup_fleet.now())
          and not ${isPausedSql('stacks')}
-       order by floor(phase * $3) <> $2, next_due for update skip locked limit $1
+       order by floor(phase * $3) <> $2, ${waitingSince} nulls last, next_due for update skip locked limit $1
      )
      update trueup_fleet.stacks as taken
      set queued_until = trueup_fleet.now() + make_interval(secs => ${longestCheck}), forced = false
@@ -120,6 +120,10 @@ export async function takeDue(
   );
   return [...probes, ...rows.map(({ repository, path }) => ({ repository, path }))];
 }
+
+/** As SQL: since when an apply waits that nothing keeps any more, such as a freeze that is over. Those come first, in their order. */
+const waitingSince = `(select since from trueup_fleet.waiting_applies as waiting
+  where waiting.repository = stacks.repository and waiting.path = stacks.path and until <= trueup_fleet.now())`;
 
 /** Stacks that a worker may take are due at once, whatever their phase: those of its shard. */
 export async function makeDue(
@@ -131,6 +135,14 @@ export async function makeDue(
      where removed is null and repository = any($1) and floor(phase * $2) = $3`,
     [repositories, of, index],
   );
+}
+
+/** One stack is due at once. */
+export async function makeStackDue(client: PostgresClient, { repository, path }: StackId): Promise<void> {
+  await client.query('update trueup_fleet.stacks set forced = true where repository = $1 and path = $2', [
+    repository,
+    path,
+  ]);
 }
 
 interface Started {

@@ -182,6 +182,37 @@ const migrations = [
      began timestamptz not null
    );
    alter table trueup_fleet.stacks add column started_tree text;`,
+  // Applies that began, and what keeps an apply of each stack from beginning. An open row with a lease belongs to one attempt alone.
+  `create table trueup_fleet.applies (
+     id bigint generated always as identity primary key,
+     repository text not null,
+     path text not null,
+     attempt bigint not null,
+     commit text not null,
+     started timestamptz not null,
+     leased_until timestamptz not null,
+     ended timestamptz,
+     outcome text,
+     reason text,
+     code text,
+     changes integer,
+     people text[] not null default '{}'
+   );
+   create unique index applies_open on trueup_fleet.applies (repository, path) where ended is null;
+   create index applies_of_stack on trueup_fleet.applies (repository, path, started);
+   create index applies_started on trueup_fleet.applies (started);
+   create table trueup_fleet.waiting_applies (
+     repository text not null,
+     path text not null,
+     since timestamptz not null,
+     because text not null,
+     reason text not null,
+     commit text not null,
+     until timestamptz,
+     failures integer not null default 0,
+     next_try timestamptz,
+     primary key (repository, path)
+   );`,
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

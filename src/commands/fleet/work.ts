@@ -10,12 +10,14 @@ import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { Output } from '../../run/progress.ts';
 import { listenForEnd } from '../../run/stop-signals.ts';
 import { type CommandContext, printWarnings, textOutput } from '../../run/terminal.ts';
+import type { Applied } from './apply/apply-after-check.ts';
 import { makeFolder } from './checkouts.ts';
 import { openDatabase, type OpenDatabase } from './database.ts';
-import type { CheckResult } from './check-result.ts';
+import type { CheckResult } from './check-stack.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { type KeptFleet, openFleetFile } from './kept-fleet.ts';
 import { nameOf } from './render.ts';
+import { printable } from '../../report/view/printable.ts';
 import type { Shard } from './schedule.ts';
 import type { StackId } from './stack-id.ts';
 import { FleetWorker } from './worker.ts';
@@ -74,6 +76,7 @@ export async function work(
         return file.fleet;
       },
       onCheck: counts.note,
+      onApply: counts.noteApply,
       clean: host.clean,
     });
     const loop = { worker, file, database, once, concurrency, signal: runEnded, now: host.now, onProblem };
@@ -98,7 +101,7 @@ export async function work(
     await database.close();
     counts.print();
     if (runEnded.aborted && once) return exitCodes.interrupted;
-    if (counts.failed > 0 || life.unread > 0) return exitCodes.error;
+    if (counts.failed > 0 || counts.failedApplies > 0 || life.unread > 0) return exitCodes.error;
     return counts.drifted > 0 ? exitCodes.drift : exitCodes.done;
   } finally {
     await closeAll(closing);
@@ -142,10 +145,28 @@ async function closeAll(closing: (() => Promise<void>)[]): Promise<void> {
   for (const close of closing.splice(0).reverse()) await close();
 }
 
-/** Counts the checks of a worker, and prints each. */
+function appliedText(applied: Applied): string {
+  if (applied.is === 'waits') return `not applied: ${printable(applied.wait.reason)}`;
+  const { outcome, reason = '', changes = 0, people } = applied.end;
+  if (outcome !== 'applied') return `the apply ${outcomeTexts[outcome]}: ${printable(reason)}`;
+  const approved = people.length === 0 ? '' : `, approved by ${people.map(quoted).join(' and ')}`;
+  return `${counted(changes, 'change')} applied${approved}`;
+}
+
+const outcomeTexts = {
+  partial: 'stopped halfway',
+  failed: 'failed',
+  interrupted: 'was interrupted',
+  lost: 'was lost',
+} as const;
+
+/** Counts the checks and applies of a worker, and prints each. */
 function countChecks(output: Output | undefined) {
-  const counts = { complete: 0, failed: 0, drifted: 0 };
+  const counts = { complete: 0, failed: 0, drifted: 0, applied: 0, failedApplies: 0, waiting: 0 };
   return {
+    get failedApplies() {
+      return counts.failedApplies;
+    },
     get failed() {
       return counts.failed;
     },
@@ -159,9 +180,20 @@ function countChecks(output: Output | undefined) {
       const found = drifted === 0 ? 'no drift' : `${counted(drifted, 'resource')} drifted`;
       output?.write(`${nameOf(stack)}: ${error === undefined ? found : `the check failed: ${error}`}\n`);
     },
+    noteApply: (stack: StackId, applied: Applied) => {
+      if (applied.is === 'waits') counts.waiting += 1;
+      else counts[applied.end.outcome === 'applied' ? 'applied' : 'failedApplies'] += 1;
+      output?.write(`${nameOf(stack)}: ${appliedText(applied)}\n`);
+    },
     print: () => {
       const all = counts.complete + counts.failed;
       output?.write(`${counted(all, 'check')}: ${counts.drifted} with drift, ${counts.failed} failed\n`);
+      const { applied, failedApplies, waiting } = counts;
+      const applies = applied + failedApplies + waiting;
+      if (applies > 0)
+        output?.write(
+          `${counted(applies, 'apply', 'applies')}: ${applied} done, ${waiting} waiting, ${failedApplies} failed\n`,
+        );
     },
   };
 }

@@ -1,15 +1,16 @@
 /**
- * A worker of a fleet: reads which stacks the repositories have, takes those that are due, and checks them. The schedule is a table
+ * A worker of a fleet: reads which stacks the repositories have, takes those that are due, and checks them. What `fleet.yaml` allows, it applies. The schedule is a table
  * of ours; pg-boss carries out the jobs, so that a job whose worker died is given to another one.
  */
 import type { Job, PgBoss } from 'pg-boss';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { messageOf } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
+import { type Applied, applyAfterCheck, type ApplyContext } from './apply/apply-after-check.ts';
 import { type Checkout, Checkouts } from './checkouts.ts';
 import { CheckRates } from './check-rates.ts';
 import { type FoundCheck, recordEnd } from './check-records.ts';
-import type { CheckResult } from './check-result.ts';
+import type { CheckResult } from './check-stack.ts';
 import { checkStack } from './check-stack.ts';
 import type { Fleet, FleetRepository } from './fleet-file.ts';
 import { jobSchema } from './tables.ts';
@@ -46,6 +47,7 @@ interface WorkerOptions {
   readonly signal: AbortSignal;
   /** told of each check that ended, and of each repository that cannot be read */
   readonly onCheck: (stack: StackId, result: CheckResult) => void;
+  readonly onApply: (stack: StackId, applied: Applied) => void;
   readonly onProblem: (message: string) => void;
   /** without the secrets that the worker knows */
   readonly clean: <T extends object>(value: T) => T;
@@ -196,9 +198,25 @@ export class FleetWorker {
       if (changes === undefined) return;
       onCheck(data, result);
       for (const change of changes) this.#options.onProblem(pauseMessage(change));
+      await this.#apply(data, result, { repository, attempt, claim: signal, signal: ends });
     } finally {
       this.#running -= 1;
     }
+  }
+
+  async #apply(
+    stack: StackId,
+    result: FoundCheck,
+    given: Pick<ApplyContext, 'repository' | 'attempt' | 'claim' | 'signal'>,
+  ): Promise<void> {
+    const { repository } = given;
+    const checkouts = this.#checkouts;
+    const applied = await applyAfterCheck(stack, result, {
+      ...{ ...this.#options, ...given },
+      newestCommit: () => checkouts.newest(repository),
+      withCheckout: (commit, work) => checkouts.withOwn(repository, commit, work),
+    });
+    if (applied !== undefined) this.#options.onApply(stack, applied);
   }
 
   async #run(
@@ -234,7 +252,7 @@ export class FleetWorker {
     { path, signal }: { readonly path: string; readonly signal: AbortSignal },
   ): Promise<FoundCheck> {
     const { database, env, folder, program } = this.#options;
-    const rates = new CheckRates(database);
+    const rates = new CheckRates(database, 'check');
     let found: CheckResult;
     try {
       found = await checkStack({ repository, checkout, path, program, env, folder, signal, rates });

@@ -1,7 +1,7 @@
 // What is kept of the drift of each stack, in a real PostgreSQL whose time the tests move.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordEnd } from '../../../src/commands/fleet/check-records.ts';
-import { type CheckResult, resultOf } from '../../../src/commands/fleet/check-result.ts';
+import { type CheckResult, resultOf } from '../../../src/commands/fleet/check-stack.ts';
 import { readOpenDrifts } from '../../../src/commands/fleet/drift-records.ts';
 import { noteStart, scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
 import { boundedReport } from '../../../src/report/json/bounded-drift.ts';

@@ -37,7 +37,7 @@ it.skipIf(bin === undefined)(
     const worker = (before: () => Promise<void> = async () => {}) =>
       new FleetWorker({
         fleet: {
-          ...{ name: 'acme', webhookSecret: undefined, channels: [], console: undefined },
+          ...{ name: 'acme', webhookSecret: undefined, channels: [], console: undefined, freezes: [] },
           repositories: [fleetRepository({ name: 'infra', url: remote.directory })],
         },
         database: {
@@ -50,7 +50,12 @@ it.skipIf(bin === undefined)(
           },
         },
         ...{ folder: temporaryFolder(), env: process.env, program: '', shard: undefined, concurrency: 1 },
-        ...{ signal: new AbortController().signal, onCheck: () => {}, onProblem: () => {} },
+        ...{
+          signal: new AbortController().signal,
+          onCheck: () => {},
+          onApply: () => {},
+          onProblem: () => {},
+        },
         clean: (value) => value,
       });
     const paths = async () => (await readStatus(client)).stacks.map(({ path }) => path);

@@ -1,5 +1,5 @@
 /** Reports of checks, as `trueup drift --format json` prints them. */
-import type { CheckResult } from '../../../src/commands/fleet/check-result.ts';
+import type { CheckResult } from '../../../src/commands/fleet/check-stack.ts';
 import type { DriftJson } from '../../../src/report/json/drift-schema.ts';
 
 export type DriftedJson = DriftJson['drifted'][number];

@@ -6,7 +6,7 @@ export function fleetRepository(
 ): FleetRepository {
   return {
     ...{ ref: 'main', stacks: ['**/trueup.yaml'], secondsOf: () => 900, ssh: undefined },
-    ...{ variables: [], files: [], targets: undefined },
+    ...{ variables: [], files: [], targets: undefined, apply: undefined },
     ...given,
   };
 }

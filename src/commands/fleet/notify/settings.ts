@@ -1,29 +1,9 @@
 /** Who is notified of drift: the part `notifications` of `fleet.yaml`, and the places that it names. */
 import { type Static, Type } from 'typebox';
-import { closed, text } from '../../../manifest/schema/place-schemas.ts';
+import { closed } from '../../../manifest/schema/place-schemas.ts';
 import { quoted } from '../../../model/quoted.ts';
-
-const environment = (description: string) =>
-  Type.Object(
-    {
-      env: Type.String({
-        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
-        patternErrorMessage: 'the name of an environment variable',
-        description: 'Environment variable of the worker. Stacks never get it',
-        examples: ['ISSUES_TOKEN'],
-      }),
-    },
-    { ...closed, description },
-  );
-
-const address = (description: string, example: string) =>
-  Type.String({
-    format: 'uri',
-    pattern: '^https?://',
-    patternErrorMessage: `an address such as ${example}`,
-    description,
-    examples: [example],
-  });
+import { type NamedRepository, readableVariables } from '../apply/settings.ts';
+import { address, codeHostApi, githubPlace, gitlabPlace, repositoryIn, workerSecret } from '../places.ts';
 
 export const notificationSchema = Type.Object(
   {
@@ -34,49 +14,24 @@ export const notificationSchema = Type.Object(
       examples: ['issues'],
     }),
     github: Type.Optional(
-      Type.Object(
-        {
-          url: Type.Optional(
-            address(
-              'Address of the API; https://api.github.com if not given',
-              'https://github.example.com/api/v3',
-            ),
-          ),
-          repository: Type.Optional(
-            Type.String({
-              pattern: '^[^/\\s]+/[^/\\s]+$',
-              patternErrorMessage: 'a repository as owner/name',
-              description: 'Repository of the issues; that of each stack if not given',
-              examples: ['acme/infra'],
-            }),
-          ),
-          token: environment('Token that may write issues'),
-        },
-        { ...closed, description: 'One issue for each stack with drift, in GitHub' },
+      githubPlace(
+        'One issue for each stack with drift, in GitHub',
+        'Repository of the issues; that of each stack if not given',
+        'Token that may write issues',
       ),
     ),
     gitlab: Type.Optional(
-      Type.Object(
-        {
-          url: Type.Optional(
-            address(
-              'Address of the API; https://gitlab.com/api/v4 if not given',
-              'https://gitlab.example.com/api/v4',
-            ),
-          ),
-          project: Type.Optional(
-            text('Project of the issues; that of each stack if not given', 'acme/infra'),
-          ),
-          token: environment('Token that may write issues'),
-        },
-        { ...closed, description: 'One issue for each stack with drift, in GitLab' },
+      gitlabPlace(
+        'One issue for each stack with drift, in GitLab',
+        'Project of the issues; that of each stack if not given',
+        'Token that may write issues',
       ),
     ),
     webhook: Type.Optional(
       Type.Object(
         {
           url: address('Where messages are posted as JSON', 'https://chat.example.com/hooks/trueup'),
-          secret: environment('Secret of the signature'),
+          secret: workerSecret('Secret of the signature', 'HOOK_SECRET'),
         },
         { ...closed, description: 'A signed message for each drift that begins, changes or ends' },
       ),
@@ -139,12 +94,6 @@ export interface Channel {
   readonly tellsPauses: boolean;
 }
 
-interface NamedRepository {
-  readonly name: string;
-  readonly url: string;
-  readonly variables?: readonly string[];
-}
-
 /** A mistake in one member of one notification. */
 interface Mistake {
   readonly index: number;
@@ -167,7 +116,7 @@ export function notificationMistakes(
     const unknown = wanted.find((one) => !repositories.some((repository) => repository.name === one));
     if (unknown !== undefined) return wrong('repositories', `there is no repository ${quoted(unknown)}`);
     const secret = secretOf(notification);
-    const granting = repositories.find(({ variables = [] }) => variables.includes(secret));
+    const granting = repositories.find((one) => readableVariables(one).includes(secret));
     if (granting !== undefined)
       return wrong(
         'name',
@@ -185,7 +134,7 @@ function placeMistake(
   const { github, gitlab } = notification;
   const member = github === undefined ? 'project' : 'repository';
   if (notification.webhook !== undefined || (github?.repository ?? gitlab?.project) !== undefined) return [];
-  const without = told(notification, repositories).find(({ url }) => placeIn(url) === undefined);
+  const without = told(notification, repositories).find(({ url }) => repositoryIn(url) === undefined);
   if (without === undefined) return [];
   return wrong(
     github === undefined ? 'gitlab' : 'github',
@@ -204,17 +153,6 @@ function secretOf({ github, gitlab, webhook }: NotificationDocument): string {
   return (github ?? gitlab)?.token.env ?? webhook?.secret.env ?? '';
 }
 
-/** `owner/name` in the address of a git repository: `https://host/owner/name.git` or `git@host:owner/name.git`. */
-function placeIn(url: string): string | undefined {
-  const path = /^(?:https?|ssh):\/\//.test(url)
-    ? URL.canParse(url)
-      ? new URL(url).pathname
-      : ''
-    : (/^[\w.-]+@[\w.-]+:(.+)$/.exec(url)?.[1] ?? '');
-  const place = path.replace(/^\/+/, '').replace(/(\.git)?\/*$/, '');
-  return place.includes('/') ? place : undefined;
-}
-
 export function channelsOf(
   notifications: readonly NotificationDocument[],
   repositories: readonly NamedRepository[],
@@ -229,11 +167,10 @@ export function channelsOf(
       const to = { is: 'webhook', url: webhook.url, secret } as const;
       return [{ ...shared, key: name, to, repositories: all.map((one) => one.name), tellsPauses: true }];
     }
-    const is = github === undefined ? 'gitlab' : 'github';
-    const usual = is === 'github' ? 'https://api.github.com' : 'https://gitlab.com/api/v4';
-    const url = ((github ?? gitlab)?.url ?? usual).replace(/\/+$/, '');
-    const given = github?.repository ?? gitlab?.project;
-    const byPlace = Map.groupBy(all, (one) => given ?? placeIn(one.url) ?? '');
+    const api = codeHostApi({ github, gitlab });
+    if (api === undefined) return [];
+    const { is, url, repository: given } = api;
+    const byPlace = Map.groupBy(all, (one) => given ?? repositoryIn(one.url) ?? '');
     return [...byPlace].map(([repository, some], index) => ({
       ...shared,
       key: `${name} ${repository}`,

@@ -1,0 +1,205 @@
+/**
+ * The applies of each stack, and why one waits. At most one attempt has an open row, with a lease: it writes only while it can renew the
+ * lease, and a later attempt begins only when the lease is over and the row is closed. All in times of the database.
+ */
+import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
+import type { StackId } from '../stack-id.ts';
+
+/** How an apply ended that wrote, or that may have written. */
+type Outcome = 'applied' | 'partial' | 'failed' | 'interrupted' | 'lost';
+
+/** Why nothing is applied now. */
+type WaitingFor = 'freeze' | 'approval' | 'guard' | 'lock' | 'retry';
+
+/** Seconds for which an attempt owns its stack without a renewal: longer than its process believes (`validity` in `fleet-process.ts`). */
+const leaseSeconds = 30;
+
+/** Days for which an apply is kept. */
+const daysKept = 365;
+
+interface Attempt {
+  /** of the check before it (`noteStart`) */
+  readonly attempt: string;
+  readonly commit: string;
+}
+
+type Begun =
+  | { readonly is: 'begun'; readonly id: string }
+  /** an earlier attempt may still write */
+  | { readonly is: 'leased' }
+  /** a later attempt has begun, or the stack was removed */
+  | { readonly is: 'replaced' };
+
+/** Begins an apply. Belongs into a transaction. */
+export async function beginApply(
+  client: PostgresClient,
+  { repository, path }: StackId,
+  { attempt, commit }: Attempt,
+): Promise<Begun> {
+  const { rows: stacks } = await client.query(
+    'select attempt::text from trueup_fleet.stacks where repository = $1 and path = $2 and removed is null for update',
+    [repository, path],
+  );
+  if (stacks[0]?.attempt !== attempt) return { is: 'replaced' };
+  const { rows: open } = await client.query(
+    `select id, leased_until > trueup_fleet.now() as leased from trueup_fleet.applies
+     where repository = $1 and path = $2 and ended is null for update`,
+    [repository, path],
+  );
+  if (open[0]?.leased === true) return { is: 'leased' };
+  if (open[0] !== undefined)
+    await client.query(
+      `update trueup_fleet.applies set ended = trueup_fleet.now(), outcome = 'lost', reason = 'its worker ended' where id = $1`,
+      [open[0].id],
+    );
+  const { rows } = await client.query(
+    `insert into trueup_fleet.applies (repository, path, attempt, commit, started, leased_until)
+     values ($1, $2, $3::bigint, $4, trueup_fleet.now(), trueup_fleet.now() + make_interval(secs => ${leaseSeconds}))
+     returning id::text`,
+    [repository, path, attempt, commit],
+  );
+  return { is: 'begun', id: String(rows[0]?.id) };
+}
+
+/** Renews the lease of an apply. @returns false when another attempt has begun */
+export async function renewLease(client: PostgresClient, id: string): Promise<boolean> {
+  const { rows } = await client.query(
+    `update trueup_fleet.applies set leased_until = trueup_fleet.now() + make_interval(secs => ${leaseSeconds})
+     where id = $1::bigint and ended is null returning id`,
+    [id],
+  );
+  return rows.length > 0;
+}
+
+export interface ApplyEnd {
+  readonly outcome: Outcome;
+  readonly reason?: string | undefined;
+  /** of the error */
+  readonly code?: string | undefined;
+  readonly changes?: number | undefined;
+  /** who approved it */
+  readonly people: readonly string[];
+}
+
+/** @returns false when another attempt has begun */
+export async function endApply(client: PostgresClient, id: string, end: ApplyEnd): Promise<boolean> {
+  const { outcome, reason = null, code = null, changes = null, people } = end;
+  const { rows } = await client.query(
+    `update trueup_fleet.applies set ended = trueup_fleet.now(), outcome = $2, reason = $3, code = $4,
+       changes = $5::integer, people = $6::text[]
+     where id = $1::bigint and ended is null returning id`,
+    [id, outcome, reason, code, changes, people],
+  );
+  await client.query(
+    `delete from trueup_fleet.applies where started < (select trueup_fleet.now() - make_interval(days => ${daysKept}))`,
+  );
+  return rows.length > 0;
+}
+
+/** Forgets an apply that was refused before it wrote: it waits. @returns false when another attempt has begun */
+export async function dropApply(client: PostgresClient, id: string): Promise<boolean> {
+  const { rows } = await client.query(
+    'delete from trueup_fleet.applies where id = $1::bigint and ended is null returning id',
+    [id],
+  );
+  return rows.length > 0;
+}
+
+/** Whether the last apply of this commit was cut short: what it began may end during a freeze. */
+export async function wasCutShort(
+  client: PostgresClient,
+  { repository, path }: StackId,
+  commit: string,
+): Promise<boolean> {
+  const { rows } = await client.query(
+    `select commit = $3 and coalesce(outcome, 'lost') in ('lost', 'interrupted') as cut from trueup_fleet.applies
+     where repository = $1 and path = $2 order by id desc limit 1`,
+    [repository, path, commit],
+  );
+  return rows[0]?.cut === true;
+}
+
+export interface Wait {
+  readonly for: WaitingFor;
+  /** a sentence without a full stop */
+  readonly reason: string;
+  readonly commit: string;
+  /** milliseconds since 1970: the stack is checked then at the latest, those first that wait the longest */
+  readonly until?: number | undefined;
+}
+
+/** A failed apply is tried again after so many intervals, at most. */
+const longestBackOff = 16;
+
+/** Records why nothing is applied. `since` stays as it is until something was applied, or nothing is left to apply. */
+export async function noteWait(
+  client: PostgresClient,
+  { repository, path }: StackId,
+  wait: Wait,
+): Promise<void> {
+  const { for: because, reason, commit, until } = wait;
+  const failures = `case when $4 <> 'retry' then 0 when waiting_applies.commit = $6 then waiting_applies.failures + 1 else 1 end`;
+  await client.query(
+    `insert into trueup_fleet.waiting_applies (repository, path, since, because, reason, commit, until, failures)
+     values ($1, $2, trueup_fleet.now(), $4, $5, $6, to_timestamp($3::double precision / 1000), case when $4 = 'retry' then 1 else 0 end)
+     on conflict (repository, path) do update set
+       because = excluded.because, reason = excluded.reason, commit = excluded.commit, until = excluded.until, failures = ${failures}`,
+    [repository, path, until ?? null, because, reason, commit],
+  );
+  await client.query(
+    `update trueup_fleet.waiting_applies as waiting set next_try = case when failures > 0 then trueup_fleet.now()
+       + make_interval(secs => seconds_between_checks * (least(power(2, least(failures, 10) - 1), ${longestBackOff}) - 0.5)) end
+     from trueup_fleet.stacks where waiting.repository = $1 and waiting.path = $2
+       and stacks.repository = waiting.repository and stacks.path = waiting.path`,
+    [repository, path],
+  );
+  if (until !== undefined)
+    await client.query(
+      `update trueup_fleet.stacks set next_due = least(next_due, to_timestamp($3::double precision / 1000))
+       where repository = $1 and path = $2`,
+      [repository, path, until],
+    );
+}
+
+/** Nothing is left to apply. */
+export async function endWait(client: PostgresClient, { repository, path }: StackId): Promise<void> {
+  await client.query('delete from trueup_fleet.waiting_applies where repository = $1 and path = $2', [
+    repository,
+    path,
+  ]);
+}
+
+/** Whether an apply of this commit that failed is not tried again yet. */
+export async function isBackingOff(
+  client: PostgresClient,
+  { repository, path }: StackId,
+  commit: string,
+): Promise<boolean> {
+  const { rows } = await client.query(
+    `select 1 from trueup_fleet.waiting_applies
+     where repository = $1 and path = $2 and commit = $3 and next_try > trueup_fleet.now()`,
+    [repository, path, commit],
+  );
+  return rows.length > 0;
+}
+
+/** One apply that waits. Times are in milliseconds since 1970. */
+export interface WaitingApply extends StackId {
+  readonly since: number;
+  readonly for: string;
+  readonly reason: string;
+  readonly until: number | undefined;
+}
+
+/** Of stacks that are in their repositories, those first that wait the longest. */
+export async function readWaits(client: PostgresClient): Promise<WaitingApply[]> {
+  const { rows } = await client.query(
+    `select repository, path, since, because, reason, coalesce(until, next_try) as until
+     from trueup_fleet.waiting_applies join trueup_fleet.stacks using (repository, path)
+     where removed is null order by since, repository, path`,
+  );
+  return rows.map(({ repository, path, since, because, reason, until }) => ({
+    ...{ repository, path, since: since.getTime(), for: because, reason },
+    until: until?.getTime(),
+  }));
+}

@@ -1,0 +1,100 @@
+/** Applies one stack with `trueup ci apply`, in a process of its own: only what was approved, and never past a guard or a policy. */
+import { join } from 'node:path';
+import { memberOf } from '../../../model/json.ts';
+import { exitCodes } from '../../../run/exit-codes.ts';
+import { type ApplyGrant, type ApplyMessage, fleetVariables } from '../../../run/fleet-process.ts';
+import type { CheckRates } from '../check-rates.ts';
+import { parsed, problemOf } from '../check-stack.ts';
+import { type EndedProcess, runForStack, type StackWork } from '../stack-process.ts';
+import type { ApplyEnd, Wait } from './apply-records.ts';
+import type { ApplySettings } from './settings.ts';
+
+/** With the check before it, less than a job may take (`queueSettings`). What is left then goes on with the next attempt. */
+const longestApply = '25m';
+
+/** Milliseconds that an apply has to end its requests and write its ledger, before it is killed. */
+export const killDelay = 30_000;
+
+interface ApplyWork extends StackWork {
+  readonly settings: ApplySettings;
+  readonly grant: ApplyGrant;
+  readonly rates: CheckRates;
+  /** Whether its attempt is still the newest one; undefined while the database does not answer. */
+  mayWrite(): Promise<boolean | undefined>;
+}
+
+/** What an apply ended with, or why nothing was written. */
+export type ApplyResult =
+  | { readonly is: 'ended'; readonly end: ApplyEnd }
+  | { readonly is: 'waits'; readonly wait: Omit<Wait, 'commit' | 'until'> };
+
+export async function applyStack({
+  settings,
+  grant,
+  rates,
+  mayWrite,
+  ...work
+}: ApplyWork): Promise<ApplyResult> {
+  const { codeHost } = settings;
+  let people: readonly string[] = [];
+  const answer = async (message: ApplyMessage) => {
+    if (message.do === 'may-write') return { id: message.id, mayWrite: await mayWrite() };
+    people = message.by;
+    return undefined;
+  };
+  const variables = [...settings.variables].map(([name, of]) => [name, work.env[of]] as const);
+  const ended = await runForStack({
+    ...{ ...work, killDelay, files: settings.files, args: argumentsOf(work, settings) },
+    variables: {
+      ...Object.fromEntries(variables),
+      [fleetVariables.apply]: JSON.stringify(grant),
+      [fleetVariables.codeHostToken]: codeHost && work.env[codeHost.secret],
+    },
+    answer: async (message) => ('address' in message ? rates.answer(message) : answer(message)),
+  });
+  return resultOf(ended, people);
+}
+
+function argumentsOf({ repository, checkout, path }: StackWork, { codeHost }: ApplySettings): string[] {
+  const place =
+    codeHost === undefined
+      ? []
+      : [
+          ...['--service', codeHost.is, '--url', codeHost.url],
+          ...[codeHost.is === 'github' ? '--repository' : '--project', codeHost.repository],
+        ];
+  return [
+    ...['ci', 'apply', join(checkout.directory, path), '--format', 'json', '--timeout', longestApply],
+    ...['--branch', repository.ref, ...place],
+  ];
+}
+
+function resultOf({ code, output, errors }: EndedProcess, people: readonly string[]): ApplyResult {
+  const answer = parsed(output);
+  const problem = problemOf(answer, errors);
+  const reason = problem.message ?? `the apply ended with exit code ${code}`;
+  const about = { reason, code: problem.code, people, ...changesIn(answer) };
+  switch (code) {
+    case exitCodes.done:
+      return { is: 'ended', end: { ...about, outcome: 'applied', reason: undefined, code: undefined } };
+    case exitCodes.partial:
+      return { is: 'ended', end: { ...about, outcome: 'partial' } };
+    case exitCodes.interrupted:
+    case null:
+      return { is: 'ended', end: { ...about, outcome: 'interrupted' } };
+    case exitCodes.blocked:
+      return { is: 'waits', wait: { for: 'guard', reason } };
+    case exitCodes.locked:
+      return { is: 'waits', wait: { for: 'lock', reason } };
+    default:
+      if (problem.code === 'not-approved') return { is: 'waits', wait: { for: 'approval', reason } };
+      if (problem.code === 'fleet-freeze') return { is: 'waits', wait: { for: 'freeze', reason } };
+      return { is: 'ended', end: { ...about, outcome: 'failed' } };
+  }
+}
+
+/** How many changes were carried out. */
+function changesIn(answer: ReturnType<typeof parsed>): { readonly changes?: number } {
+  const applied = memberOf(memberOf(answer, 'summary'), 'applied');
+  return typeof applied === 'number' ? { changes: applied } : {};
+}

@@ -1,0 +1,141 @@
+/** What a fleet may apply by itself: the part `apply` of a repository in `fleet.yaml`. */
+import picomatch from 'picomatch';
+import { type Static, Type } from 'typebox';
+import { closed } from '../../../manifest/schema/place-schemas.ts';
+import { quoted } from '../../../model/quoted.ts';
+import { codeHostApi, githubPlace, gitlabPlace, repositoryIn } from '../places.ts';
+
+/** The worker's own variables hold the address of its database and its logins. */
+export const grantedVariable = {
+  pattern: '^(?!TRUEUP_)[A-Za-z_][A-Za-z0-9_]*$',
+  patternErrorMessage: 'the name of an environment variable that does not begin with TRUEUP_',
+};
+
+export const stackPatterns = (description: string, example: readonly string[]) =>
+  Type.Array(
+    // Each pattern adds files: one that excludes would add all others.
+    Type.String({ pattern: '^[^!]', patternErrorMessage: 'a pattern without "!" in front' }),
+    { minItems: 1, description, examples: [example] },
+  );
+
+export const applySchema = Type.Object(
+  {
+    stacks: stackPatterns('Patterns of the stack files that workers apply, from the root of the repository', [
+      'teams/*/trueup.yaml',
+    ]),
+    revertDrift: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether drift alone is a reason to apply. If not, a commit is: its plan takes drift back, too. false if not given',
+      }),
+    ),
+    variables: Type.Optional(
+      Type.Record(Type.String(grantedVariable), Type.String(grantedVariable), {
+        description:
+          'Environment variables that only applies get, in the place of those of "variables": their names for the stack, and the variables of the worker that hold the values',
+        examples: [{ PLATFORM_TOKEN: 'PLATFORM_WRITE_TOKEN' }],
+      }),
+    ),
+    files: Type.Optional(
+      Type.Array(Type.String({ pattern: '^/', patternErrorMessage: 'an absolute path' }), {
+        description: 'Files of the worker that only applies may read',
+        examples: [['/run/secrets/platform-write-token']],
+      }),
+    ),
+    github: Type.Optional(
+      githubPlace(
+        'Where pull requests are approved, on GitHub',
+        'Repository of the pull requests; that of "url" of the repository if not given',
+        'Token that may read pull requests, and write comments',
+      ),
+    ),
+    gitlab: Type.Optional(
+      gitlabPlace(
+        'Where merge requests are approved, on GitLab',
+        'Project of the merge requests; that of "url" of the repository if not given',
+        'Token that may read merge requests, and write comments',
+      ),
+    ),
+  },
+  {
+    ...closed,
+    description:
+      'What workers apply by themselves, as "trueup ci apply" does: only approved plans. Nothing if not given',
+  },
+);
+
+type ApplyDocument = Static<typeof applySchema>;
+
+/** What workers may apply of one repository. */
+export interface ApplySettings {
+  /** @param path of the stack file, from the root of the repository */
+  includes(path: string): boolean;
+  readonly revertsDrift: boolean;
+  /** variables of the worker, by the names that stacks know */
+  readonly variables: ReadonlyMap<string, string>;
+  readonly files: readonly string[];
+  /** where pull requests are approved; undefined: only signatures approve */
+  readonly codeHost:
+    | {
+        readonly is: 'github' | 'gitlab';
+        /** of the API, without a trailing slash */
+        readonly url: string;
+        /** `owner/name`, or a project */
+        readonly repository: string;
+        /** name of the variable with the token */
+        readonly secret: string;
+      }
+    | undefined;
+}
+
+/** A repository of `fleet.yaml`, as far as its secrets and its code host are concerned. */
+export interface NamedRepository {
+  readonly name: string;
+  readonly url: string;
+  readonly variables?: readonly string[];
+  readonly apply?: ApplyDocument;
+}
+
+/** The variables of the worker that stacks of a repository can read, in checks or in applies. */
+export function readableVariables({ variables = [], apply }: Omit<NamedRepository, 'url'>): string[] {
+  return [...variables, ...Object.values(apply?.variables ?? {})];
+}
+
+interface Mistake {
+  readonly index: number;
+  readonly message: string;
+}
+
+export function applyMistakes(repositories: readonly NamedRepository[]): Mistake[] {
+  return repositories.flatMap(({ url, apply }, index) => {
+    if (apply === undefined) return [];
+    const wrong = (message: string): Mistake[] => [{ index, message }];
+    if (apply.github !== undefined && apply.gitlab !== undefined)
+      return wrong('pull requests are approved in one place: remove "github" or "gitlab"');
+    const api = codeHostApi(apply);
+    if (api === undefined) return [];
+    const granting = repositories.find((one) => readableVariables(one).includes(api.secret));
+    if (granting !== undefined)
+      return wrong(
+        `the stacks of repository ${quoted(granting.name)} may use ${quoted(api.secret)}, so they could write comments that approve: use another variable`,
+      );
+    if ((api.repository ?? repositoryIn(url)) === undefined)
+      return wrong(
+        `the address of the repository does not say where its pull requests are: add ${quoted(api.is === 'github' ? 'repository' : 'project')}`,
+      );
+    return [];
+  });
+}
+
+export function applySettingsOf({ url, apply }: NamedRepository): ApplySettings | undefined {
+  if (apply === undefined) return undefined;
+  const { stacks, revertDrift = false, variables = {}, files = [] } = apply;
+  const api = codeHostApi(apply);
+  return {
+    includes: picomatch([...stacks], { dot: true, flags: 's' }),
+    revertsDrift: revertDrift,
+    variables: new Map(Object.entries(variables)),
+    files,
+    codeHost: api && { ...api, repository: api.repository ?? repositoryIn(url) ?? '' },
+  };
+}

@@ -1,0 +1,166 @@
+/**
+ * A process that checks or applies one stack. It gets no environment variable but those that `fleet.yaml` grants it, and Node's permission
+ * model keeps it from all files but those of its checkout and those that are granted. The start times of its requests come from this
+ * process, so it knows nothing of the database.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import {
+  type ApplyAnswer,
+  type FleetMessage,
+  fleetVariables,
+  type RateAnswer,
+} from '../../run/fleet-process.ts';
+import { type Checkout, sshSettings } from './checkouts.ts';
+import type { FleetRepository } from './fleet-file.ts';
+
+/** What all stacks get: how to find programs and services, and nothing that lets in. */
+const commonVariables = [
+  ...['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
+];
+
+/** Of the answers of a process, in bytes. */
+const maxOutput = 64 * 1024 * 1024;
+
+/** What a worker passes to each process of a stack. */
+export interface StackWork {
+  readonly repository: FleetRepository;
+  readonly checkout: Pick<Checkout, 'directory'>;
+  /** of the stack file, from the root of the repository */
+  readonly path: string;
+  /** path of trueup */
+  readonly program: string;
+  /** of the worker: the stack gets what it may */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** where temporary files of the process may be */
+  readonly folder: string;
+  /** ends the process */
+  readonly signal: AbortSignal;
+}
+
+interface StackProcess extends StackWork {
+  /** arguments of trueup */
+  readonly args: readonly string[];
+  /** besides those that every process of the repository gets; undefined takes one away */
+  readonly variables?: Readonly<Record<string, string | undefined>>;
+  /** that it may read besides those of the repository */
+  readonly files?: readonly string[];
+  /** milliseconds that it has to end after the signal, until it is killed */
+  readonly killDelay: number;
+  /** answers what the process asks */
+  answer(message: FleetMessage): Promise<RateAnswer | ApplyAnswer | undefined>;
+}
+
+/** How a process ended. */
+export interface EndedProcess {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+export async function runForStack(work: StackProcess): Promise<EndedProcess> {
+  const temporary = await mkdtemp(join(realpathSync(work.folder), 'run-'));
+  try {
+    return await runProcess(work, temporary);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+function runProcess(work: StackProcess, temporary: string): Promise<EndedProcess> {
+  const { checkout, args, signal, killDelay } = work;
+  const program = realpathSync(work.program);
+  const child = fork(program, args, {
+    cwd: checkout.directory,
+    env: {
+      ...variablesOf(work),
+      TMPDIR: temporary,
+      [fleetVariables.repository]: work.repository.name,
+    },
+    execArgv: permissionFlags(work, program, temporary),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const dispose = endWith(child, signal, killDelay);
+  child.on('message', async (message: FleetMessage) => {
+    const answer = await work.answer(message);
+    if (answer !== undefined && child.connected) child.send(answer, () => {});
+  });
+  const read = { output: '', errors: '' };
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    if (read.output.length < maxOutput) read.output += chunk;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    if (read.errors.length < maxOutput) read.errors += chunk;
+  });
+  return new Promise<EndedProcess>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, ...read }));
+  }).finally(dispose);
+}
+
+/** Ends the process with the signal, and kills one that does not end. @returns stops listening */
+function endWith(child: ChildProcess, signal: AbortSignal, killDelay: number): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const end = () => {
+    child.kill('SIGTERM');
+    timer = setTimeout(() => child.kill('SIGKILL'), killDelay);
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  return () => {
+    signal.removeEventListener('abort', end);
+    clearTimeout(timer);
+  };
+}
+
+function variablesOf({ repository, env, variables = {} }: StackProcess): Record<string, string> {
+  const targets = { [fleetVariables.targets]: repository.targets?.join(' ') };
+  const granted = [...commonVariables, ...repository.variables].map((name) => [name, env[name]] as const);
+  const all = { ...Object.fromEntries(granted), ...variables, ...targets };
+  return Object.fromEntries(
+    [
+      ...Object.entries(all),
+      ...Object.entries(gitSettings),
+      ...Object.entries(sshSettings(repository)),
+    ].flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+/** Git takes no folder of the checkout for a repository, whatever is in it. */
+const gitSettings = {
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'safe.bareRepository',
+  GIT_CONFIG_VALUE_0: 'explicit',
+};
+
+function permissionFlags(
+  { checkout, repository, files = [] }: StackProcess,
+  program: string,
+  temporary: string,
+): string[] {
+  const readable = [...programFolders(program), checkout.directory, temporary, ...repository.files, ...files];
+  return [
+    '--permission',
+    ...readable.map((path) => `--allow-fs-read=${path}`),
+    `--allow-fs-write=${temporary}`,
+    // It runs git, and the rules of policies in a worker.
+    '--allow-child-process',
+    '--allow-worker',
+    '--disable-warning=PERM0002',
+    '--disable-warning=PERM0006',
+  ];
+}
+
+/** The folder of the program, and all folders from which it loads packages. */
+function programFolders(program: string): string[] {
+  const folder = dirname(program);
+  const found = [folder];
+  for (let at = folder; ; at = dirname(at)) {
+    for (const name of ['node_modules', 'package.json'])
+      if (existsSync(join(at, name))) found.push(join(at, name));
+    if (at === dirname(at)) return found;
+  }
+}

@@ -1,0 +1,276 @@
+/**
+ * The side of a process that a worker of a fleet started, to check one stack or to apply it. It shares the limits of requests with all other
+ * ones: the worker asks the database, whose address this process does not know. A token is sent as a hash.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TargetOptions } from '../api/open-target.ts';
+import type { RatedAnswer } from '../api/transport/rate.ts';
+import type { SharedRate } from '../api/transport/throttle.ts';
+import type { Approval } from '../model/approval.ts';
+import type { Reader } from '../model/http.ts';
+import { isJsonObject, memberOf } from '../model/json.ts';
+import { quoted } from '../model/quoted.ts';
+import type { Target } from '../model/stack.ts';
+import { CommandStop } from './command-stop.ts';
+import type { CliHost, FleetApply, FleetProcess } from './host.ts';
+
+/** Whose limit a message is about. */
+interface RateOwner {
+  /** of the API */
+  readonly address: string;
+  /** a hash of the token, or of the role of a login */
+  readonly identity: string;
+}
+
+/** From the process to its worker, about limits. Those with an id have an answer. */
+export type RateMessage = RateOwner &
+  (
+    | { readonly do: 'take'; readonly id: number; readonly count: number }
+    | { readonly do: 'wants-user'; readonly id: number }
+    | { readonly do: 'pause'; readonly milliseconds: number }
+    | { readonly do: 'observe'; readonly answer: RatedAnswer | undefined }
+    | { readonly do: 'set-user'; readonly user: string | undefined }
+  );
+
+/** About the right to write, and who gave it. */
+export type ApplyMessage =
+  | { readonly do: 'may-write'; readonly id: number }
+  | { readonly do: 'approved'; readonly by: readonly string[] };
+
+export type FleetMessage = RateMessage | ApplyMessage;
+
+/** From the worker. Only `take` has start times. */
+export interface RateAnswer {
+  readonly id: number;
+  readonly wantsUser?: boolean;
+  readonly count: number;
+  /** milliseconds to the first start time */
+  readonly wait: number;
+  readonly apart: number;
+}
+
+export interface ApplyAnswer {
+  readonly id: number;
+  /** whether the attempt of this process is still the newest one; undefined while the database does not answer */
+  readonly mayWrite: boolean | undefined;
+}
+
+type FleetAnswer = RateAnswer | ApplyAnswer;
+
+type ParentChannel = Pick<NodeJS.Process, 'connected' | 'env' | 'kill' | 'on' | 'pid'> & {
+  send?(message: FleetMessage): boolean;
+  readonly channel?: { ref(): void; unref(): void } | null | undefined;
+};
+
+/** The variables that a worker sets. Stacks cannot name them, and programs that this process starts do not get them. */
+export const fleetVariables = {
+  /** name of the repository */
+  repository: 'TRUEUP_FLEET_CHECK',
+  /** origins, with spaces between them */
+  targets: 'TRUEUP_FLEET_TARGETS',
+  /** an `ApplyGrant` as JSON */
+  apply: 'TRUEUP_FLEET_APPLY',
+  codeHostToken: 'TRUEUP_FLEET_CODE_HOST_TOKEN',
+} as const;
+
+/** What a worker tells the process of an apply. */
+export type ApplyGrant = Pick<FleetApply, 'run' | 'freeze'>;
+
+/** Undefined in a process that no worker started. @param now milliseconds, never back */
+export function fleetProcessOf(parent: ParentChannel, now: () => number): FleetProcess | undefined {
+  const { env } = parent;
+  if (!parent.connected || env[fleetVariables.repository] === undefined) return undefined;
+  const { targets, apply, codeHostToken } = takeVariables(env);
+  const channel = new WorkerChannel(parent);
+  return {
+    targets: targets === undefined ? undefined : new Set(targets.split(' ')),
+    wantsUser: async (address, identity) => {
+      const { wantsUser = false } = await channel.ask<RateAnswer>({ do: 'wants-user', address, identity });
+      return wantsUser;
+    },
+    setUser: (address, identity, user) => channel.tell({ do: 'set-user', address, identity, user }),
+    sharedRate: (address, identity) => ({
+      take: (count) => channel.ask<RateAnswer>({ do: 'take', count, address, identity }),
+      pause: (milliseconds) => channel.tell({ do: 'pause', milliseconds, address, identity }),
+      observe: (answer) => channel.tell({ do: 'observe', answer, address, identity }),
+    }),
+    apply: apply === undefined ? undefined : applyOf(JSON.parse(apply), { codeHostToken, channel, now }),
+  };
+}
+
+function takeVariables(env: NodeJS.ProcessEnv) {
+  const taken = {
+    targets: env[fleetVariables.targets],
+    apply: env[fleetVariables.apply],
+    codeHostToken: env[fleetVariables.codeHostToken],
+  };
+  for (const name of Object.values(fleetVariables)) delete env[name];
+  return taken;
+}
+
+/** A message that waits for its answer has a number. */
+type Question = FleetMessage extends infer M
+  ? M extends { readonly id: number }
+    ? Omit<M, 'id'>
+    : never
+  : never;
+
+class WorkerChannel {
+  readonly #parent: ParentChannel;
+  readonly #waiting = new Map<number, (answer: FleetAnswer) => void>();
+  #last = 0;
+  readonly #gone = new AbortController();
+
+  constructor(parent: ParentChannel) {
+    this.#parent = parent;
+    parent.on('message', (answer: FleetAnswer) => {
+      this.#waiting.get(answer.id)?.(answer);
+      this.#waiting.delete(answer.id);
+      if (this.#waiting.size === 0) parent.channel?.unref();
+    });
+    // Without its worker nobody reads what this process finds, and nobody says when its requests may start.
+    parent.on('disconnect', () => {
+      this.#gone.abort();
+      parent.kill(parent.pid, 'SIGTERM');
+    });
+    // An open channel must not keep the process alive, but a question must.
+    parent.channel?.unref();
+  }
+
+  /** aborts when the worker has ended: questions get no answer any more */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  tell(message: FleetMessage): void {
+    if (this.#parent.connected) this.#parent.send?.(message);
+  }
+
+  ask<A extends FleetAnswer>(question: Question): Promise<A> {
+    this.#last += 1;
+    const id = this.#last;
+    const answered = new Promise<A>((resolve) => this.#waiting.set(id, (answer) => resolve(answer as A)));
+    this.#parent.channel?.ref();
+    this.tell({ ...question, id } as FleetMessage);
+    return answered;
+  }
+}
+
+/**
+ * Milliseconds for which an answer that this attempt may write is valid when no later one arrives. The worker gives the stack to no other
+ * attempt for longer than this (`leaseSeconds`).
+ */
+const validity = 15_000;
+
+/** Milliseconds for which a write waits for a database that does not answer. */
+const longestWait = 300_000;
+
+interface Applying {
+  readonly codeHostToken: string | undefined;
+  readonly channel: WorkerChannel;
+  readonly now: () => number;
+}
+
+function applyOf({ run, freeze }: ApplyGrant, { codeHostToken, channel, now }: Applying): FleetApply {
+  // The worker wrote the lease when it began this attempt.
+  let validUntil = now() + validity;
+  const ask = async (): Promise<boolean | undefined> => {
+    const asked = now();
+    const gone = new Promise<undefined>((resolve) => {
+      if (channel.gone.aborted) resolve(undefined);
+      channel.gone.addEventListener('abort', () => resolve(undefined), { once: true });
+    });
+    const answer = await Promise.race([channel.ask<ApplyAnswer>({ do: 'may-write' }), gone]);
+    if (answer?.mayWrite === true) validUntil = asked + validity;
+    return answer?.mayWrite;
+  };
+  return {
+    ...{ run, freeze, codeHostToken },
+    mayWrite: async () => {
+      for (const began = now(); ; await pause(1000)) {
+        const mayWrite = await ask();
+        if (mayWrite !== undefined) return mayWrite;
+        if (now() < validUntil) return true;
+        if (channel.gone.aborted || now() - began > longestWait) return false;
+      }
+    },
+    approvedBy: (by) => channel.tell({ do: 'approved', by }),
+  };
+}
+
+// What a run asks of it.
+
+/** By the token, or by the role of a login, whose tokens are new each time. The embedded service has no limit. */
+export async function sharedRateOf(
+  { url, token: from }: Target,
+  token: TargetOptions['token'],
+  { fleet }: Pick<CliHost, 'fleet'>,
+): Promise<SharedRate | undefined> {
+  if (fleet === undefined || url === 'embedded') return undefined;
+  const login = loginOf(from);
+  const user = login === undefined ? await textOf(token) : `${login.mount} ${login.role}`;
+  return fleet.sharedRate(new URL(url).origin, identityOf(user));
+}
+
+/** Tells the worker whose token it is. Only the workspaces API has one limit for all tokens of a user. */
+export async function tellUser(
+  { url, service, token: from }: Target,
+  token: TargetOptions['token'],
+  { reader, fleet }: Pick<CliHost, 'fleet'> & { readonly reader: Reader },
+): Promise<void> {
+  if (fleet === undefined || url === 'embedded' || service !== 'workspaces' || loginOf(from) !== undefined)
+    return;
+  const identity = identityOf(await textOf(token));
+  const { origin } = new URL(url);
+  if (!(await fleet.wantsUser(origin, identity))) return;
+  // A service that does not answer says so again when the check reads from it.
+  const answer = await reader.get('/account/details').catch(() => undefined);
+  if (answer === undefined) return;
+  const user = memberOf(answer.body, 'data');
+  const { id } = answer.status === 200 && isJsonObject(user) ? user : {};
+  fleet.setUser(origin, identity, typeof id === 'string' ? id : undefined);
+}
+
+function loginOf(from: Target['token']) {
+  return from !== undefined && 'login' in from ? from.login : undefined;
+}
+
+async function textOf(token: TargetOptions['token']): Promise<string> {
+  return typeof token === 'function' ? await token('/') : '';
+}
+
+function identityOf(user: string): string {
+  return createHash('sha256').update(user).digest('hex');
+}
+
+/** Before anything of the target is read: its token must not be sent to an address that nobody allowed. */
+export function refuseForFleet({ name, url }: Target, { fleet }: Pick<CliHost, 'fleet'>): void {
+  if (fleet?.targets === undefined || url === 'embedded' || fleet.targets.has(new URL(url).origin)) return;
+  throw new CommandStop(
+    'fleet-target',
+    `target ${quoted(name)} is at ${new URL(url).origin}, which fleet.yaml does not allow to the stacks of this repository`,
+  );
+}
+
+/**
+ * Tells the worker who approved what is applied.
+ * @throws CommandStop during a freeze, if a plan has no approval of the people who may apply during it
+ */
+export function respectFreeze(
+  approvals: readonly Pick<Approval, 'by' | 'digest'>[],
+  { fleet }: Pick<CliHost, 'fleet'>,
+): void {
+  const { freeze, approvedBy } = fleet?.apply ?? {};
+  approvedBy?.([...new Set(approvals.map(({ by }) => by))]);
+  if (freeze === undefined) return;
+  // Code hosts do not tell upper and lower case apart.
+  const except = new Set(freeze.except.map((person) => person.toLowerCase()));
+  const byPlan = [...Map.groupBy(approvals, ({ digest }) => digest).values()];
+  const isExcepted = byPlan.every((some) => some.some(({ by }) => except.has(by.toLowerCase())));
+  if (byPlan.length > 0 && isExcepted) return;
+  throw new CommandStop(
+    'fleet-freeze',
+    `nothing was written: the freeze ${quoted(freeze.name)} lasts until ${new Date(freeze.until).toISOString()}, and until then only what ${freeze.except.map(quoted).join(' or ')} approved is applied`,
+  );
+}
