@@ -12,6 +12,7 @@ import {
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { type CommandContext, textOutput } from '../../run/terminal.ts';
+import { readWaits } from './apply/apply-records.ts';
 import { migrateDatabase, openDatabase } from './database.ts';
 import { readOpenDrifts } from './drift-records.ts';
 import { readUndelivered } from './notify/store.ts';
@@ -130,6 +131,7 @@ async function showStatus({ host, terminal }: CommandContext): Promise<ExitCode>
       ...(await readStatus(client)),
       problems: await readFleetProblems(client),
       drifts: await readOpenDrifts(client),
+      waits: await readWaits(client),
       pauses: await readPauses(client),
       undelivered: await readUndelivered(client),
     }));

@@ -3,11 +3,13 @@ import { counted, quoted } from '../../model/quoted.ts';
 import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
 import { printable } from '../../report/view/printable.ts';
 import { printJson, type Terminal, textOutput } from '../../run/terminal.ts';
+import type { WaitingApply } from './apply/apply-records.ts';
 import type { OpenDrift } from './drift-records.ts';
 import type { Undelivered } from './notify/store.ts';
 import type { StackStatus } from './schedule.ts';
 import type { StackId } from './stack-id.ts';
 import type { PausedTarget } from './target-pauses.ts';
+import { waitingWords } from './waiting-words.ts';
 
 type Standing = 'attention' | 'stale' | 'working' | 'in-sync';
 
@@ -29,12 +31,15 @@ interface FleetStatus {
   /** of fleet files, and the hosts of the workers that have them */
   readonly problems: readonly { readonly message: string; readonly hosts: readonly string[] }[];
   readonly drifts: readonly OpenDrift[];
+  /** those first that wait the longest */
+  readonly waits: readonly WaitingApply[];
   readonly pauses: readonly PausedTarget[];
   readonly undelivered: readonly Undelivered[];
 }
 
 export function printStatus(status: FleetStatus, terminal: Terminal): void {
-  const { now, stacks, problems, drifts } = status;
+  const { stacks, problems, waits } = status;
+  const recorded = recordsOf(status);
   const standings = stacks.map(standingOf);
   const count = (standing: Standing) => standings.filter((one) => one === standing).length;
   const summary = {
@@ -42,14 +47,13 @@ export function printStatus(status: FleetStatus, terminal: Terminal): void {
     attention: count('attention'),
     working: count('working'),
     inSync: count('in-sync'),
+    waitingApplies: waits.length,
   };
   printJson(terminal, (reported) =>
     renderJson({
       version: 1,
       summary,
-      stacks: stacks.map((stack, index) =>
-        jsonOf(stack, standings[index] ?? 'working', driftOf(stack, drifts)),
-      ),
+      stacks: stacks.map((stack, index) => jsonOf(stack, standings[index] ?? 'working', recorded(stack))),
       ...(problems.length === 0 ? {} : { fleetFile: problems }),
       ...troubleMembers(status),
       ...diagnosticsMember(reported),
@@ -57,16 +61,30 @@ export function printStatus(status: FleetStatus, terminal: Terminal): void {
   );
   const output = textOutput(terminal);
   if (output === undefined) return;
-  const { stale, attention, working, inSync } = summary;
+  const { stale, attention, working, inSync, waitingApplies } = summary;
+  const waiting = waitingApplies === 0 ? '' : `; ${counted(waitingApplies, 'apply waits', 'applies wait')}`;
   output.write(
-    `${counted(stacks.length, 'stack')}: ${stale} stale, ${attention} in need of attention, ${working} waiting for a first check, ${inSync} in sync\n`,
+    `${counted(stacks.length, 'stack')}: ${stale} stale, ${attention} in need of attention, ${working} waiting for a first check, ${inSync} in sync${waiting}\n`,
   );
   for (const { message, hosts } of problems)
     output.write(`  workers on ${hosts.map(printable).join(', ')}: ${printable(message)}\n`);
   for (const line of troubleLines(status)) output.write(`  ${line}\n`);
   const width = Math.max(0, ...stacks.map((stack) => nameOf(stack).length));
   for (const stack of stacks)
-    output.write(`  ${nameOf(stack).padEnd(width)}  ${describe(stack, now, driftOf(stack, drifts))}\n`);
+    output.write(`  ${nameOf(stack).padEnd(width)}  ${describe(stack, status.now, recorded(stack))}\n`);
+}
+
+/** What is recorded of a stack besides its checks. */
+interface Recorded {
+  readonly drift: OpenDrift | undefined;
+  readonly wait: WaitingApply | undefined;
+}
+
+function recordsOf({ drifts, waits }: FleetStatus): (stack: StackId) => Recorded {
+  const keyOf = ({ repository, path }: StackId) => JSON.stringify([repository, path]);
+  const driftsByStack = new Map(drifts.map((drift) => [keyOf(drift), drift]));
+  const waitsByStack = new Map(waits.map((wait) => [keyOf(wait), wait]));
+  return (stack) => ({ drift: driftsByStack.get(keyOf(stack)), wait: waitsByStack.get(keyOf(stack)) });
 }
 
 /** The name of a stack as text. Whoever named its folder chose the path, so control characters are escaped. */
@@ -74,7 +92,7 @@ export function nameOf({ repository, path }: StackId): string {
   return `${repository}/${quoted(path).slice(1, -1)}`;
 }
 
-function describe(stack: StackStatus, now: number, drift: OpenDrift | undefined): string {
+function describe(stack: StackStatus, now: number, { drift, wait }: Recorded): string {
   const { error, lastComplete, isStale, isRunning, failures } = stack;
   const { drifted = 0, pending = 0 } = (stack.summary ?? {}) as Found;
   const since = drift === undefined ? '' : ` (for ${ago(now - drift.opened)})`;
@@ -88,7 +106,11 @@ function describe(stack: StackStatus, now: number, drift: OpenDrift | undefined)
     error === undefined
       ? ''
       : `; ${failures === 1 ? 'the last check' : `the last ${failures} checks`} failed: ${error}`;
-  return `${isStale ? 'stale: ' : ''}${seen}${isRunning ? ' (a check runs)' : ''}${failed}`;
+  const waiting =
+    wait === undefined
+      ? ''
+      : `; apply ${waitingWords(wait.for)} since ${ago(now - wait.since)}: ${printable(wait.reason)}`;
+  return `${isStale ? 'stale: ' : ''}${seen}${isRunning ? ' (a check runs)' : ''}${failed}${waiting}`;
 }
 
 function ago(milliseconds: number): string {
@@ -98,7 +120,7 @@ function ago(milliseconds: number): string {
   return `${Math.round(seconds / 3600)} h`;
 }
 
-function jsonOf(stack: StackStatus, standing: Standing, drift: OpenDrift | undefined) {
+function jsonOf(stack: StackStatus, standing: Standing, { drift, wait }: Recorded) {
   const { repository, path, isRunning, failures, lastComplete, nextDue, commit, error } = stack;
   const { drifted, pending } = (stack.summary ?? {}) as Found;
   return {
@@ -110,11 +132,12 @@ function jsonOf(stack: StackStatus, standing: Standing, drift: OpenDrift | undef
     ...(drifted === undefined ? {} : { drifted }),
     ...(drift === undefined ? {} : { driftedSince: iso(drift.opened), driftChanged: iso(drift.changed) }),
     ...(pending === undefined ? {} : { pending }),
+    ...(wait === undefined ? {} : { apply: waitMember(wait) }),
   };
 }
 
-function driftOf(stack: StackId, drifts: readonly OpenDrift[]): OpenDrift | undefined {
-  return drifts.find(({ repository, path }) => repository === stack.repository && path === stack.path);
+function waitMember({ for: waitsFor, since, reason, until }: WaitingApply) {
+  return { waitsFor, since: iso(since), reason, ...(until === undefined ? {} : { until: iso(until) }) };
 }
 
 function iso(milliseconds: number): string {

@@ -1,8 +1,23 @@
 /** The schema of `fleet status --format json`; `schemas/fleet-status.schema.json` is generated from it. Members may be added. */
 import { Type } from 'typebox';
 import { closed, count, diagnosticSchema } from '../../report/json/plan-schema.ts';
+import { waitReasons } from './waiting-words.ts';
 
 const time = (description: string) => Type.String({ format: 'date-time', description });
+
+const waitingApply = Type.Object(
+  {
+    waitsFor: Type.Enum([...waitReasons], {
+      type: 'string',
+      description:
+        'freeze: its end; approval: that somebody approves the plan; guard: a guard or a policy stops it; lock: another run has the stack; retry: the last try failed',
+    }),
+    since: time('since when there is something to apply'),
+    reason: Type.String(),
+    until: Type.Optional(time('of the end of the freeze, or of the next try')),
+  },
+  closed,
+);
 
 const stack = Type.Object(
   {
@@ -25,6 +40,7 @@ const stack = Type.Object(
     driftedSince: Type.Optional(time('of the first check that found drift')),
     driftChanged: Type.Optional(time('of the last check that found other drift than the one before')),
     pending: Type.Optional(Type.Integer({ minimum: 0, description: 'resources that the files change' })),
+    apply: Type.Optional(waitingApply),
   },
   closed,
 );
@@ -53,7 +69,10 @@ const undelivered = Type.Object(
 export const fleetStatusSchema = Type.Object(
   {
     version: Type.Literal(1),
-    summary: Type.Object({ stale: count, attention: count, working: count, inSync: count }, closed),
+    summary: Type.Object(
+      { stale: count, attention: count, working: count, inSync: count, waitingApplies: count },
+      closed,
+    ),
     stacks: Type.Array(stack),
     fleetFile: Type.Optional(
       Type.Array(Type.Object({ message: Type.String(), hosts: Type.Array(Type.String()) }, closed), {

@@ -49,7 +49,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     };
     const terminal = { format: 'text', host: { stdout } };
     printStatus(
-      { ...(await readStatus(client)), problems: [], drifts: [], pauses: [], undelivered: [] },
+      { ...(await readStatus(client)), problems: [], drifts: [], waits: [], pauses: [], undelivered: [] },
       terminal as never,
     );
     expect(said).toContain(
