@@ -235,7 +235,8 @@ describe('on an older Node', () => {
   });
 });
 
-// The bundle holds schemas that were compiled ahead of time; the source compiles them when they are needed.
+// The bundle holds schemas that were compiled ahead of time, and the thread of policies as a text; the source compiles them and loads it from
+// a file.
 describe('a broken stack is explained as it is by the source', () => {
   const stack = (spec: string) =>
     `apiVersion: trueup.dev/v1\nkind: Stack\nmetadata: { name: broken }\nspec: ${spec}\n`;
@@ -254,6 +255,11 @@ describe('a broken stack is explained as it is by the source', () => {
       'manifests of every kind with a field that nobody knows, and one of no kind',
       stack(`{ manifests: [m.yaml], targets: ${targets} }`),
       [...kinds.keys(), 'Workspaces'].map((kind) => manifest(kind, '{ nme: 1, "": {} }')).join(''),
+    ],
+    [
+      'a policy with a rule that is none',
+      stack(`{ manifests: [], policies: { files: [m.yaml] }, targets: ${targets} }`),
+      manifest('Policy', '{ severity: deny, rule: "resource.nme ==" }'),
     ],
   ])('%s', async (_, stackText, manifests) => {
     const folder = mkdtempSync(join(elsewhere, 'broken-'));
