@@ -121,7 +121,7 @@ const commands: readonly ListedCommand[] = [
     usage: 'drift [path]',
     group: 'daily',
     about: 'Shows what was changed outside of trueup since the last apply',
-    load: () => import('./commands/drift/command.ts'),
+    load: () => import('./commands/drift.ts'),
   },
   {
     usage: 'accept [address...]',

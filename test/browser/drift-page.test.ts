@@ -1,6 +1,6 @@
 // The page of a drift in a real browser.
 import { expect, it } from 'vitest';
-import { renderDriftHtml } from '../../src/commands/drift/render-html.ts';
+import { renderDriftHtml } from '../../src/report/html/drift.ts';
 import { describeInBrowser, openPage } from '../support/browser/chromium.ts';
 import { showHtml } from '../support/browser/open-report.ts';
 import { now, smallDrift } from '../support/report/sample-drift.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderDriftHtml } from '../../../src/commands/drift/render-html.ts';
+import { renderDriftHtml } from '../../../src/report/html/drift.ts';
 import type { ReportView } from '../../../src/report/html/report-view.ts';
 import { htmlAttack } from '../../support/report/html-attacks.ts';
 import { drift, hostileDrift, now, sample, smallDrift } from '../../support/report/sample-drift.ts';

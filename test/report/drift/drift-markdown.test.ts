@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Drift } from '../../../src/model/drift.ts';
-import { renderDriftMarkdown } from '../../../src/commands/drift/render-markdown.ts';
+import { renderDriftMarkdown } from '../../../src/report/markdown/drift.ts';
 import { markdownAttack } from '../../support/report/markdown-attacks.ts';
 import { activeIn } from '../../support/report/rendered-markdown.ts';
 import { drift, hostileDrift, now, sample, smallDrift } from '../../support/report/sample-drift.ts';

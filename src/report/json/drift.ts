@@ -9,7 +9,7 @@ import type {
   PendingResource,
   Unmanaged,
 } from '../../model/drift.ts';
-import type { DriftJson } from '../../report/json/drift-schema.ts';
+import type { DriftJson } from './drift-schema.ts';
 import {
   coverageJson,
   fieldJson,
@@ -18,14 +18,8 @@ import {
   partMember,
   safeField,
   targetsJson,
-} from '../../report/json/plan.ts';
-import {
-  addressMembers,
-  diagnosticJson,
-  diagnosticsMember,
-  placeMember,
-  renderJson,
-} from '../../report/json/render-json.ts';
+} from './plan.ts';
+import { addressMembers, diagnosticJson, diagnosticsMember, placeMember, renderJson } from './render-json.ts';
 
 interface DriftJsonOptions {
   /** diagnostics of the command */

@@ -2,16 +2,16 @@
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { Drift, DriftedResource, MovedField, PendingResource } from '../../model/drift.ts';
 import { counted, quotedUnlessPlain } from '../../model/quoted.ts';
-import { formatPlace } from '../../report/text/change.ts';
-import { problemViews } from '../../report/html/diagnostics.ts';
-import { htmlDocument } from '../../report/html/document.ts';
-import { fieldLines, limitViews, noticeView, targetFacts } from '../../report/html/plan.ts';
-import type { ActionView, ChangeView, PlanView, Statement } from '../../report/html/report-view.ts';
-import { fieldViews } from '../../report/view/field.ts';
-import { lastModifiedLines } from '../../report/view/last-modified.ts';
-import { coverageRows, partDetails, selectionText } from '../../report/view/plan-summary.ts';
-import { printable } from '../../report/view/printable.ts';
-import { driftReasons, driftSummary, nextStepOf, pendingWords } from './render.ts';
+import { formatPlace } from '../text/change.ts';
+import { problemViews } from './diagnostics.ts';
+import { htmlDocument } from './document.ts';
+import { fieldLines, limitViews, noticeView, targetFacts } from './plan.ts';
+import type { ActionView, ChangeView, PlanView, Statement } from './report-view.ts';
+import { fieldViews } from '../view/field.ts';
+import { lastModifiedLines } from '../view/last-modified.ts';
+import { coverageRows, partDetails, selectionText } from '../view/plan-summary.ts';
+import { printable } from '../view/printable.ts';
+import { driftReasons, driftSummary, nextStepOf, pendingWords } from '../text/drift.ts';
 
 interface DriftHtmlOptions {
   /** problems of the command that are no part of the drift */

@@ -3,10 +3,10 @@
  * change. Sends what a plan sends, takes no lock, and exits with 3 on drift.
  */
 import { type Command, Option } from 'commander';
-import type { Drift } from '../../model/drift.ts';
-import { buildPlan } from '../../plan/build-plan.ts';
-import { findDrift } from '../../plan/find-drift.ts';
-import { driftWithAuthors } from '../../plan/last-modified.ts';
+import type { Drift } from '../model/drift.ts';
+import { buildPlan } from '../plan/build-plan.ts';
+import { findDrift } from '../plan/find-drift.ts';
+import { driftWithAuthors } from '../plan/last-modified.ts';
 import {
   addExamples,
   type CommandEnd,
@@ -18,19 +18,19 @@ import {
   timeoutOption,
   traceOption,
   timeParser,
-} from '../../run/command-options.ts';
-import { cleanDiagnostics, type CommandContext, printDocument, type Terminal } from '../../run/terminal.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from '../../run/exit-codes.ts';
-import type { CliHost } from '../../run/host.ts';
-import { askTrails } from '../../run/last-modified.ts';
-import { stackArgument } from '../../run/load-manifests.ts';
-import { readPlanInput } from '../../run/make-plan.ts';
-import { choosePart } from '../../run/selection/choose-part.ts';
-import { runToRead } from '../../run/prepare-run.ts';
-import { raceStop } from '../../run/stop-signals.ts';
-import { renderDriftMarkdown } from './render-markdown.ts';
-import { renderDriftJson } from './render-json.ts';
-import { renderDrift } from './render.ts';
+} from '../run/command-options.ts';
+import { cleanDiagnostics, type CommandContext, printDocument, type Terminal } from '../run/terminal.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../run/exit-codes.ts';
+import type { CliHost } from '../run/host.ts';
+import { askTrails } from '../run/last-modified.ts';
+import { stackArgument } from '../run/load-manifests.ts';
+import { readPlanInput } from '../run/make-plan.ts';
+import { choosePart } from '../run/selection/choose-part.ts';
+import { runToRead } from '../run/prepare-run.ts';
+import { raceStop } from '../run/stop-signals.ts';
+import { renderDriftMarkdown } from '../report/markdown/drift.ts';
+import { renderDriftJson } from '../report/json/drift.ts';
+import { renderDrift } from '../report/text/drift.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
@@ -105,7 +105,7 @@ function printDrift(terminal: Terminal, found: Drift, stack: string | undefined)
   printDocument(terminal, {
     json: (diagnostics) => renderDriftJson(found, { diagnostics, clean: host.clean }),
     html: async (diagnostics) => {
-      const { renderDriftHtml } = await import('./render-html.ts');
+      const { renderDriftHtml } = await import('../report/html/drift.ts');
       return renderDriftHtml(host.clean(shown), { diagnostics, now: host.now(), stack });
     },
     markdown: (diagnostics) =>

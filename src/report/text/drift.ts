@@ -6,9 +6,9 @@ import { type Address, formatAddress } from '../../model/address.ts';
 import { hasErrors, type Place } from '../../model/diagnostic.ts';
 import type { Drift, DriftedName, DriftedResource, MovedField, PendingResource } from '../../model/drift.ts';
 import { counted, quoted, quotedUnlessPlain } from '../../model/quoted.ts';
-import { formatPlace, type PlanLayout, withLastModified } from '../../report/text/change.ts';
-import { fieldLines } from '../../report/text/field.ts';
-import { columns, indent, labelled, pad, type Paint, wrap } from '../../report/text/layout.ts';
+import { formatPlace, type PlanLayout, withLastModified } from './change.ts';
+import { fieldLines } from './field.ts';
+import { columns, indent, labelled, pad, type Paint, wrap } from './layout.ts';
 import {
   coverageLines,
   limitSections,
@@ -17,10 +17,10 @@ import {
   problemLines,
   selectionLines,
   targetHeading,
-} from '../../report/text/plan.ts';
-import { fieldViews } from '../../report/view/field.ts';
-import { incompleteReasons, withoutSelection } from '../../report/view/plan-summary.ts';
-import { printable } from '../../report/view/printable.ts';
+} from './plan.ts';
+import { fieldViews } from '../view/field.ts';
+import { incompleteReasons, withoutSelection } from '../view/plan-summary.ts';
+import { printable } from '../view/printable.ts';
 
 interface DriftTextOptions {
   readonly paint: Paint;

@@ -14,15 +14,15 @@ import type {
 } from '../../model/drift.ts';
 import type { LastModified } from '../../model/audit-trail.ts';
 import { type Address, formatAddress } from '../../model/address.ts';
-import { formatPath } from '../../report/view/field.ts';
-import { block, fieldDiff } from '../../report/markdown/changes.ts';
+import { formatPath } from '../view/field.ts';
+import { block, fieldDiff } from './changes.ts';
 import {
   coverageSection,
   diagnosticsSection,
   limitsSection,
   noticesSection,
   reasonsSection,
-} from '../../report/markdown/sections.ts';
+} from './sections.ts';
 import {
   bytesOf,
   code,
@@ -32,11 +32,11 @@ import {
   type Section,
   sentence,
   tableRow,
-} from '../../report/markdown/escape.ts';
-import { formatPlace } from '../../report/text/change.ts';
-import { lastModifiedLines } from '../../report/view/last-modified.ts';
-import { partCounts, partDetails } from '../../report/view/plan-summary.ts';
-import { driftReasons, driftSummary, namesHeading, nextStepOf } from './render.ts';
+} from './escape.ts';
+import { formatPlace } from '../text/change.ts';
+import { lastModifiedLines } from '../view/last-modified.ts';
+import { partCounts, partDetails } from '../view/plan-summary.ts';
+import { driftReasons, driftSummary, namesHeading, nextStepOf } from '../text/drift.ts';
 
 interface DriftMarkdownOptions {
   /** problems of the command that are no part of the drift */
