@@ -10,7 +10,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { fastify, type FastifyInstance } from 'fastify';
 import { type MovableClock, movableClock, serveAdmin } from './admin-api.ts';
 import { FaultTable, injectFaults, type ServedRoute } from './faults.ts';
-import { deleteExpiredEvents } from './audit-trails/audit-trail.ts';
+import { deleteExpiredEvents } from './workspaces/audit-trail.ts';
 import {
   answerBadPath,
   CLUSTER_AUTH_ROUTE,

@@ -2,7 +2,7 @@
  * Every endpoint below /api/v2 and every file behind a signed link. A resource in one file has its table there; the
  * tables of resources that span several files are here.
  */
-import { AUDIT_TRAIL_ENDPOINTS } from './audit-trails/audit-trail.ts';
+import { AUDIT_TRAIL_ENDPOINTS } from './workspaces/audit-trail.ts';
 import { type Endpoint, type Handler, type Method, NO_CONTENT, on, recordedRead } from './kernel/endpoint.ts';
 import type { Services } from './kernel/services.ts';
 import type { StoredFile } from './kernel/signed-links.ts';

@@ -4,7 +4,7 @@
  * Ids may be given; those left out follow from the names, so they are the same in every database.
  */
 import { type Static, type TProperties, Type } from 'typebox';
-import { addedEventSchema } from '../audit-trails/event-schema.ts';
+import { addedEventSchema } from '../workspaces/audit-event-schema.ts';
 import { CAPABILITIES } from '../cluster-auth/policy-rules.ts';
 import { anyText, closed, count, description, flag, shortName, text, time } from '../kernel/schema-parts.ts';
 import { NAME_LIMIT } from '../kernel/request-body.ts';

@@ -3,7 +3,7 @@
  * project and its creator as an owner.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
-import { keepTrailTokens } from '../audit-trails/audit-trail.ts';
+import { keepTrailTokens } from './audit-trail.ts';
 import { type Caller, OWNERS_TEAM } from '../kernel/caller.ts';
 import type { SqlParameters } from '../kernel/database.ts';
 import { invalid, notFound, type PointedProblem } from '../kernel/documents.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { AddedEvent } from '../../../src/server/audit-trails/event-schema.ts';
+import type { AddedEvent } from '../../../src/server/workspaces/audit-event-schema.ts';
 import { readSeed } from '../../../src/server/seed/read-seed.ts';
 import { serveWithAdmin } from '../../support/server/admin-client.ts';
 import { trailOf } from '../../support/server/audit-trails/read-trail.ts';

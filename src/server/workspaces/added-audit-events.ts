@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { insertEvent, SERVICE_ITSELF } from '../kernel/audit-events.ts';
 import { type SchemaCheck, schemaCheck } from '../kernel/check-schema.ts';
 import type { Database } from '../kernel/database.ts';
-import { type AddedEvent, EVENT_KINDS } from './event-schema.ts';
+import { type AddedEvent, EVENT_KINDS } from './audit-event-schema.ts';
 
 /** Names a user who does not exist. */
 export class UnknownActorError extends Error {
