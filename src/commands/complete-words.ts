@@ -161,6 +161,8 @@ function pathOf(command: Command): string {
   return above + command.name();
 }
 
+// The values that a flag or an argument takes: fixed ones, and names of the stack, which are read from its manifests offline.
+
 /** What the shell completes by itself, where there is no other value. */
 type Files = 'files' | 'directories';
 

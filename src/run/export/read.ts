@@ -14,8 +14,7 @@ import type { LiveResource } from '../../model/resource.ts';
 import type { Stack, Target } from '../../model/stack.ts';
 import { printable } from '../../report/view/printable.ts';
 import type { ConnectedTarget } from '../connect.ts';
-import type { LiveProjects } from '../selection/live-projects.ts';
-import { hasTag, type LiveSelection } from '../selection/select-live.ts';
+import { hasTag, type LiveProjects, type LiveSelection } from '../selection/select-live.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The parents of one target, and which of them are to be written. */

@@ -14,8 +14,14 @@ import { matchesPattern } from '../../model/name-pattern.ts';
 import type { ChosenPart } from '../../model/part.ts';
 import type { DesiredResource, Spec } from '../../model/resource.ts';
 import { CommandStop } from '../command-stop.ts';
-import { nearAddresses, nearTexts } from './near-matches.ts';
-import { invalidSelector, matchesNothing, namesOneKind, type Selector } from './selectors.ts';
+import {
+  invalidSelector,
+  matchesNothing,
+  namesOneKind,
+  nearAddresses,
+  nearTexts,
+  type Selector,
+} from './selectors.ts';
 
 interface Declared {
   readonly resources: readonly DesiredResource[];
