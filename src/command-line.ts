@@ -199,7 +199,7 @@ const commands: readonly ListedCommand[] = [
     usage: 'policy',
     group: 'review',
     about: 'Tests the policies of an organization, and runs them over the history',
-    load: () => import('./commands/policy/command.ts'),
+    load: () => import('./commands/policy.ts'),
   },
   {
     usage: 'audit',

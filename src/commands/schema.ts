@@ -35,7 +35,7 @@ import { fleetStatusSchema } from './fleet/schema.ts';
 import { historySchema, revertSchema } from './history/schema.ts';
 import { initSchema } from './init/schema.ts';
 import { ledgerMoveSchema, ledgerPruneSchema, ledgerSchema } from './ledger/schema.ts';
-import { policyReplaySchema, policyTestsSchema } from './policy/schema.ts';
+import { policyReplaySchema, policyTestsSchema } from './policy-schema.ts';
 import { loginSchema } from './role-check/schema.ts';
 import { unlockSchema } from './unlock.ts';
 

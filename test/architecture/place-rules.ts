@@ -193,9 +193,15 @@ const words: readonly Word[] = [
     pattern:
       /\buntil\)?\s*[<>]=?(?!\s*=)|[<>]=?\s*(?:\w+\??\.)*until\b|(?:Date\.parse|new Date)\(\s*(?:\w+\??\.)*until\b/,
     where: (path) =>
-      ['src/policies', 'src/run', 'src/commands/policy', 'src/report', 'src/plan'].some((place) =>
-        isBelow(path, place),
-      ) && !['src/policies/exemptions.ts', 'src/run/trail-events.ts'].includes(path),
+      [
+        'src/policies',
+        'src/run',
+        'src/commands/policy.ts',
+        'src/commands/policy-replay.ts',
+        'src/report',
+        'src/plan',
+      ].some((place) => isBelow(path, place)) &&
+      !['src/policies/exemptions.ts', 'src/run/trail-events.ts'].includes(path),
     because:
       'two places that decide it will disagree some day, and then a plan passes that an apply refuses, or the other way round',
     broken: [

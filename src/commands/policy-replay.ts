@@ -1,22 +1,22 @@
 /** Runs policies over the applies in the history, and says what they would have stopped. What the history lacks is unknown, never passed. */
-import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
-import { policyGuard } from '../../model/guard.ts';
-import type { JsonObject } from '../../model/json.ts';
-import type { Registry } from '../../model/kind.ts';
-import { type HistoryChange, type HistoryEntry, type HistoryStore, LedgerError } from '../../model/ledger.ts';
-import type { Policy, RelatedResource, Severity } from '../../model/policy.ts';
-import { counted } from '../../model/quoted.ts';
-import { findViolations, isMatched, type PlanCheck } from '../../policies/check-plan.ts';
-import { evaluate } from '../../policies/evaluate.ts';
-import { exemptionsFor, exemptionState } from '../../policies/exemptions.ts';
-import { specShape } from '../../policies/load-policies.ts';
-import { changeVariable, countsOf, planVariable } from '../../policies/variables.ts';
-import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
-import { printable } from '../../report/view/printable.ts';
-import { taggedAlone } from '../../run/tagged-alone.ts';
-import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
-import type { CliHost } from '../../run/host.ts';
-import { type CommandContext, printError, printJson, textOutput } from '../../run/terminal.ts';
+import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import { policyGuard } from '../model/guard.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Registry } from '../model/kind.ts';
+import { type HistoryChange, type HistoryEntry, type HistoryStore, LedgerError } from '../model/ledger.ts';
+import type { Policy, RelatedResource, Severity } from '../model/policy.ts';
+import { counted } from '../model/quoted.ts';
+import { findViolations, isMatched, type PlanCheck } from '../policies/check-plan.ts';
+import { evaluate } from '../policies/evaluate.ts';
+import { exemptionsFor, exemptionState } from '../policies/exemptions.ts';
+import { specShape } from '../policies/load-policies.ts';
+import { changeVariable, countsOf, planVariable } from '../policies/variables.ts';
+import { diagnosticsMember, renderJson } from '../report/json/render-json.ts';
+import { printable } from '../report/view/printable.ts';
+import { taggedAlone } from '../run/tagged-alone.ts';
+import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
+import type { CliHost } from '../run/host.ts';
+import { type CommandContext, printError, printJson, textOutput } from '../run/terminal.ts';
 
 interface ReplayedFinding {
   readonly policy: string;

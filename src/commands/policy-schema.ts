@@ -1,6 +1,6 @@
 /** The schemas of `policy test` and `policy replay` with `--format json`. Members may be added. */
 import { Type } from 'typebox';
-import { count, diagnosticSchema } from '../../report/json/plan-schema.ts';
+import { count, diagnosticSchema } from '../report/json/plan-schema.ts';
 
 const found = { enum: ['pass', 'violation', 'error', 'no-match'] };
 const diagnostics = Type.Optional(Type.Array(diagnosticSchema));
