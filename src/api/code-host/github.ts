@@ -2,20 +2,24 @@
 import { quoted } from '../../model/quoted.ts';
 import { githubReview } from './comments.ts';
 import {
+  coAuthorsIn,
   type Comment,
+  type CommitPerson,
   isSameName,
   type LabelEvent,
   type Permission,
   type PullRequest,
+  type PullRequestCommit,
+  type PullRequestCommits,
   type PullRequests,
+  type PushedBranch,
+  type Pushes,
   type Review,
   type RunApprovals,
   type RunDecision,
   type RunPlace,
 } from './pull-requests.ts';
 import { commentsIn } from './read-comments.ts';
-import { readGithubCommit, readGithubCommits } from './github-commits.ts';
-import { readGithubPushes } from './github-pushes.ts';
 import type { Item, Reading } from './reading.ts';
 
 /** @param repository `owner/name` */
@@ -204,4 +208,130 @@ async function readRunApprovals(
       return [{ by: userIn(item, 'user') ?? ghost, state }];
     }),
   };
+}
+
+// Who made the commits of a repository of GitHub, as the commits say. Source: wire/code-hosts 6
+
+/** GitHub lists no more commits of a pull request than these. */
+const maxCommits = 250;
+
+/** @param repository `owner/name` */
+async function readGithubCommits(
+  reading: Reading,
+  repository: string,
+  { number, head }: PullRequest,
+): Promise<PullRequestCommits> {
+  const items = await reading.list(`${rootOf(repository)}/pulls/${number}/commits`);
+  const commits: PullRequestCommit[] = [];
+  for (const item of items) commits.push(await withCoAuthors(item, reading, repository));
+  if (commits.length >= maxCommits)
+    return {
+      commits,
+      why: `GitHub lists only ${maxCommits} commits of a pull request, and it has as many or more`,
+    };
+  return commits.some(({ commit }) => commit === head)
+    ? { commits }
+    : { commits, why: `its head ${head} is not among its commits` };
+}
+
+/** @param repository `owner/name` */
+async function readGithubCommit(
+  reading: Reading,
+  repository: string,
+  id: string,
+): Promise<PullRequestCommit> {
+  const item = await reading.get(`${rootOf(repository)}/commits/${encodeURIComponent(id)}`);
+  return withCoAuthors(item, reading, repository);
+}
+
+function rootOf(repository: string): string {
+  return `/repos/${repository.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+async function withCoAuthors(item: Item, reading: Reading, repository: string): Promise<PullRequestCommit> {
+  const commit = commitIn(item);
+  const mails = coAuthorsIn(item.item('commit').mayText('message') ?? '');
+  if (mails.length === 0) return commit;
+  const [owner = '', name = ''] = repository.split('/');
+  // REST does not say who they are.
+  const data = await reading.query(
+    'query($owner: String!, $name: String!, $oid: GitObjectID!) { repository(owner: $owner, name: $name) { object(oid: $oid) { ... on Commit { authors(first: 100) { nodes { user { login } } } } } } }',
+    { owner, name, oid: commit.commit },
+  );
+  const authors = data.item('repository').item('object').item('authors').items('nodes');
+  const logins = authors.flatMap((one) => one.mayItem('user')?.text('login') ?? []);
+  return {
+    ...commit,
+    coAuthors: [...mails.map((email) => ({ email })), ...logins.map((login) => ({ login }))],
+  };
+}
+
+function commitIn(item: Item): PullRequestCommit {
+  const commit = item.item('commit');
+  const personIn = (name: string): CommitPerson => {
+    const email = commit.mayItem(name)?.mayText('email');
+    // It is an empty object where GitHub knows nobody with that address.
+    const login = item.mayItem(name)?.mayText('login');
+    return { ...(email === undefined ? {} : { email }), ...(login === undefined ? {} : { login }) };
+  };
+  const [author, committer] = [personIn('author'), personIn('committer')];
+  return { commit: item.text('sha'), author, committer, coAuthors: [] };
+}
+
+// Who pushed the commits of a pull request of GitHub, as the log of its branch says. Source: wire/code-hosts 7
+
+/** A hundred pushes each. */
+const maxPages = 50;
+
+/** Of a ref that there is not, or not any more. */
+const noSuchRef = [404, 422];
+
+/** Reads the log of the branch and, where that does not have the head, as after the branch was deleted, that of the repository. */
+async function readGithubPushes(
+  reading: Reading,
+  { from, branch, head }: PushedBranch,
+  commits: readonly string[],
+): Promise<Pushes> {
+  if (from === undefined) return { is: 'unknown', why: 'the repository that its head is in was deleted' };
+  const root = `/repos/${from.split('/').map(encodeURIComponent).join('/')}`;
+  const ref = `refs/heads/${branch}`;
+  const wanted = new Set([...commits, head]);
+  for (const filter of [`&ref=${encodeURIComponent(ref)}`, '']) {
+    const path = `${root}/activity?direction=desc&per_page=100${filter}`;
+    const found = await readLog(
+      reading,
+      path,
+      (item) => item.text('ref') === ref && wanted.has(item.text('after')),
+    );
+    if (found === undefined)
+      return {
+        is: 'unknown',
+        why: `GitHub lists more than ${maxPages * 100} pushes, which are too many to read`,
+      };
+    if (!found.some((item) => item.text('after') === head)) continue;
+    const by = found.map((item) => item.mayItem('actor')?.text('login'));
+    if (by.includes(undefined)) return { is: 'unknown', why: 'an account that pushed to it was deleted' };
+    return { is: 'known', by: [...new Set(by.flatMap((login) => login ?? []))] };
+  }
+  return { is: 'unknown', why: `GitHub does not say who pushed ${head}` };
+}
+
+/** @returns undefined when there are too many pages */
+async function readLog(
+  reading: Reading,
+  path: string,
+  concerns: (item: Item) => boolean,
+): Promise<readonly Item[] | undefined> {
+  const found: Item[] = [];
+  let cursor = '';
+  for (let read = 0; read < maxPages; read += 1) {
+    const { items, next } = await reading.page(
+      cursor === '' ? path : `${path}&after=${encodeURIComponent(cursor)}`,
+      noSuchRef,
+    );
+    found.push(...items.filter(concerns));
+    if (next === undefined) return found;
+    cursor = next;
+  }
+  return undefined;
 }
