@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import type { CodeHost, CodeHostAnswer, CodeHostRequest } from '../code-host.ts';
-import { readPages } from './read-list.ts';
+import { readPages } from './reading.ts';
 
 /** What is different from service to service. All paths are below the API's address, unless the table says otherwise. */
 export interface ReviewApi {

@@ -5,7 +5,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { CodeHost, CodeHostAnswer, CodeHostRequest } from '../code-host.ts';
 import { ReviewError } from './comments.ts';
-import { readPages } from './read-list.ts';
+import { readPages } from './reading.ts';
 
 /** What is different from service to service. */
 interface IssueApi {
