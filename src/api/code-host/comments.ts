@@ -4,10 +4,11 @@
  */
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import type { CodeHost, CodeHostAnswer, CodeHostRequest } from '../code-host.ts';
-import { readPages } from './reading.ts';
+import type { Comment } from './pull-requests.ts';
+import { type Reading, readPages } from './reading.ts';
 
 /** What is different from service to service. All paths are below the API's address, unless the table says otherwise. */
-export interface ReviewApi {
+interface ReviewApi {
   /** as a person would say it */
   readonly named: string;
   /** a page of comments, oldest first, a hundred each */
@@ -208,4 +209,24 @@ export function gitlabReview(project: string, number: number): ReviewApi {
     selfOf: ({ username }) => username,
     lacksRights: (status) => status === 401 || status === 403 || status === 404,
   };
+}
+
+// The comments of a pull request with their times, for approvals.
+
+/** Without system comments, and without comments of deleted accounts. */
+export async function commentsIn(
+  reading: Reading,
+  api: Pick<ReviewApi, 'createPath' | 'authorOf'>,
+): Promise<readonly Comment[]> {
+  const items = await reading.list(api.createPath);
+  return items.flatMap((item) => {
+    const comment = {
+      id: item.number('id'),
+      body: item.mayText('body') ?? '',
+      createdAt: item.time('created_at'),
+      updatedAt: item.time('updated_at'),
+    };
+    const author = api.authorOf(item.value);
+    return typeof author === 'string' ? [{ ...comment, author }] : [];
+  });
 }

@@ -1,6 +1,6 @@
 /** Pull requests of GitHub, as its REST API gives them. Source: wire/code-hosts 6, 8, 9, 10, 11, 13 */
 import { quoted } from '../../model/quoted.ts';
-import { githubReview } from './comments.ts';
+import { commentsIn, githubReview } from './comments.ts';
 import {
   coAuthorsIn,
   type Comment,
@@ -19,7 +19,6 @@ import {
   type RunDecision,
   type RunPlace,
 } from './pull-requests.ts';
-import { commentsIn } from './read-comments.ts';
 import type { Item, Reading } from './reading.ts';
 
 /** @param repository `owner/name` */

@@ -1,6 +1,6 @@
 /** Merge requests of GitLab, as its REST API gives them. Source: wire/code-hosts 6, 8, 9, 10, 11, 13 */
 import { quoted } from '../../model/quoted.ts';
-import { gitlabReview } from './comments.ts';
+import { commentsIn, gitlabReview } from './comments.ts';
 import {
   coAuthorsIn,
   type CommitPerson,
@@ -16,7 +16,6 @@ import {
   type RunApprovals,
   type RunPlace,
 } from './pull-requests.ts';
-import { commentsIn } from './read-comments.ts';
 import type { Item, Reading } from './reading.ts';
 
 /** @param project its id, or its path with slashes */
