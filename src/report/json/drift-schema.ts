@@ -11,7 +11,7 @@ import {
   targetsSchema,
   lastModifiedSchema,
 } from './plan-schema.ts';
-import { partSchema } from './part-schema.ts';
+import { partSchema } from './policies-schema.ts';
 
 const texts = (description: string) => Type.Array(Type.String(), { description });
 

@@ -4,10 +4,8 @@
  */
 import { type Static, Type } from 'typebox';
 import { type Guard, type GuardId, guardIds, type RiskGuard } from '../../model/guard.ts';
-import { anyGuardId, policiesSchema } from './policies-schema.ts';
+import { anyGuardId, changedNamesSchema, partSchema, policiesSchema } from './policies-schema.ts';
 import type { Json } from '../../model/json.ts';
-import { changedNamesSchema } from './changed-names-schema.ts';
-import { partSchema } from './part-schema.ts';
 import { planVersion } from '../../model/plan.ts';
 
 /** Objects without other members. */

@@ -42,3 +42,54 @@ export const policiesSchema = Type.Object(
   },
   { ...closed, description: 'the policies that the plan was checked with; outside of the digest' },
 );
+
+const text = (description: string) => Type.String({ description });
+
+/** The schema of the names in a plan that resolve to something else than at the last apply. */
+export const changedNamesSchema = Type.Array(
+  Type.Object(
+    {
+      address: Type.String(),
+      kind: Type.String(),
+      target: Type.String(),
+      name: Type.String(),
+      resource: Type.Optional(text('the address of the resource that has the name')),
+      field: Type.Optional(text('the field of the id, if the name is given in place of an id')),
+      id: text('the remote id that the name has now'),
+      recorded: Type.Array(Type.String(), { description: 'the ids that the ledger has under this name' }),
+      recordedAs: Type.Optional(text('the address under which the ledger has the id')),
+    },
+    { additionalProperties: false },
+  ),
+  {
+    description:
+      'names that resolve to something else than at the last apply; they are approved with the changes',
+  },
+);
+
+/** The schema of what plans and drift say about a part of a stack. */
+export const partSchema = Type.Object(
+  {
+    selectors: Type.Array(Type.String(), { description: 'what "--select" says, sorted' }),
+    of: Type.Integer({ minimum: 0, description: 'how many resources the whole stack declares' }),
+    along: Type.Array(
+      Type.Object(
+        {
+          address: Type.String(),
+          neededBy: Type.Array(Type.String(), { description: 'addresses of the part' }),
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'resources that are not selected, and that selected ones need' },
+    ),
+    leftOut: Type.Integer({
+      minimum: 0,
+      description:
+        'undeclared resources and records that a plan of the whole stack would remove, release, withdraw or forget',
+    }),
+  },
+  {
+    additionalProperties: false,
+    description: 'present for a part of the stack that "--select" chose; "selection" has its resources',
+  },
+);

@@ -3,7 +3,7 @@
  * 1: types of events and members may be added; a reader ignores what it does not know.
  */
 import { type Static, Type } from 'typebox';
-import { partSchema } from './part-schema.ts';
+import { partSchema } from './policies-schema.ts';
 import {
   addressParts,
   closed,
