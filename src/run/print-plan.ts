@@ -1,19 +1,20 @@
 /** Prints a plan in the format that was asked for: text, JSON, Markdown, HTML or Mermaid. */
+import { formatAddress } from '../model/address.ts';
 import { type Call, type CallObject, type CallValue, isCallObject } from '../model/call.ts';
-import { acknowledgeableIds, policyOf } from '../model/guard.ts';
+import type { ShownDiagnostic } from '../model/diagnostic.ts';
+import { acknowledgeableIds, isBlocking, policyOf } from '../model/guard.ts';
 import type { Plan } from '../model/plan.ts';
-import { countActions } from '../report/view/plan-summary.ts';
-import { renderMermaid } from '../report/markdown/mermaid.ts';
 import { renderPlanJson } from '../report/json/plan.ts';
 import { renderSarif } from '../report/json/sarif.ts';
+import { renderMermaid } from '../report/markdown/mermaid.ts';
 import { renderPlanMarkdown } from '../report/markdown/plan.ts';
 import { renderDiagnostics } from '../report/text/diagnostics.ts';
 import { renderPlan } from '../report/text/plan.ts';
-import { guardProblems } from '../report/view/guard-problems.ts';
+import { countActions } from '../report/view/plan-summary.ts';
 import { repositoryPath } from './answer.ts';
-import { cleanDiagnostics, printDocument, type Terminal, textOutput } from './terminal.ts';
 import type { CliHost } from './host.ts';
 import { readEvent, reviewLink } from './pull-request.ts';
+import { cleanDiagnostics, printDocument, type Terminal, textOutput } from './terminal.ts';
 
 interface PrintedPlan {
   readonly calls?: boolean;
@@ -112,4 +113,22 @@ function planOutputs({ stack, digest, changes, guards }: Plan): Readonly<Record<
     ...Object.fromEntries(counts),
     acknowledge: acknowledgeableIds(guards).join(','),
   };
+}
+
+/** Guards as problems with places, for formats that know nothing else: one for each resource, at its document. */
+function guardProblems({ guards, changes }: Pick<Plan, 'guards' | 'changes'>): ShownDiagnostic[] {
+  const places = new Map(changes.map(({ address, place }) => [formatAddress(address), place]));
+  return guards.flatMap((guard): ShownDiagnostic[] => {
+    const about = {
+      code: guard.id,
+      severity: isBlocking(guard) ? ('error' as const) : ('warning' as const),
+      class: 'failure' as const,
+    };
+    if (guard.concerns.length === 0) return [{ ...about, message: guard.message }];
+    return guard.concerns.map(({ address, messages }) => {
+      const place = places.get(formatAddress(address));
+      const message = `${formatAddress(address)}: ${messages.length === 0 ? guard.message : messages.join('; ')}`;
+      return { ...about, message, ...(place === undefined ? {} : { place }) };
+    });
+  });
 }
