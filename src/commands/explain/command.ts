@@ -18,8 +18,7 @@ import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { type CommandContext, printJson, type Terminal } from '../../run/terminal.ts';
-import { renderResource } from './render-resource.ts';
-import { renderTerm, renderTerms } from './render.ts';
+import { renderResource, renderTerm, renderTerms } from './render.ts';
 import { allTerms, findTerm, nearestTerm } from './terms.ts';
 import { explainResource } from './values.ts';
 

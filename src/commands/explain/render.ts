@@ -1,9 +1,21 @@
 /** One term of the reference, or the list of all terms, for a terminal. */
-import { type Json, isJsonObject } from '../../model/json.ts';
-import { flow, indent, labelled, pad, type Paint, wrap } from '../../report/text/layout.ts';
+import { formatAddress } from '../../model/address.ts';
+import type { Place } from '../../model/diagnostic.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
+import {
+  flow,
+  inColumn,
+  indent,
+  labelled,
+  nameColumn,
+  pad,
+  type Paint,
+  wrap,
+} from '../../report/text/layout.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
 import type { CodeTerm, ExitCodeTerm, FieldTerm, FindingTerm, GuardTerm, KindTerm, Term } from './terms.ts';
+import type { ExplainedResource, ExplainedValue } from './values.ts';
 
 interface Layout {
   readonly paint: Paint;
@@ -215,4 +227,34 @@ export function renderTerms(terms: readonly Term[], { paint, width }: Layout): s
     section('Findings', ' of "trueup doctor"', ({ about }) => about === 'finding'),
     'Run "trueup explain NAME" for one of them, or with an exit code, such as 7.',
   ].join('\n\n');
+}
+
+const origins: Readonly<Record<ExplainedValue['origin'], string>> = {
+  document: '',
+  template: ' (the template)',
+  list: ' (the list)',
+  defaults: ' (defaults of the stack)',
+};
+
+/** The values of a resource for a terminal, each with the file and line where it is written. */
+export function renderResource(
+  { address, values, children }: ExplainedResource,
+  { paint }: { readonly paint: Paint },
+): string {
+  const rows = values.map((one) => ({ name: one.path.join('.'), text: JSON.stringify(one.value), one }));
+  const names = nameColumn(rows.map(({ name }) => name));
+  const texts = nameColumn(rows.map(({ text }) => text));
+  const lines = rows.map(
+    ({ name, text, one }) => `  ${inColumn(name, names)}${inColumn(text, texts)}${paint.dim(placeText(one))}`,
+  );
+  const others = children.length === 0 ? [] : ['', `Short forms in its document: ${children.join(', ')}`];
+  return [paint.bold(formatAddress(address)), '', ...lines, ...others].join('\n');
+}
+
+function placeText({ place, origin }: ExplainedValue): string {
+  const { list } = place;
+  const at = (one: Place) => `${one.file}:${one.line}`;
+  return list === undefined
+    ? `${at(place)}${origins[origin]}`
+    : `${at(list)}${origins.list}, ${at(place)}${origins.template}`;
 }
