@@ -30,8 +30,7 @@ import { listenForSignals } from '../../run/stop-signals.ts';
 import { type CommandContext, printJson } from '../../run/terminal.ts';
 import { askToWrite } from './ask-to-write.ts';
 import { type Ends, findSource, findTask, openAt, type Task } from './move-ends.ts';
-import { carryOver } from './move-steps.ts';
-import { draftStackFile } from './stack-file.ts';
+import { carryOver, draftStackFile } from './move-steps.ts';
 
 interface MoveOptions extends CommonOptions {
   readonly to: string;
