@@ -15,22 +15,21 @@ import {
   findRepository,
   findStack,
   liesIn,
-  slashes,
   type Repository,
+  slashes,
   stackFileName,
   standardInput,
 } from './files/find-stack.ts';
 import { namedVariables } from './check-secret-sources.ts';
 import { findHidden } from './yaml/hidden-parts.ts';
-import { listFiles, hasOnlyExclusions, type PatternProblem } from './files/list-files.ts';
+import { hasOnlyExclusions, listFiles, type PatternProblem } from './files/list-files.ts';
 import { apiVersion } from './schema/manifest-schema.ts';
 import { parseDocuments } from './yaml/parse-documents.ts';
 import { type AdjustStack, readStack, type StackReading } from './read-stack.ts';
 import { matchFiles } from './files/match-files.ts';
-import { missingProblems } from './files/missing-problems.ts';
+import { missingProblems, type ReadIndex, TrackedFiles } from './files/tracked-files.ts';
 import type { ReadIgnored } from './files/private-files.ts';
 import { decodeText, fileOutsideRepository, maxTextBytes, readText } from './files/read-text.ts';
-import { type ReadIndex, TrackedFiles } from './files/tracked-files.ts';
 import { secretNames } from './yaml/secret-fields.ts';
 import { createSourceText, placeIn, type SourceText, type YamlDocument } from './yaml/yaml-document.ts';
 
