@@ -7,10 +7,9 @@ import { jsonSchema } from '../../model/define-kind.ts';
 import type { Field, FieldTable } from '../../model/field.ts';
 import { isJsonObject, type Json, type JsonObject, textsOf } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import { examplesOf } from './example-values.ts';
+import { orList } from '../../model/quoted.ts';
 import { manifestSchema } from './manifest-schema.ts';
 import { stackSchema } from './stack-schema.ts';
-import { describeType, valuesOf } from './type-words.ts';
 
 interface KindDescription {
   readonly name: string;
@@ -151,4 +150,97 @@ function sentence(text: string): string {
 
 function asObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
+}
+
+// Examples of a field, from its JSON Schema: those that it names, or one that follows from its type, its words or its members.
+
+/** @param usual the default of the service: the example is another value, where there is one */
+function examplesOf(schema: JsonObject, usual?: Json): readonly Json[] {
+  const { examples } = schema;
+  if (Array.isArray(examples) && examples.length > 0) return examples;
+  const example = exampleFromType(schema, schema['default'] ?? usual);
+  return example === undefined ? [] : [example];
+}
+
+function exampleFromType(schema: JsonObject, usual: Json | undefined): Json | undefined {
+  const { enum: words, const: only, items } = schema;
+  if (only !== undefined) return only;
+  if (Array.isArray(words)) return words.find((word) => word !== null && word !== usual);
+  const types = [schema['type']].flat();
+  if (types.includes('boolean')) return usual !== true;
+  if (types.includes('object') && isJsonObject(schema['properties'])) return exampleOfMembers(schema);
+  if (isJsonObject(items)) return examplesOf(items).slice(0, 1);
+  return usual ?? undefined;
+}
+
+/** Its required members, or else its first one. */
+function exampleOfMembers({ properties, required }: JsonObject): Json {
+  const members = Object.entries(isJsonObject(properties) ? properties : {});
+  const needed = textsOf(required ?? []);
+  const shown = needed.length === 0 ? members.slice(0, 1) : members.filter(([name]) => needed.includes(name));
+  return Object.fromEntries(
+    shown.flatMap(([name, member]) => {
+      const [value] = isJsonObject(member) ? examplesOf(member) : [];
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}
+
+// The type of a field in words, from its JSON Schema: `text`, `"remote" or "local"`, `a list of text`, `a number from 0 to 100`.
+
+/** Without null, which has a meaning of its own in each field. */
+function describeType(schema: JsonObject): string {
+  const values = schema['const'] === undefined ? schema['enum'] : [schema['const']];
+  if (Array.isArray(values) && values.length <= mostWords)
+    return orList(values.filter((value) => value !== null).map((value) => JSON.stringify(value)));
+  const types = [schema['type']].flat().filter((type) => type !== 'null');
+  return orList(types.toSorted(scalarsFirst).map((type) => typeWord(String(type), schema)));
+}
+
+const mostWords = 8;
+
+/** The allowed words of a text, or of the texts in a list, where `describeType` does not list them. */
+function valuesOf(schema: JsonObject): readonly string[] {
+  const { enum: words } = isJsonObject(schema['items']) ? schema['items'] : schema;
+  return Array.isArray(words) && words.length > mostWords ? textsOf(words) : [];
+}
+
+function scalarsFirst(one: unknown, other: unknown): number {
+  return Number(isCollection(one)) - Number(isCollection(other));
+}
+
+function isCollection(type: unknown): boolean {
+  return type === 'array' || type === 'object';
+}
+
+function typeWord(type: string, schema: JsonObject): string {
+  switch (type) {
+    case 'string':
+      return 'text';
+    case 'boolean':
+      return 'true or false';
+    case 'integer':
+      return `a whole number${range(schema)}`;
+    case 'number':
+      return `a number${range(schema)}`;
+    case 'array':
+      return `a list of ${itemWord(schema['items'])}`;
+    default:
+      return `a map${isJsonObject(schema['additionalProperties']) ? ` of ${itemWord(schema['additionalProperties'])}` : ''}`;
+  }
+}
+
+function itemWord(items: unknown): string {
+  const schema = isJsonObject(items as JsonObject) ? (items as JsonObject) : {};
+  const word = describeType(schema);
+  return word === 'a map' ? 'maps' : word;
+}
+
+function range({ minimum, maximum, exclusiveMinimum }: JsonObject): string {
+  if (typeof exclusiveMinimum === 'number') return ` above ${exclusiveMinimum}${upTo(maximum)}`;
+  return typeof minimum === 'number' ? ` from ${minimum}${upTo(maximum)}` : '';
+}
+
+function upTo(maximum: unknown): string {
+  return typeof maximum === 'number' && maximum < Number.MAX_SAFE_INTEGER ? ` to ${maximum}` : '';
 }
