@@ -3,7 +3,7 @@
  * service of a target are in `read-target.ts`.
  */
 import { type Static, Type } from 'typebox';
-import { type ApprovalRules, approvalMethods, type Approver } from '../../model/approval.ts';
+import { approvalMethods, type ApprovalRules, type Approver } from '../../model/approval.ts';
 import { type LintCode, lintCodeNames } from '../../model/lint-codes.ts';
 import { adjustableGuardIds, type BuiltInGuard, guardLimits } from '../../model/guard.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
@@ -11,8 +11,7 @@ import { jsonSchema } from '../../model/define-kind.ts';
 import type { Registry } from '../../model/kind.ts';
 import { defaultsExample, defaultsSchema } from './defaults-schema.ts';
 import { apiVersion, partialSpecSchema } from './manifest-schema.ts';
-import { Archive, closed, Ledger, oneMember, text } from './place-schemas.ts';
-import { Policies } from './policies-schema.ts';
+import { Archive, closed, Ledger, oneMember, Policies, text } from './place-schemas.ts';
 import { TargetSchema } from './target-schema.ts';
 
 /** A text, or a map with options. Each keyword applies to values of its own type only: a union would give worse messages. */
