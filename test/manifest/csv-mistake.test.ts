@@ -2,7 +2,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { findCsvMistake } from '../../src/manifest/templates/csv-mistake.ts';
+import { findCsvMistake } from '../../src/manifest/templates/csv-file.ts';
 
 const parses = (text: string) => {
   try {
