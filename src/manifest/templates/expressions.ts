@@ -1,4 +1,7 @@
 /** The expressions in the texts of a template: `${each.key}`, and `$${` for the two characters themselves. Nothing is computed. */
+import { isJsonObject, type Json, ownMember, type Path } from '../../model/json.ts';
+import type { Item } from './list-items.ts';
+import type { Combination } from './read-each.ts';
 
 /** `${each.value.team}`; the path is what follows `each`. */
 export interface Expression {
@@ -50,4 +53,60 @@ export function mayHoldExpression(text: string): boolean {
 /** As it is written. */
 export function expressionText({ path }: Expression): string {
   return `${marker}${['each', ...path].join('.')}}`;
+}
+
+// Finds the value that an expression stands for: in an item of the list, or one of the items of a product.
+
+export interface Found {
+  readonly value: Json;
+  /** undefined where the expression names no list */
+  readonly item: Item | undefined;
+  /** in the item; for a missing member that of what lacks it */
+  readonly path: Path;
+  readonly missing?: string;
+  /** the members that there are */
+  readonly known?: readonly string[];
+  /** it is no value of one item: the key of a map, or the keys of several items */
+  readonly isMade?: true;
+}
+
+/** Members are own members: `constructor` in an item is data, and none where the item has none. */
+export function find({ path: [name = '', ...rest] }: Expression, { key, items }: Combination): Found {
+  const isProduct = !Object.hasOwn(items, 'value');
+  if (name === 'key' && rest.length === 0) return findKey(key, items);
+  const item = ownItem(items, name);
+  if (item === undefined)
+    return { value: null, item, path: [], missing: name, known: ['key', ...Object.keys(items)] };
+  if (isProduct && rest.length === 1 && rest[0] === 'key') return keyOf(item);
+  return findMember(item, rest);
+}
+
+function findKey(key: string, items: Combination['items']): Found {
+  const [item, ...others] = Object.values(items);
+  if (item !== undefined && others.length === 0) return keyOf(item);
+  return { value: key, item, path: [], isMade: true };
+}
+
+function findMember(item: Item, path: Path): Found {
+  let { value } = item;
+  for (const [depth, member] of path.entries()) {
+    const map = isJsonObject(value) ? value : {};
+    const next = ownMember(map, member);
+    if (next === undefined)
+      return { value: null, item, path: path.slice(0, depth), missing: member, known: Object.keys(map) };
+    value = next;
+  }
+  return { value, item, path };
+}
+
+function ownItem(items: Combination['items'], name: string): Item | undefined {
+  return Object.hasOwn(items, name) ? items[name] : undefined;
+}
+
+/** The key of an item is its member `key`, the item itself, or the key of the map. */
+export function keyOf(item: Item): Found {
+  const { value, key } = item;
+  if (value === key) return { value: key, item, path: [] };
+  const isMember = isJsonObject(value) && ownMember(value, 'key') === key;
+  return isMember ? { value: key, item, path: ['key'] } : { value: key, item, path: [], isMade: true };
 }
