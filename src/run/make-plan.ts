@@ -8,7 +8,7 @@ import { otherDialect, unconfirmedDialect } from '../api/spoken-dialect.ts';
 import { isHosted } from '../api/workspaces/organization.ts';
 import { type AddressText, parseAddress } from '../model/address.ts';
 import type { CommitOrder } from '../model/checkout.ts';
-import { clearText, sendsInClear } from '../model/clear-text.ts';
+import { clearText, sendsInClear } from '../model/http.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
 import type { Session } from '../model/kind.ts';
 import type { TakenByPart } from '../model/part.ts';

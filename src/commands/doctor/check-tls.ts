@@ -1,6 +1,6 @@
 /** The check of a target's certificate: by what the connection showed, or through a proxy by the error of a request. */
 import type { Certificate, NetworkFacts } from '../../api/transport/network-facts.ts';
-import { clearText } from '../../model/clear-text.ts';
+import { clearText } from '../../model/http.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { Target } from '../../model/stack.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';

@@ -5,7 +5,7 @@ import { dialectNames, dialects, findDialect } from '../../api/dialects.ts';
 import { dialectOfHost } from '../../api/spoken-dialect.ts';
 import { slashes } from '../../manifest/files/find-stack.ts';
 import type { TargetDocument } from '../../manifest/schema/target-schema.ts';
-import { clearText, sendsInClear } from '../../model/clear-text.ts';
+import { clearText, sendsInClear } from '../../model/http.ts';
 import { orList, quoted } from '../../model/quoted.ts';
 import type { ClientSettings, Dialect, Service, Target } from '../../model/stack.ts';
 import { CommandStop } from '../../run/command-stop.ts';
