@@ -223,7 +223,7 @@ const commands: readonly ListedCommand[] = [
     usage: 'recover [path]',
     group: 'recover',
     about: 'Rebuilds a lost or damaged ledger from the live resources',
-    load: () => import('./commands/recover/command.ts'),
+    load: () => import('./commands/recover.ts'),
   },
   {
     usage: 'ledger',

@@ -2,13 +2,13 @@
  * `trueup recover --moved TARGET [path]`: a target is another place now, and the ledger keeps the records that the new place
  * proves. Reads that target and writes only the ledger, after the user has seen which records are dropped and has agreed.
  */
-import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
-import { counted, quoted } from '../../model/quoted.ts';
-import type { Ledger, LedgerRecord } from '../../model/ledger.ts';
-import type { DesiredResource } from '../../model/resource.ts';
-import { formatIdentity, identityOf, type Stack, type Target } from '../../model/stack.ts';
-import { type CarriedOver, carryOver } from '../../plan/carry-over-records.ts';
-import type { PlanInput } from '../../plan/build-plan.ts';
+import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import { counted, quoted } from '../model/quoted.ts';
+import type { Ledger, LedgerRecord } from '../model/ledger.ts';
+import type { DesiredResource } from '../model/resource.ts';
+import { formatIdentity, identityOf, type Stack, type Target } from '../model/stack.ts';
+import { type CarriedOver, carryOver } from '../plan/carry-over-records.ts';
+import type { PlanInput } from '../plan/build-plan.ts';
 import {
   identitiesAfter,
   type MovedTarget,
@@ -16,14 +16,14 @@ import {
   movedTargets,
   ofUnknownPlace,
   unknownPlace,
-} from '../../plan/moved-targets.ts';
-import { printable } from '../../report/view/printable.ts';
-import { connectToRead } from '../../run/connect.ts';
-import { CommandStop } from '../../run/command-stop.ts';
-import { notWritten } from '../../run/consent.ts';
-import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
-import { raceStop } from '../../run/stop-signals.ts';
-import { readPlanInput } from '../../run/make-plan.ts';
+} from '../plan/moved-targets.ts';
+import { printable } from '../report/view/printable.ts';
+import { connectToRead } from '../run/connect.ts';
+import { CommandStop } from '../run/command-stop.ts';
+import { notWritten } from '../run/consent.ts';
+import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
+import { raceStop } from '../run/stop-signals.ts';
+import { readPlanInput } from '../run/make-plan.ts';
 import { answer, askToWrite, type RecoverRun, say, underLock } from './recover-run.ts';
 
 export function recoverMoved(run: RecoverRun): Promise<ExitCode> {

@@ -4,17 +4,17 @@
  * ledger is corrected for a target whose address changed.
  */
 import type { Command } from 'commander';
-import { completeRecord } from '../../apply/ledger-records.ts';
-import { type Address, type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
-import type { Registry } from '../../model/kind.ts';
-import { DamagedLedger, type Ledger, type LedgerRecord, type StackStore } from '../../model/ledger.ts';
-import { counted, quoted } from '../../model/quoted.ts';
-import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
-import { identitiesAfter } from '../../plan/moved-targets.ts';
-import { type Recovered, recoverRecords } from '../../plan/recover-records.ts';
-import { renderPlan } from '../../report/text/plan.ts';
-import { printable } from '../../report/view/printable.ts';
-import { headFromHistory } from '../../run/apply-history.ts';
+import { completeRecord } from '../apply/ledger-records.ts';
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { Registry } from '../model/kind.ts';
+import { DamagedLedger, type Ledger, type LedgerRecord, type StackStore } from '../model/ledger.ts';
+import { counted, quoted } from '../model/quoted.ts';
+import { buildPlan, type PlanInput } from '../plan/build-plan.ts';
+import { identitiesAfter } from '../plan/moved-targets.ts';
+import { type Recovered, recoverRecords } from '../plan/recover-records.ts';
+import { renderPlan } from '../report/text/plan.ts';
+import { printable } from '../report/view/printable.ts';
+import { headFromHistory } from '../run/apply-history.ts';
 import {
   addExamples,
   type CommandEnd,
@@ -22,22 +22,22 @@ import {
   stackHelp,
   timeoutOption,
   traceOption,
-} from '../../run/command-options.ts';
-import { CommandStop } from '../../run/command-stop.ts';
-import { connectToRead } from '../../run/connect.ts';
-import { notWritten } from '../../run/consent.ts';
-import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
-import { describeElsewhere } from '../../run/find-ledger.ts';
-import type { CliHost } from '../../run/host.ts';
-import { repositoryMember } from '../../run/ledger-head.ts';
-import { readPlanInput } from '../../run/make-plan.ts';
-import { refuseSecretNames } from '../../run/needed-secrets.ts';
-import { type FormerLedger, isPending, openFormerLedger, withStackLedger } from '../../run/open-ledger.ts';
-import { planWithWholeValues } from '../../run/print-plan.ts';
-import { listenForSignals, raceStop } from '../../run/stop-signals.ts';
-import { printWarnings } from '../../run/terminal.ts';
-import { adoptRepository, idsAfterLoss, idsInTags, reportIds } from './adopt-repository.ts';
-import { recoverMoved } from './moved-target.ts';
+} from '../run/command-options.ts';
+import { CommandStop } from '../run/command-stop.ts';
+import { connectToRead } from '../run/connect.ts';
+import { notWritten } from '../run/consent.ts';
+import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
+import { describeElsewhere } from '../run/find-ledger.ts';
+import type { CliHost } from '../run/host.ts';
+import { repositoryMember } from '../run/ledger-head.ts';
+import { readPlanInput } from '../run/make-plan.ts';
+import { refuseSecretNames } from '../run/needed-secrets.ts';
+import { type FormerLedger, isPending, openFormerLedger, withStackLedger } from '../run/open-ledger.ts';
+import { planWithWholeValues } from '../run/print-plan.ts';
+import { listenForSignals, raceStop } from '../run/stop-signals.ts';
+import { printWarnings } from '../run/terminal.ts';
+import { adoptRepository, idsAfterLoss, idsInTags, reportIds } from './recover-repository.ts';
+import { recoverMoved } from './recover-moved.ts';
 import {
   answer,
   askToWrite,

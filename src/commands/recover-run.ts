@@ -2,18 +2,18 @@
  * One run of `recover`: the stack with its ledger, the question before the ledger is written, the lock for the write, and the answer as
  * JSON.
  */
-import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
-import type { Change } from '../../model/change.ts';
-import type { Ledger } from '../../model/ledger.ts';
-import { addressMembers, diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
-import type { CommonOptions } from '../../run/command-options.ts';
-import { CommandStop } from '../../run/command-stop.ts';
-import { notWritten } from '../../run/consent.ts';
-import type { ExitCode } from '../../run/exit-codes.ts';
-import { endAfter, holdLock } from '../../run/lock.ts';
-import type { StackLedger } from '../../run/open-ledger.ts';
-import { identifyRun } from '../../run/origin.ts';
-import { type CommandContext, printJson, textOutput } from '../../run/terminal.ts';
+import { type Address, formatAddress, parseAddress } from '../model/address.ts';
+import type { Change } from '../model/change.ts';
+import type { Ledger } from '../model/ledger.ts';
+import { addressMembers, diagnosticsMember, renderJson } from '../report/json/render-json.ts';
+import type { CommonOptions } from '../run/command-options.ts';
+import { CommandStop } from '../run/command-stop.ts';
+import { notWritten } from '../run/consent.ts';
+import type { ExitCode } from '../run/exit-codes.ts';
+import { endAfter, holdLock } from '../run/lock.ts';
+import type { StackLedger } from '../run/open-ledger.ts';
+import { identifyRun } from '../run/origin.ts';
+import { type CommandContext, printJson, textOutput } from '../run/terminal.ts';
 
 export interface RecoverRun extends CommandContext, StackLedger {
   /** of the stack as typed */
@@ -69,7 +69,7 @@ export interface Recovery {
   readonly setAside?: string;
 }
 
-/** Sets the answer as JSON. It is valid against `schema.ts`. @param isWritten false before the user has agreed */
+/** Sets the answer as JSON. It is valid against its schema. @param isWritten false before the user has agreed */
 export function answer({ terminal, stack, store }: RecoverRun, recovery: Recovery, isWritten: boolean): void {
   const { action, records, ids = new Map(), notRecorded = [], releases = [], next, ...about } = recovery;
   printJson(terminal, (reported) =>

@@ -3,16 +3,16 @@
  * written from, and takes over resources whose ownership tags have another stack id. Reads the targets and writes only the
  * ledger.
  */
-import { type AddressText, formatAddress } from '../../model/address.ts';
-import type { Ledger } from '../../model/ledger.ts';
-import { quoted } from '../../model/quoted.ts';
-import { ownOwnershipTag } from '../../model/resource.ts';
-import type { PlanInput } from '../../plan/build-plan.ts';
-import { printable } from '../../report/view/printable.ts';
-import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
-import type { CliHost } from '../../run/host.ts';
-import { describeRepository, repositoryMember } from '../../run/ledger-head.ts';
-import { refuseSecretNames } from '../../run/needed-secrets.ts';
+import { type AddressText, formatAddress } from '../model/address.ts';
+import type { Ledger } from '../model/ledger.ts';
+import { quoted } from '../model/quoted.ts';
+import { ownOwnershipTag } from '../model/resource.ts';
+import type { PlanInput } from '../plan/build-plan.ts';
+import { printable } from '../report/view/printable.ts';
+import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
+import type { CliHost } from '../run/host.ts';
+import { describeRepository, repositoryMember } from '../run/ledger-head.ts';
+import { refuseSecretNames } from '../run/needed-secrets.ts';
 import { answer, askToWrite, type RecoverRun, say, underLock } from './recover-run.ts';
 
 export async function adoptRepository(run: RecoverRun, ledger: Ledger, input: PlanInput): Promise<ExitCode> {
