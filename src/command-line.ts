@@ -139,7 +139,7 @@ const commands: readonly ListedCommand[] = [
     usage: 'fmt [path...]',
     group: 'daily',
     about: 'Formats stack files and manifests',
-    load: () => import('./commands/fmt/command.ts'),
+    load: () => import('./commands/fmt.ts'),
   },
   {
     usage: 'export [path]',

@@ -4,7 +4,7 @@ import { loadAll } from 'js-yaml';
 import { expect, it } from 'vitest';
 import { kinds } from '../../../src/kinds/index.ts';
 import { UnusualYaml } from '../../../src/manifest/edit/source-tree.ts';
-import { formatText, schemasOf } from '../../../src/commands/fmt/format-text.ts';
+import { formatText, schemasOf } from '../../../src/commands/fmt-text.ts';
 import { writeManifests } from '../../../src/manifest/yaml/write-manifests.ts';
 import { createSourceText } from '../../../src/manifest/yaml/yaml-document.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';

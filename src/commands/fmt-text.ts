@@ -4,30 +4,30 @@
  * formatted: other programs read other YAML by other rules, in which quotes change a value.
  */
 import { type CST, Parser } from 'yaml';
-import { readSourceTrees, type SourceNode, UnusualYaml } from '../../manifest/edit/source-tree.ts';
-import { standardInput } from '../../manifest/files/find-stack.ts';
-import { manifestSchema } from '../../manifest/schema/manifest-schema.ts';
-import { stackDocumentSchema } from '../../manifest/schema/stack-schema.ts';
-import { findHidden } from '../../manifest/yaml/hidden-parts.ts';
-import { parseDocuments } from '../../manifest/yaml/parse-documents.ts';
-import { secretNames } from '../../manifest/yaml/secret-fields.ts';
-import { escapeInvisible, orderMembers } from '../../manifest/yaml/write-manifests.ts';
+import { readSourceTrees, type SourceNode, UnusualYaml } from '../manifest/edit/source-tree.ts';
+import { standardInput } from '../manifest/files/find-stack.ts';
+import { manifestSchema } from '../manifest/schema/manifest-schema.ts';
+import { stackDocumentSchema } from '../manifest/schema/stack-schema.ts';
+import { findHidden } from '../manifest/yaml/hidden-parts.ts';
+import { parseDocuments } from '../manifest/yaml/parse-documents.ts';
+import { secretNames } from '../manifest/yaml/secret-fields.ts';
+import { escapeInvisible, orderMembers } from '../manifest/yaml/write-manifests.ts';
 import {
   createSourceText,
   placeIn,
   type SourceText,
   type YamlDocument,
-} from '../../manifest/yaml/yaml-document.ts';
-import { jsonSchema } from '../../model/define-kind.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
-import { type Json, memberOf, sameJson } from '../../model/json.ts';
-import type { Registry } from '../../model/kind.ts';
-import { quoted } from '../../model/quoted.ts';
-import { policySchema } from '../../policies/schema.ts';
-import { printable } from '../../report/view/printable.ts';
-import type { CliHost } from '../../run/host.ts';
-import { type Collection, LayoutReader, type Line } from './layout.ts';
-import { Lines, printDocument } from './print-layout.ts';
+} from '../manifest/yaml/yaml-document.ts';
+import { jsonSchema } from '../model/define-kind.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { type Json, memberOf, sameJson } from '../model/json.ts';
+import type { Registry } from '../model/kind.ts';
+import { quoted } from '../model/quoted.ts';
+import { policySchema } from '../policies/schema.ts';
+import { printable } from '../report/view/printable.ts';
+import type { CliHost } from '../run/host.ts';
+import { type Collection, LayoutReader, type Line } from './fmt-layout.ts';
+import { Lines, printDocument } from './fmt-print.ts';
 
 /** How a file was chosen: as a file that a stack reads, by its own name, or by a directory around it. */
 export type Origin = 'stack' | 'name' | 'directory';

@@ -5,7 +5,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { dialects } from '../../api/dialects.ts';
+import { dialects } from '../api/dialects.ts';
 import {
   displayPath,
   findRepository,
@@ -14,28 +14,28 @@ import {
   type Repository,
   stackFileName,
   standardInput,
-} from '../../manifest/files/find-stack.ts';
-import { listFiles } from '../../manifest/files/list-files.ts';
-import { decodeText, fileOutsideRepository, maxTextBytes, readText } from '../../manifest/files/read-text.ts';
-import { loadDocuments } from '../../manifest/load-documents.ts';
-import { secretFields } from '../../manifest/yaml/secret-fields.ts';
-import { type Diagnostic, sortDiagnostics } from '../../model/diagnostic.ts';
-import { counted, quoted } from '../../model/quoted.ts';
-import { printable } from '../../report/view/printable.ts';
-import { addExamples, type CommandEnd, type CommonOptions } from '../../run/command-options.ts';
-import { CommandStop } from '../../run/command-stop.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from '../../run/exit-codes.ts';
-import type { CliHost } from '../../run/host.ts';
-import { readInput } from '../../run/load-manifests.ts';
-import { patchOf } from '../../run/manifest-edits/draft-files.ts';
+} from '../manifest/files/find-stack.ts';
+import { listFiles } from '../manifest/files/list-files.ts';
+import { decodeText, fileOutsideRepository, maxTextBytes, readText } from '../manifest/files/read-text.ts';
+import { loadDocuments } from '../manifest/load-documents.ts';
+import { secretFields } from '../manifest/yaml/secret-fields.ts';
+import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
+import { counted, quoted } from '../model/quoted.ts';
+import { printable } from '../report/view/printable.ts';
+import { addExamples, type CommandEnd, type CommonOptions } from '../run/command-options.ts';
+import { CommandStop } from '../run/command-stop.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../run/exit-codes.ts';
+import type { CliHost } from '../run/host.ts';
+import { readInput } from '../run/load-manifests.ts';
+import { patchOf } from '../run/manifest-edits/draft-files.ts';
 import {
   byteOrderMark,
   type FileChange,
   partlyWritten,
   writeFiles,
-} from '../../run/manifest-edits/write-files.ts';
-import { type CommandContext, printWarnings } from '../../run/terminal.ts';
-import { openFormat, type Origin } from './format-text.ts';
+} from '../run/manifest-edits/write-files.ts';
+import { type CommandContext, printWarnings } from '../run/terminal.ts';
+import { openFormat, type Origin } from './fmt-text.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command

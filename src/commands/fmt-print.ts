@@ -3,17 +3,12 @@
  * text needs them. Brackets on one line stay brackets; those over several lines become lines.
  */
 import { dump, load } from 'js-yaml';
-import { type Json, memberOf } from '../../model/json.ts';
-import { UnusualYaml } from '../../manifest/edit/source-tree.ts';
-import { bareText } from '../../manifest/edit/value-text.ts';
-import { jsonLikeSchema } from '../../manifest/yaml/parse-documents.ts';
-import {
-  byRank,
-  changesDirection,
-  doubleQuoted,
-  schemaOfMember,
-} from '../../manifest/yaml/write-manifests.ts';
-import type { BlockText, Collection, Entry, Line, Scalar } from './layout.ts';
+import { type Json, memberOf } from '../model/json.ts';
+import { UnusualYaml } from '../manifest/edit/source-tree.ts';
+import { bareText } from '../manifest/edit/value-text.ts';
+import { jsonLikeSchema } from '../manifest/yaml/parse-documents.ts';
+import { byRank, changesDirection, doubleQuoted, schemaOfMember } from '../manifest/yaml/write-manifests.ts';
+import type { BlockText, Collection, Entry, Line, Scalar } from './fmt-layout.ts';
 
 const step = '  ';
 

@@ -10,7 +10,7 @@ import {
   type SourceNode,
   type Style,
   UnusualYaml,
-} from '../../manifest/edit/source-tree.ts';
+} from '../manifest/edit/source-tree.ts';
 
 /** A comment with its `#`, or an empty text for an empty line. */
 export type Line = string;
