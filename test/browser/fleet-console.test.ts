@@ -29,14 +29,21 @@ async function violations(page: Page): Promise<string[]> {
 }
 
 const stack = '/stack?repository=data&path=teams%2Fteam-0%2Fstack-0000%2Ftrueup.yaml';
-const paths = ['/', '/?is=attention&text=stack-00&page=2', stack, '/activity', '/capacity', '/health'];
+const paths = [
+  ...['/', '/?is=attention&text=stack-00&page=2', '/?apply=waits', stack],
+  ...['/activity', '/activity?event=apply', '/capacity', '/health'],
+];
 
 async function openFleetPage(options: BrowserContextOptions, stacks = 5000) {
   const database = await openFleetDatabase(server);
   await seedFleet(database.client, stacks);
   const { url } = await openConsole(database.address);
   const { page } = await openPage(options, url);
-  return { page, url };
+  const { rows } = await database.client.query(
+    `select repository, path from trueup_fleet.waiting_applies where because = 'retry'
+       and (repository, path) in (select repository, path from trueup_fleet.applies) order by 1, 2 limit 1`,
+  );
+  return { page, url, applied: `/stack?${new URLSearchParams(rows[0])}` };
 }
 
 describeInBrowser('the console of a fleet', () => {
@@ -48,8 +55,15 @@ describeInBrowser('the console of a fleet', () => {
   ] as const)(
     'in the %s at %i px, axe finds nothing wrong, and nothing is wider',
     async (colorScheme, width) => {
-      const { page, url } = await openFleetPage({ colorScheme, viewport: { width, height: 900 } });
-      for (const path of paths) {
+      const { page, url, applied } = await openFleetPage({ colorScheme, viewport: { width, height: 900 } });
+      // It has all that a page of a stack can have of applies.
+      await page.goto(`${url}/?apply=retry`);
+      await page.locator(`.stack-name a[href="${applied}"]`).click();
+      expect(await page.locator('.banner.warning').textContent()).toContain(
+        'The apply waits for its next try',
+      );
+      expect(await page.locator('h2').allTextContents()).toContain('Applies');
+      for (const path of [...paths, applied]) {
         await page.goto(url + path);
         expect(await violations(page), path).toEqual([]);
         expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBe(width);

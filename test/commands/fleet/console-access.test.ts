@@ -34,6 +34,13 @@ async function openSeeded(setup: Parameters<typeof openConsole>[1] = { settings 
   await database.client.query(
     `update trueup_fleet.stacks set last_error = 'secret of ' || repository where last_error is not null`,
   );
+  for (const table of ['waiting_applies', 'applies'])
+    await database.client.query(
+      `update trueup_fleet.${table} set reason = 'secret of ' || repository, commit = repository || '-commit'`,
+    );
+  await database.client.query(
+    `update trueup_fleet.applies set people = array['owner of ' || repository] where outcome is not null`,
+  );
   await database.client.query(
     `update trueup_fleet.workers set problem = 'two repositories have the name "payments"'`,
   );
@@ -61,9 +68,27 @@ const places = [
     '/activity?text=payments',
     '/activity.csv',
   ],
+  ...[
+    '/?apply=waits',
+    '/?apply=guard',
+    '/activity?event=apply',
+    '/activity?event=apply-failed&person=payments',
+  ],
+  ...['/activity.csv?event=apply', '/activity.json?event=apply&person=owner'],
   ...['/activity.json', '/activity.json?text=payments', '/capacity', '/health', '/metrics', '/nothing'],
   '/stack?repository=data&path=teams%2Fteam-0%2Fstack-0000%2Ftrueup.yaml',
 ];
+
+/** Applies that wait, that run and that ended, by metrics. */
+async function appliesIn(metrics: Promise<{ readonly text: string }>) {
+  const { text } = await metrics;
+  const sum = (name: string) =>
+    [...text.matchAll(new RegExp(`^trueup_fleet_applies_${name}(?:\\{.*\\})? (\\d+)$`, 'gm'))].reduce(
+      (total, [, value]) => total + Number(value),
+      0,
+    );
+  return { waiting: sum('waiting'), running: sum('running'), ended: sum('last_day') };
+}
 
 describe.skipIf(bin === undefined)('The console of a fleet', () => {
   it('shows a team no stack of another one, on no page, in no export and in no metric', async () => {
@@ -72,7 +97,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
       const { text } = await as('other, data-readers', place);
       // What was asked for stays in the fields of the filters.
       const shown = text.replaceAll(
-        /value="payments"( selected)?|>payments<\/option>|text=payments|repository=payments/g,
+        /value="payments"( selected)?|>payments<\/option>|(text|repository|person)=payments/g,
         '',
       );
       expect(shown, place).not.toMatch(/payments|platform|mobile-apps|network\//);
@@ -83,6 +108,10 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
       /^trueup_fleet_stacks\{standing="in-sync"\} 20$/m,
     );
     expect((await as('data-readers', '/metrics')).text).not.toContain('trueup_fleet_workers');
+    // Of its own stacks it sees what the others do not.
+    for (const place of ['/?apply=waits', '/activity.json?event=apply', '/health'])
+      expect((await as('data-readers', place)).text, place).toContain('secret of data');
+    expect(await appliesIn(as('data-readers', '/metrics'))).toEqual({ waiting: 2, running: 1, ended: 14 });
     expect((await as('data-readers', '/health')).text).toContain('0 waiting, 0 running');
     const other = '/stack?repository=payments&path=teams%2Fteam-1%2Fstack-0001%2Ftrueup.yaml';
     const none = '/stack?repository=payments&path=none';
@@ -105,6 +134,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
       }
       expect((await as(groups, '/')).text, groups).toContain('There are no stacks that you may see.');
       expect((await as(groups, '/metrics')).text).toMatch(/^trueup_fleet_stacks\{standing="in-sync"\} 0$/m);
+      expect(await appliesIn(as(groups, '/metrics'))).toEqual({ waiting: 0, running: 0, ended: 0 });
       expect(JSON.parse((await as(groups, '/activity.json')).text).events).toEqual([]);
     }
   });

@@ -40,7 +40,13 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     const { get, client } = await openSeeded();
     const page = await get('/');
     expect(page.status).toBe(200);
-    expect(tilesIn(page.text)).toEqual(['20 stale', '60 needs attention', '20 working', '100 in sync']);
+    expect(tilesIn(page.text)).toEqual([
+      '20 stale',
+      '60 needs attention',
+      '20 working',
+      '100 in sync',
+      '10 applies wait',
+    ]);
     let said = '';
     const stdout = {
       write: (text: string) => {
@@ -107,7 +113,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
 
   it('lists drifts by person and time, and exports what the filters find', async () => {
     const { get } = await openSeeded();
-    const all = JSON.parse((await get('/activity.json')).text).events as {
+    const all = JSON.parse((await get('/activity.json?event=drift')).text).events as {
       event: string;
       people: string[];
     }[];

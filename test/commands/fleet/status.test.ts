@@ -92,6 +92,6 @@ describe.skipIf(bin === undefined)('fleet status', () => {
     const { fleet } = await openWaiting([{ because: 'retry', reason: 'one\\ntwo \\u001b[2Jthree\\u202e' }]);
     const { out } = await fleet('status');
     expect(out).toContain(String.raw`since 3 h: one\ntwo \u001b[2Jthree\u202e`);
-    expect(out).not.toMatch(/[\u001b\u202e]/);
+    for (const raw of ['\u001b', '\u202e']) expect(out).not.toContain(raw);
   });
 });

@@ -39,7 +39,7 @@ describe.skipIf(bin === undefined)('fleet serve', () => {
     const stack = (await page('/stack?repository=infra&path=two%2Ftrueup.yaml')).text;
     expect(stack).toContain('Workspace/acme/two-app');
     expect(stack).toContain('changed by hand');
-    expect((await page('/activity')).text).toContain('>opened<');
+    expect((await page('/activity')).text).toContain('>drift opened<');
     expect((await page('/health')).text).toMatch(/>live</);
     // Each check took requests, and what they took is known of each stack.
     expect(sql('select count(*) from trueup_fleet.stack_requests where requests > 0')).toBe('2');

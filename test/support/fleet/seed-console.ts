@@ -1,4 +1,4 @@
-/** A fleet as many checks leave it: stacks of all standings, drifts, workers, rates. The same for the same number of stacks. */
+/** A fleet as many checks leave it: stacks of all standings, drifts, applies, workers, rates. The same for the same number of stacks. */
 import type pg from 'pg';
 import { scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
 import { noteWorker } from '../../../src/commands/fleet/workers.ts';
@@ -6,7 +6,7 @@ import { drifted, reportOf } from './reports.ts';
 
 const repositories = ['platform', 'payments', 'data', 'mobile-apps', 'network'];
 
-/** Of ten stacks, two have drift, one fails, one is stale and one was never checked. @param checks of each stack */
+/** Of ten stacks, two have drift, one fails, one is stale and one was never checked. Of 21, one has an apply that waits. @param checks of each stack */
 export async function seedFleet(client: pg.Client, stacks: number, { checks = 3 } = {}): Promise<void> {
   const each = Math.ceil(stacks / repositories.length);
   for (const repository of repositories)
@@ -48,6 +48,7 @@ export async function seedFleet(client: pg.Client, stacks: number, { checks = 3 
     'update trueup_fleet.stacks set first_seen = trueup_fleet.now() where last_complete is null',
   );
   await seedRecords(client, JSON.stringify(report), checks);
+  await seedApplies(client);
 }
 
 function touchedBy(name: string) {
@@ -60,6 +61,47 @@ function touchedBy(name: string) {
       },
     ],
   };
+}
+
+/** Of eleven stacks, four were applied, whatever their standing and repository; those that wait do so for one reason after the other, the first one the longest. */
+async function seedApplies(client: pg.Client): Promise<void> {
+  const numbered =
+    'select *, row_number() over (order by path, repository) - 1 as number from trueup_fleet.stacks';
+  await client.query(
+    `insert into trueup_fleet.waiting_applies (repository, path, since, because, reason, commit, until, failures, next_try)
+     select repository, path, trueup_fleet.now() - make_interval(mins => (3000 - 20 * (stack.number / 21 % 100))::integer), kind.because, kind.reason,
+       last_commit, trueup_fleet.now() + kind.until, case when kind.because = 'retry' then 2 else 0 end, case when kind.because = 'retry' then trueup_fleet.now() + interval '12 minutes' end
+     from (${numbered}) as stack join (values
+       (0, 'freeze', 'the freeze "weekend" lasts until 2026-01-05T06:00:00.000Z', interval '102 hours'),
+       (1, 'approval', 'the plan is not approved: nobody who may has approved its digest', null),
+       (2, 'guard', 'guard "delete-limit" stops the apply: 14 of 20 workspaces would be deleted', null),
+       (3, 'lock', 'the stack is locked by another apply, of ann@laptop', interval '40 seconds'),
+       (4, 'retry', 'the service answered 422 to PATCH /workspaces/ws-1: name has already been taken', null)
+     ) as kind (number, because, reason, until) on kind.number = stack.number / 21 % 5
+     where stack.number % 21 = 5`,
+  );
+  await client.query(
+    `insert into trueup_fleet.applies (repository, path, attempt, commit, started, leased_until, ended, outcome, reason, code, changes, people)
+     select repository, path, 4, last_commit, began, began + interval '30 seconds', began + make_interval(secs => 40 + 7 * kind.number),
+       kind.outcome, kind.reason, kind.code, kind.changes, kind.people::text[]
+     from (${numbered}) as stack join (values
+       (5, 1, 'applied', null, null, 4, '{ann,carl@example.com}'),
+       (6, 2, 'failed', 'the service answered 422 to PATCH /workspaces/ws-1: name has already been taken', 'refused', 0, '{ann}'),
+       (7, 3, 'partial', '1 of 3 changes failed: the service answered 503', 'partial', 2, '{}'),
+       (8, 4, 'lost', 'its worker ended', null, null, '{}'),
+       (5, 30, 'interrupted', 'the worker was stopped', null, 1, '{bob}'),
+       (5, 70, 'applied', null, null, 1, '{bob}')
+     ) as kind (number, hours, outcome, reason, code, changes, people) on kind.number = stack.number % 11,
+       lateral (select trueup_fleet.now() - make_interval(mins => (60 * kind.hours + stack.phase * 50)::integer) as began) as times
+     order by kind.hours desc, stack.number`,
+  );
+  // One runs, and the worker of another one says nothing any more.
+  await client.query(
+    `insert into trueup_fleet.applies (repository, path, attempt, commit, started, leased_until)
+     select repository, path, 5, last_commit, trueup_fleet.now() - interval '2 minutes',
+       trueup_fleet.now() + case number when 9 then interval '20 seconds' else interval '-1 minute' end
+     from (${numbered}) as stack where number in (9, 20)`,
+  );
 }
 
 async function seedRecords(client: pg.Client, report: string, checks: number): Promise<void> {

@@ -1,17 +1,25 @@
-/** What happened: drifts that were found, that changed and that ended, by person and time; as a page, CSV and JSON. */
+/** What happened: drifts that were found, that changed and that ended, and applies, by person and time; as a page, CSV and JSON. */
+import { clip } from '../../../report/view/printable.ts';
+import { outcomeBadge, reasonField } from './applies.ts';
 import { type Content, type Html, html } from './html.ts';
 import { csvOf } from './csv.ts';
 import type { Query } from './fleet-page.ts';
 import { clockText, link, pageIn, pager, pageSize, stackLink, table } from './layout.ts';
-import { inScope, type Reading, type Row, timeOf } from './reading.ts';
+import { inScope, type Reading, type Row, textOf, timeOf } from './reading.ts';
 
-const kinds = ['opened', 'changed', 'closed'] as const;
-type Kind = (typeof kinds)[number];
+const driftEvents = ['opened', 'changed', 'closed'];
+const applyEvents = ['applied', 'apply-partial', 'apply-failed', 'apply-interrupted', 'apply-lost'];
 
-const tones: Readonly<Record<Kind, string>> = { opened: 'update', changed: 'update', closed: 'create' };
+/** By what the address of the page may ask for: some events, or one. */
+const eventsByName: ReadonlyMap<string, readonly string[]> = new Map([
+  ['drift', driftEvents],
+  ['apply', applyEvents],
+  ...[...driftEvents, ...applyEvents].map((event): [string, string[]] => [event, [event]]),
+]);
 
 interface Filters {
-  readonly event: Kind | undefined;
+  /** a key of `eventsByName` */
+  readonly event: string | undefined;
   readonly person: string | undefined;
   readonly text: string | undefined;
   /** dates such as 2026-01-31, the last one included */
@@ -23,7 +31,7 @@ function filtersOf({ event, person, text, from, to }: Query): Filters {
   const given = (value: string | undefined) => (value?.trim() ? value.trim().slice(0, 200) : undefined);
   const date = (value: string | undefined) => (value !== undefined && isDate(value) ? value : undefined);
   return {
-    event: kinds.find((one) => one === event),
+    event: event !== undefined && eventsByName.has(event) ? event : undefined,
     ...{ person: given(person), text: given(text), from: date(from), to: date(to) },
   };
 }
@@ -41,10 +49,10 @@ export async function activityPage(reading: Reading, query: Query): Promise<{ he
   const rows =
     total === 0 ? [] : await readEvents(reading, filters, { limit: pageSize, offset: (page - 1) * pageSize });
   return {
-    head: html`<p class="muted">Drift of stacks: when a check found it, when it became another one, and when a check found it gone. Of a change, the last one is shown. People are those of the audit trail of the target, where it has one.</p>`,
+    head: html`<p class="muted">Drift of stacks, as checks found it, and who did it, where the target has an audit trail; and applies of the fleet, and who approved them. Of a drift that changed, the last change is shown.</p>`,
     body: html`<section aria-label="Events">
 ${filterForm(filters)}
-${rows.length === 0 ? html`<p>Nothing has happened that these filters find.</p>` : table(['Time', 'Drift', 'Stack', 'Resources', 'By'], rows.map(cellsOf), 'Activity')}
+${rows.length === 0 ? html`<p>Nothing has happened that these filters find.</p>` : table(['Time', 'Event', 'Stack', 'Resources', 'By'], rows.map(cellsOf), 'Activity')}
 <div class="actions">${pager({ path: '/activity', filters: { ...filters }, page, total, what: 'event' })}<span><a href="${link('/activity.csv', { ...filters })}">CSV</a> · <a href="${link('/activity.json', { ...filters })}">JSON</a></span></div>
 </section>`,
   };
@@ -55,39 +63,73 @@ const mostExported = 10_000;
 
 export async function exportActivity(reading: Reading, query: Query, kind: 'csv' | 'json'): Promise<string> {
   const rows = await readEvents(reading, filtersOf(query), { limit: mostExported, offset: 0 });
-  const events = rows.map((row) => ({
+  const events = rows.map(exported);
+  if (kind === 'json') return `${JSON.stringify({ version: 1, events }, null, 2)}\n`;
+  const columns = [
+    ...['at', 'event', 'repository', 'path', 'resources', 'people', 'because', 'commit', 'reason'],
+  ] as const;
+  return csvOf([
+    columns,
+    ...events.map((event) =>
+      columns.map((column) => (column === 'people' ? event.people.join('; ') : String(event[column] ?? ''))),
+    ),
+  ]);
+}
+
+interface Exported {
+  readonly at: string;
+  readonly event: string;
+  readonly repository: string;
+  readonly path: string;
+  /** null: of an apply whose end is not known */
+  readonly resources: number | null;
+  readonly people: readonly string[];
+  /** of drift that ended */
+  readonly because?: string;
+  /** of an apply */
+  readonly commit?: string;
+  readonly reason?: string;
+}
+
+function exported(row: Row): Exported {
+  const [commit, reason] = [textOf(row['commit']), textOf(row['reason'])];
+  return {
     at: new Date(timeOf(row['at']) ?? 0).toISOString(),
     event: String(row['event']),
     repository: String(row['repository']),
     path: String(row['path']),
-    resources: Number(row['resources']),
+    resources: row['resources'] === null ? null : Number(row['resources']),
     people: peopleOf(row),
     ...(row['event'] === 'closed' ? { because: String(row['closed_because']) } : {}),
-  }));
-  if (kind === 'json') return `${JSON.stringify({ version: 1, events }, null, 2)}\n`;
-  return csvOf([
-    ['at', 'event', 'repository', 'path', 'resources', 'people', 'because'],
-    ...events.map(({ at, event, repository, path, resources, people, because = '' }) => [
-      ...[at, event, repository, path, String(resources), people.join('; '), because],
-    ]),
-  ]);
+    ...(commit === undefined ? {} : { commit }),
+    ...(reason === undefined ? {} : { reason }),
+  };
 }
 
 /** `$2` to `$6` are the filters. */
-const events = `events as (
-  select drift.repository, drift.path, drift.resources, drift.actors, drift.closed_because, happened.event, happened.at, drift.id
+const events = `happened as (
+  select drift.id, drift.repository, drift.path, drift.resources, drift.actors as people, drift.closed_because,
+    null::text as commit, null::text as reason, each.event, each.at
   from trueup_fleet.drifts as drift,
-    lateral (values ('opened', drift.opened), ('changed', case when drift.changed > drift.opened then drift.changed end), ('closed', drift.closed)) as happened (event, at)
-  where ${inScope('drift')} and happened.at is not null
-    and ($2::text is null or happened.event = $2)
-    and ($3::text is null or exists (select from unnest(drift.actors) as actor where position(lower($3) in lower(actor)) > 0))
-    and ($4::text is null or position(lower($4) in lower(drift.repository || '/' || drift.path)) > 0)
-    and ($5::date is null or happened.at >= $5::date::timestamp at time zone 'UTC')
-    and ($6::date is null or happened.at < ($6::date + 1)::timestamp at time zone 'UTC')
+    lateral (values ('opened', drift.opened), ('changed', case when drift.changed > drift.opened then drift.changed end), ('closed', drift.closed)) as each (event, at)
+  where ${inScope('drift')}
+  union all
+  select made.id, made.repository, made.path, made.changes, made.people, null, made.commit, made.reason,
+    case made.outcome when 'applied' then 'applied' else 'apply-' || made.outcome end, made.ended
+  from trueup_fleet.applies as made
+  where ${inScope('made')}
+), events as (
+  select * from happened
+  where at is not null
+    and ($2::text[] is null or event = any ($2))
+    and ($3::text is null or exists (select from unnest(people) as person where position(lower($3) in lower(person)) > 0))
+    and ($4::text is null or position(lower($4) in lower(repository || '/' || path)) > 0)
+    and ($5::date is null or at >= $5::date::timestamp at time zone 'UTC')
+    and ($6::date is null or at < ($6::date + 1)::timestamp at time zone 'UTC')
 )`;
 
 function valuesOf({ event, person, text, from, to }: Filters): readonly unknown[] {
-  return [event ?? null, person ?? null, text ?? null, from ?? null, to ?? null];
+  return [eventsByName.get(event ?? '') ?? null, person ?? null, text ?? null, from ?? null, to ?? null];
 }
 
 async function countEvents(reading: Reading, filters: Filters): Promise<number> {
@@ -110,29 +152,58 @@ function readEvents(
 }
 
 function peopleOf(row: Row): readonly string[] {
-  return row['actors'] as readonly string[];
+  return row['people'] as readonly string[];
 }
 
 function cellsOf(row: Row): readonly Content[] {
-  const event = String(row['event']) as Kind;
-  const [repository, path] = [String(row['repository']), String(row['path'])];
-  const isRemoved = event === 'closed' && row['closed_because'] === 'removed';
-  const people = peopleOf(row).join(', ');
   return [
     clockText(timeOf(row['at']) ?? 0),
-    html`<span><span class="action ${tones[event]}">${event}</span>${isRemoved && ' the stack was removed'}</span>`,
-    stackLink(repository, path),
-    Number(row['resources']),
-    people === '' ? html`<span class="muted">not known</span>` : people,
+    eventCell(row),
+    stackLink(String(row['repository']), String(row['path'])),
+    row['resources'] === null ? '' : Number(row['resources']),
+    peopleCell(row),
   ];
 }
+
+function isApply(row: Row): boolean {
+  return row['commit'] !== null;
+}
+
+function eventCell(row: Row): Html {
+  const event = String(row['event']);
+  const outcome = event.replace('apply-', '');
+  if (isApply(row))
+    return html`<span>${outcomeBadge(outcome, eventWords.get(event))}${reasonField({ ...row, outcome })}</span>`;
+  const isRemoved = event === 'closed' && row['closed_because'] === 'removed';
+  const tone = event === 'closed' ? 'create' : 'update';
+  return html`<span><span class="action ${tone}">${eventWords.get(event)}</span>${isRemoved && ' the stack was removed'}</span>`;
+}
+
+function peopleCell(row: Row): Content {
+  const people = clip(peopleOf(row).join(', '), 500);
+  // Many applies need no approval.
+  return people === '' && !isApply(row) ? html`<span class="muted">not known</span>` : people;
+}
+
+const eventWords: ReadonlyMap<string, string> = new Map([
+  ['drift', 'drift'],
+  ['opened', 'drift opened'],
+  ['changed', 'drift changed'],
+  ['closed', 'drift closed'],
+  ['apply', 'applies'],
+  ['applied', 'applied'],
+  ['apply-partial', 'applied in part'],
+  ['apply-failed', 'apply failed'],
+  ['apply-interrupted', 'apply interrupted'],
+  ['apply-lost', 'apply lost'],
+]);
 
 function filterForm({ event, person, text, from, to }: Filters): Html {
   const isFiltered = [event, person, text, from, to].some((one) => one !== undefined);
   return html`<form class="filters" action="/activity" method="get">
 <label class="control words">Text in repository or path <input type="search" name="text" value="${text ?? ''}"></label>
 <label class="control pick">Person <input type="search" name="person" value="${person ?? ''}"></label>
-<label class="control pick">Drift <select name="event"><option value="">any</option>${kinds.map((one) => html`<option value="${one}"${one === event && html` selected`}>${one}</option>`)}</select></label>
+<label class="control pick">Event <select name="event"><option value="">any</option>${[...eventWords].map(([one, words]) => html`<option value="${one}"${one === event && html` selected`}>${words}</option>`)}</select></label>
 <label class="control pick">From <input type="date" name="from" value="${from ?? ''}"></label>
 <label class="control pick">To <input type="date" name="to" value="${to ?? ''}"></label>
 <button type="submit">Filter</button>${isFiltered && html`<a href="/activity">Clear</a>`}

@@ -1,4 +1,6 @@
 /** All stacks: how many stand how, and a table with filters. */
+import { waitingWords, waitReasons } from '../waiting-words.ts';
+import { waitMark, waitTable } from './applies.ts';
 import type { Html } from './html.ts';
 import { html } from './html.ts';
 import { dueText, link, numberText, pageIn, pager, pageSize, stackLink, table, timeText } from './layout.ts';
@@ -18,57 +20,84 @@ export function badge(standing: string): Html {
   return html`<span class="action ${tone}">${name}</span>`;
 }
 
+/** What an apply waits for; `waits`: for anything. */
+const waits = ['waits', ...waitReasons] as const;
+
 interface Filters {
   readonly is: Standing | undefined;
+  readonly apply: (typeof waits)[number] | undefined;
   readonly repository: string | undefined;
   readonly text: string | undefined;
 }
 
-function filtersOf({ is, repository, text }: Query): Filters {
+function filtersOf({ is, apply, repository, text }: Query): Filters {
   const given = (value: string | undefined) => (value?.trim() ? value.trim().slice(0, 200) : undefined);
-  return { is: standings.find((one) => one === is), repository: given(repository), text: given(text) };
+  return {
+    is: standings.find((one) => one === is),
+    apply: waits.find((one) => one === apply),
+    ...{ repository: given(repository), text: given(text) },
+  };
 }
 
 export async function fleetPage(reading: Reading, query: Query): Promise<{ head: Html; body: Html }> {
   const filters = filtersOf(query);
   const counts = await readCounts(reading, filters);
-  const total = counts
-    .filter(({ repository, standing }) => matches({ repository, standing }, filters))
-    .reduce((sum, { found }) => sum + found, 0);
+  const total = sumOf(
+    counts.filter((one) => matches(one, filters)),
+    'found',
+  );
   const page = pageIn(query['page'], total);
   const rows = total === 0 ? [] : await readPage(reading, filters, page);
-  const count = (standing: Standing) =>
-    counts.filter((one) => one.standing === standing).reduce((sum, { all }) => sum + all, 0);
+  const waiting = sumOf(
+    counts.filter(({ waitsFor }) => waitsFor !== undefined),
+    'all',
+  );
+  const shown = filters.apply === undefined ? stackTable(rows) : waitTable(rows);
   return {
-    head: html`<div class="tiles">${standings.map((standing) => tile(standing, count(standing), filters))}</div>
+    head: html`<div class="tiles">${standings.map((standing) => standingTile(standing, counts, filters))}${waitingTile(waiting, filters)}</div>
 <p class="muted">Stale: no complete check for two intervals. Needs attention: drift, or the last check failed. Working: waiting for the first check.</p>`,
     body: html`<section aria-label="Stacks">
-${filterForm(filters, [...new Set(counts.map(({ repository }) => repository))])}
-${rows.length === 0 ? nothing(counts.length === 0) : table(['Standing', 'Stack', 'Found', 'Checked', 'Next check'], rows.map(cellsOf), 'Stacks of the fleet')}
+${filterForm(filters, [...new Set(counts.map(({ repository }) => repository))], waiting > 0)}
+${rows.length === 0 ? nothing(counts.length === 0) : shown}
 ${pager({ path: '/', filters: { ...filters }, page, total, what: 'stack' })}
 </section>`,
   };
 }
 
+function stackTable(rows: readonly Row[]): Html {
+  return table(
+    ['Standing', 'Stack', 'Found', 'Checked', 'Next check'],
+    rows.map(cellsOf),
+    'Stacks of the fleet',
+  );
+}
+
 interface Count {
   readonly repository: string;
   readonly standing: string;
+  /** undefined when no apply waits */
+  readonly waitsFor: string | undefined;
   readonly all: number;
   /** of the text */
   readonly found: number;
 }
 
-/** By standing and repository: all, and those that the text finds. */
+function sumOf(counts: readonly Count[], member: 'all' | 'found'): number {
+  return counts.reduce((sum, one) => sum + one[member], 0);
+}
+
+/** By standing, repository and what an apply waits for: all, and those that the text finds. */
 async function readCounts(reading: Reading, { text }: Filters): Promise<Count[]> {
   const rows = await reading.rows(
     `with ${seenStacks}
-     select repository, standing, count(*)::integer as all, count(*) filter (where ${hasText})::integer as found
-     from seen group by repository, standing order by repository collate "C"`,
+     select repository, standing, waits_for, count(*)::integer as all, count(*) filter (where ${hasText})::integer as found
+     from seen group by repository, standing, waits_for order by repository collate "C"`,
     text ?? null,
   );
-  return rows.map(({ repository, standing, all, found }) => ({
+  return rows.map(({ repository, standing, waits_for: waitsFor, all, found }) => ({
     repository: String(repository),
     standing: String(standing),
+    waitsFor: textOf(waitsFor),
     all: Number(all),
     found: Number(found),
   }));
@@ -76,49 +105,80 @@ async function readCounts(reading: Reading, { text }: Filters): Promise<Count[]>
 
 const hasText = `($2::text is null or position(lower($2) in lower(repository || '/' || path)) > 0)`;
 
-function matches(
-  { repository, standing }: Pick<Count, 'repository' | 'standing'>,
-  filters: Filters,
-): boolean {
-  const isOne = filters.is === undefined || standing === filters.is;
-  return isOne && (filters.repository === undefined || repository === filters.repository);
+function matches({ repository, standing, waitsFor }: Count, { is, apply, ...filters }: Filters): boolean {
+  const isOne = is === undefined || standing === is;
+  const isWaiting = apply === undefined || (apply === 'waits' ? waitsFor !== undefined : waitsFor === apply);
+  return isOne && isWaiting && (filters.repository === undefined || repository === filters.repository);
 }
 
 function readPage(
   reading: Reading,
-  { is, repository, text }: Filters,
+  { is, apply, repository, text }: Filters,
   page: number,
 ): Promise<readonly Row[]> {
   return reading.rows(
     `with ${seenStacks}
      select * from seen
      where ${hasText} and ($3::text is null or standing = $3) and ($4::text is null or repository = $4)
-     order by array_position(array['stale', 'attention', 'working', 'in-sync'], standing), repository collate "C", path collate "C"
+       and ($6::text is null or $6 = waits_for or $6 = 'waits' and waits_for is not null)
+     order by ${apply === undefined ? `array_position(array['stale', 'attention', 'working', 'in-sync'], standing)` : 'waits_since'}, repository collate "C", path collate "C"
      limit ${pageSize} offset $5::integer`,
-    ...[text ?? null, is ?? null, repository ?? null, (page - 1) * pageSize],
+    ...[text ?? null, is ?? null, repository ?? null, (page - 1) * pageSize, apply ?? null],
   );
 }
 
-function tile(standing: Standing, count: number, { is, ...filters }: Filters): Html {
-  const { name, tone } = labels[standing];
+function standingTile(standing: Standing, counts: readonly Count[], { is, ...filters }: Filters): Html {
   const isOn = is === standing;
+  const count = sumOf(
+    counts.filter((one) => one.standing === standing),
+    'all',
+  );
   const target = link('/', { ...filters, is: isOn ? undefined : standing });
+  return tile({ ...labels[standing], count, target, isOn });
+}
+
+/** Most fleets apply nothing: then it would only take room. */
+function waitingTile(count: number, { apply, ...filters }: Filters): Html | undefined {
+  const isOn = apply !== undefined;
+  if (count === 0 && !isOn) return undefined;
+  const target = link('/', { ...filters, apply: isOn ? undefined : 'waits' });
+  return tile({ name: count === 1 ? 'apply waits' : 'applies wait', tone: 'none', count, target, isOn });
+}
+
+interface Tile {
+  readonly name: string;
+  readonly tone: string;
+  readonly count: number;
+  readonly target: string;
+  /** whether its filter is */
+  readonly isOn: boolean;
+}
+
+function tile({ name, tone, count, target, isOn }: Tile): Html {
   return html`<a class="tile ${tone} ${count === 0 ? 'zero' : ''}" href="${target}"${isOn && html` aria-current="true"`}><strong>${numberText(count)}</strong> ${name}</a>`;
 }
 
 /** More of them are no help in a list. */
 const mostRepositories = 200;
 
-function filterForm({ is, repository, text }: Filters, repositories: readonly string[]): Html {
+function filterForm(
+  { is, apply, repository, text }: Filters,
+  repositories: readonly string[],
+  hasWaits: boolean,
+): Html {
   const option = (value: string, name: string, chosen: string | undefined) =>
     html`<option value="${value}"${value === (chosen ?? '') && html` selected`}>${name}</option>`;
   const listed = repositories.slice(0, mostRepositories);
   const choices = repository === undefined || listed.includes(repository) ? listed : [repository, ...listed];
-  const isFiltered = is !== undefined || repository !== undefined || text !== undefined;
+  const isFiltered = [is, apply, repository, text].some((one) => one !== undefined);
+  const applies =
+    (hasWaits || apply !== undefined) &&
+    html`<label class="control pick">Apply <select name="apply">${option('', 'any', apply)}${waits.map((one) => option(one, one === 'waits' ? 'waits' : waitingWords(one), apply))}</select></label>`;
   return html`<form class="filters" action="/" method="get">
 <label class="control words">Text in repository or path <input type="search" name="text" value="${text ?? ''}"></label>
 <label class="control pick">Standing <select name="is">${option('', 'any', is)}${standings.map((one) => option(one, labels[one].name, is))}</select></label>
 <label class="control pick">Repository <select name="repository">${option('', 'any', repository)}${choices.map((one) => option(one, one, repository))}</select></label>
+${applies}
 <button type="submit">Filter</button>${isFiltered && html`<a href="/">Clear</a>`}
 </form>`;
 }
@@ -140,7 +200,7 @@ function cellsOf(row: Row) {
   return [
     badge(String(row['standing'])),
     stackLink(repository, path),
-    html`<span>${foundText(row)}${failures > 1 && html` <span class="muted">(${failures} failures)</span>`}</span>`,
+    html`<span>${foundText(row)}${failures > 1 && html` <span class="muted">(${failures} failures)</span>`}${waitMark(row)}</span>`,
     timeText(timeOf(row['last_complete']), now),
     checks,
   ];

@@ -1,5 +1,6 @@
-/** Whether the fleet itself works: its workers, the queue of checks, what cannot be read, and why checks fail. */
+/** Whether the fleet itself works: its workers, the queue of checks, what cannot be read, and why checks and applies fail. */
 import { clip } from '../../../report/view/printable.ts';
+import { failedApplies } from './applies.ts';
 import { type Content, type Html, html } from './html.ts';
 import { link, numberText, stackLink, table, timeText } from './layout.ts';
 import { clock, inScope, type Reading, type Row, seenStacks, seesSome, textOf, timeOf } from './reading.ts';
@@ -28,7 +29,8 @@ ${unread.length === 0 ? html`<p>None.</p>` : table(['Repository', 'Why', 'Last t
 <section><h2>Why checks fail</h2>
 ${errors.length === 0 ? html`<p>The last check of each stack was complete.</p>` : table(['Stacks', 'Error', 'For example'], errors.map(errorCells), 'Errors of checks')}
 <p><a href="${link('/', { is: 'attention' })}">All stacks that need attention</a></p>
-</section>`,
+</section>
+${await failedApplies(reading)}`,
   };
 }
 

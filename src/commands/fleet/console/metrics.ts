@@ -1,6 +1,8 @@
 /** The fleet in numbers, as OpenMetrics text. No stack has a label of its own, so that their number is bounded. */
 import { Gauge, Registry, type RegistryContentType } from 'prom-client';
-import { clock, type Reading, seenStacks, standings } from './reading.ts';
+import { waitReasons } from '../waiting-words.ts';
+import { applyOutcomes } from './applies.ts';
+import { clock, inScope, type Reading, type Row, seenStacks, standings } from './reading.ts';
 
 /** Targets that have a label: the busiest ones. */
 const mostTargets = 50;
@@ -19,6 +21,7 @@ export async function metricsText(
     });
   await stackMetrics(reading, gauge);
   await fleetMetrics(reading, gauge);
+  await applyMetrics(reading, gauge);
   await targetMetrics(reading, gauge);
   return { type: registry.contentType, text: await registry.metrics() };
 }
@@ -49,6 +52,28 @@ async function stackMetrics(reading: Reading, gauge: MakeGauge): Promise<void> {
     ['0.95', 'p95'],
   ] as const)
     if (row[name] !== null && row[name] !== undefined) ages.set({ quantile }, Number(row[name]));
+}
+
+async function applyMetrics(reading: Reading, gauge: MakeGauge): Promise<void> {
+  const waits = await reading.rows(
+    `with ${seenStacks} select waits_for, count(*) as count from seen where waits_for is not null group by waits_for`,
+  );
+  const waiting = gauge('applies_waiting', 'Stacks whose apply waits, by what for', ['for']);
+  for (const reason of waitReasons) waiting.set({ for: reason }, countOf(waits, 'waits_for', reason));
+  const ends = await reading.rows(
+    `with ${clock}, seen as (
+       select coalesce(made.outcome, 'running') as outcome from trueup_fleet.applies as made, clock
+       where ${inScope('made')} and (made.ended is null or made.ended > clock.time - interval '1 day')
+     )
+     select outcome, count(*) as count from seen group by outcome`,
+  );
+  gauge('applies_running', 'Applies that began and did not end').set(countOf(ends, 'outcome', 'running'));
+  const ended = gauge('applies_last_day', 'Applies that ended within the last day, by outcome', ['outcome']);
+  for (const outcome of applyOutcomes) ended.set({ outcome }, countOf(ends, 'outcome', outcome));
+}
+
+function countOf(rows: readonly Row[], member: string, value: string): number {
+  return Number(rows.find((row) => row[member] === value)?.['count'] ?? 0);
 }
 
 async function fleetMetrics(reading: Reading, gauge: MakeGauge): Promise<void> {

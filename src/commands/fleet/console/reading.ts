@@ -53,10 +53,11 @@ export const clock = 'clock as materialized (select trueup_fleet.now() as time)'
 export const standings = ['stale', 'attention', 'working', 'in-sync'] as const;
 export type Standing = (typeof standings)[number];
 
-/** All stacks that the viewer sees, and how they stand. */
+/** All stacks that the viewer sees, how they stand, and why an apply waits. */
 export const seenStacks = `${clock}, seen as materialized (
   select stack.repository, stack.path, stack.seconds_between_checks, stack.next_due, stack.failures, stack.first_seen,
     stack.last_started, stack.last_complete, stack.last_commit, stack.last_error, stack.targets, clock.time,
+    wait.because as waits_for, wait.since as waits_since, wait.reason as waits_reason, coalesce(wait.until, wait.next_try) as waits_until,
     coalesce((stack.last_summary->>'drifted')::integer, 0) as drifted,
     coalesce((stack.last_summary->>'pending')::integer, 0) as pending,
     coalesce(stack.queued_until > clock.time, false) as running,
@@ -66,7 +67,7 @@ export const seenStacks = `${clock}, seen as materialized (
       when stack.last_complete is null then 'working'
       else 'in-sync'
     end as standing
-  from trueup_fleet.stacks as stack, clock
+  from trueup_fleet.stacks as stack left join trueup_fleet.waiting_applies as wait using (repository, path), clock
   where stack.removed is null and ${inScope('stack')}
 )`;
 

@@ -1,8 +1,9 @@
-/** One stack: what drifted and who did it, the next check, commands to copy, and the checks so far. */
+/** One stack: what drifted and who did it, the next check, commands to copy, why its apply waits, and the applies and checks so far. */
 import type { DriftJson } from '../../../report/json/drift-schema.ts';
 import { clip, shellWord } from '../../../report/view/printable.ts';
 import { lastModifiedLines } from '../../../report/view/last-modified.ts';
 import { counted } from '../../../model/quoted.ts';
+import { appliesSection, waitBanner } from './applies.ts';
 import { type Content, type Html, html } from './html.ts';
 import { badge, foundText, type Query } from './fleet-page.ts';
 import {
@@ -43,6 +44,7 @@ export async function stackPage(
     head: headOf(stack, now),
     body: html`${driftSection(stack, now)}
 ${commandSection(path, addressOf(repository), textOf(stack['last_commit']))}
+${await appliesSection(reading, repository, path)}
 <section><h2>Checks of the last 30 days</h2>
 ${
   checks.length === 0
@@ -96,6 +98,7 @@ function headOf(stack: Row, now: number): Html {
   ];
   return html`<p class="actions">${badge(String(stack['standing']))} <span>${foundText({ ...stack, last_error: null })}</span></p>
 ${error !== undefined && html`<p class="banner danger">${failures > 1 ? `The last ${failures} checks` : 'The last check'} failed: ${clip(error, 2000)}</p>`}
+${waitBanner(stack, now)}
 <dl class="about">${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 

@@ -1,0 +1,146 @@
+/** What pages say of applies: why one waits, and how those ended that began. */
+import { clip } from '../../../report/view/printable.ts';
+import { waitingWords } from '../waiting-words.ts';
+import { type Content, type Html, html } from './html.ts';
+import { clockText, dueText, durationText, link, numberText, stackLink, table, timeText } from './layout.ts';
+import { clock, inScope, type Reading, type Row, seenStacks, textOf, timeOf } from './reading.ts';
+
+/** As `applies.outcome` has them. */
+export const applyOutcomes = ['applied', 'partial', 'failed', 'interrupted', 'lost'] as const;
+
+const outcomeWords: Readonly<Record<string, string>> = { partial: 'applied in part' };
+
+const outcomeTones: Readonly<Record<string, string>> = {
+  ...{ applied: 'create', partial: 'delete', failed: 'delete', interrupted: 'update', lost: 'update' },
+};
+
+/** @param words other ones than those of the page of a stack */
+export function outcomeBadge(outcome: string, words = outcomeWords[outcome] ?? outcome): Html {
+  return html`<span class="action ${outcomeTones[outcome] ?? 'none'}">${words}</span>`;
+}
+
+const longestReason = 500;
+
+/** In the row of a stack: only that its apply waits, and for what. */
+export function waitMark(stack: Row): Html | undefined {
+  const waitsFor = textOf(stack['waits_for']);
+  return waitsFor === undefined
+    ? undefined
+    : html`<span class="field muted">apply ${waitingWords(waitsFor)}</span>`;
+}
+
+/** On the page of a stack. */
+export function waitBanner(stack: Row, now: number): Html | undefined {
+  const waitsFor = textOf(stack['waits_for']);
+  if (waitsFor === undefined) return undefined;
+  const until = timeOf(stack['waits_until']);
+  const tone = waitsFor === 'retry' || waitsFor === 'guard' ? 'warning' : '';
+  const ends = until !== undefined && until > now && html`, until ${clockText(until)}`;
+  const seconds = (now - (timeOf(stack['waits_since']) ?? now)) / 1000;
+  return html`<p class="banner ${tone}">The apply ${waitingWords(waitsFor)} since ${durationText(seconds)}${ends}: ${clip(String(stack['waits_reason']), 2000)}</p>`;
+}
+
+/** @param stacks whose apply waits, in the order in which they are released */
+export function waitTable(stacks: readonly Row[]): Html {
+  return html`<p class="muted">The stack that waits the longest is the first that is applied when nothing keeps it any more.</p>
+${table(['Stack', 'Apply', 'Since', 'Until'], stacks.map(waitCells), 'Stacks whose apply waits')}`;
+}
+
+function waitCells(stack: Row): readonly Content[] {
+  const now = timeOf(stack['time']) ?? 0;
+  const until = timeOf(stack['waits_until']);
+  return [
+    stackLink(String(stack['repository']), String(stack['path'])),
+    html`<span>${waitingWords(String(stack['waits_for']))}<span class="field muted">${clip(String(stack['waits_reason']), longestReason)}</span></span>`,
+    timeText(timeOf(stack['waits_since']), now),
+    until === undefined ? html`<span class="muted">open</span>` : dueText(until, now),
+  ];
+}
+
+/** Of one stack. Earlier ones are on the page Activity. */
+const mostApplies = 50;
+
+/** Nothing for a stack that the fleet never applied. */
+export async function appliesSection(
+  reading: Reading,
+  repository: string,
+  path: string,
+): Promise<Html | undefined> {
+  const rows = await reading.rows(
+    `with ${clock}
+     select made.*, clock.time, made.leased_until > clock.time as leased from trueup_fleet.applies as made, clock
+     where made.repository = $2 and made.path = $3 and ${inScope('made')}
+     order by made.id desc limit ${mostApplies}`,
+    ...[repository, path],
+  );
+  if (rows.length === 0) return undefined;
+  return html`<section><h2>Applies</h2>
+${table(['Started', 'Took', 'Outcome', 'Changes', 'Approved by', 'Commit'], rows.map(applyCells), 'Applies of the stack')}
+${rows.length === mostApplies && html`<p class="muted">The last ${mostApplies} are shown.</p>`}
+</section>`;
+}
+
+function applyCells(row: Row): readonly Content[] {
+  const now = timeOf(row['time']) ?? 0;
+  const [started, ended] = [timeOf(row['started']) ?? 0, timeOf(row['ended'])];
+  const people = (row['people'] as readonly string[]).join(', ');
+  return [
+    html`<span>${clockText(started)} <span class="muted">(${timeText(started, now)})</span></span>`,
+    ended === undefined ? '' : durationText((ended - started) / 1000),
+    outcomeCell(row),
+    textOf(row['changes']) ?? '',
+    people,
+    html`<code>${String(row['commit']).slice(0, 12)}</code>`,
+  ];
+}
+
+function outcomeCell(row: Row): Html {
+  const outcome = textOf(row['outcome']);
+  if (outcome !== undefined) return html`<span>${outcomeBadge(outcome)}${reasonField(row)}</span>`;
+  return row['leased'] === true
+    ? html`<span class="action none">running</span>`
+    : html`<span><span class="action update">silent</span><span class="field muted">its worker says nothing; the next check goes on with it</span></span>`;
+}
+
+/** Why an apply ended as it did; of one that was complete, there is nothing to say. */
+export function reasonField(row: Row): Html | undefined {
+  const reason = textOf(row['reason']);
+  if (reason === undefined) return undefined;
+  const tone = isFailure(row) ? 'error' : 'muted';
+  return html`<span class="field ${tone}">${clip(reason, longestReason)}</span>`;
+}
+
+/** The next attempt goes on with the others. */
+function isFailure(row: Row): boolean {
+  return row['outcome'] === 'failed' || row['outcome'] === 'partial';
+}
+
+/** More of them are no help on a page. */
+const mostFailures = 50;
+
+/** Nothing when none failed. */
+export async function failedApplies(reading: Reading): Promise<Html | undefined> {
+  const rows = await reading.rows(
+    `with ${seenStacks}
+     select made.outcome, made.reason, count(distinct (repository, path))::integer as stacks, max(made.ended) as ended, seen.time,
+       (array_agg(repository || chr(1) || path order by made.id desc))[1] as example
+     from trueup_fleet.applies as made join seen using (repository, path)
+     where made.outcome in ('failed', 'partial', 'lost') and made.ended > seen.time - interval '1 day'
+     group by made.outcome, made.reason, seen.time order by stacks desc, ended desc, outcome, reason limit ${mostFailures}`,
+  );
+  if (rows.length === 0) return undefined;
+  return html`<section><h2>Why applies failed within a day</h2>
+${table(['Stacks', 'Outcome', 'Last one', 'For example'], rows.map(failureCells), 'Applies that failed')}
+<p><a href="${link('/activity', { event: 'apply' })}">All applies</a></p>
+</section>`;
+}
+
+function failureCells(row: Row): readonly Content[] {
+  const [repository = '', path = ''] = String(row['example']).split('\u0001');
+  return [
+    numberText(Number(row['stacks'])),
+    outcomeCell(row),
+    timeText(timeOf(row['ended']), timeOf(row['time']) ?? 0),
+    stackLink(repository, path),
+  ];
+}
