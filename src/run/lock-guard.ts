@@ -31,7 +31,8 @@ export class LeaseGuard implements LockGuard {
 
   constructor(options: LeaseGuardOptions) {
     this.#options = options;
-    this.#checkedAt = options.now();
+    // A worker of a fleet may have lost the stack before its process took the lock.
+    this.#checkedAt = options.mayWrite === undefined ? options.now() : Number.NEGATIVE_INFINITY;
   }
 
   get lost(): AbortSignal {

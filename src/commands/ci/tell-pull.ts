@@ -63,6 +63,8 @@ export async function tellPull(
   if (pull === undefined || opened === undefined) return;
   const { place, codeHost } = opened;
   const draft = draftOf(planned, host, {}, ['See "To do" above.']);
+  // The plan jobs have another account than a fleet, which would not find its own comment under their name.
+  const ownAuthor = host.fleet === undefined ? author : undefined;
   const text = [
     `### ${sentence(`${title}: stack ${quoted(planned.stack)}`)}`,
     ...host.clean([...lines]).map((line) => sentence(line)),
@@ -73,7 +75,7 @@ export async function tellPull(
     await postPlan(
       reviewOf({ ...place, number: pull.number }, codeHost),
       { ...draft, stack: `${planned.stack} (apply)`, plan: text },
-      { accounts: { author, usual: place.usualAuthor }, creates: true },
+      { accounts: { author: ownAuthor, usual: place.usualAuthor }, creates: true },
     );
   } catch (error) {
     host.stderr.write(

@@ -6,6 +6,7 @@ import type { Job, PgBoss } from 'pg-boss';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { messageOf } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import { type Applied, applyAfterCheck, type ApplyContext } from './apply/apply-after-check.ts';
 import { type Checkout, Checkouts } from './checkouts.ts';
 import { CheckRates } from './check-rates.ts';
@@ -168,8 +169,14 @@ export class FleetWorker {
     const { concurrency } = this.#options;
     const settings = { localConcurrency: concurrency, pollingIntervalSeconds: 0.5 };
     await boss.work<StackId>(checkQueue, settings, async ([job]: Job<StackId>[]) => {
-      if (job !== undefined) await this.#check(job);
+      if (job !== undefined) await this.#check(job).catch((error: unknown) => this.#failed(error));
     });
+  }
+
+  /** The job is tried again. A database that is away is reported elsewhere. */
+  #failed(error: unknown): never {
+    if (!(error instanceof CommandStop)) this.#options.onProblem(`a check failed: ${messageOf(error)}`);
+    throw error;
   }
 
   /** how many checks run here */

@@ -1,9 +1,18 @@
-// Applies that a fleet makes by itself, by real worker processes: what was merged, and nothing that is not approved.
+// Applies that a fleet makes by itself, by real worker processes: what was merged and approved, and nothing else.
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openFleet } from '../../support/fleet/scene.ts';
+import { emptyStack, openApplyScene } from '../../support/ci/apply-scene.ts';
+import { makeSigner } from '../../support/ci/signers.ts';
+import { secrets } from '../../support/cli/bench.ts';
+import { githubTokens } from '../../support/code-host/github.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { holding } from '../../support/cli/held-request.ts';
+import { startTrueup, trueupProcess } from '../../support/cli/process.ts';
+import { git } from '../../support/ledger/git-remote.ts';
+import { type FleetScene, openFleet } from '../../support/fleet/scene.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 import { documentsText } from '../../support/rig/stack-folder.ts';
-import { workspace } from '../../support/cli/documents.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const bin = findPostgres();
 let started: PostgresServer | undefined;
@@ -17,20 +26,275 @@ function server(): PostgresServer {
   return started;
 }
 
-const free = { approvals: { accept: ['none'] } };
+const noApproval = { approvals: { accept: ['none'] } };
 
-describe.skipIf(bin === undefined)('A fleet that may apply', () => {
-  it('applies what was merged', { timeout: 120_000 }, async () => {
-    const scene = await openFleet(server(), { stacks: [], repository: { apply: { stacks: ['one/*'] } } });
-    scene.push(scene.stack('one', { spec: free }));
-    await scene.apply('one');
-    await scene.fleet('migrate');
-    expect((await scene.fleet('run')).out).toContain('no drift');
-    scene.push({ 'one/manifests.yaml': documentsText([workspace('one-app', { description: 'changed' })]) });
-    expect((await scene.fleet('run')).out).toContain(`infra/one/trueup.yaml: 1 change applied
+interface Given {
+  /** of the stack */
+  readonly spec?: object;
+  readonly apply?: object;
+  /** of fleet.yaml */
+  readonly fleet?: object;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly target?: object;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A fleet with the stack `one`, which was applied and checked once. */
+async function openOne({
+  spec = noApproval,
+  apply = {},
+  fleet = {},
+  files = {},
+  target,
+  env = {},
+}: Given = {}) {
+  const scene = await openFleet(server(), {
+    stacks: [],
+    repository: { apply: { stacks: ['one/*'], ...apply } },
+    spec: fleet,
+    env,
+  });
+  scene.push({ ...scene.stack('one', { spec, ...(target === undefined ? {} : { target }) }), ...files });
+  await scene.apply('one');
+  await scene.fleet('migrate');
+  const first = await scene.fleet('run');
+  expect(first.out + first.err).toContain('infra/one/trueup.yaml: no drift');
+  scene.bench.wire.reset();
+  return scene;
+}
+
+/** A freeze that began a few minutes ago, and lasts for half an hour. */
+function freezeNow(more: object = {}) {
+  const began = new Date(Date.now() - 300_000);
+  const schedule = `${began.getUTCMinutes()} ${began.getUTCHours()} * * *`;
+  return { freezes: [{ name: 'release', schedule, duration: '30m', ...more }] };
+}
+
+/** A stack that signatures approve, and how these people sign its plan. */
+async function openSigned(people: readonly string[], given: Given = {}) {
+  const keys = temporaryFolder();
+  const signers = people.map((name) => makeSigner(keys, name)).join('');
+  const scene = await openOne({
+    spec: { approvals: { accept: ['signature'], from: [{ signers: 'allowed_signers' }] } },
+    files: { 'one/allowed_signers': signers },
+    ...given,
+  });
+  const run = async (...args: readonly string[]) => {
+    const ran = await trueupProcess(args, { cwd: scene.clone, env: scene.env });
+    expect(ran, ran.out + ran.err).toMatchObject({ code: 0 });
+  };
+  const sign = async (by: string) => {
+    const plan = join(temporaryFolder(), 'plan.json');
+    await run('plan', 'one', '--out', plan);
+    await run('approve', plan, 'one', '--yes', '--key', join(keys, by));
+  };
+  return { scene, sign };
+}
+
+/** Merges another description of the workspace of a stack. */
+function merge({ push }: FleetScene, description: string, stack = 'one'): void {
+  push({ [`${stack}/manifests.yaml`]: documentsText([workspace(`${stack}-app`, { description })]) });
+}
+
+async function descriptionOf({ bench }: FleetScene, name = 'one-app'): Promise<unknown> {
+  const { resources } = await bench.byHand.get('/organizations/acme/workspaces');
+  return resources.find(({ attributes }) => attributes['name'] === name)?.attributes['description'];
+}
+
+describe.skipIf(bin === undefined)('A fleet', { timeout: 300_000 }, () => {
+  it('applies what was merged, and checks the stack again', async () => {
+    const scene = await openOne();
+    merge(scene, 'changed');
+    expect((await scene.fleet('run')).out).toBe(`infra/one/trueup.yaml: no drift
+infra/one/trueup.yaml: 1 change applied
 infra/one/trueup.yaml: no drift
 2 checks: 0 with drift, 0 failed
 1 apply: 1 done, 0 waiting, 0 failed
 `);
+    expect(await descriptionOf(scene)).toBe('changed');
+    expect(scene.sql('select outcome, changes, reason from trueup_fleet.applies')).toBe('applied|1|');
+    // The history says which fleet it was.
+    const { out } = await trueupProcess(['history', 'one'], { cwd: scene.clone, env: scene.env });
+    expect(out).toContain('fleet acme');
+  });
+
+  it('applies nothing of stacks that "apply" does not name', async () => {
+    const scene = await openOne({ apply: { stacks: ['other/*'] } });
+    merge(scene, 'changed');
+    const { out, code } = await scene.fleet('run');
+    expect(out).toBe(`infra/one/trueup.yaml: no drift
+1 check: 0 with drift, 0 failed
+`);
+    expect(code).toBe(0);
+    expect(scene.bench.wire.writes()).toEqual([]);
+  });
+
+  it('leaves drift as it is, unless it may take it back', async () => {
+    const kept = await openOne();
+    const reverting = await openOne({ apply: { revertDrift: true } });
+    for (const scene of [kept, reverting]) {
+      const id = await scene.bench.idOf('one-app');
+      await scene.bench.byHand.update(id, { description: 'by hand' });
+    }
+    expect((await kept.fleet('run', '--all')).out).not.toContain('applied');
+    expect(await descriptionOf(kept)).toBe('by hand');
+    expect((await reverting.fleet('run', '--all')).out).toContain('1 change applied');
+    expect(await descriptionOf(reverting)).toBe('about one');
+  });
+
+  it('waits for an approval, says how to give it, and applies when it is there', async () => {
+    const { scene, sign } = await openSigned(['alice']);
+    merge(scene, 'changed');
+    const waiting = await scene.fleet('run');
+    expect(waiting.out).toContain('infra/one/trueup.yaml: not applied: nothing was written: ');
+    expect(waiting.out).toContain('1 apply: 0 done, 1 waiting, 0 failed');
+    expect(scene.bench.wire.writes()).toEqual([]);
+    expect(scene.sql('select count(*) from trueup_fleet.applies')).toBe('0');
+    await sign('alice');
+    const { out } = await scene.fleet('run', '--all');
+    expect(out).toContain('infra/one/trueup.yaml: 1 change applied, approved by "alice@example.com"');
+    expect(await descriptionOf(scene)).toBe('changed');
+    expect(scene.sql('select people from trueup_fleet.applies')).toBe('{alice@example.com}');
+    expect(scene.sql('select count(*) from trueup_fleet.waiting_applies')).toBe('0');
+  });
+
+  it('never passes a guard by itself', async () => {
+    const scene = await openOne({ spec: { ...noApproval, guards: { maxDeletes: 0 } } });
+    scene.push({ 'one/manifests.yaml': documentsText([workspace('other')]) });
+    const { out } = await scene.fleet('run');
+    expect(out).toMatch(/infra\/one\/trueup.yaml: not applied: nothing was written: .*guard/);
+    expect(scene.bench.wire.writes()).toEqual([]);
+    expect(scene.sql('select because from trueup_fleet.waiting_applies')).toBe('guard');
+  });
+
+  it('does not apply a commit that a newer one has replaced meanwhile', async () => {
+    const scene = await openOne();
+    merge(scene, 'wrong');
+    const held = scene.work();
+    scene.bench.wire.add({ path: /./, fault: { first: async () => merge(scene, 'right') } });
+    await held.says(/1 change applied/);
+    held.kill('SIGTERM');
+    await held.ended;
+    expect(await descriptionOf(scene)).toBe('right');
+    expect(scene.bench.wire.writes()).toHaveLength(1);
+  });
+
+  it('gives checks no variable that is for applies', async () => {
+    const scene = await openOne({
+      apply: { variables: { API_TOKEN: 'WRITE_TOKEN' } },
+      env: { WRITE_TOKEN: secrets.API_TOKEN, API_TOKEN: 'refused' },
+    }).catch((error: unknown) => error);
+    // The check has only the token that is refused.
+    expect(String(scene)).toContain('401');
+  });
+
+  it('tries an apply that fails later and later, and at once after a new commit', async () => {
+    const scene = await openOne();
+    merge(scene, 'changed');
+    const refused = { method: 'PATCH', path: /workspaces/, fault: { answer: 422 } } as const;
+    scene.bench.wire.add({ ...refused, times: 10 });
+    expect((await scene.fleet('run')).out).toContain('the apply failed: ');
+    const failed = await scene.fleet('run', '--all');
+    expect(failed.out).not.toContain('apply');
+    scene.bench.wire.reset();
+    merge(scene, 'changed again');
+    expect((await scene.fleet('run')).out).toContain('1 change applied');
+  });
+
+  it('applies nothing during a freeze, and afterwards what waits the longest first', async () => {
+    const scene = await openOne({ apply: { stacks: ['**'] }, fleet: freezeNow() });
+    for (const stack of ['two', 'one']) {
+      if (stack === 'two') scene.push(scene.stack(stack, { spec: noApproval }));
+      else merge(scene, 'changed', stack);
+      const { out, code } = await scene.fleet('run');
+      expect(out).toContain(`infra/${stack}/trueup.yaml: not applied: the freeze "release" lasts until 20`);
+      expect(code).toBe(0);
+    }
+    // Checks go on.
+    expect((await scene.fleet('run', '--all')).out).toContain('2 checks: 0 with drift, 0 failed');
+    expect(scene.bench.wire.writes()).toEqual([]);
+    scene.sql("insert into trueup_fleet.moved_time values (interval '1 hour')");
+    const { out } = await scene.fleet('run', '--concurrency', '1');
+    expect(out.match(/infra.*applied/g)).toEqual([
+      'infra/two/trueup.yaml: 1 change applied',
+      'infra/one/trueup.yaml: 1 change applied',
+    ]);
+  });
+
+  it('applies during a freeze what the people whom it excepts have approved', async () => {
+    const { scene, sign } = await openSigned(['alice', 'bob'], {
+      fleet: freezeNow({ except: ['Alice@example.com'] }),
+    });
+    merge(scene, 'changed');
+    await sign('bob');
+    expect((await scene.fleet('run')).out).toContain(
+      'not applied: nothing was written: the freeze "release"',
+    );
+    expect(scene.bench.wire.writes()).toEqual([]);
+    await sign('alice');
+    expect((await scene.fleet('run', '--all')).out).toContain(
+      '1 change applied, approved by "alice@example.com"',
+    );
+  });
+
+  it('waits for the lock of another apply, and leaves that one alone', async () => {
+    const scene = await openOne();
+    merge(scene, 'changed');
+    const held = holding({ method: 'PATCH', path: /./ });
+    scene.bench.wire.add(held.rule);
+    git(scene.clone, 'pull', '--quiet');
+    const other = startTrueup(['apply', 'one', '--yes'], { cwd: scene.clone, env: scene.env });
+    await held.reached;
+    expect((await scene.fleet('run')).out).toContain('not applied: stack "one" is locked');
+    held.release();
+    expect((await other.ended).code).toBe(0);
+    expect((await scene.fleet('run', '--all')).out).not.toContain('applied');
+    expect(scene.bench.wire.writes()).toHaveLength(1);
+  });
+
+  it('tells which variable of the worker is missing', async () => {
+    const scene = await openOne({ apply: { variables: { OTHER_TOKEN: 'WRITE_TOKEN' } } });
+    merge(scene, 'changed');
+    const { out, code } = await scene.fleet('run');
+    expect(out).toContain('the apply failed: the environment variable "WRITE_TOKEN" of the worker');
+    expect(code).toBe(1);
+  });
+
+  it('applies what reviewers approved on GitHub, with a token that no stack can name', async () => {
+    const hosted = await openApplyScene({ spec: { ledger: 'git' } });
+    const { pull, approve, merge: mergePull } = await hosted.pull([workspace('first')]);
+    const github = {
+      ...{ url: hosted.github.url, repository: hosted.github.state.repository },
+      token: { env: 'CODE_HOST_TOKEN' },
+    };
+    const repository = {
+      ...{ name: 'infra', url: hosted.scene.remote.directory, variables: Object.keys(secrets) },
+      apply: { stacks: ['pay/*'], github, author: 'github-actions[bot]' },
+    };
+    const fleetFile = { apiVersion: 'trueup.dev/v1', kind: 'Fleet', metadata: { name: 'acme' } };
+    const folder = temporaryFolder({
+      'fleet.yaml': JSON.stringify({ ...fleetFile, spec: { repositories: [repository] } }),
+    });
+    const env = { ...secrets, TRUEUP_FLEET_URL: server().newDatabase(), CODE_HOST_TOKEN: githubTokens.app };
+    const fleet = (...args: readonly string[]) => trueupProcess(['fleet', ...args], { cwd: folder, env });
+    await fleet('migrate');
+    mergePull();
+    expect((await fleet('run')).out).toContain('1 waiting');
+    expect((await fleet('run', '--all')).out).toContain('1 waiting');
+    // It is the same comment each time.
+    const bodies = () =>
+      pull.comments.flatMap(({ author, body }) => (author === 'deployer[bot]' ? [body] : []));
+    expect(bodies()).toEqual([expect.stringContaining('Not applied, not approved')]);
+    approve('alice');
+    expect((await fleet('run', '--all')).out).toContain('1 change applied, approved by "alice"');
+    expect(bodies()).toEqual([expect.stringContaining('Applied: stack')]);
+    // A stack that names the token does not get it.
+    const named = { token: { env: 'TRUEUP_FLEET_CODE_HOST_TOKEN' } };
+    hosted.push({
+      'pay/trueup.yaml': emptyStack(hosted.bench, { spec: { ledger: 'git' }, workspaces: named }),
+    });
+    const { out } = await fleet('run', '--all');
+    expect(out).toContain('"TRUEUP_FLEET_CODE_HOST_TOKEN" is not set');
+    expect(out).not.toContain(githubTokens.app);
   });
 });

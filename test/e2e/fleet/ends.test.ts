@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { holding } from '../../support/cli/held-request.ts';
-import { openFleet } from '../../support/fleet/scene.ts';
+import { childrenOf, openFleet } from '../../support/fleet/scene.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
@@ -17,18 +17,6 @@ afterAll(() => started?.stop());
 function server(): PostgresServer {
   if (started === undefined) throw new Error('PostgreSQL is not installed');
   return started;
-}
-
-/** process ids of the children of a process */
-function childrenOf(pid: number): number[] {
-  const stats = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return stats.map(Number).filter((id) => {
-    try {
-      return readFileSync(`/proc/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === `${pid}`;
-    } catch {
-      return false;
-    }
-  });
 }
 
 const exists = (pid: number) => {

@@ -99,10 +99,13 @@ export interface OpenedPull<Pull> {
 
 const base = workspace('base');
 
-export const emptyStack = (bench: Bench, { name = 'payments', spec = {} }: StackOptions = {}): string =>
+export const emptyStack = (
+  bench: Bench,
+  { name = 'payments', spec = {}, workspaces = {} }: StackOptions = {},
+): string =>
   stackText({
     name,
-    targets: [workspacesTarget(bench.wire.url), clusterAuthTarget(bench.wire.url)],
+    targets: [workspacesTarget(bench.wire.url, workspaces), clusterAuthTarget(bench.wire.url)],
     manifests: ['manifests/*.yaml'],
     spec,
   });

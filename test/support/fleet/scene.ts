@@ -1,5 +1,5 @@
 /** A fleet for a test: a database, a remote with stacks whose targets are the embedded service, and workers as real processes. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Bench, openBench, secrets } from '../cli/bench.ts';
 import { workspace } from '../cli/documents.ts';
@@ -15,6 +15,8 @@ export interface FleetScene {
   readonly folder: string;
   /** of the repository */
   readonly remote: string;
+  /** a clone of it, as its owners have */
+  readonly clone: string;
   readonly env: Readonly<Record<string, string>>;
   /** runs SQL in the database of the fleet */
   sql(text: string): string;
@@ -99,7 +101,7 @@ export async function openFleet(
   if (stacks.length > 0) push(Object.assign({}, ...stacks.map((name) => stack(name))));
   for (const name of stacks) await apply(name);
   return {
-    ...{ bench, folder, env, push, stack, apply, remote: remote.directory },
+    ...{ bench, folder, env, push, stack, apply, remote: remote.directory, clone },
     sql: (text) => server.run(url, text),
     fleet: (...args) => trueupProcess(['fleet', ...args], { cwd: folder, env }),
     work: (...args) => startTrueup(['fleet', 'work', ...args], { cwd: folder, env }),
@@ -115,4 +117,16 @@ export async function openFleet(
         ]),
       ),
   };
+}
+
+/** process ids of the children of a process */
+export function childrenOf(pid: number): number[] {
+  const stats = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return stats.map(Number).filter((id) => {
+    try {
+      return readFileSync(`/proc/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === `${pid}`;
+    } catch {
+      return false;
+    }
+  });
 }

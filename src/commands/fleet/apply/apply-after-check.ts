@@ -12,6 +12,7 @@ import type { StackWork } from '../stack-process.ts';
 import {
   type ApplyEnd,
   beginApply,
+  databaseId,
   dropApply,
   endApply,
   endWait,
@@ -138,12 +139,12 @@ async function runApply(
   context: ApplyContext,
 ): Promise<ApplyResult> {
   const { database, fleet, attempt, claim, clean } = context;
-  const rates = new CheckRates(database, 'apply');
   const run = {
-    id: `fleet:${fleet.name}/${name}/${path}`,
+    id: `fleet:${await database.run(databaseId)}/${name}/${path}`,
     attempt: Number(attempt),
     who: `fleet ${fleet.name}`,
   };
+  const rates = new CheckRates(database, 'apply');
   const mayWrite = async () => {
     if (claim.aborted) return false;
     return await database.run((client) => renewLease(client, id)).catch(() => undefined);
@@ -162,32 +163,61 @@ async function runApply(
   }
 }
 
-/** Seconds until a stack whose lock is held by another run is checked again. */
-const lockPause = 60;
-
 async function record(
   stack: StackId,
   result: ApplyResult,
-  { id, commit, freeze }: Running,
+  running: Running,
   { database }: ApplyContext,
 ): Promise<Applied | undefined> {
-  return await database.transaction(async (client): Promise<Applied | undefined> => {
-    if (result.is === 'waits') {
-      if (!(await dropApply(client, id))) return undefined;
-      const until =
-        result.wait.for === 'lock' ? (await databaseTime(client)).getTime() + lockPause * 1000 : undefined;
-      const end = result.wait.for === 'freeze' ? freeze?.until : until;
-      const wait = { ...result.wait, commit, until: end };
-      await noteWait(client, stack, wait);
-      return { is: 'waits', wait };
-    }
-    const { end } = result;
-    if (!(await endApply(client, id, end))) return undefined;
-    if (end.outcome === 'applied') await endWait(client, stack);
-    else if (end.outcome !== 'interrupted')
-      await noteWait(client, stack, { for: 'retry', reason: end.reason ?? end.outcome, commit });
-    // The next check shows what is live now.
-    if (end.outcome !== 'failed') await makeStackDue(client, stack);
-    return { is: 'ended', end };
-  });
+  return await database.transaction((client) =>
+    result.is === 'waits'
+      ? recordWait(client, stack, result.wait, running)
+      : recordEnd(client, stack, result.end, running),
+  );
+}
+
+/** Seconds until a stack whose lock is held by another run is checked again. */
+const lockPause = 60;
+
+async function recordWait(
+  client: PostgresClient,
+  stack: StackId,
+  refused: Omit<Wait, 'commit' | 'until'>,
+  { id, commit, freeze }: Running,
+): Promise<Applied | undefined> {
+  if (!(await dropApply(client, id))) return undefined;
+  const locked = async () => (await databaseTime(client)).getTime() + lockPause * 1000;
+  const untils = {
+    freeze: async () => freeze?.until,
+    lock: locked,
+    approval: noTime,
+    guard: noTime,
+    retry: noTime,
+  };
+  const wait = { ...refused, commit, until: await untils[refused.for]() };
+  await noteWait(client, stack, wait);
+  return { is: 'waits', wait };
+}
+
+const noTime = async () => undefined;
+
+async function recordEnd(
+  client: PostgresClient,
+  stack: StackId,
+  end: ApplyEnd,
+  { id, commit }: Running,
+): Promise<Applied | undefined> {
+  const { outcome, reason = outcome, changes = 0 } = end;
+  // Something is left that nobody can do now, as a delete of a locked workspace: each check would find that again.
+  if (outcome === 'applied' && changes === 0) {
+    await dropApply(client, id);
+    await endWait(client, stack);
+    return undefined;
+  }
+  if (!(await endApply(client, id, end))) return undefined;
+  if (outcome === 'applied') await endWait(client, stack);
+  else if (outcome !== 'interrupted') await noteWait(client, stack, { for: 'retry', reason, commit });
+  // The next check shows what is live now.
+  if (outcome !== 'failed') await makeStackDue(client, stack);
+  return { is: 'ended', end };
 }

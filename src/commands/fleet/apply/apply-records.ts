@@ -61,6 +61,18 @@ export async function beginApply(
   return { is: 'begun', id: String(rows[0]?.id) };
 }
 
+/** Attempts of other databases, as of a fleet for tests, have numbers of their own: locks of ledgers must not be taken for each other's. */
+export async function databaseId(client: PostgresClient): Promise<string> {
+  await client.query(
+    `insert into trueup_fleet.keys (name, content) values ('database', decode(replace(gen_random_uuid()::text, '-', ''), 'hex'))
+     on conflict do nothing`,
+  );
+  const { rows } = await client.query(
+    `select encode(content, 'hex') as id from trueup_fleet.keys where name = 'database'`,
+  );
+  return String(rows[0]?.id);
+}
+
 /** Renews the lease of an apply. @returns false when another attempt has begun */
 export async function renewLease(client: PostgresClient, id: string): Promise<boolean> {
   const { rows } = await client.query(
@@ -147,8 +159,8 @@ export async function noteWait(
     [repository, path, until ?? null, because, reason, commit],
   );
   await client.query(
-    `update trueup_fleet.waiting_applies as waiting set next_try = case when failures > 0 then trueup_fleet.now()
-       + make_interval(secs => seconds_between_checks * (least(power(2, least(failures, 10) - 1), ${longestBackOff}) - 0.5)) end
+    `update trueup_fleet.waiting_applies as waiting set next_try = case when waiting.failures > 0 then trueup_fleet.now()
+       + make_interval(secs => seconds_between_checks * (least(power(2, least(waiting.failures, 10) - 1), ${longestBackOff}) - 0.5)) end
      from trueup_fleet.stacks where waiting.repository = $1 and waiting.path = $2
        and stacks.repository = waiting.repository and stacks.path = waiting.path`,
     [repository, path],

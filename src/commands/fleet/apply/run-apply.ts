@@ -1,6 +1,8 @@
 /** Applies one stack with `trueup ci apply`, in a process of its own: only what was approved, and never past a guard or a policy. */
 import { join } from 'node:path';
 import { memberOf } from '../../../model/json.ts';
+import { quoted } from '../../../model/quoted.ts';
+import { CommandStop } from '../../../run/command-stop.ts';
 import { exitCodes } from '../../../run/exit-codes.ts';
 import { type ApplyGrant, type ApplyMessage, fleetVariables } from '../../../run/fleet-process.ts';
 import type { CheckRates } from '../check-rates.ts';
@@ -42,17 +44,28 @@ export async function applyStack({
     people = message.by;
     return undefined;
   };
-  const variables = [...settings.variables].map(([name, of]) => [name, work.env[of]] as const);
+  const variables = [...settings.variables].map(([name, of]) => [name, grantedValue(of, work)] as const);
   const ended = await runForStack({
     ...{ ...work, killDelay, files: settings.files, args: argumentsOf(work, settings) },
     variables: {
       ...Object.fromEntries(variables),
       [fleetVariables.apply]: JSON.stringify(grant),
-      [fleetVariables.codeHostToken]: codeHost && work.env[codeHost.secret],
+      [fleetVariables.codeHostToken]: codeHost && grantedValue(codeHost.secret, work),
     },
     answer: async (message) => ('address' in message ? rates.answer(message) : answer(message)),
   });
-  return resultOf(ended, people);
+  return resultOf(ended, people, work.signal);
+}
+
+/** @throws CommandStop when the worker does not have it */
+function grantedValue(name: string, { env }: StackWork): string {
+  const value = env[name];
+  if (value === undefined || value === '')
+    throw new CommandStop(
+      'usage',
+      `the environment variable ${quoted(name)} of the worker, which "apply" in fleet.yaml names, is not set`,
+    );
+  return value;
 }
 
 function argumentsOf({ repository, checkout, path }: StackWork, { codeHost }: ApplySettings): string[] {
@@ -62,6 +75,7 @@ function argumentsOf({ repository, checkout, path }: StackWork, { codeHost }: Ap
       : [
           ...['--service', codeHost.is, '--url', codeHost.url],
           ...[codeHost.is === 'github' ? '--repository' : '--project', codeHost.repository],
+          ...(codeHost.author === undefined ? [] : ['--author', codeHost.author]),
         ];
   return [
     ...['ci', 'apply', join(checkout.directory, path), '--format', 'json', '--timeout', longestApply],
@@ -69,7 +83,11 @@ function argumentsOf({ repository, checkout, path }: StackWork, { codeHost }: Ap
   ];
 }
 
-function resultOf({ code, output, errors }: EndedProcess, people: readonly string[]): ApplyResult {
+function resultOf(
+  { code, output, errors }: EndedProcess,
+  people: readonly string[],
+  { aborted: isStopped }: AbortSignal,
+): ApplyResult {
   const answer = parsed(output);
   const problem = problemOf(answer, errors);
   const reason = problem.message ?? `the apply ended with exit code ${code}`;
@@ -79,14 +97,13 @@ function resultOf({ code, output, errors }: EndedProcess, people: readonly strin
       return { is: 'ended', end: { ...about, outcome: 'applied', reason: undefined, code: undefined } };
     case exitCodes.partial:
       return { is: 'ended', end: { ...about, outcome: 'partial' } };
-    case exitCodes.interrupted:
-    case null:
-      return { is: 'ended', end: { ...about, outcome: 'interrupted' } };
     case exitCodes.blocked:
       return { is: 'waits', wait: { for: 'guard', reason } };
     case exitCodes.locked:
       return { is: 'waits', wait: { for: 'lock', reason } };
     default:
+      // Of what ended otherwise, as for want of memory, it is not known whether the next attempt ends better.
+      if (isStopped) return { is: 'ended', end: { ...about, outcome: 'interrupted' } };
       if (problem.code === 'not-approved') return { is: 'waits', wait: { for: 'approval', reason } };
       if (problem.code === 'fleet-freeze') return { is: 'waits', wait: { for: 'freeze', reason } };
       return { is: 'ended', end: { ...about, outcome: 'failed' } };

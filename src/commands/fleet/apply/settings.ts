@@ -1,7 +1,7 @@
 /** What a fleet may apply by itself: the part `apply` of a repository in `fleet.yaml`. */
 import picomatch from 'picomatch';
 import { type Static, Type } from 'typebox';
-import { closed } from '../../../manifest/schema/place-schemas.ts';
+import { closed, text } from '../../../manifest/schema/place-schemas.ts';
 import { quoted } from '../../../model/quoted.ts';
 import { codeHostApi, githubPlace, gitlabPlace, repositoryIn } from '../places.ts';
 
@@ -56,6 +56,12 @@ export const applySchema = Type.Object(
         'Token that may read merge requests, and write comments',
       ),
     ),
+    author: Type.Optional(
+      text(
+        'Account whose comments show the plans that are approved; that of the token if not given',
+        'github-actions[bot]',
+      ),
+    ),
   },
   {
     ...closed,
@@ -84,6 +90,8 @@ export interface ApplySettings {
         readonly repository: string;
         /** name of the variable with the token */
         readonly secret: string;
+        /** account whose comments show plans; undefined: that of the token */
+        readonly author: string | undefined;
       }
     | undefined;
 }
@@ -136,6 +144,6 @@ export function applySettingsOf({ url, apply }: NamedRepository): ApplySettings 
     revertsDrift: revertDrift,
     variables: new Map(Object.entries(variables)),
     files,
-    codeHost: api && { ...api, repository: api.repository ?? repositoryIn(url) ?? '' },
+    codeHost: api && { ...api, repository: api.repository ?? repositoryIn(url) ?? '', author: apply.author },
   };
 }

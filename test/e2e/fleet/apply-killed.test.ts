@@ -1,0 +1,110 @@
+// Workers that are killed, stopped, or without their database in the middle of an apply, as real processes: nothing is written twice.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { holding } from '../../support/cli/held-request.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { childrenOf, type FleetScene, openFleet } from '../../support/fleet/scene.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+import { documentsText } from '../../support/rig/stack-folder.ts';
+
+const bin = findPostgres();
+let started: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) started = startPostgres(bin);
+});
+afterAll(() => started?.stop());
+
+function server(): PostgresServer {
+  if (started === undefined) throw new Error('PostgreSQL is not installed');
+  return started;
+}
+
+/** A stack that was applied and checked once, and then another description of its two workspaces was merged. */
+async function openMerged(names: readonly string[] = ['one-app']): Promise<FleetScene> {
+  const scene = await openFleet(server(), { stacks: [], repository: { apply: { stacks: ['**'] } } });
+  const manifests = (description: string) => ({
+    'one/manifests.yaml': documentsText(names.map((name) => workspace(name, { description }))),
+  });
+  scene.push({
+    ...scene.stack('one', { spec: { approvals: { accept: ['none'] } } }),
+    ...manifests('before'),
+  });
+  await scene.apply('one');
+  await scene.fleet('migrate');
+  await scene.fleet('run');
+  scene.push(manifests('after'));
+  scene.bench.wire.reset();
+  return scene;
+}
+
+/** A worker whose request with this number, from 0, waits for its answer. */
+async function workerAt(request: number, { bench, work }: FleetScene) {
+  const held = holding({ path: /./ });
+  if (request > 0) bench.wire.add({ path: /./, times: request, fault: { first: async () => {} } });
+  bench.wire.add(held.rule);
+  const worker = work();
+  await held.reached;
+  return { worker, release: held.release };
+}
+
+/** Waits until a check has found that nothing is left to apply. */
+async function settled({ sql }: FleetScene): Promise<void> {
+  const isSettled = () =>
+    sql(`select count(*) from trueup_fleet.stacks where last_summary->>'pending' = '0' and failures = 0 and queued_until is null
+      and last_commit = (select commit from trueup_fleet.applies order by id desc limit 1)
+      and not exists (select from trueup_fleet.applies where ended is null)`) === '1';
+  while (!isSettled()) await sleep(500);
+}
+
+describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, () => {
+  it('ends in another worker, at whichever request the first one was killed, and writes nothing twice', async () => {
+    const all = await openMerged();
+    await all.fleet('run');
+    const { seen } = all.bench.wire;
+    const ofCheck = seen.findIndex(({ method }) => method === 'PATCH');
+    expect(ofCheck).toBeGreaterThan(0);
+    const scenes = await Promise.all(seen.map(() => openMerged()));
+    await Promise.all(
+      scenes.map(async (scene, request) => {
+        const { worker, release } = await workerAt(request, scene);
+        // One that lives on ends by itself when its worker is gone.
+        const children = request % 2 === 0 ? childrenOf(worker.pid) : [];
+        for (const pid of children) process.kill(pid, 'SIGKILL');
+        worker.kill('SIGKILL');
+        await worker.ended;
+        release();
+        const next = scene.work();
+        await settled(scene);
+        next.kill('SIGTERM');
+        await next.ended;
+        expect(scene.bench.wire.writes().map(({ method }) => method)).toEqual(['PATCH']);
+        expect(scene.sql("select count(*) from trueup_fleet.applies where outcome = 'applied'")).toBe('1');
+      }),
+    );
+  });
+
+  it('that was stopped for so long that another worker took it over writes nothing any more', async () => {
+    const scene = await openMerged(['one-app', 'two-app', 'three-app']);
+    const held = holding({ method: 'PATCH', path: /./ });
+    scene.bench.wire.add(held.rule);
+    const worker = scene.work('--concurrency', '1');
+    await held.reached;
+    const pids = [worker.pid, ...childrenOf(worker.pid)];
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    held.release();
+    const next = scene.work();
+    await settled(scene);
+    const written = scene.bench.wire.writes().length;
+    expect(written).toBe(3);
+    for (const pid of pids.toReversed()) process.kill(pid, 'SIGCONT');
+    // It has ended when it takes what is due then.
+    next.kill('SIGTERM');
+    await next.ended;
+    scene.makeDue();
+    await worker.says(/no drift[\s\S]*no drift/);
+    worker.kill('SIGTERM');
+    await worker.ended;
+    expect(scene.bench.wire.writes()).toHaveLength(written);
+    expect(scene.sql('select outcome from trueup_fleet.applies order by id')).toBe('lost\napplied');
+  });
+});
