@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { finished } from 'node:stream/promises';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { authenticateBearer } from './caller.ts';
+import { userBehindBearer } from './caller.ts';
 import {
   ApiError,
   badRequest,
@@ -35,15 +35,15 @@ export function serveApi(app: FastifyInstance, services: Services, api: ServedAp
   const headers = serviceHeaders(services);
 
   // Before the body is read: a caller without a token learns nothing about what a good body would be. What a caller may
-  // do is read again when the body is there (endpoint.ts).
+  // do is read when the body is there (endpoint.ts).
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(headers);
     const now = services.now();
-    const caller = authenticateBearer(services.database, request.headers.authorization, now);
-    const counted = count?.(caller === undefined ? `address ${request.ip}` : `user ${caller.userId}`, now);
+    const user = userBehindBearer(services.database, request.headers.authorization, now);
+    const counted = count?.(user === undefined ? `address ${request.ip}` : `user ${user}`, now);
     if (counted !== undefined) reply.headers(counted.headers);
     if (counted?.exceeded) throw tooManyRequests();
-    if (caller === undefined) throw unauthorized();
+    if (user === undefined) throw unauthorized();
     // Before the body is read, too: where nothing is served, no body is a good one.
     if (request.is404) throw routeError(endpoints, verbOf(request.raw), pathBelow(app.prefix, request.url));
   });
