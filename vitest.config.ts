@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
-import { policyWorker } from './scripts/bundle-plugins.ts';
+import { policyWorker } from './scripts/policy-worker.ts';
 
 /** They start no process and hold no server for longer than a test: a worker may take one after the other. */
 const pure = ['model', 'redaction', 'compare', 'plan', 'report'].map(

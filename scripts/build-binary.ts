@@ -10,17 +10,10 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Plugin, rolldown } from 'rolldown';
-import {
-  asciiCode,
-  buildCommit,
-  exampleTexts,
-  leanUndici,
-  plainSchemas,
-  policyWorker,
-  readySchemas,
-} from './bundle-plugins.ts';
+import { buildCommit, exampleTexts, leanUndici, plainSchemas, readySchemas } from './bundle-plugins.ts';
 import { collectNotices } from './collect-notices.ts';
 import { measureBinary } from './measure-binary.ts';
+import { asciiCode, policyWorker } from './policy-worker.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { to } = parseArgs({ options: { to: { type: 'string', default: 'dist-binary' } } }).values;

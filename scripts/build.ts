@@ -9,16 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type OutputChunk, rolldown } from 'rolldown';
 import about from '../package.json' with { type: 'json' };
-import {
-  asciiCode,
-  buildCommit,
-  exampleTexts,
-  leanUndici,
-  plainSchemas,
-  policyWorker,
-  readySchemas,
-} from './bundle-plugins.ts';
+import { buildCommit, exampleTexts, leanUndici, plainSchemas, readySchemas } from './bundle-plugins.ts';
 import { collectNotices } from './collect-notices.ts';
+import { asciiCode, policyWorker } from './policy-worker.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { to } = parseArgs({ options: { to: { type: 'string', default: 'dist' } } }).values;

@@ -1,7 +1,7 @@
 /** What the bundle does differently from the source, to start sooner. Nothing here changes what trueup does. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type Plugin, rolldown } from 'rolldown';
+import type { Plugin } from 'rolldown';
 import { compileChecks, compileSeed } from './compile-checks.ts';
 
 const source = fileURLToPath(new URL('../src/', import.meta.url));
@@ -41,25 +41,6 @@ export const readySchemas: Plugin = {
   },
 };
 
-/** Only ASCII: a single other character makes the engine keep a file of megabytes with two bytes for each of its characters. */
-export const asciiCode: Plugin = {
-  name: 'ascii-code',
-  generateBundle(_, bundle) {
-    for (const file of Object.values(bundle)) if (file.type === 'chunk') file.code = asAscii(file.code);
-  },
-};
-
-function asAscii(code: string): string {
-  const raw = /String\.raw`[^`]*[^\p{ASCII}]/u.exec(code);
-  if (raw !== null) throw new Error(`an escape would change this text: ${raw[0]}`);
-  return code.replace(/[^\p{ASCII}]/gu, (character) =>
-    character
-      .split('')
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-      .join(''),
-  );
-}
-
 /** The commit that the program is built from, and whether files had changes that were not committed; nothing outside of a repository. */
 export const buildCommit: Plugin = {
   name: 'build-commit',
@@ -91,32 +72,6 @@ export const exampleTexts: Plugin = {
     return { code: `export const ciTexts = ${JSON.stringify(ciTexts)};`, moduleType: 'js' };
   },
 };
-
-/**
- * The worker that evaluates policies, as the text of one script: a worker in a single executable has no file of its own. Its packages are
- * loaded by nothing else, so that a stack without policies does not load them.
- */
-export function policyWorker(): Plugin & { readonly modules: string[] } {
-  const modules: string[] = [];
-  return {
-    name: 'policy-worker',
-    modules,
-    async load(id) {
-      if (id !== `${source}policies/worker-code.ts`) return null;
-      const build = await rolldown({
-        input: `${source}policies/worker.ts`,
-        platform: 'node',
-        tsconfig: false,
-        plugins: [asciiCode],
-      });
-      const { output } = await build.generate({ format: 'cjs', minify: true, codeSplitting: false });
-      await build.close();
-      modules.push(...output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])));
-      const text = output.map((file) => (file.type === 'chunk' ? file.code : '')).join('');
-      return { code: `export const workerCode = { text: ${JSON.stringify(text)} };`, moduleType: 'js' };
-    },
-  };
-}
 
 /** Files that export schemas alone, as the data that they come to: the library that makes them is not loaded. */
 export const plainSchemas: Plugin = {
