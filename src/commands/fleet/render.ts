@@ -9,7 +9,7 @@ import type { Undelivered } from './notify/store.ts';
 import type { StackStatus } from './schedule.ts';
 import type { StackId } from './stack-id.ts';
 import type { PausedTarget } from './target-pauses.ts';
-import { waitingWords } from './waiting-words.ts';
+import { waitingWords } from './apply/waiting-words.ts';
 
 type Standing = 'attention' | 'stale' | 'working' | 'in-sync';
 

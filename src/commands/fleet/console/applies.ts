@@ -1,6 +1,6 @@
 /** What pages say of applies: why one waits, and how those ended that began. */
 import { clip } from '../../../report/view/printable.ts';
-import { waitingWords } from '../waiting-words.ts';
+import { waitingWords } from '../apply/waiting-words.ts';
 import { type Content, type Html, html } from './html.ts';
 import { clockText, dueText, durationText, link, numberText, stackLink, table, timeText } from './layout.ts';
 import { clock, inScope, type Reading, type Row, seenStacks, textOf, timeOf } from './reading.ts';

@@ -1,5 +1,5 @@
 /** All stacks: how many stand how, and a table with filters. */
-import { waitingWords, waitReasons } from '../waiting-words.ts';
+import { waitingWords, waitReasons } from '../apply/waiting-words.ts';
 import { waitMark, waitTable } from './applies.ts';
 import type { Html } from './html.ts';
 import { html } from './html.ts';

@@ -1,6 +1,6 @@
 /** The fleet in numbers, as OpenMetrics text. No stack has a label of its own, so that their number is bounded. */
 import { Gauge, Registry, type RegistryContentType } from 'prom-client';
-import { waitReasons } from '../waiting-words.ts';
+import { waitReasons } from '../apply/waiting-words.ts';
 import { applyOutcomes } from './applies.ts';
 import { clock, inScope, type Reading, type Row, seenStacks, standings } from './reading.ts';
 

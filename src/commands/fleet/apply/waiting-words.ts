@@ -1,5 +1,5 @@
 /** What an apply waits for, in words that complete "the apply …". */
-import { quoted } from '../../model/quoted.ts';
+import { quoted } from '../../../model/quoted.ts';
 
 /** As `waiting_applies.because` has them. */
 export const waitReasons = ['freeze', 'approval', 'guard', 'lock', 'retry'] as const;
