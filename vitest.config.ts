@@ -46,6 +46,20 @@ const slow = [
   'test/server/cluster-auth/replay/**/*.test.ts',
   'test/storm/**/*.test.ts',
 ];
+/**
+ * They send other requests in the dialect `hcp-terraform` of workspaces, and `npm run test:dialect` runs them in it (CONTRIBUTING.md says
+ * how they were found).
+ */
+const otherDialect = [
+  'test/e2e/accept/{accept,revert}.test.ts',
+  'test/e2e/approval/forced-delete.test.ts',
+  'test/e2e/failures/{answers,false-absence,incomplete-reads,lists-that-lag,moved-ownership-tags}.test.ts',
+  'test/e2e/failures/{pages-before-updates,partly-applied-changes}.test.ts',
+  'test/e2e/limited-services/{killed-creates,limited-services,own-mode,ownership-by-ledger}.test.ts',
+  'test/e2e/ownership/{exchanged-names-failed,ownership,removal,stack-ids,standing-adoption}.test.ts',
+  'test/e2e/ownership/{moved-resources,moved-resources-renamed,moved-resources-reverted,moved-resources-sources}.test.ts',
+  'test/e2e/workspaces/{automatic-destroys,enforced-assessments,foreseen-refusals,locked-workspaces,triggers}.test.ts',
+];
 const crash = ['test/crash/**/*.test.ts'];
 /** They replace a module for everybody who loads it, so no other test may have loaded it before. */
 const mocking = ['test/manifest/yaml/parse-documents.test.ts', 'test/manifest/read-manifests.test.ts'];
@@ -112,6 +126,10 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'slow-mocking', include: slowMocking } },
+      // Only on request: without a name of a project, each of these files would run twice.
+      ...(process.env['TRUEUP_TEST_DIALECT'] === undefined
+        ? []
+        : [{ extends: true as const, test: { name: 'dialect', include: otherDialect, isolate: false } }]),
       { extends: true, test: { name: 'crash', include: crash } },
       // A busy machine draws a frame after seconds.
       { extends: true, test: { name: 'browser', include: browser, expect: { poll: { timeout: 20_000 } } } },

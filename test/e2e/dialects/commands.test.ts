@@ -1,6 +1,6 @@
 /**
- * Every command of trueup in every dialect of the workspaces API: what it is for, once. `npm run test:dialect` runs all the
- * other tests of the command line in another dialect than the neutral one.
+ * Every command of trueup in every dialect of the workspaces API: what it is for, once. `npm run test:dialect` runs those
+ * other tests of the command line in another dialect than the neutral one that send other requests there.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { loadAll } from 'js-yaml';
