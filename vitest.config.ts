@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { policyWorker } from './scripts/policy-worker.ts';
+import { ShortFilesLast } from './test/support/short-files-last.ts';
 
 /** They start no process and hold no server for longer than a test: a worker may take one after the other. */
 const pure = ['model', 'redaction', 'compare', 'plan', 'report'].map(
@@ -80,6 +81,7 @@ export default defineConfig({
     pool: 'forks',
     // Half of the time of many tests is waiting for processes and sockets: there is a worker more than cores.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: ShortFilesLast },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ['default', './test/support/reporter.ts'],
