@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { policyWorker } from './scripts/policy-worker.ts';
+import { dialectUnderTest } from './test/support/rig/dialect-under-test.ts';
 import { ShortFilesLast } from './test/support/short-files-last.ts';
 
 /** They start no process and hold no server for longer than a test: a worker may take one after the other. */
@@ -129,7 +130,7 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'slow-mocking', include: slowMocking } },
       // Only on request: without a name of a project, each of these files would run twice.
-      ...(process.env['TRUEUP_TEST_DIALECT'] === undefined
+      ...(dialectUnderTest === 'neutral'
         ? []
         : [{ extends: true as const, test: { name: 'dialect', include: otherDialect, isolate: false } }]),
       { extends: true, test: { name: 'crash', include: crash } },

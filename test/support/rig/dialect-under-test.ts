@@ -1,6 +1,6 @@
 /**
  * What the workspaces API is spoken like where a test says nothing: neutral, or the dialect that TRUEUP_TEST_DIALECT names.
- * `.ci/run` runs the tests of the command line in either (`npm run test:dialect`).
+ * `npm run test:dialect` runs those tests in it whose requests differ.
  */
 
 /** The dialects of the workspaces API that are served. */
