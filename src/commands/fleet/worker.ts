@@ -8,6 +8,7 @@ import { messageOf } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type Applied, applyAfterCheck, type ApplyContext } from './apply/apply-after-check.ts';
+import { readReleased } from './apply/apply-records.ts';
 import { type Checkout, Checkouts } from './checkouts.ts';
 import { CheckRates } from './check-rates.ts';
 import { type FoundCheck, recordEnd } from './check-records.ts';
@@ -52,6 +53,15 @@ interface WorkerOptions {
   readonly onProblem: (message: string) => void;
   /** without the secrets that the worker knows */
   readonly clean: <T extends object>(value: T) => T;
+}
+
+function keyOf({ repository, path }: StackId): string {
+  return JSON.stringify([repository, path]);
+}
+
+/** @param index -1 for a stack that was not kept back */
+function priorityOf(index: number, count: number): number {
+  return index === -1 ? 0 : count - index;
 }
 
 /** How many repositories are read at a time. */
@@ -141,9 +151,12 @@ export class FleetWorker {
       const due = await takeDue(client, limit, { repositories, shard, dueBy });
       if (due.length === 0) return 0;
       const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
+      const released = (await readReleased(client)).map(keyOf);
       const jobs = due.map((stack) => ({
         data: stack,
-        singletonKey: JSON.stringify([stack.repository, stack.path]),
+        singletonKey: keyOf(stack),
+        // The queue has no order of its own. Others have the priority 0.
+        priority: priorityOf(released.indexOf(keyOf(stack)), released.length),
       }));
       await boss.insert(checkQueue, jobs, { db });
       return due.length;
@@ -221,6 +234,7 @@ export class FleetWorker {
     const applied = await applyAfterCheck(stack, result, {
       ...{ ...this.#options, ...given },
       newestCommit: () => checkouts.newest(repository),
+      readRepository: () => this.readRepositories([repository.name]),
       withCheckout: (commit, work) => checkouts.withOwn(repository, commit, work),
     });
     if (applied !== undefined) this.#options.onApply(stack, applied);

@@ -40,6 +40,8 @@ export interface ApplyContext extends Omit<StackWork, 'checkout' | 'path'> {
   readonly claim: AbortSignal;
   /** the newest commit of the branch */
   newestCommit(): Promise<string>;
+  /** Reads the repository at its newest commit. */
+  readRepository(): Promise<unknown>;
   /** Calls the work with a checkout that nothing else uses. */
   withCheckout<T>(commit: string, work: (checkout: Checkout) => Promise<T>): Promise<T>;
   /** without the secrets that the worker knows */
@@ -72,8 +74,12 @@ export async function applyAfterCheck(
   const freeze = await findFreeze(stack, commit, context);
   if (freeze !== undefined && freeze.except.length === 0)
     return await waitFor(stack, { ...frozen(freeze), commit }, context);
+  const newest = await context.newestCommit().catch((error: unknown) => ({ problem: messageOf(error) }));
+  if (typeof newest !== 'string')
+    return await waitFor(stack, { for: 'retry', reason: newest.problem, commit }, context);
   // What a newer commit takes back must not be applied: that one is checked first.
-  if ((await context.newestCommit()) !== commit) {
+  if (newest !== commit) {
+    await context.readRepository();
     await database.run((client) => makeStackDue(client, stack));
     return undefined;
   }

@@ -195,6 +195,15 @@ export async function isBackingOff(
   return rows.length > 0;
 }
 
+/** Applies that nothing keeps back any more, such as a freeze that is over: those first that wait the longest. */
+export async function readReleased(client: PostgresClient): Promise<StackId[]> {
+  const { rows } = await client.query(
+    `select repository, path from trueup_fleet.waiting_applies
+     where until <= trueup_fleet.now() order by since, repository, path`,
+  );
+  return rows.map(({ repository, path }) => ({ repository, path }));
+}
+
 /** One apply that waits. Times are in milliseconds since 1970. */
 export interface WaitingApply extends StackId {
   readonly since: number;
