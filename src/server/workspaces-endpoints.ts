@@ -54,9 +54,8 @@ import {
   removeRemoteStateConsumers,
   replaceRemoteStateConsumers,
 } from './workspaces/remote-state-consumers.ts';
-import { STORED_LOGS } from './workspaces/run-logs.ts';
+import { RUN_ENDPOINTS, STORED_LOGS } from './workspaces/runs.ts';
 import { RUN_TRIGGER_ENDPOINTS } from './workspaces/run-triggers.ts';
-import { RUN_ENDPOINTS } from './workspaces/runs.ts';
 import { listCurrentOutputs, listOutputs, showOutput } from './workspaces/state-outputs.ts';
 import {
   findStateVersions,

@@ -12,7 +12,7 @@ import {
 import { type Permission, type WorkspacePermissions, workspacePermissions } from './permissions.ts';
 import { type Resource, withoutRepeats } from '../kernel/documents.ts';
 import { type ApiRequest, includesOf, type Query } from '../kernel/endpoint.ts';
-import { logLink } from './run-logs.ts';
+import { logLink } from './runs.ts';
 import { applyResource, planResource, type RunRow, runResource, runsById } from './run-record.ts';
 import { organizationResources } from './organization-document.ts';
 import { projectResource, projectsById } from './project-record.ts';
