@@ -31,7 +31,7 @@ import { readSeed } from './seed/read-seed.ts';
 import type { Seed } from './seed/seed-schema.ts';
 import { createServices, type Services } from './kernel/services.ts';
 import { serveStorage, STORAGE_PREFIX } from './kernel/signed-links.ts';
-import { processDueRuns } from './workspaces/due-runs.ts';
+import { processDueRuns } from './workspaces/run-life-cycle.ts';
 import { removeUnfinishedFiles } from './workspaces/state-file.ts';
 import { serveWebhooks, WEBHOOK_PREFIX } from './workspaces/vcs-webhooks.ts';
 
