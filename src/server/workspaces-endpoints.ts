@@ -66,10 +66,11 @@ import {
 } from './workspaces/state-versions.ts';
 import {
   addTagBindings,
+  listEffectiveTagBindings,
+  listTagBindings,
   patchTagBindings,
   replaceWorkspaceTagBindings,
-} from './workspaces/tag-binding-endpoints.ts';
-import { listEffectiveTagBindings, listTagBindings } from './workspaces/tag-bindings.ts';
+} from './workspaces/tag-bindings.ts';
 import { TEAM_ACCESS_ENDPOINTS } from './workspaces/team-access-endpoints.ts';
 import {
   addTeamMembers,

@@ -5,7 +5,7 @@
 import { recordEvent } from '../kernel/audit-events.ts';
 import type { Caller } from '../kernel/caller.ts';
 import type { Database, SqlParameters } from '../kernel/database.ts';
-import { notFound, type Resource, related } from '../kernel/documents.ts';
+import { notFound, related, type Resource } from '../kernel/documents.ts';
 import {
   type ApiAnswer,
   type ApiRequest,
@@ -20,9 +20,9 @@ import {
   directBindingResource,
   directBindings,
   readBindingList,
+  replaceTagBindings,
   upsertTagBindings,
-} from './tag-binding-endpoints.ts';
-import { replaceTagBindings } from './tag-bindings.ts';
+} from './tag-bindings.ts';
 import type { ExecutionMode } from './workspace-record.ts';
 
 /** Every organization has this project; workspaces that name none are created in it. */

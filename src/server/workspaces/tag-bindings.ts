@@ -2,11 +2,13 @@
  * Key-value tags: the rules for a list of them, replacing a workspace's own, and what it inherits from its project.
  * Invariant: a workspace has at most one binding a key, and its own value beats the project's.
  */
+import { recordEvent } from '../kernel/audit-events.ts';
 import type { Database } from '../kernel/database.ts';
+import { invalid, type PointedProblem, type Resource } from '../kernel/documents.ts';
+import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../kernel/endpoint.ts';
 import { newId } from '../kernel/identifiers.ts';
 import { asObject, isOfType } from '../kernel/request-body.ts';
-import type { PointedProblem, Resource } from '../kernel/documents.ts';
-import { type ApiAnswer, type ApiRequest, ok } from '../kernel/endpoint.ts';
+import type { Services } from '../kernel/services.ts';
 import { requireWorkspace } from './access.ts';
 
 export interface TagBinding {
@@ -14,7 +16,7 @@ export interface TagBinding {
   readonly value: string;
 }
 
-export const MAX_DIRECT_BINDINGS = 10;
+const MAX_DIRECT_BINDINGS = 10;
 const MAX_KEY_LENGTH = 128;
 const MAX_VALUE_LENGTH = 256;
 const RESERVED_PREFIXES = ['hc:', 'hcp:'];
@@ -83,7 +85,7 @@ export function valueProblems(value: unknown): string[] {
   ];
 }
 
-export type TagBindingOwner = { readonly workspace_id: string } | { readonly project_id: string };
+type TagBindingOwner = { readonly workspace_id: string } | { readonly project_id: string };
 
 /** Replaces the owner's bindings; a key that stays keeps its id and its time. @returns whether anything changed */
 export function replaceTagBindings(
@@ -101,7 +103,7 @@ export function replaceTagBindings(
 }
 
 /** Adds bindings and changes the values of existing ones. @returns whether anything changed */
-export function bindTags(
+function bindTags(
   database: Database,
   owner: TagBindingOwner,
   bindings: readonly TagBinding[],
@@ -119,7 +121,7 @@ export function bindTags(
 }
 
 /** The column of a binding that names this owner, and its id. */
-export function ownerColumn(owner: TagBindingOwner): readonly [string, string] {
+function ownerColumn(owner: TagBindingOwner): readonly [string, string] {
   return 'workspace_id' in owner ? ['workspace_id', owner.workspace_id] : ['project_id', owner.project_id];
 }
 
@@ -193,4 +195,85 @@ export function listEffectiveTagBindings(request: ApiRequest): ApiAnswer {
       ...resource,
     })),
   });
+}
+
+// Binding tags by requests of their own: PATCH /workspaces/:workspace_id/tag-bindings and
+// …/relationships/tag-bindings (wire/workspaces 1.5.4), and what projects need of the same.
+// Invariant: adding changes and adds keys and leaves the rest; nothing but replacing takes a key away.
+
+interface DirectBindingRow {
+  id: string;
+  key: string;
+  value: string;
+  created_at: string;
+}
+
+/** The owner's own bindings, in the order in which their keys were bound. */
+export function directBindings(database: Database, owner: TagBindingOwner): DirectBindingRow[] {
+  const [column, id] = ownerColumn(owner);
+  return database.all<DirectBindingRow>(
+    `SELECT id, key, value, created_at FROM tag_bindings WHERE ${column} = :id ORDER BY position`,
+    { id },
+  );
+}
+
+export function directBindingResource({ id, key, value, created_at }: DirectBindingRow): Resource {
+  return { id, type: 'tag-bindings', attributes: { key, value, 'created-at': created_at } };
+}
+
+/** The bindings of a body that is a list of them. @throws ApiError 422 */
+export function readBindingList(body: unknown): readonly TagBinding[] {
+  const problems: PointedProblem[] = [];
+  const bindings = readTagBindings(body ?? {}, problems, '/data') ?? [];
+  if (problems.length > 0) throw invalid(problems);
+  return bindings;
+}
+
+/**
+ * Adds these and changes the values of those that are there.
+ * @returns them, in the order given, and whether any of them was not there so. @throws ApiError 422
+ */
+export function upsertTagBindings(
+  { database, now }: Services,
+  owner: TagBindingOwner,
+  bindings: readonly TagBinding[],
+): { readonly rows: DirectBindingRow[]; readonly changed: boolean } {
+  const changed = bindTags(database, owner, bindings, now());
+  const rows = directBindings(database, owner);
+  if (rows.length > MAX_DIRECT_BINDINGS) {
+    const detail = `At most ${MAX_DIRECT_BINDINGS} tags can be bound, and there would be ${rows.length}`;
+    throw invalid([{ detail, pointer: '/data' }]);
+  }
+  const byKey = new Map(rows.map((row) => [row.key, row]));
+  return { rows: bindings.flatMap(({ key }) => byKey.get(key) ?? []), changed };
+}
+
+/** PATCH /workspaces/:workspace_id/tag-bindings: 200 with what was given. */
+export function patchTagBindings(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request, 'can-manage-tags');
+  const bindings = readBindingList(request.body);
+  const { rows, changed } = upsertTagBindings(request.services, { workspace_id: workspace.id }, bindings);
+  if (changed) recordEvent(request, 'workspace.update', workspace, boundKeys(bindings));
+  return ok({ data: rows.map(directBindingResource) });
+}
+
+/** POST /workspaces/:workspace_id/relationships/tag-bindings: adds and changes. */
+export function addTagBindings(request: ApiRequest): ApiAnswer {
+  patchTagBindings(request);
+  return NO_CONTENT;
+}
+
+/** PATCH /workspaces/:workspace_id/relationships/tag-bindings: makes the bindings exactly these. */
+export function replaceWorkspaceTagBindings(request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(request, 'can-manage-tags');
+  const bindings = readBindingList(request.body);
+  const owner = { workspace_id: workspace.id };
+  const changed = replaceTagBindings(request.services.database, owner, bindings, request.services.now());
+  if (changed) recordEvent(request, 'workspace.update', workspace, boundKeys(bindings));
+  return NO_CONTENT;
+}
+
+/** What the audit trail learns of a list of bindings. */
+export function boundKeys(bindings: readonly TagBinding[]): Readonly<Record<string, unknown>> {
+  return { 'tag-bindings': bindings.map(({ key }) => key) };
 }
