@@ -43,7 +43,7 @@ import {
   visibleProjects,
 } from './project-record.ts';
 import { readTagBindings, replaceTagBindings, type TagBinding } from './tag-bindings.ts';
-import { boundConditions } from './workspace-filters.ts';
+import { boundConditions } from './workspace-list.ts';
 import { EXECUTION_MODES } from './workspace-record.ts';
 
 const COLLECTION = '/organizations/:organization_name/projects';

@@ -11,8 +11,7 @@ import { invalid, notFound, type PointedProblem } from '../kernel/documents.ts';
 import { describePage, requestedPage, requestedStart } from '../kernel/pagination.ts';
 import type { Services } from '../kernel/services.ts';
 import { requireWorkspace } from './access.ts';
-import { BY_NAME, pageOfWorkspaces } from './workspace-list.ts';
-import type { Condition } from './workspace-filters.ts';
+import { BY_NAME, type Condition, pageOfWorkspaces } from './workspace-list.ts';
 import { workspaceResources } from './workspace-document.ts';
 import type { WorkspaceRecord } from './workspace-record.ts';
 

@@ -4,7 +4,15 @@
  */
 import type { Database, SqlParameters } from '../kernel/database.ts';
 import { badRequest } from '../kernel/documents.ts';
-import { type ApiAnswer, type ApiRequest, ok, type Query, queryText } from '../kernel/endpoint.ts';
+import {
+  type ApiAnswer,
+  type ApiRequest,
+  ok,
+  type Query,
+  queryList,
+  querySwitch,
+  queryText,
+} from '../kernel/endpoint.ts';
 import {
   describePage,
   type Page,
@@ -13,10 +21,10 @@ import {
   requestedPage,
   requestedStart,
 } from '../kernel/pagination.ts';
+import type { WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
 import { requireOrganization } from './access.ts';
 import { readableCondition } from './permissions.ts';
 import { workspaceResources } from './workspace-document.ts';
-import { type Condition, listConditions } from './workspace-filters.ts';
 import { includedResources, requestedIncludes, withLinkage } from './workspace-include.ts';
 import { recordsById, type WorkspaceRecord } from './workspace-record.ts';
 
@@ -144,4 +152,156 @@ function requestedSort(query: Query): SortKey {
     throw badRequest(`"${sort}" is not a valid sort parameter`, { parameter: 'sort' });
   }
   return { sql, descending };
+}
+
+// The searches and filters of the workspace list, as SQL conditions over the table `w`.
+// Invariant: what the client sends reaches SQL as parameters only; all conditions are combined with AND, but for tags whose
+// union is asked for.
+
+export interface Condition {
+  readonly sql: string;
+  readonly parameters: SqlParameters;
+}
+
+/** What the list is about, and how its service reads what a client asks for. */
+interface Searched {
+  readonly organizationId: string;
+  readonly dialect: Pick<WorkspacesDialect, 'tagSearchFindsBindings' | 'hasListSwitches'>;
+}
+
+function listConditions(query: Query, searched: Searched): Condition[] {
+  return [
+    ...nameConditions(query),
+    ...tagConditions(query, searched),
+    ...relatedConditions(query),
+    ...boundConditions(query, searched.dialect, boundWorkspaces),
+  ];
+}
+
+function nameConditions(query: Query): Condition[] {
+  const conditions: Condition[] = [];
+  const fuzzy = queryText(query, 'search[name]');
+  if (fuzzy) {
+    // Fuzzy means: any part of the name, whatever the case and the separators.
+    conditions.push({
+      sql: `REPLACE(REPLACE(w.name, '-', ''), '_', '') LIKE :fuzzy_name ESCAPE '\\'`,
+      parameters: { fuzzy_name: `%${likeText(fuzzy.replaceAll(/[-_\s]/g, ''))}%` },
+    });
+  }
+  const wildcard = queryText(query, 'search[wildcard-name]');
+  if (wildcard) {
+    conditions.push({
+      sql: `w.name LIKE :wildcard_name ESCAPE '\\'`,
+      parameters: { wildcard_name: likeText(wildcard).replaceAll('*', '%') },
+    });
+  }
+  return conditions;
+}
+
+/** Text without LIKE's own wildcards. */
+function likeText(text: string): string {
+  return text.replaceAll(/[\\%_]/g, '\\$&');
+}
+
+/** Workspaces with the names of their flat tags. */
+const TAGGED = `SELECT wt.workspace_id, t.name FROM workspace_tags wt JOIN tags t ON t.id = wt.tag_id
+  WHERE t.organization_id = :tag_organization`;
+
+/** The same with the keys of their effective tag bindings, as if they were flat tags. */
+const TAGGED_OR_BOUND = `${TAGGED}
+  UNION SELECT bound.id, LOWER(b.key) FROM workspaces bound JOIN tag_bindings b ON b.workspace_id = bound.id
+  WHERE bound.organization_id = :tag_organization
+  UNION SELECT bound.id, LOWER(b.key) FROM workspaces bound JOIN tag_bindings b ON b.project_id = bound.project_id
+  WHERE bound.organization_id = :tag_organization`;
+
+/** The inner query names the organization itself: tied to the outer row it would run once for every workspace. */
+function tagConditions(query: Query, { organizationId, dialect }: Searched): Condition[] {
+  const tagged = `SELECT workspace_id FROM (${dialect.tagSearchFindsBindings ? TAGGED_OR_BOUND : TAGGED}) WHERE name`;
+  const tagNames = (parameter: string): string[] => [
+    ...new Set(queryList(query, parameter).map((name) => name.toLowerCase())),
+  ];
+  const wanted = tagNames('search[tags]');
+  const excluded = tagNames('search[exclude-tags]');
+  const conditions: Condition[] = [];
+  if (wanted.length > 0) {
+    conditions.push({
+      sql: `w.id IN (${tagged} IN (SELECT value FROM json_each(:wanted_tags))
+        GROUP BY workspace_id HAVING COUNT(*) = :wanted_count)`,
+      parameters: {
+        wanted_tags: JSON.stringify(wanted),
+        wanted_count: wanted.length,
+        tag_organization: organizationId,
+      },
+    });
+  }
+  if (excluded.length > 0) {
+    conditions.push({
+      sql: `w.id NOT IN (${tagged} IN (SELECT value FROM json_each(:excluded_tags)))`,
+      parameters: { excluded_tags: JSON.stringify(excluded), tag_organization: organizationId },
+    });
+  }
+  return conditions;
+}
+
+function relatedConditions(query: Query): Condition[] {
+  const conditions: Condition[] = [];
+  const projects = queryList(query, 'filter[project][id]');
+  if (projects.length > 0) {
+    conditions.push({
+      sql: 'w.project_id IN (SELECT value FROM json_each(:projects))',
+      parameters: { projects: JSON.stringify(projects) },
+    });
+  }
+  const statuses = queryList(query, 'filter[current-run][status]');
+  if (statuses.length > 0) {
+    conditions.push({
+      sql: `(SELECT r.status FROM runs r WHERE r.workspace_id = w.id ORDER BY r.created_at DESC, r.id DESC LIMIT 1)
+        IN (SELECT value FROM json_each(:run_statuses))`,
+      parameters: { run_statuses: JSON.stringify(statuses) },
+    });
+  }
+  return conditions;
+}
+
+/**
+ * `filter[tagged][i][key|value]` over effective bindings, all of which a resource has, or any with `filter[tag-union]`.
+ * Clients send an empty value where only the key matters; with `filter[tag-value-default-null]` no value is that one.
+ * `having` makes the condition that a resource has a binding `b` that matches.
+ */
+export function boundConditions(
+  query: Query,
+  dialect: Pick<WorkspacesDialect, 'hasListSwitches'>,
+  having: (matches: string) => string,
+): Condition[] {
+  const isOn = (name: string): boolean => dialect.hasListSwitches && querySwitch(query, name);
+  const absentValue = isOn('filter[tag-value-default-null]') ? '' : null;
+  const indices = new Set(
+    Object.keys(query).flatMap(
+      (name) => /^filter\[tagged\]\[(\d+)\]\[(?:key|value)\]$/.exec(name)?.[1] ?? [],
+    ),
+  );
+  const conditions = [...indices].flatMap((index) => {
+    const key = queryText(query, `filter[tagged][${index}][key]`) || null;
+    const value = queryText(query, `filter[tagged][${index}][value]`) || null;
+    if (key === null && value === null) return [];
+    const names = { key: `tagged_key_${index}`, value: `tagged_value_${index}` };
+    // null is any key, or any value.
+    const matches = `(:${names.key} IS NULL OR b.key = :${names.key})
+      AND (:${names.value} IS NULL OR b.value = :${names.value})`;
+    return { sql: having(matches), parameters: { [names.key]: key, [names.value]: value ?? absentValue } };
+  });
+  return isOn('filter[tag-union]') && conditions.length > 0 ? [anyOf(conditions)] : conditions;
+}
+
+function boundWorkspaces(matches: string): string {
+  return `w.id IN (SELECT b.workspace_id FROM tag_bindings b WHERE b.workspace_id IS NOT NULL AND ${matches})
+    OR EXISTS (SELECT 1 FROM tag_bindings b WHERE b.project_id = w.project_id AND ${matches}
+      AND NOT EXISTS (SELECT 1 FROM tag_bindings own WHERE own.workspace_id = w.id AND own.key = b.key))`;
+}
+
+function anyOf(conditions: readonly Condition[]): Condition {
+  return {
+    sql: conditions.map(({ sql }) => `(${sql})`).join(' OR '),
+    parameters: Object.assign({}, ...conditions.map(({ parameters }) => parameters)) as SqlParameters,
+  };
 }
