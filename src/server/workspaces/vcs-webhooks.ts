@@ -3,16 +3,19 @@
  * only callers who may queue runs see all of it; without its last segment it answers 404.
  */
 import type { FastifyInstance } from 'fastify';
+import picomatch from 'picomatch';
 import { recordEvent } from '../kernel/audit-events.ts';
 import type { Database } from '../kernel/database.ts';
 import { notFound } from '../kernel/documents.ts';
 import { newId } from '../kernel/identifiers.ts';
 import { acceptJsonBodies, answerRefusal } from '../kernel/json-api.ts';
+import { asObject, type BodyObject } from '../kernel/request-body.ts';
 import { isSameMac, macOf } from '../kernel/served-data-file.ts';
 import type { Services } from '../kernel/services.ts';
+import type { Ingress } from './configuration-version-record.ts';
 import { beginRun, byItself } from './run-life-cycle.ts';
-import { readRepositoryEvent, type RepositoryEvent, whyNoRun } from './vcs-events.ts';
-import { recordById, type WorkspaceRecord } from './workspace-record.ts';
+import { tagExpression } from './vcs-settings.ts';
+import { recordById, type VcsRepo, vcsRepoOf, type WorkspaceRecord } from './workspace-record.ts';
 
 export const WEBHOOK_PREFIX = '/webhooks/vcs';
 
@@ -100,4 +103,152 @@ function beginRunOf(services: Services, workspace: WorkspaceRecord, event: Repos
     mayApply: true,
     source,
   });
+}
+
+// The events of a repository, and whether they start a run of a workspace (wire/workspaces 6.6). Events are read in the form of the
+// most common host of repositories: pushes of branches and of tags, and pull requests.
+
+interface RepositoryEvent {
+  readonly kind: 'branch' | 'tag' | 'pull-request';
+  /** The branch or the tag; of a pull request the branch that it is for. */
+  readonly name: string;
+  /** The branch for workspaces that name none; empty when the event does not have it. */
+  readonly defaultBranch: string;
+  /** Paths of the changed files; undefined when the event does not list them. */
+  readonly files: readonly string[] | undefined;
+  readonly ingress: Ingress;
+}
+
+/** undefined for an event that starts no run: of another kind, or a deleted branch or tag. */
+function readRepositoryEvent(kind: string, body: unknown): RepositoryEvent | undefined {
+  const event = asObject(body) ?? {};
+  const repository = asObject(event['repository']) ?? {};
+  const about = {
+    defaultBranch: text(repository, 'default_branch'),
+    identifier: text(repository, 'full_name'),
+    'sender-username': text(asObject(event['sender']) ?? {}, 'login'),
+  };
+  if (kind === 'push') return readPush(event, about);
+  return kind === 'pull_request' ? readPullRequest(event, about) : undefined;
+}
+
+interface About {
+  readonly defaultBranch: string;
+  readonly identifier: string;
+  readonly 'sender-username': string;
+}
+
+function readPush(event: BodyObject, { defaultBranch, ...about }: About): RepositoryEvent | undefined {
+  const [, space, name = ''] = /^refs\/(heads|tags)\/(.+)$/.exec(text(event, 'ref')) ?? [];
+  if (space === undefined || event['deleted'] === true) return undefined;
+  const head = asObject(event['head_commit']) ?? {};
+  const isTag = space === 'tags';
+  return {
+    kind: isTag ? 'tag' : 'branch',
+    name,
+    defaultBranch,
+    files: objectsIn(event['commits']).flatMap((commit) =>
+      ['added', 'modified', 'removed'].flatMap((how) => textsIn(commit[how])),
+    ),
+    ingress: {
+      ...about,
+      ...(isTag ? { tag: name } : { branch: name }),
+      'commit-sha': text(event, 'after'),
+      'commit-message': text(head, 'message'),
+      'commit-url': text(head, 'url'),
+    },
+  };
+}
+
+function readPullRequest(event: BodyObject, { defaultBranch, ...about }: About): RepositoryEvent | undefined {
+  if (!['opened', 'reopened', 'synchronize'].includes(text(event, 'action'))) return undefined;
+  const request = asObject(event['pull_request']) ?? {};
+  const [head, base] = [asObject(request['head']) ?? {}, asObject(request['base']) ?? {}];
+  const number = event['number'];
+  return {
+    kind: 'pull-request',
+    name: text(base, 'ref'),
+    defaultBranch,
+    files: undefined,
+    ingress: {
+      ...about,
+      branch: text(head, 'ref'),
+      'commit-sha': text(head, 'sha'),
+      'commit-message': text(request, 'title'),
+      'commit-url': text(request, 'html_url'),
+      'is-pull-request': true,
+      ...(typeof number === 'number' ? { 'pull-request-number': number } : {}),
+    },
+  };
+}
+
+function text(source: BodyObject, name: string): string {
+  const value = source[name];
+  return typeof value === 'string' ? value : '';
+}
+
+function objectsIn(value: unknown): BodyObject[] {
+  return Array.isArray(value) ? value.map(asObject).filter((item) => item !== undefined) : [];
+}
+
+function textsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+// Whether a workspace has a run for an event.
+
+/** The limit of tag names; longer ones match no expression. */
+const LONGEST_TAG = 255;
+
+/** Why there is no run, in words; undefined when there is one. */
+function whyNoRun(workspace: WorkspaceRecord, event: RepositoryEvent): string | undefined {
+  const repo = vcsRepoOf(workspace);
+  const { identifier = '' } = event.ingress;
+  if (repo === null) return 'the workspace has no repository';
+  if (identifier !== '' && identifier.toLowerCase() !== repo.identifier.toLowerCase())
+    return `the event is of the repository ${identifier}`;
+  if (workspace.effective_execution_mode === 'local') return 'the workspace runs nothing';
+  const branch = repo.branch || event.defaultBranch;
+  if (event.kind !== 'tag' && branch !== '' && event.name !== branch)
+    return `the workspace follows the branch ${branch}`;
+  if (event.kind === 'pull-request')
+    return workspace.speculative_enabled === 1 ? undefined : 'speculative plans are switched off';
+  if (workspace.queue_all_runs === 0 && workspace.current_run_id === null)
+    return 'queue-all-runs is false, and no run was queued before';
+  return whyNoTrigger(workspace, repo, event);
+}
+
+function whyNoTrigger(
+  workspace: WorkspaceRecord,
+  { tagsRegex }: VcsRepo,
+  { kind, name, files = [] }: RepositoryEvent,
+): string | undefined {
+  if (kind === 'tag') return matchesTag(tagsRegex, name) ? undefined : 'the tag does not match';
+  if (tagsRegex !== null) return 'the workspace follows tags';
+  return matchesFiles(workspace, files) ? undefined : 'no file that triggers runs was changed';
+}
+
+function matchesTag(expression: string | null, tag: string): boolean {
+  return expression !== null && tag.length <= LONGEST_TAG && tagExpression(expression)?.test(tag) === true;
+}
+
+/** Patterns replace the working directory and prefixes; without any of them every file matches. */
+function matchesFiles(workspace: WorkspaceRecord, files: readonly string[]): boolean {
+  if (workspace.file_triggers_enabled === 0) return true;
+  const patterns = JSON.parse(workspace.trigger_patterns) as string[];
+  if (patterns.length > 0) {
+    const matches = picomatch(patterns.map(belowRoot), { dot: true });
+    return files.some((file) => matches(file));
+  }
+  const prefixes = JSON.parse(workspace.trigger_prefixes) as string[];
+  const directory = workspace.working_directory ?? '';
+  const watched = [...(directory === '' ? [] : [directory]), ...prefixes].map(belowRoot);
+  if (watched.length === 0) return true;
+  return files.some((file) =>
+    watched.some((path) => path === '' || file === path || file.startsWith(`${path}/`)),
+  );
+}
+
+function belowRoot(path: string): string {
+  return path.replace(/^(?:\.?\/+)+/, '').replace(/\/+$/, '');
 }
