@@ -13,9 +13,15 @@ import { ROOT_POLICY, tokenPolicies } from './policy-rules.ts';
 import type { Role } from './role-fields.ts';
 import { storedRole } from './roles.ts';
 import type { ServiceAccount } from './service-account.ts';
-import { authDocument } from './token-document.ts';
+import {
+  authDocument,
+  findByAccessor,
+  limitOfUses,
+  storeToken,
+  type TokenGrant,
+  type TokenType,
+} from './token-record.ts';
 import { type Lifetime, lifetimeOf } from './token-lifetime.ts';
-import { findByAccessor, limitOfUses, storeToken, type TokenGrant, type TokenType } from './token-record.ts';
 
 interface LoginCall {
   readonly services: Services;

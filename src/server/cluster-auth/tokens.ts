@@ -26,14 +26,14 @@ import {
   ROOT_POLICY,
 } from './policy-rules.ts';
 import { storedRole } from './roles.ts';
-import { authDocument, lookUpDocument } from './token-document.ts';
-import { type LeaseLimits, type Lifetime, lifetimeOf, type LifetimeRequest } from './token-lifetime.ts';
 import {
   accessorsOf,
+  authDocument,
   deleteToken,
   findByAccessor,
   findToken,
   limitOfUses,
+  lookUpDocument,
   PLAIN_GRANT,
   renewToken,
   revokeOrphaning,
@@ -42,6 +42,7 @@ import {
   storeToken,
   type TokenGrant,
 } from './token-record.ts';
+import { type LeaseLimits, type Lifetime, lifetimeOf, type LifetimeRequest } from './token-lifetime.ts';
 
 const [CREATE, CREATE_ORPHAN] = ['auth/token/create', 'auth/token/create-orphan'] as const;
 
