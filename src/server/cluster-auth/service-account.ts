@@ -6,7 +6,7 @@
 import { callCluster, type ClusterApi, type Refusal } from './cluster-api.ts';
 import type { Coerced } from './field-coercion.ts';
 import { isObject } from './json-values.ts';
-import { claimOf, type Claims } from './named-claims.ts';
+import { claimOf, type Claims } from './jwt.ts';
 
 /** Texts are empty where the JWT has no claim. */
 export interface ServiceAccount {
