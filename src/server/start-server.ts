@@ -7,30 +7,38 @@
 import { randomUUID } from 'node:crypto';
 import { maxHeaderSize } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { fastify, type FastifyInstance } from 'fastify';
+import {
+  fastify,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import { type MovableClock, movableClock, serveAdmin } from './admin-api.ts';
-import { FaultTable, injectFaults, type ServedRoute } from './faults.ts';
-import { deleteExpiredEvents } from './workspaces/audit-trail.ts';
 import {
   answerBadPath,
+  answerUnknownPath,
+  answerUnknownVerb,
   CLUSTER_AUTH_ROUTE,
   isSecretsPath,
   registerClusterAuth,
 } from './cluster-auth-routes.ts';
+import { FaultTable, injectFaults, type ServedRoute } from './faults.ts';
 import { Database } from './kernel/database.ts';
 import { chooseDialects } from './kernel/dialects.ts';
-import { chooseEdition } from './kernel/editions.ts';
-import { endpointsOf, STORED_FILES } from './workspaces-endpoints.ts';
-import { BODY_LIMIT_BYTES, sendError, serveApi } from './kernel/json-api.ts';
-import type { Endpoint } from './kernel/endpoint.ts';
 import { ApiError } from './kernel/documents.ts';
+import { chooseEdition } from './kernel/editions.ts';
+import type { Endpoint } from './kernel/endpoint.ts';
+import { BODY_LIMIT_BYTES, routeError, sendError, serveApi, serveDiscovery } from './kernel/json-api.ts';
 import { acceptListVerb, verbOf } from './kernel/list-verb.ts';
-import { serveFallbackRoutes } from './fallback-routes.ts';
+import { PROOF_PATH, serveProof } from './kernel/served-data-file.ts';
+import { createServices, type Services } from './kernel/services.ts';
+import { serveStorage, STORAGE_PREFIX } from './kernel/signed-links.ts';
 import { applySeed } from './seed/apply-seed.ts';
 import { readSeed } from './seed/read-seed.ts';
 import type { Seed } from './seed/seed-schema.ts';
-import { createServices, type Services } from './kernel/services.ts';
-import { serveStorage, STORAGE_PREFIX } from './kernel/signed-links.ts';
+import { endpointsOf, STORED_FILES } from './workspaces-endpoints.ts';
+import { deleteExpiredEvents } from './workspaces/audit-trail.ts';
 import { processDueRuns } from './workspaces/run-life-cycle.ts';
 import { removeUnfinishedFiles } from './workspaces/state-file.ts';
 import { serveWebhooks, WEBHOOK_PREFIX } from './workspaces/vcs-webhooks.ts';
@@ -228,4 +236,43 @@ function servedRoutes(endpoints: readonly Endpoint[]): ServedRoute[] {
     ...STORED_FILES.map((file) => route(STORAGE_PREFIX, file)),
     CLUSTER_AUTH_ROUTE,
   ];
+}
+
+// Answers outside the paths of the two APIs: the proof that this server serves a data file, service discovery, and refusals of
+// everything else. Where the cluster-auth dialect answers other paths, it gets all of them but `/api/`, `/.well-known/` and
+// `/admin/`.
+
+/** What this scope serves itself. */
+const OWN_ENDPOINTS: readonly OwnEndpoint[] = [{ method: 'GET', path: PROOF_PATH }];
+
+type OwnEndpoint = Pick<Endpoint, 'method' | 'path'>;
+
+/** `app` must be a separate scope without a prefix: it answers what no other scope serves. */
+function serveFallbackRoutes(app: FastifyInstance, services: Services, dataFile: string): void {
+  app.removeAllContentTypeParsers();
+  // Nothing here reads a body, so none can be wrong.
+  app.addContentTypeParser('*', (_request, _body, done) => done(null));
+  app.setErrorHandler((error: FastifyError, _request, reply) => sendError(reply, error));
+  serveProof(app, services, dataFile);
+  const discovery = serveDiscovery(app, services);
+  const own: readonly OwnEndpoint[] =
+    discovery === undefined ? OWN_ENDPOINTS : [...OWN_ENDPOINTS, { method: 'GET', path: discovery }];
+  app.setNotFoundHandler((request, reply) => answerFallback({ services, own }, request, reply));
+}
+
+const RESERVED_PATHS = /^\/(?:api|\.well-known|admin)(?:\/|$)/;
+
+/** Answers a request that no route took. */
+function answerFallback(
+  { services, own }: { readonly services: Services; readonly own: readonly OwnEndpoint[] },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const path = request.url.replace(/\?.*$/, '');
+  // Each verb that the secrets service knows has a route for all of its paths.
+  if (path.startsWith('/v1/')) return answerUnknownVerb(request, reply);
+  if (services.dialects.clusterAuth.answersOtherPaths && !RESERVED_PATHS.test(path)) {
+    return answerUnknownPath(request, reply);
+  }
+  return sendError(reply, routeError(own, verbOf(request.raw), path));
 }
