@@ -115,7 +115,7 @@ async function serve(options: ServeOptions, { host }: CommandContext): Promise<E
     throw new CommandStop('usage', '--tls-cert and --tls-key go together: name both files, or neither');
   // A dialect or an edition that is not served is reported before any file is opened.
   const { chooseDialects } = await import('../server/kernel/dialects.ts');
-  const { chooseEdition } = await import('../server/kernel/editions.ts');
+  const { chooseEdition } = await import('../server/kernel/workspaces-dialects.ts');
   chooseEdition(options.edition, chooseDialects(options.dialect ?? []).workspaces);
   // The server checks the shape of the seed and reports its mistakes.
   const seed = options.seed === undefined ? undefined : await readSeedFile(options.seed, host.cwd);

@@ -27,7 +27,7 @@ import { FaultTable, injectFaults, type ServedRoute } from './faults.ts';
 import { Database } from './kernel/database.ts';
 import { chooseDialects } from './kernel/dialects.ts';
 import { ApiError } from './kernel/documents.ts';
-import { chooseEdition } from './kernel/editions.ts';
+import { chooseEdition } from './kernel/workspaces-dialects.ts';
 import type { Endpoint } from './kernel/endpoint.ts';
 import { BODY_LIMIT_BYTES, routeError, sendError, serveApi, serveDiscovery } from './kernel/json-api.ts';
 import { acceptListVerb, verbOf } from './kernel/list-verb.ts';

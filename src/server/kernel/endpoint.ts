@@ -6,7 +6,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authenticateBearer, type Caller } from './caller.ts';
 import { badRequest, forbidden, unauthorized } from './documents.ts';
-import type { EditionFeatures } from './editions.ts';
+import type { EditionFeatures } from './workspaces-dialects.ts';
 import { LONG_BODY_LIMIT_BYTES } from './long-body.ts';
 import { withAnyType } from './request-body.ts';
 import type { Services } from './services.ts';

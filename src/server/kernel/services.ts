@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from './database.ts';
 import type { ServedDialects } from './dialects.ts';
-import { chooseEdition, type EditionFeatures } from './editions.ts';
+import { chooseEdition, type EditionFeatures } from './workspaces-dialects.ts';
 
 export interface Services {
   readonly database: Database;

@@ -5,8 +5,7 @@
 import type { Database } from '../kernel/database.ts';
 import type { Relationship, Resource } from '../kernel/documents.ts';
 import type { ApiRequest } from '../kernel/endpoint.ts';
-import type { EditionFeatures } from '../kernel/editions.ts';
-import type { WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
+import type { EditionFeatures, WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
 import { autoDestroyAttributes } from './auto-destroy.ts';
 import { tagNamesOf } from './flat-tags.ts';
 import { type WorkspacePermissions, workspacePermissions } from './permissions.ts';
