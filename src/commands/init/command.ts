@@ -1,5 +1,11 @@
 /** `trueup init [directory]`: writes a first stack, shows what it sees in its target, and offers to export it. */
+import { realpath } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { displayPath, findRepository, liesIn, stackFileName } from '../../manifest/files/find-stack.ts';
+import { counted, quoted } from '../../model/quoted.ts';
+import type { Target } from '../../model/stack.ts';
+import { printable, shellWord } from '../../report/view/printable.ts';
 import {
   addExamples,
   type CommandEnd,
@@ -8,9 +14,30 @@ import {
   timeoutOption,
   traceOption,
 } from '../../run/command-options.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
+import { type LiveExport, withLiveExport } from '../../run/export/export-live.ts';
 import type { CliHost } from '../../run/host.ts';
-import { init, type InitOptions } from './init.ts';
+import { realOf } from '../../run/new-files.ts';
+import { stopOf } from '../../run/report-stop.ts';
+import { listenForEnd, raceStop } from '../../run/stop-signals.ts';
+import { type CommandContext, printJson, printNote, textOutput } from '../../run/terminal.ts';
+import { type AnswerFlags, type Answers, collectAnswers } from './answers.ts';
+import { draftFiles } from './draft-files.ts';
+import { describeTarget, type Overview } from './overview.ts';
 import { ciNames } from './pipelines.ts';
+import { agrees } from './questions.ts';
+import {
+  type InitResult,
+  overviewText,
+  previewText,
+  resultJson,
+  stepsText,
+  tokenText,
+  writtenText,
+} from './render.ts';
+import { readSurroundings } from './repository.ts';
+import { planFiles, refuseExisting, writeFiles } from './write-files.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   const several = (value: string, before: readonly string[]) => [...before, value];
@@ -56,4 +83,157 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
       'without questions, with the token of the environment',
     ],
   );
+}
+
+// The steps of `trueup init`: collect the answers, write all files or none, connect, show what the target has, offer to export it.
+// The files are written before the target is read, so that a service that is down or a token that is refused loses no answer.
+
+interface InitOptions extends AnswerFlags {
+  readonly export?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export async function init(
+  path: string | undefined,
+  options: InitOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { host } = context;
+  const directory = await directoryOf(path, host.cwd);
+  const surroundings = await readSurroundings(directory);
+  refuseExisting([join(directory, stackFileName)], host.cwd);
+  const stops = listenForEnd(host);
+  let answers: Answers;
+  try {
+    const flags = { ...options, connect: options.connect && options.dryRun !== true };
+    answers = await collectAnswers(flags, { ...context, stops, directory, surroundings });
+  } finally {
+    stops.dispose();
+  }
+  const files = await planFiles(draftFiles(answers.stack), { cwd: host.cwd, root: surroundings.root });
+  const result: InitResult = { answers, files, isDryRun: options.dryRun === true };
+  printJson(context.terminal, (reported) => resultJson(result, host.cwd, reported));
+  if (result.isDryRun) {
+    textOutput(context.terminal)?.write(previewText(files, host.cwd));
+    return exitCodes.done;
+  }
+  await writeFiles(files);
+  return showResult(result, options, context);
+}
+
+async function showResult(
+  result: InitResult,
+  options: InitOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { answers, files } = result;
+  const out = textOutput(context.terminal);
+  const style = { cwd: context.host.cwd, paint: context.terminal.paint };
+  const isConnected = options.connect && answers.token.env !== undefined;
+  out?.write(writtenText(files, style));
+  const offline =
+    isConnected || answers.stack.target.url === 'embedded' ? undefined : whyOffline(answers, options);
+  out?.write(tokenText(answers, { ...style, offline }));
+  const code = isConnected ? await showTarget(result, options, context) : exitCodes.done;
+  out?.write(
+    stepsText(answers, {
+      ...style,
+      offline,
+      isExported: result.isExported === true,
+      isRead: code === exitCodes.done,
+    }),
+  );
+  return code;
+}
+
+function whyOffline({ token: { missing } }: Answers, { connect }: InitOptions): string {
+  return connect && missing !== undefined ? missing : 'with "--no-connect", only files are written';
+}
+
+/** Absolute. A link above the repository is followed; one in it is not. */
+async function directoryOf(path: string | undefined, cwd: string): Promise<string> {
+  const real = await realpath(cwd);
+  const directory = resolve(real, path ?? '.');
+  const target = realOf(directory);
+  const repository = await findRepository(real);
+  if (liesIn(repository, directory) && target !== directory)
+    throw new CommandStop(
+      'output-refused',
+      `nothing was written: ${quoted(path ?? '.')} leads over a symbolic link, which init does not follow`,
+    );
+  return target;
+}
+
+/** Reads the target with the stack that was written, and exports what it has if that is wanted. */
+async function showTarget(
+  result: InitResult,
+  options: InitOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { stack, token } = result.answers;
+  const host: CliHost = { ...context.host, env: token.env ?? {} };
+  const reading = { host, terminal: { ...context.terminal, host } };
+  const { timeout } = options;
+  const selection = {
+    out: displayPath(join(stack.directory, 'manifests'), host.cwd),
+    group: 'per-resource',
+    target: [],
+    kind: [],
+    name: [],
+    tag: [],
+    ...(timeout === undefined ? {} : { timeout }),
+  } as const;
+  const work = async (live: LiveExport): Promise<ExitCode> => {
+    const overviews = await raceStop(Promise.all(live.readings.map(describeTarget)), live.stop);
+    result.overviews = overviews;
+    textOutput(context.terminal)?.write(overviewText(live.job.stack, overviews, context.terminal.paint));
+    const unread = overviews.flatMap((overview) => overview.unread);
+    for (const why of unread) printNote(reading.terminal, `not everything was read: ${printable(why)}`);
+    if (unread.length > 0) host.stderr.write(toGoOn(stack.directory, host.cwd));
+    if (unread.length > 0) return exitCodes.error;
+    result.isExported = await wantsExport(overviews, {
+      ...{ options, target: stack.target, reading },
+      stop: live.stop,
+    });
+    return result.isExported ? live.write() : exitCodes.done;
+  };
+  try {
+    return await withLiveExport(join(stack.directory, stackFileName), selection, reading, work);
+  } catch (error) {
+    if (stopOf(error)?.exit !== exitCodes.interrupted) host.stderr.write(toGoOn(stack.directory, host.cwd));
+    throw error;
+  }
+}
+
+/** A command to type, not a sentence about it, because the directory may need quotes of a shell. */
+function toGoOn(directory: string, cwd: string): string {
+  const path = displayPath(directory, cwd);
+  return `The files are written. This checks address, token and rights: trueup doctor${path === '.' ? '' : ` ${shellWord(path)}`}\n`;
+}
+
+interface Offer {
+  readonly options: InitOptions;
+  readonly target: Target;
+  readonly reading: CommandContext;
+  readonly stop: AbortSignal;
+}
+
+async function wantsExport(
+  overviews: readonly Overview[],
+  { options, target, reading, stop }: Offer,
+): Promise<boolean> {
+  const { host, terminal } = reading;
+  const count = overviews.reduce((sum, { unowned }) => sum + unowned, 0);
+  if (count === 0) return false;
+  const isMount = target.service === 'cluster-auth';
+  const unsure = 'A mount cannot show whether another stack has them.';
+  if (isMount && options.export === true)
+    printNote(terminal, `exporting ${counted(count, 'resource')}. ${unsure}`);
+  if (options.export === true) return true;
+  if (options.yes === true || !host.interactive || terminal.format !== 'text') return false;
+  const what = isMount
+    ? `Write manifests for ${counted(count, 'resource')}? ${unsure}`
+    : `Write manifests for ${counted(count, 'resource')} without an owner?`;
+  const question = `${what} Nothing changes in the service.`;
+  return agrees(question, { host, stop }, 'the files above are written, and no manifest');
 }
