@@ -126,3 +126,20 @@ export function unreadTags(
     },
   ];
 }
+
+// The rule about durations of a project and of a workspace.
+
+/** The rule about the time without activity after which resources are destroyed, of a project or of a workspace. Offline. */
+export function checkDuration(duration: Json | undefined): ResourceProblem[] {
+  if (typeof duration !== 'string' || /^[1-9]\d{0,3}[dh]$/.test(duration)) return [];
+  return [
+    {
+      code: 'bad-duration',
+      severity: 'error',
+      path: ['autoDestroyActivityDuration'],
+      message: `${quoted(duration)} is not a duration that the service accepts`,
+      allowed: '1 to 9999, followed by "d" or "h"',
+      fix: 'write it like "14d" or "36h"',
+    },
+  ];
+}
