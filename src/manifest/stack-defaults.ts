@@ -7,8 +7,7 @@ import { isJsonObject, type Json, type JsonObject, memberOf, type Path } from '.
 import type { Kind, Registry } from '../model/kind.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
 import type { DefaultsEntry, DefaultsMatch, Target } from '../model/stack.ts';
-import { depthOf } from './merge-defaults.ts';
-import { mergeUnder } from './names-and-ids.ts';
+import { depthOf, mergeUnder } from './merge-defaults.ts';
 import { type EntrySide, placeIn, typedText, type YamlDocument } from './yaml/yaml-document.ts';
 
 /** What a document says of its resource, as far as defaults can match it. */
