@@ -7,7 +7,7 @@ import { counted, quoted } from '../model/quoted.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import { formatIdentity, identityOf, type Stack, type Target } from '../model/stack.ts';
-import { type CarriedOver, carryOver } from '../plan/carry-over-records.ts';
+import { type CarriedOver, carryOver } from '../plan/recover-records.ts';
 import type { PlanInput } from '../plan/build-plan.ts';
 import {
   identitiesAfter,
