@@ -17,7 +17,7 @@ import {
 } from '../plan/last-modified.ts';
 import { CommandStop } from './command-stop.ts';
 import { isHosted } from '../api/workspaces/organization.ts';
-import { limits } from '../api/workspaces/service-limits.ts';
+import { limits } from '../api/workspaces/workspace.ts';
 import { type EventsContext, readEvents, type TrailBound } from './trail-events.ts';
 
 interface TrailContext extends EventsContext {

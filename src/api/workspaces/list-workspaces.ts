@@ -11,9 +11,15 @@ import { counted, quoted } from '../../model/quoted.ts';
 import { ownershipTagKey } from '../../model/resource.ts';
 import { encodeBrackets, type Pages, readPages } from '../read-pages.ts';
 import { organizationAnswer, organizationPath } from './organization.ts';
-import { limits } from './service-limits.ts';
+import {
+  asWorkspaceItem,
+  limits,
+  reducedDocument,
+  relatedId,
+  type WorkspaceItem,
+  workspaceOf,
+} from './workspace.ts';
 import { bindingsById, includedTags, readBoundTags, type TagsAnswer } from './tag-bindings.ts';
-import { asWorkspaceItem, reducedDocument, relatedId, type WorkspaceItem, workspaceOf } from './workspace.ts';
 
 export interface WorkspaceList {
   /** why the list could not be read; the other members are meaningless then */

@@ -10,8 +10,8 @@ import {
   asProjectItem,
   defaultProject,
   listProjects,
-  projectKind,
   type ProjectItem,
+  projectKind,
   type ProjectList,
   readProjectById,
 } from '../../api/workspaces/projects.ts';
@@ -21,8 +21,12 @@ import {
   readBindings,
   type TagsAnswer,
 } from '../../api/workspaces/tag-bindings.ts';
-import { lackingField } from '../../api/workspaces/service-limits.ts';
-import { asWorkspaceItem, relatedId, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
+import {
+  asWorkspaceItem,
+  lackingField,
+  relatedId,
+  type WorkspaceItem,
+} from '../../api/workspaces/workspace.ts';
 import { type Address, type AddressText, formatAddress, knownAddress } from '../../model/address.ts';
 import { type Call, isCallObject } from '../../model/call.ts';
 import type { Action } from '../../model/change.ts';

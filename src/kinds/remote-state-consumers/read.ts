@@ -11,14 +11,14 @@ import {
   type WorkspaceList,
 } from '../../api/workspaces/list-workspaces.ts';
 import { readWorkspaceWithTags, unread } from '../../api/workspaces/read-workspace.ts';
-import { limits } from '../../api/workspaces/service-limits.ts';
-import { type BoundTags, ownershipFromTag } from '../../api/workspaces/tag-bindings.ts';
 import {
   asWorkspaceItem,
+  limits,
   rightsOf,
   type WorkspaceItem,
   workspaceOf,
 } from '../../api/workspaces/workspace.ts';
+import { type BoundTags, ownershipFromTag } from '../../api/workspaces/tag-bindings.ts';
 import { type Address, formatAddress } from '../../model/address.ts';
 import { describeAnswer } from '../../model/http.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';

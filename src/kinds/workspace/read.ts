@@ -4,7 +4,7 @@
  */
 import { type Address, formatAddress, knownAddress, parseAddress } from '../../model/address.ts';
 import { memberOf } from '../../model/json.ts';
-import { type LiveSet, noResources, type OnPage, type Session, type ReadRequest } from '../../model/kind.ts';
+import { type LiveSet, noResources, type OnPage, type ReadRequest, type Session } from '../../model/kind.ts';
 import type { Action } from '../../model/change.ts';
 import { isDeclaration, parseOwnershipTag, type Spec } from '../../model/resource.ts';
 import { WireError } from '../../model/http.ts';
@@ -21,8 +21,13 @@ import {
   workspacesOnPage,
 } from '../../api/workspaces/read-workspace.ts';
 import { type Inherited, inheritedExecution, reportsInheritance } from '../../api/workspaces/projects.ts';
-import { lackingField, limits, unknownModes } from '../../api/workspaces/service-limits.ts';
-import { relatedId, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
+import {
+  lackingField,
+  limits,
+  relatedId,
+  unknownModes,
+  type WorkspaceItem,
+} from '../../api/workspaces/workspace.ts';
 import { predictAssessments, predictCreations, predictInherited, type WorkspaceReading } from './predict.ts';
 import { predictRefusals } from './predict-refusals.ts';
 import { hasUpperCaseTag, lacksSafeDelete, liveWorkspace, misshapen } from './live-workspace.ts';
