@@ -1,5 +1,5 @@
 /** The rules about one project that a schema cannot express. Offline. */
-import { checkDuration, checkTags } from '../../api/workspaces/check-tags.ts';
+import { checkDuration, checkTags } from '../../api/workspaces/check-settings.ts';
 import type { ResourceProblem } from '../../model/kind.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { DeclaredProject } from './fields.ts';

@@ -1,5 +1,5 @@
 /** Prepares both sides of a comparison, and finds what may not be done, and what is in the way of a deletion. */
-import { unreadTags } from '../../api/workspaces/check-tags.ts';
+import { unreadTags } from '../../api/workspaces/check-settings.ts';
 import { maxTags, asTags } from '../../api/workspaces/tag-bindings.ts';
 import { workspaceOf } from '../../api/workspaces/workspace.ts';
 import { formatAddress } from '../../model/address.ts';

@@ -1,5 +1,5 @@
 /** The rules about tag bindings that a schema cannot express (wire/workspaces 1.5.17). Offline. */
-import { checkTags } from '../../api/workspaces/check-tags.ts';
+import { checkTags } from '../../api/workspaces/check-settings.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import type { ResourceProblem } from '../../model/kind.ts';
 import { matchesPattern } from '../../model/name-pattern.ts';

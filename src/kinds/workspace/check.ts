@@ -2,7 +2,7 @@
  * The rules about one workspace that a schema cannot express (wire/workspaces 5.4, 2.1). Offline. Where runs execute is checked
  * in `check-execution.ts`.
  */
-import { checkDuration } from '../../api/workspaces/check-tags.ts';
+import { checkDuration } from '../../api/workspaces/check-settings.ts';
 import { parseMoment } from '../../compare/comparisons.ts';
 import { isJsonObject, type Json, type Path } from '../../model/json.ts';
 import type { CheckContext, ResourceProblem } from '../../model/kind.ts';

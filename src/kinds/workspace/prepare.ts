@@ -2,7 +2,7 @@
  * Prepares both sides for comparison if the declared and the returned values cannot be compared directly: any lock fulfils a
  * declared one, and a new connection of a repository replaces the other one.
  */
-import { unreadTags } from '../../api/workspaces/check-tags.ts';
+import { unreadTags } from '../../api/workspaces/check-settings.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json, textsOf } from '../../model/json.ts';

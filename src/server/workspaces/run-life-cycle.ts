@@ -58,7 +58,7 @@ function recordLockEvent(
 // pending ──the workspace is free──▶ planned ──apply──▶ applied
 // │                                  └─────discard──▶ discarded
 // ├──cancel──▶ canceled              plan only: planned_and_finished, without waiting for the lock
-// └──in a dialect whose clients wait for an engine──▶ errored, without the lock (due-runs.ts)
+// └──in a dialect whose clients wait for an engine──▶ errored, without the lock
 //
 // Invariants: a run that is planned and may be applied holds the workspace's lock; runs of a workspace start in the order of
 // their creation; the end of a run releases the lock and starts the next one.
@@ -106,7 +106,7 @@ export function beginRun(services: Services, run: NewRun): string {
   const about = { id, organization_id: run.organizationId };
   recordEvent(run.cause ?? byItself(services), 'run.create', about);
   if (services.dialects.workspaces.runsEndAsErrored) {
-    // It stays pending until the next request (due-runs.ts).
+    // It stays pending until the next request.
     reach(services, id, 'pending', {});
   } else if (run.planOnly) {
     const planTime = timed(services);

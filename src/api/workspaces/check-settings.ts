@@ -1,6 +1,6 @@
 /**
- * The rules about key-value tags that a schema cannot express (wire/workspaces 1.5.17), for all kinds that have such tags. Offline, except that unread tags are a
- * problem of a plan.
+ * The rules that a schema cannot express about settings which several kinds have: key-value tags (wire/workspaces 1.5.17) and durations.
+ * Offline, except that unread tags are a problem of a plan.
  */
 import { type Address, formatAddress } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
@@ -126,8 +126,6 @@ export function unreadTags(
     },
   ];
 }
-
-// The rule about durations of a project and of a workspace.
 
 /** The rule about the time without activity after which resources are destroyed, of a project or of a workspace. Offline. */
 export function checkDuration(duration: Json | undefined): ResourceProblem[] {
