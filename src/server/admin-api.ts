@@ -4,7 +4,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
-import { addEvent, eventProblems, UnknownActorError } from './workspaces/added-audit-events.ts';
+import { addEvent, eventProblems, UnknownActorError } from './workspaces/audit-trail.ts';
 import { type AddedEvent, addedEventSchema } from './workspaces/audit-event-schema.ts';
 import { schemaCheck } from './kernel/check-schema.ts';
 import type { Database } from './kernel/database.ts';

@@ -2,7 +2,7 @@
  * Writes a seed into the database, in one transaction, parents first. Each item is written once, when it is new, and never
  * changed later, so a seed can be applied at every start.
  */
-import { addEvent } from '../workspaces/added-audit-events.ts';
+import { addEvent } from '../workspaces/audit-trail.ts';
 import type { AddedEvent } from '../workspaces/audit-event-schema.ts';
 import type { Database } from '../kernel/database.ts';
 import { newId, stableId } from '../kernel/identifiers.ts';

@@ -2,7 +2,7 @@
  * Checks a seed: its schema, and then what a schema cannot express: references to what the seed lacks, and names, ids, tokens
  * or serials that it uses twice. A seed that passes can be applied; applying never fails half-way over its content.
  */
-import { eventProblems } from '../workspaces/added-audit-events.ts';
+import { eventProblems } from '../workspaces/audit-trail.ts';
 import { DEFAULT_POLICY, ROOT_POLICY, tokenPolicies } from '../cluster-auth/policy-rules.ts';
 import { schemaCheck } from '../kernel/check-schema.ts';
 import { DEFAULT_PROJECT } from '../workspaces/project-record.ts';

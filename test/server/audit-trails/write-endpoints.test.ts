@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { eventProblems } from '../../../src/server/workspaces/added-audit-events.ts';
+import { eventProblems } from '../../../src/server/workspaces/audit-trail.ts';
 import { API_ENDPOINTS } from '../../../src/server/workspaces-endpoints.ts';
 import { NEIGHBOURS, neighbourPath } from '../../support/server/rights/neighbours.ts';
 import { OPERATIONS, pathOf, RETENTION_POLICY } from '../../support/server/rights/operations.ts';
