@@ -21,10 +21,9 @@ import {
   registeredClaims,
   type ServiceAccount,
 } from './claims.ts';
-import { type ParsedJwt, parseJwt } from './parse-jwt.ts';
+import { checkSignature, type ParsedJwt, parseJwt } from './parse-jwt.ts';
 import { failed, ofConfig, ofRole, open, passed, shown, shownList } from './results.ts';
 import type { CheckedRole, KnownConfig, LoginRules } from './rules.ts';
-import { checkSignature } from './verify-signature.ts';
 
 interface LoginAttempt {
   readonly jwt: string;
