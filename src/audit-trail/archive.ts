@@ -5,7 +5,7 @@
  */
 import type { TrailEvent } from '../model/audit-trail.ts';
 import { quoted } from '../model/quoted.ts';
-import { parseEvent, refuseForeign } from './parse-event.ts';
+import { parseEvent, refuseForeign } from './read-trail.ts';
 
 /** A value of a column. Numbers may come back as texts. */
 export type Column = string | number | null;

@@ -1,6 +1,6 @@
 /** What all commands share: how a command is declared, common options, and help texts. */
 import { type Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { parseTimestamp } from '../audit-trail/parse-event.ts';
+import { parseTimestamp } from '../audit-trail/read-trail.ts';
 import { wrap } from '../report/text/layout.ts';
 import { parseDuration } from '../model/duration.ts';
 import { quoted } from '../model/quoted.ts';

@@ -1,7 +1,7 @@
 // What an archive promises, whatever it is kept in: every event once, a cursor that only moves on, gaps that stay.
 import { describe, expect, it } from 'vitest';
 import { type Archive, eventsSince } from '../../src/audit-trail/archive.ts';
-import { parseEvent } from '../../src/audit-trail/parse-event.ts';
+import { parseEvent } from '../../src/audit-trail/read-trail.ts';
 import type { Json } from '../../src/model/json.ts';
 import { servedEvent, servedEvents, type EventOptions } from '../support/audit/trail-service.ts';
 import { archiveStores } from '../support/audit/stores.ts';

@@ -1,6 +1,6 @@
 // An event says who did what: it is taken as it is, or not at all.
 import { describe, expect, it } from 'vitest';
-import { parseEvent, parseTimestamp } from '../../src/audit-trail/parse-event.ts';
+import { parseEvent, parseTimestamp } from '../../src/audit-trail/read-trail.ts';
 import type { Json } from '../../src/model/json.ts';
 import { servedEvent } from '../support/audit/trail-service.ts';
 

@@ -1,7 +1,6 @@
 /** `trueup audit archive [path]`: keeps the audit trails of a stack longer than their services do. */
 import type { Archive, ArchiveHead, TrailGap } from '../../audit-trail/archive.ts';
-import { refuseForeign } from '../../audit-trail/parse-event.ts';
-import { readTrail } from '../../audit-trail/read-trail.ts';
+import { readTrail, refuseForeign } from '../../audit-trail/read-trail.ts';
 import {
   type TrailChannel,
   TrailError,

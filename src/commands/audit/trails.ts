@@ -2,7 +2,7 @@
  * How each command about audit trails begins: finds the stack, the targets and their trails, asks which organization a target
  * is, and ends with a signal. Mistakes in manifests do not matter.
  */
-import { refuseForeign } from '../../audit-trail/parse-event.ts';
+import { refuseForeign } from '../../audit-trail/read-trail.ts';
 import type { TrailEvent } from '../../model/audit-trail.ts';
 import { WireError } from '../../model/http.ts';
 import { memberOf } from '../../model/json.ts';
