@@ -9,8 +9,7 @@ import { clearText, sendsInClear } from '../../model/http.ts';
 import { orList, quoted } from '../../model/quoted.ts';
 import type { ClientSettings, Dialect, Service, Target } from '../../model/stack.ts';
 import { CommandStop } from '../../run/command-stop.ts';
-import { chooseToken, type ChosenToken } from './choose-token.ts';
-import { addressesIn, findTokens } from './find-tokens.ts';
+import { addressesIn, chooseToken, type ChosenToken, findTokens } from './choose-token.ts';
 import { answerTo, type Asking, type Choice } from './questions.ts';
 import { nameFrom } from './repository.ts';
 import {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dialects } from '../../../src/api/dialects.ts';
-import { findTokens, originOf } from '../../../src/commands/init/find-tokens.ts';
+import { findTokens, originOf } from '../../../src/commands/init/choose-token.ts';
 import { KnownSecrets } from '../../../src/redaction/known-secrets.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
