@@ -23,7 +23,7 @@ import { stopOf } from '../../run/report-stop.ts';
 import { listenForEnd, raceStop } from '../../run/stop-signals.ts';
 import { type CommandContext, printJson, printNote, textOutput } from '../../run/terminal.ts';
 import { type AnswerFlags, type Answers, collectAnswers } from './answers.ts';
-import { draftFiles } from './draft-files.ts';
+import { draftFiles, planFiles, refuseExisting, writeFiles } from './draft-files.ts';
 import { describeTarget, type Overview } from './overview.ts';
 import { ciNames } from './pipelines.ts';
 import { agrees } from './questions.ts';
@@ -37,7 +37,6 @@ import {
   writtenText,
 } from './render.ts';
 import { readSurroundings } from './repository.ts';
-import { planFiles, refuseExisting, writeFiles } from './write-files.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   const several = (value: string, before: readonly string[]) => [...before, value];
