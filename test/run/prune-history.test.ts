@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { HistoryEntry } from '../../src/model/ledger.ts';
 import { endedApprovalsOf, entriesOfCommits } from '../../src/run/apply-history.ts';
 import { splitOpenEntries } from '../../src/run/open-entries.ts';
-import { pruneEntries } from '../../src/run/prune-history.ts';
+import { pruneEntries } from '../../src/commands/ledger/prune.ts';
 import { entry } from '../support/ledger/kept-things.ts';
 
 const day = 86_400_000;

@@ -2,9 +2,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { parseDuration } from '../../model/duration.ts';
+import type { HistoryEntry } from '../../model/ledger.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts';
 import { printable } from '../../report/view/printable.ts';
+import { endedApprovalsOf, entriesOfCommits } from '../../run/apply-history.ts';
 import {
   addExamples,
   command,
@@ -20,10 +22,11 @@ import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { pathOfStack } from '../../run/load-manifests.ts';
 import { endAfter, holdLock } from '../../run/lock.ts';
+import { splitOpenEntries } from '../../run/open-entries.ts';
 import { type StackLedger, withStackLedger } from '../../run/open-ledger.ts';
 import { identifyRun } from '../../run/origin.ts';
-import { type PrunedEntries, pruneEntries } from '../../run/prune-history.ts';
 import { listenForSignals } from '../../run/stop-signals.ts';
+import { countedTime } from '../../run/taken-by-parts.ts';
 import { type CommandContext, printJson } from '../../run/terminal.ts';
 import { askToWrite } from './ask-to-write.ts';
 
@@ -164,4 +167,66 @@ function renderJsonReport(
     entries: dropped.map(({ id }) => id),
     ...diagnosticsMember(diagnostics),
   });
+}
+
+// Chooses which entries of a history may be dropped, so that everything that reads the history still works without them.
+
+interface PrunedEntries {
+  /** newest first */
+  readonly dropped: readonly HistoryEntry[];
+  /** newest first */
+  readonly kept: readonly HistoryEntry[];
+  /** the one of `kept` that has what has to outlast the dropped ones, to be written again */
+  readonly marked?: HistoryEntry;
+}
+
+/**
+ * Of this stack's own applies only the oldest part of the list is dropped, so that the order of the rest means the same. Always kept:
+ * the last apply, applies that have begun and not ended with the one before them, those whose commits a rebuilt ledger needs, and those
+ * of parts whose deletes still count.
+ * Entries that were copied from another stack say nothing about these, so they are dropped by age alone.
+ * @param entries all, newest first
+ * @param about.before milliseconds since 1970; `now` as well
+ */
+export function pruneEntries(
+  entries: readonly HistoryEntry[],
+  { stack, before, now }: { readonly stack: string; readonly before: number; readonly now: number },
+): PrunedEntries {
+  const isOld = (entry: HistoryEntry) => timeOf(entry) < before;
+  const own = entries.filter(({ moved }) => moved !== true);
+  const { open, last } = splitOpenEntries(own, stack);
+  const counting = own.filter((entry) => entry.part !== undefined && timeOf(entry) > now - countedTime);
+  const needed = new Set([...own.slice(0, 1), ...open, ...last, ...entriesOfCommits(own), ...counting]);
+  const end = own.findLastIndex((entry) => needed.has(entry) || !isOld(entry)) + 1;
+  const ended = own.slice(end);
+  const isDropped = (entry: HistoryEntry) => (entry.moved ? isOld(entry) : ended.includes(entry));
+  const dropped = entries.filter(isDropped);
+  const oldest = own[end - 1];
+  const marked = oldest === undefined || ended.length === 0 ? undefined : withPruned(oldest, ended);
+  const kept = entries
+    .filter((entry) => !isDropped(entry))
+    .map((entry) => (entry === oldest ? (marked ?? entry) : entry));
+  return { kept, dropped, ...(marked === undefined ? {} : { marked }) };
+}
+
+function timeOf({ began, ended = began }: HistoryEntry): number {
+  return Date.parse(ended);
+}
+
+function withPruned(oldest: HistoryEntry, dropped: readonly HistoryEntry[]): HistoryEntry {
+  const untils = dropped.flatMap(({ began, ended = began, pruned }) => [
+    ended,
+    ...(pruned ? [pruned.until] : []),
+  ]);
+  // The newest come first, and count.
+  const approvals = Object.fromEntries(dropped.flatMap(endedApprovalsOf).toReversed());
+  const before = oldest.pruned?.endedApprovals ?? {};
+  const endedApprovals = { ...approvals, ...before };
+  return {
+    ...oldest,
+    pruned: {
+      until: untils.sort().at(-1) ?? oldest.began,
+      ...(Object.keys(endedApprovals).length === 0 ? {} : { endedApprovals }),
+    },
+  };
 }
