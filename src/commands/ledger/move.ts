@@ -29,8 +29,15 @@ import { describePlace } from '../../run/moved-ledger.ts';
 import { listenForSignals } from '../../run/stop-signals.ts';
 import { type CommandContext, printJson } from '../../run/terminal.ts';
 import { askToWrite } from './ask-to-write.ts';
-import { type Ends, findSource, findTask, openAt, type Task } from './move-ends.ts';
-import { carryOver, draftStackFile } from './move-steps.ts';
+import {
+  carryOver,
+  draftStackFile,
+  type Ends,
+  findSource,
+  findTask,
+  openAt,
+  type Task,
+} from './move-steps.ts';
 
 interface MoveOptions extends CommonOptions {
   readonly to: string;
