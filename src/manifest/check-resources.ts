@@ -11,7 +11,7 @@ import { orList, quoted } from '../model/quoted.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Dialect, Stack, Target } from '../model/stack.ts';
 import { checkSources } from './check-secret-sources.ts';
-import { namesWithIds } from './merge-defaults.ts';
+import { namesWithIds } from './stack-defaults.ts';
 import { fromDefaultsNote, maskedPlace, quotedMasked } from './problem.ts';
 import type { Entry } from './resolve-resources.ts';
 import { leadsToSecret } from './yaml/secret-fields.ts';

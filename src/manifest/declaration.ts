@@ -6,10 +6,9 @@ import type { Place } from '../model/diagnostic.ts';
 import type { Field } from '../model/field.ts';
 import { isJsonObject, type JsonObject, type Path } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
-import { depthOf, mergeUnder } from './merge-defaults.ts';
+import { type Defaults, depthOf, mergeUnder, placeInDefaults, typedInDefaults } from './stack-defaults.ts';
 import type { DocumentPlaces, ExplainContext, ServiceSpellings } from './problem.ts';
 import { manifestSchema } from './schema/manifest-schema.ts';
-import { type Defaults, placeInDefaults, typedInDefaults } from './stack-defaults.ts';
 import { leadsToSecret } from './yaml/secret-fields.ts';
 import { type EntrySide, placeIn, typedText, type YamlDocument } from './yaml/yaml-document.ts';
 

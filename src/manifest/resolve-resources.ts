@@ -10,8 +10,7 @@ import { joined, none } from '../model/lists.ts';
 import { type DesiredResource, isDeclaration, type Metadata, type Spec } from '../model/resource.ts';
 import type { Target } from '../model/stack.ts';
 import type { Declaration } from './declaration.ts';
-import { depthOf, mergeDefaults, withoutReplaced } from './merge-defaults.ts';
-import { type Defaults, placeInDefaults } from './stack-defaults.ts';
+import { type Defaults, depthOf, mergeDefaults, placeInDefaults, withoutReplaced } from './stack-defaults.ts';
 import { type EntrySide, placeIn, type YamlDocument } from './yaml/yaml-document.ts';
 
 // Merges a spec with the stack's defaults. Deprecated names are replaced before the merge, so that an old and a new name are the

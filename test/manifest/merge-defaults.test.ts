@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { depthOf, mergeDefaults } from '../../src/manifest/merge-defaults.ts';
+import { depthOf, mergeDefaults } from '../../src/manifest/stack-defaults.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 
 describe('defaults under a spec', () => {

@@ -1,7 +1,7 @@
 /** The shortest spec that asks for exactly what is live. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergeDefaults } from '../../src/manifest/merge-defaults.ts';
+import { mergeDefaults } from '../../src/manifest/stack-defaults.ts';
 import type { FieldTable } from '../../src/model/field.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/resource.ts';

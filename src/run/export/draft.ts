@@ -5,8 +5,7 @@
 import { dialects } from '../../api/dialects.ts';
 import { canonicalSpec } from '../../compare/comparisons.ts';
 import { resolveSpec, withUniqueNames } from '../../compare/named-references.ts';
-import { mergeDefaults } from '../../manifest/merge-defaults.ts';
-import { defaultsUnder, matchedDocument } from '../../manifest/stack-defaults.ts';
+import { defaultsUnder, matchedDocument, mergeDefaults } from '../../manifest/stack-defaults.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
 import { readManifests } from '../../manifest/read-manifests.ts';
 import { type ManifestDraft, writeManifests } from '../../manifest/yaml/write-manifests.ts';
