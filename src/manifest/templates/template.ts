@@ -9,11 +9,10 @@ import { nearestWord } from '../../model/nearest-word.ts';
 import { quoted } from '../../model/quoted.ts';
 import { type EntrySide, placeBelow, type SourceText, type YamlDocument } from '../yaml/yaml-document.ts';
 import { type EventRange, rawScalar } from '../yaml/locate.ts';
-import { lengthOf, type Node, TemplateCompiler } from './compile-template.ts';
+import { convertText, lengthOf, type Node, TemplateCompiler } from './compile-template.ts';
 import { type Expression, expressionText, find, type Found, keyOf } from './expressions.ts';
 import type { Item, ItemList } from './list-items.ts';
 import type { Combination } from './read-each.ts';
-import { convertText } from './scalar-types.ts';
 
 /** Most items of a list are not renamed: an empty cell, null, or the name itself says so. */
 function withoutEmptyRename(value: Json): Json {
