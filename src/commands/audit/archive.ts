@@ -14,7 +14,7 @@ import { type ConnectionLimits, connectToAudit } from '../../run/connect.ts';
 import { openDeadline } from '../../run/stop-signals.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
-import { namedArchive, openArchive } from '../../run/open-archive.ts';
+import { namedArchive, openArchive } from '../../run/trail-events.ts';
 import { type CommandContext, printJson, printWarnings } from '../../run/terminal.ts';
 import { poll, type PollOptions } from './follow.ts';
 import { gapWarning, renderArchivedJson, timeText } from './render.ts';

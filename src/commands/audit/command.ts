@@ -25,7 +25,7 @@ import { connectToAudit } from '../../run/connect.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
-import { namedArchive, openArchive } from '../../run/open-archive.ts';
+import { namedArchive, openArchive } from '../../run/trail-events.ts';
 import { beginRun, raceStop, type RunTime } from '../../run/stop-signals.ts';
 import { type CommandContext, printJson, printWarnings } from '../../run/terminal.ts';
 import { auditArchive, type AuditArchiveOptions } from './archive.ts';
