@@ -13,7 +13,7 @@ import { specShape } from '../policies/load-policies.ts';
 import { changeVariable, countsOf, planVariable } from '../policies/variables.ts';
 import { diagnosticsMember, renderJson } from '../report/json/render-json.ts';
 import { printable } from '../report/view/printable.ts';
-import { taggedAlone } from '../run/tagged-alone.ts';
+import { taggedAlone } from '../run/checked-tags.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
 import { type CommandContext, printError, printJson, textOutput } from '../run/terminal.ts';

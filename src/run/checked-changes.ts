@@ -6,8 +6,15 @@ import type { CheckedRecord, CheckedRecords, RelatedResource } from '../model/po
 import type { DesiredResource, Spec } from '../model/resource.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
 import type { CheckedChange } from '../policies/variables.ts';
-import { type AskedProject, projectKey, findTags, type Tagged } from './checked-tags.ts';
-import { type CheckedPart, type Declared, taggedParts } from './tagged-alone.ts';
+import {
+  type AskedProject,
+  type CheckedPart,
+  type Declared,
+  findTags,
+  projectKey,
+  type Tagged,
+  taggedParts,
+} from './checked-tags.ts';
 
 /** What rules are asked about: each change, and each resource whose tags change without a change of its own. */
 export function changesToCheck(planning: PlanResult, declared: Declared): CheckedChange[] {

@@ -1,9 +1,17 @@
 /** The tags that policies see around a resource before and after a plan: its own, and those that it inherits from its project. Pure. */
 import { projectKind } from '../api/workspaces/projects.ts';
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
-import { isJsonObject, type Json } from '../model/json.ts';
+import type { Change } from '../model/change.ts';
+import { canonicalText, isJsonObject, type Json } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
-import type { LiveResource, Spec } from '../model/resource.ts';
+import type { Ledger } from '../model/ledger.ts';
+import {
+  type DesiredResource,
+  isDeclaration,
+  type LiveResource,
+  ownOwnershipTag,
+  type Spec,
+} from '../model/resource.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
 import type { CheckedChange } from '../policies/variables.ts';
 
@@ -23,13 +31,13 @@ export function projectKey(target: string, project: Json | undefined): string {
 }
 
 /** What a child belongs to, or the resource itself. */
-export function rootOf(address: Address, kinds: Registry): Address {
+function rootOf(address: Address, kinds: Registry): Address {
   const ownership = kinds.get(address.kind)?.ownership;
   return ownership?.by === 'child' ? ownership.of(address) : address;
 }
 
 /** Whether resources of the kind are in a project, whose tags they inherit. */
-export function isInProject(kind: Kind | undefined): boolean {
+function isInProject(kind: Kind | undefined): boolean {
   return Object.hasOwn(kind?.fields ?? {}, 'projectId');
 }
 
@@ -66,7 +74,7 @@ function tagsOfRoot(planning: PlanResult, root: Address, { kinds, projectTags }:
 }
 
 /** The project that a workspace is in before the plan, and after it. Null and undefined as in `inheritedTags` of the plan. */
-export function projectsOf(planning: PlanResult, workspace: Address) {
+function projectsOf(planning: PlanResult, workspace: Address) {
   const live = planning.live(workspace);
   const before = live && (live.spec['projectId'] ?? null);
   return { before, after: (planning.contentOf(workspace) ?? live?.spec)?.['projectId'] ?? before };
@@ -173,7 +181,7 @@ function byId(projects: readonly LiveResource[]): ReadonlyMap<Json | undefined, 
  * Tags of the resource, or of the one that it belongs to: fields of the kind or of one of its children, and those that only the service
  * has (`facts.direct`), because a manifest need not name them.
  */
-export function tagsAround(planning: PlanResult, address: Address, kinds: Registry): Tagged {
+function tagsAround(planning: PlanResult, address: Address, kinds: Registry): Tagged {
   const root = rootOf(address, kinds);
   const isAround = ({ name }: Kind) =>
     formatAddress(rootOf({ ...root, kind: name }, kinds)) === formatAddress(root);
@@ -203,4 +211,124 @@ function tagsIn(value: Json | undefined): Record<string, string> {
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => [key, typeof one === 'string' ? one : '']),
   );
+}
+
+// Resources of the stack that a plan gives other tags without a change of their own: policies by tags check them as well. Pure.
+
+export interface Declared {
+  readonly kinds: Registry;
+  readonly desired: readonly DesiredResource[];
+  readonly ledger: Pick<Ledger, 'records'>;
+}
+
+/** What policies check: a change, or what they check like an update without fields. */
+export type CheckedPart = Pick<Change, 'address' | 'action' | 'fields' | 'place' | 'risks'> &
+  Pick<CheckedChange, 'getsOtherTags'>;
+
+/**
+ * Each resource whose tags change without a change of its own. Those of a workspace are another resource, and policies with tags are
+ * about the workspace. Then also what gets other tags through its workspace, or through the project of its workspace.
+ */
+export function taggedParts(
+  planning: PlanResult,
+  declared: Declared,
+  tagsOf: (address: Address) => Tagged,
+): CheckedPart[] {
+  const changed = planning.plan.changes.map(({ address }) => address);
+  const roots = taggedAlone(changed, declared.kinds).filter((root) => planning.live(root) !== undefined);
+  const others = withOtherTags(planning, declared, { known: [...changed, ...roots], tagsOf });
+  const update = { action: 'update', fields: [] } as const;
+  return [
+    ...roots.map((address) => ({ address, ...update })),
+    ...others.map((address) => ({ address, ...update, getsOtherTags: true as const })),
+  ];
+}
+
+/** What has no change of its own, while its tags change. @param changed the addresses of all changes */
+export function taggedAlone(changed: readonly Address[], kinds: Registry): Address[] {
+  const known = new Set(changed.map(formatAddress));
+  return changed.flatMap((address) => {
+    const kind = kinds.get(address.kind);
+    const root = rootOf(address, kinds);
+    const isTagged = kind?.ownership.by === 'child' && Object.hasOwn(kind.fields, 'tags');
+    return isTagged && !known.has(formatAddress(root)) ? [root] : [];
+  });
+}
+
+interface KnownParts {
+  /** what is checked anyway */
+  readonly known: readonly Address[];
+  readonly tagsOf: (address: Address) => Tagged;
+}
+
+function withOtherTags(
+  planning: PlanResult,
+  declared: Declared,
+  { known, tagsOf }: KnownParts,
+): readonly Address[] {
+  const { kinds } = declared;
+  const isOfStack = ofStack(planning, declared);
+  const members = membersOfChanged(planning, kinds, isOfStack);
+  const roots = new Map([...known.map((address) => rootOf(address, kinds)), ...members].map(withText));
+  const isMember = new Set(members.map(formatAddress));
+  const isChecked = new Set(known.map(formatAddress));
+  const moves = (root: Address) => {
+    const { before, after } = projectsOf(planning, root);
+    return isInProject(kinds.get(root.kind)) && before !== after;
+  };
+  return [...roots].flatMap(([text, root]) => {
+    const { tags, tagsBefore = {}, hasUnknownInherited } = tagsOf(root);
+    const mayDiffer = hasUnknownInherited === true && (isMember.has(text) || moves(root));
+    if (!mayDiffer && canonicalText(tags) === canonicalText(tagsBefore)) return [];
+    return partsAround(planning, root, kinds).flatMap((live) =>
+      isOfStack(live) && !isChecked.has(formatAddress(live.address)) ? [live.address] : [],
+    );
+  });
+}
+
+function withText(address: Address): readonly [AddressText, Address] {
+  return [formatAddress(address), address];
+}
+
+/** Workspaces in projects whose own tags change, as far as anything of them is of the stack. */
+function membersOfChanged(
+  planning: PlanResult,
+  kinds: Registry,
+  isOfStack: (live: LiveResource) => boolean,
+): Address[] {
+  const projects = planning.plan.changes.filter(({ address }) => {
+    if (address.kind !== projectKind) return false;
+    const { tags, tagsBefore } = tagsAround(planning, address, kinds);
+    return canonicalText(tags) !== canonicalText(tagsBefore);
+  });
+  const inProjects = [...kinds.values()].filter(isInProject);
+  return [...Map.groupBy(projects, ({ address: { target } }) => target)].flatMap(([target, some]) => {
+    const ids = new Set(some.flatMap(({ address }) => planning.live(address)?.id ?? []));
+    const mayBeIn = ({ spec: { projectId = null } }: LiveResource) =>
+      // One that does not show its project may be in any.
+      projectId === null || ids.has(String(projectId));
+    const members = inProjects.flatMap(({ name }) => planning.liveOfKind(name, target).filter(mayBeIn));
+    return members.flatMap(({ address }) =>
+      partsAround(planning, address, kinds).some(isOfStack) ? [address] : [],
+    );
+  });
+}
+
+/** The resource and its children, as far as they exist. */
+function partsAround(planning: PlanResult, root: Address, kinds: Registry): LiveResource[] {
+  const text = formatAddress(root);
+  return [...kinds.keys()].flatMap((kind) => {
+    const address = { ...root, kind };
+    return formatAddress(rootOf(address, kinds)) === text ? (planning.live(address) ?? []) : [];
+  });
+}
+
+/** @returns whether the stack declares the resource, has recorded it, or has marked it as its own */
+function ofStack(planning: PlanResult, { desired, ledger }: Declared): (live: LiveResource) => boolean {
+  const declared = new Set(desired.filter(isDeclaration).map(({ address }) => formatAddress(address)));
+  return (live) => {
+    const text = formatAddress(live.address);
+    if (declared.has(text) || ledger.records.has(text)) return true;
+    return ownOwnershipTag(live.evidence) !== undefined && !planning.isOwnedByAnother(live);
+  };
 }

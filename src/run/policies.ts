@@ -10,12 +10,11 @@ import type { Stack } from '../model/stack.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
 import type { LoadedPolicies } from '../policies/load-policies.ts';
 import { changesToCheck, projectsToAsk } from './checked-changes.ts';
-import { projectKey } from './checked-tags.ts';
+import { type Declared, projectKey } from './checked-tags.ts';
 import { CommandStop } from './command-stop.ts';
 import type { Connected } from './connect.ts';
 import type { CliHost } from './host.ts';
 import type { CheckPolicies } from './make-plan.ts';
-import type { Declared } from './tagged-alone.ts';
 
 export interface PolicyRun {
   readonly host: CliHost;
