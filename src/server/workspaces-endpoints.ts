@@ -22,7 +22,14 @@ import {
   showOrganizationPolicy,
   showRetentionPolicy,
 } from './workspaces/data-retention-policies.ts';
-import { deleteTags, listTags, postTags } from './workspaces/flat-tags.ts';
+import {
+  deleteOrganizationTags,
+  deleteTags,
+  listOrganizationTags,
+  listTags,
+  postTags,
+  tagWorkspaces,
+} from './workspaces/flat-tags.ts';
 import {
   createOauthClient,
   deleteOauthClient,
@@ -32,11 +39,6 @@ import {
   showOauthClient,
   showOauthToken,
 } from './workspaces/oauth-clients.ts';
-import {
-  deleteOrganizationTags,
-  listOrganizationTags,
-  tagWorkspaces,
-} from './workspaces/organization-tags.ts';
 import {
   createOrganization,
   deleteOrganization,
