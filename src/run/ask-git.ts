@@ -16,7 +16,7 @@ import { matchStackFiles } from '../manifest/files/match-files.ts';
 import type { CommitOrder } from '../model/checkout.ts';
 import type { AppliedCommit, HistoryStore, Ledger } from '../model/ledger.ts';
 import type { Stack } from '../model/stack.ts';
-import { fieldsSetSince } from './applied-fields.ts';
+import { fieldsSetSince } from './past-applies.ts';
 import type { CliHost } from './host.ts';
 import { type Declared, orderWithUncommitted, uncommittedHash, withUncommitted } from './ledger-head.ts';
 

@@ -26,7 +26,7 @@ import { matchStackFiles } from '../manifest/files/match-files.ts';
 import { formatAddress } from '../model/address.ts';
 import { canonicalText, type Json } from '../model/json.ts';
 import type { DesiredResource } from '../model/resource.ts';
-import { fieldsSetUncommitted } from './applied-fields.ts';
+import { fieldsSetUncommitted } from './past-applies.ts';
 
 export interface HeadInput {
   readonly ledger: Ledger;

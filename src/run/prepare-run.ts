@@ -17,7 +17,7 @@ import { withPresentNames } from '../plan/moved-targets.ts';
 import { withBegunOf } from '../plan/restrict-to-part.ts';
 import { takeOver } from '../plan/take-over-stack.ts';
 import { begunChanges } from './open-entries.ts';
-import { takenByParts } from './applied-fields.ts';
+import { takenByParts } from './past-applies.ts';
 import { askGit, ordersOf } from './ask-git.ts';
 import { repositoryProblem } from './ledger-head.ts';
 import { type Connected, connectToRead } from './connect.ts';

@@ -12,7 +12,7 @@ import { type CommandContext, printNote } from '../../run/terminal.ts';
 import type { SeenOrganizations, TargetFlags } from './choose-place.ts';
 import { chooseTarget } from './choose-target.ts';
 import type { ChosenToken } from './choose-token.ts';
-import type { StackAnswers } from './draft-files.ts';
+import type { StackAnswers } from './stack-files.ts';
 import { listOrganizations } from './overview.ts';
 import { type Ci, ciNames, planWorkflow } from './pipelines.ts';
 import { answerTo, type Asking } from './questions.ts';

@@ -23,7 +23,7 @@ import { stopOf } from '../../run/report-stop.ts';
 import { listenForEnd, raceStop } from '../../run/stop-signals.ts';
 import { type CommandContext, printJson, printNote, textOutput } from '../../run/terminal.ts';
 import { type AnswerFlags, type Answers, collectAnswers } from './answers.ts';
-import { draftFiles, planFiles, refuseExisting, writeFiles } from './draft-files.ts';
+import { draftFiles, planFiles, refuseExisting, writeFiles } from './stack-files.ts';
 import { describeTarget, type Overview } from './overview.ts';
 import { ciNames } from './pipelines.ts';
 import { agrees } from './questions.ts';

@@ -8,7 +8,7 @@ import { printable, shellWord } from '../../report/view/printable.ts';
 import type { Paint } from '../../report/text/layout.ts';
 import type { Answers } from './answers.ts';
 import type { ChosenToken } from './choose-token.ts';
-import { type PlannedFile, tokenOf } from './draft-files.ts';
+import { type PlannedFile, tokenOf } from './stack-files.ts';
 import type { Overview } from './overview.ts';
 import { neededBy, planWorkflow } from './pipelines.ts';
 

@@ -26,7 +26,7 @@ import { splitOpenEntries } from '../../run/open-entries.ts';
 import { type StackLedger, withStackLedger } from '../../run/open-ledger.ts';
 import { identifyRun } from '../../run/origin.ts';
 import { listenForSignals } from '../../run/stop-signals.ts';
-import { countedTime } from '../../run/applied-fields.ts';
+import { countedTime } from '../../run/past-applies.ts';
 import { type CommandContext, printJson } from '../../run/terminal.ts';
 import { askToWrite } from './ask-to-write.ts';
 

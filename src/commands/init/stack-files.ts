@@ -1,4 +1,7 @@
-/** Drafts the files of a new stack: the stack itself, a first manifest or a page about manifests, files for a CI, and lines for git to ignore. */
+/**
+ * The files of a new stack, as drafts and as they are written: the stack itself, a first manifest or a page about manifests, files for
+ * a CI, and lines for git to ignore.
+ */
 import { lstatSync, readFileSync } from 'node:fs';
 import { realpath, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';

@@ -1,4 +1,7 @@
-/** Which fields earlier applies have set, from the history: a plan from other manifests may revert them. */
+/**
+ * What a run learns from the history: which fields earlier applies have set, because a plan from other manifests may revert them, and
+ * what applies of parts of the stack have deleted.
+ */
 import { ownEntries } from '../ledger/ledger-store.ts';
 import { completeEntries } from '../ledger/ledger-text.ts';
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
