@@ -253,7 +253,7 @@ const commands: readonly ListedCommand[] = [
     usage: 'explain [name] [path]',
     group: 'reference',
     about: 'Explains a code, a guard, a kind, a field, or where the values of a resource come from',
-    load: () => import('./commands/explain/command.ts'),
+    load: () => import('./commands/explain.ts'),
   },
   {
     usage: 'schema [kind]',

@@ -29,7 +29,7 @@ import type { CommandContext } from '../run/terminal.ts';
 import { approvalSchema, approvalsSchema } from './approve/schema.ts';
 import { eventsSchema } from './audit/schema.ts';
 import { doctorSchema } from './doctor/schema.ts';
-import { explanationSchema } from './explain/schema.ts';
+import { explanationSchema } from './explain-schema.ts';
 import { fleetSchema } from './fleet/fleet-schema.ts';
 import { fleetStatusSchema } from './fleet/schema.ts';
 import { historySchema, revertSchema } from './history/schema.ts';

@@ -1,7 +1,7 @@
 /** `trueup explain ADDRESS`: where each value of a resource is written. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { explanationSchema } from '../../../src/commands/explain/schema.ts';
+import { explanationSchema } from '../../../src/commands/explain-schema.ts';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 

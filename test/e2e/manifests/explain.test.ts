@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { explanationSchema } from '../../../src/commands/explain/schema.ts';
+import { explanationSchema } from '../../../src/commands/explain-schema.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import { diagnosticCodes } from '../../../src/model/diagnostic-codes.ts';
 import { guardDefaults, guardIds } from '../../../src/model/guard.ts';

@@ -3,8 +3,8 @@
  * of a resource come from. Only the latter reads a stack, offline.
  */
 import { Argument, type Command } from 'commander';
-import { quoted } from '../../model/quoted.ts';
-import { addressMembers, diagnosticsMember, placeMember, renderJson } from '../../report/json/render-json.ts';
+import { quoted } from '../model/quoted.ts';
+import { addressMembers, diagnosticsMember, placeMember, renderJson } from '../report/json/render-json.ts';
 import {
   addExamples,
   type Candidate,
@@ -13,14 +13,14 @@ import {
   formatOption,
   offering,
   stackHelp,
-} from '../../run/command-options.ts';
-import { CommandStop } from '../../run/command-stop.ts';
-import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
-import type { CliHost } from '../../run/host.ts';
-import { type CommandContext, printJson, type Terminal } from '../../run/terminal.ts';
-import { renderResource, renderTerm, renderTerms } from './render.ts';
-import { allTerms, findTerm, nearestTerm } from './terms.ts';
-import { explainResource } from './values.ts';
+} from '../run/command-options.ts';
+import { CommandStop } from '../run/command-stop.ts';
+import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
+import type { CliHost } from '../run/host.ts';
+import { type CommandContext, printJson, type Terminal } from '../run/terminal.ts';
+import { renderResource, renderTerm, renderTerms } from './explain-render.ts';
+import { allTerms, findTerm, nearestTerm } from './explain-terms.ts';
+import { explainResource } from './explain-values.ts';
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command

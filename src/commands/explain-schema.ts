@@ -1,6 +1,6 @@
 /** The schema of `explain --format json`; `schemas/explanation.schema.json` is generated from it. Members may be added. */
 import { Type } from 'typebox';
-import { closed, diagnosticSchema } from '../../report/json/plan-schema.ts';
+import { closed, diagnosticSchema } from '../report/json/plan-schema.ts';
 
 const place = Type.Object({ file: Type.String(), line: Type.Integer(), column: Type.Integer() }, closed);
 

@@ -1,15 +1,15 @@
 /** Where each value of a resource is written: in its document or template, in a list, or in the defaults of the stack. */
-import type { Entry } from '../../manifest/resolve-resources.ts';
-import { formatAddress } from '../../model/address.ts';
-import type { Place } from '../../model/diagnostic.ts';
-import { hasErrors } from '../../model/diagnostic.ts';
-import { isJsonObject, type Json, type Path } from '../../model/json.ts';
-import { nearestWord } from '../../model/nearest-word.ts';
-import { quoted } from '../../model/quoted.ts';
-import { CommandStop } from '../../run/command-stop.ts';
-import type { CliHost } from '../../run/host.ts';
-import { loadManifests } from '../../run/load-manifests.ts';
-import { learnSources } from '../../run/needed-secrets.ts';
+import type { Entry } from '../manifest/resolve-resources.ts';
+import { formatAddress } from '../model/address.ts';
+import type { Place } from '../model/diagnostic.ts';
+import { hasErrors } from '../model/diagnostic.ts';
+import { isJsonObject, type Json, type Path } from '../model/json.ts';
+import { nearestWord } from '../model/nearest-word.ts';
+import { quoted } from '../model/quoted.ts';
+import { CommandStop } from '../run/command-stop.ts';
+import type { CliHost } from '../run/host.ts';
+import { loadManifests } from '../run/load-manifests.ts';
+import { learnSources } from '../run/needed-secrets.ts';
 
 export interface ExplainedValue {
   /** in its document: `metadata.name`, `spec.vcsRepo.branch` */

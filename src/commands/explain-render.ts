@@ -1,8 +1,8 @@
 /** One term of the reference, or the list of all terms, for a terminal. */
-import { formatAddress } from '../../model/address.ts';
-import type { Place } from '../../model/diagnostic.ts';
-import { isJsonObject, type Json } from '../../model/json.ts';
-import { quoted } from '../../model/quoted.ts';
+import { formatAddress } from '../model/address.ts';
+import type { Place } from '../model/diagnostic.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
+import { quoted } from '../model/quoted.ts';
 import {
   flow,
   inColumn,
@@ -12,10 +12,18 @@ import {
   pad,
   type Paint,
   wrap,
-} from '../../report/text/layout.ts';
-import { exitCodes } from '../../run/exit-codes.ts';
-import type { CodeTerm, ExitCodeTerm, FieldTerm, FindingTerm, GuardTerm, KindTerm, Term } from './terms.ts';
-import type { ExplainedResource, ExplainedValue } from './values.ts';
+} from '../report/text/layout.ts';
+import { exitCodes } from '../run/exit-codes.ts';
+import type {
+  CodeTerm,
+  ExitCodeTerm,
+  FieldTerm,
+  FindingTerm,
+  GuardTerm,
+  KindTerm,
+  Term,
+} from './explain-terms.ts';
+import type { ExplainedResource, ExplainedValue } from './explain-values.ts';
 
 interface Layout {
   readonly paint: Paint;

@@ -6,16 +6,16 @@ import {
   describeDocument,
   describeKinds,
   type FieldDescription,
-} from '../../manifest/schema/describe-fields.ts';
-import type { CodeEntry } from '../../model/code-entry.ts';
-import { type CodeGroup, codeGroups, type DiagnosticCode } from '../../model/diagnostic-codes.ts';
-import { type BuiltInGuard, guardDefaults } from '../../model/guard.ts';
-import { guardTexts } from '../../model/guard-texts.ts';
-import type { Registry } from '../../model/kind.ts';
-import { nearestWord } from '../../model/nearest-word.ts';
-import { policySchema } from '../../policies/schema.ts';
-import { exitCodeMeanings, exitCodesOfErrors } from '../../run/exit-code-meanings.ts';
-import { findingMeanings } from '../../run/finding-meanings.ts';
+} from '../manifest/schema/describe-fields.ts';
+import type { CodeEntry } from '../model/code-entry.ts';
+import { type CodeGroup, codeGroups, type DiagnosticCode } from '../model/diagnostic-codes.ts';
+import { type BuiltInGuard, guardDefaults } from '../model/guard.ts';
+import { guardTexts } from '../model/guard-texts.ts';
+import type { Registry } from '../model/kind.ts';
+import { nearestWord } from '../model/nearest-word.ts';
+import { policySchema } from '../policies/schema.ts';
+import { exitCodeMeanings, exitCodesOfErrors } from '../run/exit-code-meanings.ts';
+import { findingMeanings } from '../run/finding-meanings.ts';
 
 export type Term = CodeTerm | GuardTerm | FindingTerm | KindTerm | FieldTerm | ExitCodeTerm;
 
