@@ -2,6 +2,7 @@
  * Drift: what differs between the ledger, which holds what was last applied, and its two neighbours. `drifted` is live
  * against the ledger: somebody changed the target. `pending` is manifests against the ledger: somebody changed the files.
  */
+import type { GivenAccess } from './access.ts';
 import type { Place, ShownDiagnostic } from './diagnostic.ts';
 import type { FieldChange } from './field.ts';
 import type { Address } from './address.ts';
@@ -23,6 +24,8 @@ export interface Drift extends Pick<Plan, 'stack' | 'selection' | 'part'> {
   readonly unchanged: number;
   /** recorded resources whose drift could not be determined, each with the reason */
   readonly undetermined: readonly Notice[];
+  /** what access the resources give now; absent where they give none */
+  readonly access?: readonly GivenAccess[];
   /** false: more may have drifted than was found */
   readonly complete: boolean;
   /** why a target could not be read */

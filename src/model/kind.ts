@@ -2,6 +2,7 @@
  * The contract that each kind implements. Differ, planner, applier and reports know a kind only through it, so that
  * a new kind changes none of them. Only reading does I/O here, and it gets no means to write.
  */
+import type { Access } from './access.ts';
 import type { Address, AddressText } from './address.ts';
 import type { Call } from './call.ts';
 import type { Action, Change } from './change.ts';
@@ -115,10 +116,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   readonly contentBesides?: (live: L) => Readonly<Record<string, Json>>;
   /** Children only: the spec that remains of a live child whose document is gone, given what was last applied. */
   readonly withdrawAccess?: (record: LedgerRecord<Named<D>>, live: L) => P;
-  /**
-   * For a parent that is released: the fields that the release changes besides the ownership tag, with their new values. The
-   * plan shows them, so that they are approved with it.
-   */
+  /** Of a parent that is released: the fields that change besides the ownership tag, with new values; the plan shows them. */
   readonly released?: (live: L, record?: LedgerRecord<Named<D>>) => P;
 
   // Risk: what a change opens, closes or destroys.
@@ -131,6 +129,8 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
     after: Named<D> | undefined,
     dialect: Dialect,
   ) => readonly Risk[];
+  /** What access the resource gives as it is now; undefined when it gives none. */
+  readonly access?: (live: L) => Access | undefined;
   /**
    * Children only: sentences about who loses what when the parent of this live child is deleted. The plan shows them with that
    * deletion. `outlives` says whether another resource, known by its id, still exists after the plan: a resource that the

@@ -32,6 +32,7 @@ import { quoted } from '../model/quoted.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
 import { seenValues, undeclaredIn } from './compare-resource.ts';
 import { type ChangedId, changedIds, changedMessage, namedFields } from './names.ts';
+import { findAccess } from './find-access.ts';
 import { makePlanContext, type PlanContext, type PlanContextInput } from './plan-context.ts';
 import { compareRecorded, recordedContext, type RecordedVerdict } from './compare-recorded.ts';
 import { findPending, isSelectedIn, recordOf } from './find-pending.ts';
@@ -69,6 +70,7 @@ export function findDrift(
   const pending = findPending(declared).map((one) => withShownNames(declared, one));
   const undetermined = verdicts.flatMap(([resource, verdict]) => unreportedIn(resource, verdict));
   const unrecorded = findUnrecorded(declared);
+  const access = findAccess(declared);
   const problems = [
     ...(input.repositoryProblem ? [input.repositoryProblem] : []),
     ...input.targets.flatMap(({ unread = [], warnings = [] }) => [unread, warnings].flat()),
@@ -91,6 +93,7 @@ export function findDrift(
     unrecorded: unrecorded.map(({ notice }) => notice),
     unchanged: verdicts.filter(([, { is }]) => is === 'same').length,
     undetermined,
+    ...(access === undefined ? {} : { access }),
     complete:
       coverage.complete &&
       undetermined.length === 0 &&

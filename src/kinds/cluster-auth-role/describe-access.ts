@@ -1,4 +1,5 @@
 /** Phrases for messages about who a role admits and what they get: names, namespaces, policies, lifetime, audience. Pure. */
+import type { Access } from '../../model/access.ts';
 import { formatDuration } from '../../model/duration.ts';
 import type { Json } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -62,11 +63,30 @@ export function quotedList(words: readonly string[]): string {
 
 /** `the policies "read", "default"`: the policies of a token of the role, including "default" unless it is disabled. */
 export function policiesText(spec: RoleFields): string {
-  const given = texts(fieldValue(fields, spec, 'tokenPolicies'));
-  const all = fieldValue(fields, spec, 'tokenNoDefaultPolicy') === true ? given : [...given, 'default'];
-  const unique = [...new Set(all)];
+  const unique = policiesOf(spec);
   if (unique.length === 0) return 'no policy';
   return `the ${unique.length === 1 ? 'policy' : 'policies'} ${quotedList(unique)}`;
+}
+
+function policiesOf(spec: RoleFields): string[] {
+  const given = texts(fieldValue(fields, spec, 'tokenPolicies'));
+  const all = fieldValue(fields, spec, 'tokenNoDefaultPolicy') === true ? given : [...given, 'default'];
+  return [...new Set(all)];
+}
+
+/** Who may log in with a role, and what the tokens get. */
+export function access({ spec }: { readonly spec: RoleFields }): Access {
+  const selector = selectorOf(spec);
+  const audience = String(fieldValue(fields, spec, 'audience') ?? '');
+  return {
+    login: {
+      accounts: texts(fieldValue(fields, spec, NAMES)),
+      namespaces: admitsEveryNamespace(spec) ? ['*'] : texts(fieldValue(fields, spec, NAMESPACES)),
+      ...(selector === '' || admitsEveryNamespace(spec) ? {} : { selector }),
+      ...(audience === '' ? {} : { audience }),
+      policies: policiesOf(spec),
+    },
+  };
 }
 
 /** ` for 1h, at most 8h`; empty where the mount decides. */

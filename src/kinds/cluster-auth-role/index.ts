@@ -2,6 +2,7 @@
 import { defineKind, jsonSchema } from '../../model/define-kind.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
+import { access } from './describe-access.ts';
 import { fields, names, upgradePolicies } from './fields.ts';
 import { type LiveRole, prepare } from './live-role.ts';
 import { whyNotGone, read, readOne } from './read.ts';
@@ -25,5 +26,6 @@ export const clusterAuthRole = defineKind<RoleSpec, LiveRole>({
   prepare,
   calls,
   risk,
+  access,
   similarity,
 });

@@ -31,6 +31,12 @@ export const remoteStateConsumers = defineKind<RemoteStateConsumersSpec, LiveCon
   withdrawAccess,
   remainingAccess,
   losses,
+  access: ({ spec, facts }) => {
+    const readers = consumersOf(spec);
+    if (facts.project === true) return { state: { readers: [], sharedWith: 'project' } };
+    // The workspace itself says that it is shared with all.
+    return readers.length === 0 ? undefined : { state: { readers } };
+  },
   calls,
   risk,
   ledgerMarks,

@@ -44,6 +44,8 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
   prepare,
   calls,
   risk,
+  access: ({ spec }) =>
+    spec.globalRemoteState === true ? { state: { readers: [], sharedWith: 'organization' } } : undefined,
   similarity,
   blockers,
   overridden,

@@ -7,8 +7,11 @@ const maxReportBytes = 1_000_000;
 /** In bytes: of the values of one field, where the report is too large. */
 const maxValueBytes = 2_000;
 
-/** The report as JSON with at most so many bytes. Its lists are cut; its counts stay those of the whole. */
-export function boundedReport(report: DriftJson, max = maxReportBytes): string {
+/**
+ * The report as JSON with at most so many bytes. Its lists are cut; its counts stay those of the whole. What access the stack gives is
+ * left out: it is no drift, so that a message about drift tells nobody who may log in.
+ */
+export function boundedReport({ access: _, ...report }: DriftJson, max = maxReportBytes): string {
   let text = JSON.stringify(report);
   for (const most of [1000, 200, 40, 8, 0]) {
     if (Buffer.byteLength(text) <= max) break;

@@ -104,6 +104,44 @@ const mention = Type.Object(
   closed,
 );
 
+const access = Type.Object(
+  {
+    ...addressParts,
+    login: Type.Optional(
+      Type.Object(
+        {
+          accounts: texts('names of service accounts that may log in; "*" stands for any characters'),
+          namespaces: texts('their namespaces; "*" stands for any characters'),
+          selector: Type.Optional(Type.String({ description: 'of labels: it admits further namespaces' })),
+          audience: Type.Optional(
+            Type.String({ description: 'that a JWT must be issued for; any where it is absent' }),
+          ),
+          policies: texts('of the tokens'),
+        },
+        closed,
+      ),
+    ),
+    state: Type.Optional(
+      Type.Object(
+        {
+          readers: texts('names of workspaces that may read the state'),
+          sharedWith: Type.Optional(
+            Type.Enum(['organization', 'project'], {
+              type: 'string',
+              description: 'all workspaces of it may read the state',
+            }),
+          ),
+        },
+        closed,
+      ),
+    ),
+  },
+  {
+    ...closed,
+    description: 'a role with which accounts may log in, or a workspace whose state others may read',
+  },
+);
+
 export const driftSchema = Type.Object(
   {
     version: Type.Literal(1),
@@ -130,6 +168,9 @@ export const driftSchema = Type.Object(
     pending: Type.Array(pending, { description: 'the manifests are not as they were last applied' }),
     unrecorded: Type.Array(mention, { description: 'live, and not in the ledger' }),
     untold: Type.Array(mention, { description: 'in the ledger, and could not be read' }),
+    access: Type.Optional(
+      Type.Array(access, { description: 'what access the resources of the stack give, as they are live' }),
+    ),
     problems: Type.Array(diagnosticSchema, { description: 'why a target could not be looked at' }),
     coverage: coverageSchema,
     diagnostics: Type.Optional(

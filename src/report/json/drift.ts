@@ -1,5 +1,6 @@
 /** Drift as JSON, valid against its schema; of a secret it has what a plan has. */
 import { formatAddress } from '../../model/address.ts';
+import type { GivenAccess } from '../../model/access.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type {
   Drift,
@@ -58,6 +59,7 @@ function membersOf(drift: Drift): DriftJson {
     pending: drift.pending.map(pendingJson),
     unrecorded: drift.unrecorded.map(noticeJson),
     untold: drift.undetermined.map(noticeJson),
+    ...(drift.access === undefined ? {} : { access: drift.access.map(accessJson) }),
     problems: drift.problems.map(diagnosticJson),
     coverage: coverageJson(drift.coverage),
   };
@@ -74,6 +76,24 @@ function driftedJson(drifted: DriftedResource): DriftJson['drifted'][number] {
     notes: [...notes],
     ...(declaredAs === undefined ? {} : { declaredAs: formatAddress(declaredAs) }),
     ...(lastModified === undefined ? {} : { touched: lastModifiedJson(lastModified) }),
+  };
+}
+
+function accessJson({ address, login, state }: GivenAccess): NonNullable<DriftJson['access']>[number] {
+  const texts = (some: readonly string[]) => [...some];
+  return {
+    ...addressMembers(address),
+    ...(login === undefined
+      ? {}
+      : {
+          login: {
+            ...login,
+            accounts: texts(login.accounts),
+            namespaces: texts(login.namespaces),
+            policies: texts(login.policies),
+          },
+        }),
+    ...(state === undefined ? {} : { state: { ...state, readers: texts(state.readers) } }),
   };
 }
 
