@@ -31,7 +31,7 @@ async function violations(page: Page): Promise<string[]> {
 const stack = '/stack?repository=data&path=teams%2Fteam-0%2Fstack-0000%2Ftrueup.yaml';
 const paths = [
   ...['/', '/?is=attention&text=stack-00&page=2', '/?apply=waits', stack],
-  ...['/activity', '/activity?event=apply', '/capacity', '/health'],
+  ...['/activity', '/activity?event=apply', '/access', '/capacity', '/health'],
 ];
 
 async function openFleetPage(options: BrowserContextOptions, stacks = 5000) {
@@ -71,6 +71,7 @@ describeInBrowser('the console of a fleet', () => {
       const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
       expect(background).toBe(colorScheme === 'dark' ? 'rgb(15, 19, 23)' : 'rgb(246, 247, 249)');
     },
+    120_000,
   );
 
   it.skipIf(bin === undefined)('is used with the keyboard alone, and without a script', async () => {

@@ -1,6 +1,7 @@
 /** What is kept of each check: a row for 30 days, and of each stack the report of its last complete check. */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { boundedReport } from '../../report/json/bounded-drift.ts';
+import { noteAccess } from './access-records.ts';
 import type { CheckResult } from './check-stack.ts';
 import { noteDrift } from './drift-records.ts';
 import { noteEnd } from './schedule.ts';
@@ -33,7 +34,10 @@ export async function recordEnd(
   if (!(await noteEnd(client, stack, attempt, result))) return undefined;
   await noteCheck(client, stack, attempt, result);
   const { error, report } = result;
-  if (error === undefined && report !== undefined) await noteDrift(client, stack, report);
+  if (error === undefined && report !== undefined) {
+    await noteDrift(client, stack, report);
+    await noteAccess(client, stack, report);
+  }
   if (error === undefined) await noteRequests(client, stack, result);
   return noteTargets(client, stack, targetResults(report));
 }

@@ -213,6 +213,18 @@ const migrations = [
      next_try timestamptz,
      primary key (repository, path)
    );`,
+  // What access each stack gives, so that all are searched at once.
+  `create table trueup_fleet.access (
+     repository text not null,
+     path text not null,
+     address text not null,
+     gives text not null,
+     who text[] not null,
+     places text[] not null,
+     policies text[] not null,
+     details jsonb not null,
+     primary key (repository, path, address)
+   );`,
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

@@ -74,6 +74,7 @@ const places = [
     '/activity?event=apply',
     '/activity?event=apply-failed&person=payments',
   ],
+  ...['/access', '/access?text=payments-read', '/access?may=login'],
   ...['/activity.csv?event=apply', '/activity.json?event=apply&person=owner'],
   ...['/activity.json', '/activity.json?text=payments', '/capacity', '/health', '/metrics', '/nothing'],
   '/stack?repository=data&path=teams%2Fteam-0%2Fstack-0000%2Ftrueup.yaml',
@@ -97,7 +98,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
       const { text } = await as('other, data-readers', place);
       // What was asked for stays in the fields of the filters.
       const shown = text.replaceAll(
-        /value="payments"( selected)?|>payments<\/option>|(text|repository|person)=payments/g,
+        /value="payments(-read)?"( selected)?|payments-api|<code>payments<\/code>|vault\/payments|text=payments-read|>payments<\/option>|(text|repository|person)=payments/g,
         '',
       );
       expect(shown, place).not.toMatch(/payments|platform|mobile-apps|network\//);

@@ -21,7 +21,7 @@ describe.skipIf(bin === undefined)('fleet serve', () => {
   }, async () => {
     const { bench, fleet, serve, sql } = await openFleet(server(), { stacks: ['one', 'two'] });
     await fleet('migrate');
-    const attributes = { description: 'changed by hand' };
+    const attributes = { description: 'changed by hand', 'global-remote-state': true };
     await bench.byHand.patch(`/workspaces/${await bench.idOf('two-app')}`, {
       data: { type: 'workspaces', attributes },
     });
@@ -40,6 +40,8 @@ describe.skipIf(bin === undefined)('fleet serve', () => {
     expect(stack).toContain('Workspace/acme/two-app');
     expect(stack).toContain('changed by hand');
     expect((await page('/activity')).text).toContain('>drift opened<');
+    // No manifest says so: it is as a check found it.
+    expect((await page('/access?text=any-app')).text).toMatch(/every workspace of its organization.*two-app/);
     expect((await page('/health')).text).toMatch(/>live</);
     // Each check took requests, and what they took is known of each stack.
     expect(sql('select count(*) from trueup_fleet.stack_requests where requests > 0')).toBe('2');

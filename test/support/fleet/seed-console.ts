@@ -49,6 +49,7 @@ export async function seedFleet(client: pg.Client, stacks: number, { checks = 3 
   );
   await seedRecords(client, JSON.stringify(report), checks);
   await seedApplies(client);
+  await seedAccess(client);
 }
 
 function touchedBy(name: string) {
@@ -102,6 +103,21 @@ async function seedApplies(client: pg.Client): Promise<void> {
        trueup_fleet.now() + case number when 9 then interval '20 seconds' else interval '-1 minute' end
      from (${numbered}) as stack where number in (9, 20)`,
   );
+}
+
+/** Of ten stacks, one has a role, and another one a workspace with readers. */
+async function seedAccess(client: pg.Client): Promise<void> {
+  await client.query(
+    `insert into trueup_fleet.access (repository, path, address, gives, who, places, policies, details)
+     select repository, path, kind.address, kind.gives, kind.who::text[], kind.places::text[], array_append(kind.policies::text[], repository || '-read'), kind.details::jsonb
+     from (select *, row_number() over (order by path, repository) - 1 as number from trueup_fleet.stacks) as stack join (values
+       (1, 'ClusterAuthRole/vault/payments', 'login', '{payments-api,ci-*}', '{payments}', '{default}', '{"audience":"payments"}'),
+       (1, 'ClusterAuthRole/vault/runner', 'login', '{*}', '{ci}', '{}', '{"selector":"{\\"matchLabels\\":{\\"team\\":\\"ci\\"}}"}'),
+       (2, 'RemoteStateConsumers/main/network-prod', 'state', '{app-prod,app-staging}', '{}', '{}', '{}'),
+       (2, 'Workspace/main/shared', 'state', '{*}', '{}', '{}', '{"sharedWith":"organization"}')
+     ) as kind (number, address, gives, who, places, policies, details) on kind.number = stack.number % 11`,
+  );
+  await client.query(`update trueup_fleet.access set policies = '{}' where gives = 'state'`);
 }
 
 async function seedRecords(client: pg.Client, report: string, checks: number): Promise<void> {

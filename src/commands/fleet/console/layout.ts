@@ -18,6 +18,7 @@ interface Shell {
 
 const pages = [
   ['/', 'Fleet'],
+  ['/access', 'Access'],
   ['/activity', 'Activity'],
   ['/capacity', 'Capacity'],
   ['/health', 'Health'],

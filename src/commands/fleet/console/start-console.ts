@@ -6,6 +6,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import { untilAborted } from '../../../model/http.ts';
 import { hasToken, hostRefusal, type Refusal, type Viewer, viewerOf } from './access.ts';
+import { accessPage } from './access-page.ts';
 import { activityPage, exportActivity } from './activity-page.ts';
 import { capacityPage } from './capacity-page.ts';
 import { fleetPage, type Query } from './fleet-page.ts';
@@ -98,6 +99,7 @@ class Pages {
     page('/stack', '/', (reading, query) =>
       stackPage(reading, query, (repository) => this.#options.fleet().addressOf(repository)),
     );
+    page('/access', '/access', async (...asked) => ({ title: 'Access', ...(await accessPage(...asked)) }));
     page('/activity', '/activity', async (...asked) => ({
       title: 'Activity',
       ...(await activityPage(...asked)),

@@ -1,0 +1,56 @@
+/** What access the stacks of a fleet give, as their last complete checks found it: rows of their own, so that all stacks are searched at once. */
+import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+import type { DriftJson } from '../../report/json/drift-schema.ts';
+import type { StackId } from './stack-id.ts';
+
+/** More of one stack are not kept. */
+const mostRows = 10_000;
+
+/** Replaces what a stack gives, after a complete check. Rows that stay the same are not written. */
+export async function noteAccess(
+  client: PostgresClient,
+  { repository, path }: StackId,
+  { access = [] }: Pick<DriftJson, 'access'>,
+): Promise<void> {
+  const rows = access.slice(0, mostRows).map(rowOf);
+  const given = JSON.stringify([...new Map(rows.map((row) => [row.address, row])).values()]);
+  await client.query(
+    `delete from trueup_fleet.access where repository = $1 and path = $2
+       and address not in (select one->>'address' from json_array_elements($3::json) as one)`,
+    [repository, path, given],
+  );
+  await client.query(
+    `insert into trueup_fleet.access (repository, path, address, gives, who, places, policies, details)
+     select $1, $2, * from json_to_recordset($3::json)
+       as given (address text, gives text, who text[], places text[], policies text[], details jsonb)
+     on conflict (repository, path, address) do update set gives = excluded.gives, who = excluded.who,
+       places = excluded.places, policies = excluded.policies, details = excluded.details
+     where (access.gives, access.who, access.places, access.policies, access.details)
+       is distinct from (excluded.gives, excluded.who, excluded.places, excluded.policies, excluded.details)`,
+    [repository, path, given],
+  );
+}
+
+/** What of an access has no column of its own. */
+interface AccessDetails {
+  readonly selector?: string;
+  readonly audience?: string;
+  readonly sharedWith?: 'organization' | 'project';
+}
+
+function rowOf({ address, login, state }: NonNullable<DriftJson['access']>[number]) {
+  const details: AccessDetails = {
+    ...(login?.selector === undefined ? {} : { selector: login.selector }),
+    ...(login?.audience === undefined ? {} : { audience: login.audience }),
+    ...(state?.sharedWith === undefined ? {} : { sharedWith: state.sharedWith }),
+  };
+  return {
+    address,
+    gives: login === undefined ? 'state' : 'login',
+    // What is shared with all is found by each name.
+    who: login?.accounts ?? (state?.sharedWith === undefined ? (state?.readers ?? []) : ['*']),
+    places: login?.namespaces ?? [],
+    policies: login?.policies ?? [],
+    details,
+  };
+}
