@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { holding } from '../../support/cli/held-request.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { childrenOf, type FleetScene, openFleet } from '../../support/fleet/scene.ts';
+import { git } from '../../support/ledger/git-remote.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 import { documentsText } from '../../support/rig/stack-folder.ts';
 
@@ -51,12 +52,12 @@ async function workerAt(request: number, { bench, work }: FleetScene) {
   return { worker, release: held.release };
 }
 
-/** Waits until a check has found that nothing is left to apply. */
-async function settled({ sql }: FleetScene): Promise<void> {
+/** Waits until a check of the newest commit has found that nothing is left to apply. */
+async function settled({ clone, sql }: FleetScene): Promise<void> {
+  const head = git(clone, 'rev-parse', 'HEAD');
   const isSettled = () =>
     sql(`select count(*) from trueup_fleet.stacks where last_summary->>'pending' = '0' and failures = 0 and queued_until is null
-      and last_commit = (select commit from trueup_fleet.applies order by id desc limit 1)
-      and not exists (select from trueup_fleet.applies where ended is null)`) === '1';
+      and last_commit = '${head}'`) === '1';
   while (!isSettled()) await sleep(500);
 }
 
@@ -85,7 +86,6 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
         next.kill('SIGTERM');
         await next.ended;
         expect(scene.bench.wire.writes().map(({ method }) => method)).toEqual(['PATCH']);
-        expect(scene.sql("select count(*) from trueup_fleet.applies where outcome = 'applied'")).toBe('1');
       }),
     );
   });

@@ -47,11 +47,7 @@ export async function beginApply(
     [repository, path],
   );
   if (open[0]?.leased === true) return { is: 'leased' };
-  if (open[0] !== undefined)
-    await client.query(
-      `update trueup_fleet.applies set ended = trueup_fleet.now(), outcome = 'lost', reason = 'its worker ended' where id = $1`,
-      [open[0].id],
-    );
+  if (open[0] !== undefined) await closeLost(client, { repository, path });
   const { rows } = await client.query(
     `insert into trueup_fleet.applies (repository, path, attempt, commit, started, leased_until)
      values ($1, $2, $3::bigint, $4, trueup_fleet.now(), trueup_fleet.now() + make_interval(secs => ${leaseSeconds}))
@@ -59,6 +55,15 @@ export async function beginApply(
     [repository, path, attempt, commit],
   );
   return { is: 'begun', id: String(rows[0]?.id) };
+}
+
+/** Closes the row of an attempt whose worker ended. What it wrote is in the history of the stack. */
+async function closeLost(client: PostgresClient, { repository, path }: StackId): Promise<void> {
+  await client.query(
+    `update trueup_fleet.applies set ended = trueup_fleet.now(), outcome = 'lost', reason = 'its worker ended'
+     where repository = $1 and path = $2 and ended is null and leased_until <= trueup_fleet.now()`,
+    [repository, path],
+  );
 }
 
 /** Attempts of other databases, as of a fleet for tests, have numbers of their own: locks of ledgers must not be taken for each other's. */
@@ -175,6 +180,7 @@ export async function noteWait(
 
 /** Nothing is left to apply. */
 export async function endWait(client: PostgresClient, { repository, path }: StackId): Promise<void> {
+  await closeLost(client, { repository, path });
   await client.query('delete from trueup_fleet.waiting_applies where repository = $1 and path = $2', [
     repository,
     path,
