@@ -20,11 +20,12 @@ export async function noteAccess(
     [repository, path, given],
   );
   await client.query(
-    `insert into trueup_fleet.access (repository, path, address, gives, who, places, policies, details)
-     select $1, $2, * from json_to_recordset($3::json)
+    `insert into trueup_fleet.access (repository, path, address, gives, who, places, policies, details, words, has_patterns)
+     select $1, $2, given.*, lower(address || E'\\n' || array_to_string(who || places || policies, E'\\n')), array_to_string(who, '') like '%*%'
+     from json_to_recordset($3::json)
        as given (address text, gives text, who text[], places text[], policies text[], details jsonb)
      on conflict (repository, path, address) do update set gives = excluded.gives, who = excluded.who,
-       places = excluded.places, policies = excluded.policies, details = excluded.details
+       places = excluded.places, policies = excluded.policies, details = excluded.details, words = excluded.words, has_patterns = excluded.has_patterns
      where (access.gives, access.who, access.places, access.policies, access.details)
        is distinct from (excluded.gives, excluded.who, excluded.places, excluded.policies, excluded.details)`,
     [repository, path, given],

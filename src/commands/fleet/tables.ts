@@ -213,7 +213,7 @@ const migrations = [
      next_try timestamptz,
      primary key (repository, path)
    );`,
-  // What access each stack gives, so that all are searched at once.
+  // What access each stack gives, so that all are searched at once: `words` are all names in it, in lower case.
   `create table trueup_fleet.access (
      repository text not null,
      path text not null,
@@ -223,8 +223,11 @@ const migrations = [
      places text[] not null,
      policies text[] not null,
      details jsonb not null,
+     words text not null,
+     has_patterns boolean not null,
      primary key (repository, path, address)
-   );`,
+   );
+   create index access_in_order on trueup_fleet.access (repository collate "C", path collate "C", address collate "C");`,
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

@@ -108,8 +108,9 @@ async function seedApplies(client: pg.Client): Promise<void> {
 /** Of ten stacks, one has a role, and another one a workspace with readers. */
 async function seedAccess(client: pg.Client): Promise<void> {
   await client.query(
-    `insert into trueup_fleet.access (repository, path, address, gives, who, places, policies, details)
-     select repository, path, kind.address, kind.gives, kind.who::text[], kind.places::text[], array_append(kind.policies::text[], repository || '-read'), kind.details::jsonb
+    `insert into trueup_fleet.access (repository, path, address, gives, who, places, policies, details, words, has_patterns)
+     select repository, path, kind.address, kind.gives, kind.who::text[], kind.places::text[], array_append(kind.policies::text[], repository || '-read'), kind.details::jsonb,
+       lower(concat_ws(' ', kind.address, kind.who, kind.places, kind.policies, case when kind.gives = 'login' then repository || '-read' end)), kind.who like '%*%'
      from (select *, row_number() over (order by path, repository) - 1 as number from trueup_fleet.stacks) as stack join (values
        (1, 'ClusterAuthRole/vault/payments', 'login', '{payments-api,ci-*}', '{payments}', '{default}', '{"audience":"payments"}'),
        (1, 'ClusterAuthRole/vault/runner', 'login', '{*}', '{ci}', '{}', '{"selector":"{\\"matchLabels\\":{\\"team\\":\\"ci\\"}}"}'),

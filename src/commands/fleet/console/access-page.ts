@@ -55,9 +55,8 @@ const pattern = String.raw`replace(replace(replace(replace(lower(one), '\', '\\'
 const found = `with found as (
   select access.* from trueup_fleet.access join trueup_fleet.stacks as stack using (repository, path)
   where stack.removed is null and ${inScope('access')} and ($3::text is null or access.gives = $3)
-    and ($2::text is null or position(lower($2) in lower(access.address)) > 0
-      or exists (select from unnest(access.who || access.places || access.policies) as one where position(lower($2) in lower(one)) > 0)
-      or exists (select from unnest(access.who) as one where lower($2) like ${pattern}))
+    and ($2::text is null or position(lower($2) in access.words) > 0
+      or access.has_patterns and exists (select from unnest(access.who) as one where lower($2) like ${pattern}))
 )`;
 
 function valuesOf({ text, may }: Filters): readonly unknown[] {
