@@ -16,7 +16,7 @@ import { workspace } from '../cli/documents.ts';
 import type { GithubPull } from '../code-host/github-state.ts';
 import type { GitlabRequest } from '../code-host/gitlab-state.ts';
 import { type CommitScene, openScene } from '../ledger/commit-scene.ts';
-import { git } from '../ledger/git-remote.ts';
+import { commitOf } from '../ledger/git-remote.ts';
 import { documentsText, stackText, workspacesTarget, clusterAuthTarget } from '../rig/stack-folder.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 import { type MergeMethod, openAuthor } from './author.ts';
@@ -170,7 +170,7 @@ async function openHostedScene<Pull extends HostedPull>(
     }),
   });
   if (isNew) host.pushTo('main', { by: 'ann', commits: [{ sha: begun, author: 'ann' }] });
-  const main = () => git(remote.directory, 'rev-parse', 'main');
+  const main = () => commitOf(remote.directory, 'main');
   const newClone = (commit: string) => {
     const top = scene.shallowAt(commit);
     for (const folder of readdirSync(top))

@@ -1,7 +1,7 @@
 /** The work tree of a person who makes commits, branches and merges of a scene, and pushes each of them. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { git } from '../ledger/git-remote.ts';
+import { commitOf, git } from '../ledger/git-remote.ts';
 
 export type MergeMethod = 'merge' | 'squash' | 'rebase' | 'fast-forward';
 
@@ -40,7 +40,7 @@ export function openAuthor(work: string): Author {
     run('add', '--all', '.');
     run('commit', '--quiet', '--allow-empty', '-m', branch);
     run('push', '--quiet', 'origin', branch);
-    return run('rev-parse', 'HEAD');
+    return commitOf(work);
   };
   return {
     begin: (branch, files) => {
@@ -54,7 +54,7 @@ export function openAuthor(work: string): Author {
     },
     merge: (branch, how, mergesSquashed = false) => {
       checkoutMain();
-      const before = run('rev-parse', 'HEAD');
+      const before = commitOf(work);
       const squash = mergeInto(run, { branch, how, mergesSquashed });
       run('push', '--quiet', 'origin', 'main');
       const commits = run('rev-list', '--reverse', '--first-parent', `${before}..HEAD`).split('\n');

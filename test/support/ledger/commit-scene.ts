@@ -6,7 +6,7 @@ import { orderCommits } from '../../../src/ledger/git/order-commits.ts';
 import { repositoryCommit } from '../../../src/ledger/git/checkout.ts';
 import { matchFiles } from '../../../src/manifest/files/match-files.ts';
 import type { CommitOrder } from '../../../src/model/checkout.ts';
-import { git, type GitRemote, makeRemote } from './git-remote.ts';
+import { commitOf, git, type GitRemote, makeEmptyClone, makeRemote } from './git-remote.ts';
 
 export interface CommitScene {
   readonly remote: GitRemote;
@@ -35,7 +35,7 @@ export function openScene(): CommitScene {
     git(author, 'add', '.');
     git(author, 'commit', '--quiet', '-m', 'x');
     git(author, 'push', '--quiet', 'origin', 'HEAD');
-    return git(author, 'rev-parse', 'HEAD');
+    return commitOf(author);
   };
   let jobs = 0;
   return {
@@ -52,7 +52,7 @@ export function openScene(): CommitScene {
       const script = `for i in $(seq ${count}); do git reset --soft $(git commit-tree -p HEAD -m x HEAD^{tree}); done`;
       execFileSync('sh', ['-c', script], { cwd: author, env: { ...process.env, ...name } });
       git(author, 'push', '--quiet', 'origin', 'HEAD');
-      return git(author, 'rev-parse', 'HEAD');
+      return commitOf(author);
     },
     at: (id, ...options) => {
       const clone = remote.clone(...options);
@@ -62,8 +62,7 @@ export function openScene(): CommitScene {
     shallowAt: (id) => {
       jobs += 1;
       const clone = join(dirname(remote.directory), `job-${jobs}`);
-      git(dirname(remote.directory), 'init', '--quiet', clone);
-      git(clone, 'remote', 'add', 'origin', `file://${remote.directory}`);
+      makeEmptyClone(clone, remote.directory);
       git(clone, 'fetch', '--quiet', '--depth=1', 'origin', id);
       git(clone, 'checkout', '--quiet', '--detach', id);
       return clone;

@@ -1,6 +1,16 @@
 /** A real bare repository, and clones of it that stand for the machines of a CI. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
@@ -29,6 +39,27 @@ export function git(cwd: string, ...args: readonly string[]): string {
   return execFileSync('git', [...identity, ...args], { cwd, env, encoding: 'utf8', stdio: 'pipe' }).trim();
 }
 
+/** The commit that is checked out, or that of a branch; read from the file that git has it in, which is a process less. */
+export function commitOf(repository: string, branch?: string): string {
+  const folder = existsSync(join(repository, '.git')) ? join(repository, '.git') : repository;
+  const head =
+    branch === undefined ? readFileSync(join(folder, 'HEAD'), 'utf8').trim() : `ref: refs/heads/${branch}`;
+  if (!head.startsWith('ref: ')) return head;
+  const file = join(folder, head.slice('ref: '.length));
+  return existsSync(file)
+    ? readFileSync(file, 'utf8').trim()
+    : git(repository, 'rev-parse', branch ?? 'HEAD');
+}
+
+/** A new repository without a commit, whose remote `origin` is this one. */
+export function makeEmptyClone(clone: string, remote: string): void {
+  cpSync(join(template().folder, 'empty'), clone, { recursive: true });
+  appendFileSync(
+    join(clone, '.git', 'config'),
+    `[remote "origin"]\n\turl = file://${remote}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n`,
+  );
+}
+
 /** With a few commits on `main`. */
 export function makeRemote(): GitRemote {
   const root = temporaryFolder();
@@ -41,8 +72,7 @@ export function makeRemote(): GitRemote {
     clone: (...options) => {
       clones += 1;
       const clone = join(root, `clone-${clones}`);
-      if (options.length === 0 && readFileSync(join(directory, 'refs/heads/main'), 'utf8').trim() === tip)
-        copyClone(folder, clone, directory);
+      if (options.length === 0 && commitOf(directory, 'main') === tip) copyClone(folder, clone, directory);
       else git(root, 'clone', '--quiet', '--branch', 'main', ...options, `file://${directory}`, clone);
       return clone;
     },
@@ -50,7 +80,7 @@ export function makeRemote(): GitRemote {
 }
 
 interface Template {
-  /** with a remote and a clone of it */
+  /** with a remote, a clone of it, and a repository without a commit */
   readonly folder: string;
   /** the commit of `main` */
   readonly tip: string;
@@ -76,7 +106,8 @@ function template(): Template {
   }
   git(first, 'push', '--quiet', remote, 'HEAD:main');
   git(folder, 'clone', '--quiet', '--branch', 'main', `file://${remote}`, join(folder, 'clone'));
-  made = { folder, tip: git(remote, 'rev-parse', 'main') };
+  git(folder, 'init', '--quiet', 'empty');
+  made = { folder, tip: commitOf(remote, 'main') };
   return made;
 }
 
