@@ -173,8 +173,7 @@ interface Applying {
 }
 
 function applyOf({ run, freeze }: ApplyGrant, { codeHostToken, channel, now }: Applying): FleetApply {
-  // The worker wrote the lease when it began this attempt.
-  let validUntil = now() + validity;
+  let validUntil = Number.NEGATIVE_INFINITY;
   const ask = async (): Promise<boolean | undefined> => {
     const asked = now();
     const gone = new Promise<undefined>((resolve) => {
@@ -262,15 +261,22 @@ export function respectFreeze(
   { fleet }: Pick<CliHost, 'fleet'>,
 ): void {
   const { freeze, approvedBy } = fleet?.apply ?? {};
-  approvedBy?.([...new Set(approvals.map(({ by }) => by))]);
-  if (freeze === undefined) return;
+  const people = [...new Set(approvals.map(({ by }) => by))];
+  if (freeze !== undefined && !isExcepted(approvals, freeze.except))
+    throw new CommandStop(
+      'fleet-freeze',
+      `nothing was written: the freeze ${quoted(freeze.name)} lasts until ${freeze.end}, and until then only what ${freeze.except.map(quoted).join(' or ')} approved is applied`,
+    );
+  approvedBy?.(people);
+}
+
+/** Each plan needs an approval of one of these people. What needs no approval has none. */
+function isExcepted(
+  approvals: readonly Pick<Approval, 'by' | 'digest'>[],
+  people: readonly string[],
+): boolean {
   // Code hosts do not tell upper and lower case apart.
-  const except = new Set(freeze.except.map((person) => person.toLowerCase()));
+  const except = new Set(people.map((person) => person.toLowerCase()));
   const byPlan = [...Map.groupBy(approvals, ({ digest }) => digest).values()];
-  const isExcepted = byPlan.every((some) => some.some(({ by }) => except.has(by.toLowerCase())));
-  if (byPlan.length > 0 && isExcepted) return;
-  throw new CommandStop(
-    'fleet-freeze',
-    `nothing was written: the freeze ${quoted(freeze.name)} lasts until ${new Date(freeze.until).toISOString()}, and until then only what ${freeze.except.map(quoted).join(' or ')} approved is applied`,
-  );
+  return byPlan.length > 0 && byPlan.every((some) => some.some(({ by }) => except.has(by.toLowerCase())));
 }

@@ -50,9 +50,9 @@ export interface FleetProcess {
 export interface FleetApply {
   /** the same id for all attempts of the stack, and the number of this one */
   readonly run: { readonly id: string; readonly attempt: number; readonly who: string };
-  /** in which only the approval of these people counts; `until` in milliseconds since 1970; undefined when nothing is frozen */
+  /** in which only the approval of these people counts; `end` as RFC 3339; undefined when nothing is frozen */
   readonly freeze:
-    | { readonly name: string; readonly until: number; readonly except: readonly string[] }
+    | { readonly name: string; readonly end: string; readonly except: readonly string[] }
     | undefined;
   readonly codeHostToken: string | undefined;
   /** Whether no later attempt may have begun. It is asked before writes. */

@@ -68,7 +68,7 @@ export class LeaseGuard implements LockGuard {
     };
     try {
       // First, because it waits while the database of the fleet does not answer.
-      if ((await mayWrite?.()) === false)
+      if (mayWrite !== undefined && !(await mayWrite()))
         this.#lost.abort(new LockLost('the fleet gave this stack to another worker'));
       const began = now();
       const held = await store.readLock().catch(retry);

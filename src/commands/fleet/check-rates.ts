@@ -40,15 +40,17 @@ interface Observed {
 
 export class CheckRates {
   readonly #database: Database;
-  readonly #purpose: RequestPurpose;
   readonly #identities = new Map<string, Promise<string>>();
   readonly #observed = new Map<string, Observed>();
   /** Messages are answered one after the other: which user a token has must be known to all that follow. */
   #last: Promise<unknown> = Promise.resolve();
 
+  /** of the requests from now on */
+  purpose: RequestPurpose;
+
   constructor(database: Database, purpose: RequestPurpose) {
     this.#database = database;
-    this.#purpose = purpose;
+    this.purpose = purpose;
   }
 
   /** @returns the answer to a question; never rejects */
@@ -110,7 +112,7 @@ export class CheckRates {
 
   #take(observed: Observed, count: number): Promise<StartTimes> {
     return this.#recorded(observed, (client) =>
-      takeStartTimes(client, { ...observed.owner, purpose: this.#purpose, count }),
+      takeStartTimes(client, { ...observed.owner, purpose: this.purpose, count }),
     );
   }
 

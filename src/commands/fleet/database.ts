@@ -11,7 +11,7 @@ import { noSignals } from '../../ledger/ledger-store.ts';
 import { messageOf } from '../../model/error-message.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import type { CliHost } from '../../run/host.ts';
-import { killDelay } from './apply/run-apply.ts';
+import { killDelay } from './apply-stack.ts';
 import { fleetTables, jobSchema } from './tables.ts';
 import { checkQueue } from './worker.ts';
 

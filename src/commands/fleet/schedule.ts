@@ -123,7 +123,7 @@ export async function takeDue(
 
 /** As SQL: since when an apply waits that nothing keeps any more, such as a freeze that is over. Those come first, in their order. */
 const waitingSince = `(select since from trueup_fleet.waiting_applies as waiting
-  where waiting.repository = stacks.repository and waiting.path = stacks.path and until <= trueup_fleet.now())`;
+  where waiting.repository = stacks.repository and waiting.path = stacks.path and because = 'freeze' and until <= trueup_fleet.now())`;
 
 /** Stacks that a worker may take are due at once, whatever their phase: those of its shard. */
 export async function makeDue(

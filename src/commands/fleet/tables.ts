@@ -189,6 +189,8 @@ const migrations = [
      path text not null,
      attempt bigint not null,
      commit text not null,
+     tree text,
+     begun boolean not null default false,
      started timestamptz not null,
      leased_until timestamptz not null,
      ended timestamptz,

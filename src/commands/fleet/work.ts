@@ -10,7 +10,7 @@ import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { Output } from '../../run/progress.ts';
 import { listenForEnd } from '../../run/stop-signals.ts';
 import { type CommandContext, printWarnings, textOutput } from '../../run/terminal.ts';
-import type { Applied } from './apply/apply-after-check.ts';
+import type { Applied } from './apply-after-check.ts';
 import { makeFolder } from './checkouts.ts';
 import { openDatabase, type OpenDatabase } from './database.ts';
 import type { CheckResult } from './check-stack.ts';

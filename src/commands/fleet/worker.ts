@@ -7,7 +7,7 @@ import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { messageOf } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
-import { type Applied, applyAfterCheck, type ApplyContext } from './apply/apply-after-check.ts';
+import { type Applied, applyAfterCheck, type ApplyContext } from './apply-after-check.ts';
 import { readReleased } from './apply/apply-records.ts';
 import { type Checkout, Checkouts } from './checkouts.ts';
 import { CheckRates } from './check-rates.ts';
@@ -188,8 +188,11 @@ export class FleetWorker {
 
   /** The job is tried again. A database that is away is reported elsewhere. */
   #failed(error: unknown): never {
-    if (!(error instanceof CommandStop)) this.#options.onProblem(`a check failed: ${messageOf(error)}`);
-    throw error;
+    const { onProblem, clean } = this.#options;
+    const { message } = clean({ message: messageOf(error) });
+    if (!(error instanceof CommandStop)) onProblem(`a check failed: ${message}`);
+    // pg-boss records it.
+    throw new Error(message);
   }
 
   /** how many checks run here */
@@ -235,6 +238,13 @@ export class FleetWorker {
       ...{ ...this.#options, ...given },
       newestCommit: () => checkouts.newest(repository),
       readRepository: () => this.readRepositories([repository.name]),
+      hasSameFiles: async (one, other) => {
+        const [before, now] = [await checkouts.at(repository, one), await checkouts.at(repository, other)];
+        const [first, second] = [before, now].map(
+          ({ stacks }) => stacks.find(({ path }) => path === stack.path)?.tree,
+        );
+        return first !== undefined && first === second;
+      },
       withCheckout: (commit, work) => checkouts.withOwn(repository, commit, work),
     });
     if (applied !== undefined) this.#options.onApply(stack, applied);

@@ -73,3 +73,48 @@ it('refuses a secret of webhooks that the stacks of a repository may read', asyn
     'the stacks of repository "platform" may read "HOOK_SECRET": webhooks need a secret of their own',
   ]);
 });
+
+const codeHost = {
+  stacks: ['**'],
+  github: { url: 'https://git.example.com/api/v3', token: { env: 'HOST_TOKEN' } },
+};
+
+it.each([
+  [
+    'a token of the code host that stacks may use in checks',
+    { variables: ['HOST_TOKEN'], apply: codeHost },
+    'may use "HOST_TOKEN"',
+  ],
+  [
+    'a token of the code host that stacks may use in applies',
+    { apply: { ...codeHost, variables: { API_TOKEN: 'HOST_TOKEN' } } },
+    'may use "HOST_TOKEN"',
+  ],
+  [
+    'a code host of its own without the address of its API',
+    { apply: { stacks: ['**'], github: { token: { env: 'HOST_TOKEN' } } } },
+    'the repository is at "git.example.com": add "url"',
+  ],
+  ['two code hosts', { apply: { ...codeHost, gitlab: codeHost.github } }, 'remove "github" or "gitlab"'],
+  [
+    'a variable of the worker itself',
+    { apply: { stacks: ['**'], variables: { API_TOKEN: 'TRUEUP_FLEET_URL' } } },
+    'does not begin with TRUEUP_',
+  ],
+])('refuses applies with %s', async (_, repository, message) => {
+  const { fleet, diagnostics } = await read({ repositories: [{ name: 'platform', url, ...repository }] });
+  expect(fleet).toBeUndefined();
+  expect(JSON.stringify(diagnostics)).toContain(JSON.stringify(message).slice(1, -1));
+});
+
+it.each([
+  [{ schedule: '61 * * * *' }, '"61 * * * *" is not a cron expression'],
+  [{ schedule: 'H H * * *' }, 'a cron expression with five fields'],
+  [{ schedule: '0 0 30 2 *' }, 'is not a cron expression'],
+  [{ timeZone: 'Mars/Base' }, 'there is no time zone "Mars/Base"'],
+])('refuses the freeze %j', async (more, message) => {
+  const freezes = [{ name: 'weekend', schedule: '0 18 * * 5', duration: '62h', ...more }];
+  const { fleet, diagnostics } = await read({ repositories: [{ name: 'platform', url }], freezes });
+  expect(fleet).toBeUndefined();
+  expect(JSON.stringify(diagnostics)).toContain(JSON.stringify(message).slice(1, -1));
+});

@@ -1,4 +1,6 @@
 // Workers that are killed, stopped, or without their database in the middle of an apply, as real processes: nothing is written twice.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { holding } from '../../support/cli/held-request.ts';
@@ -113,5 +115,52 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
     await worker.ended;
     expect(scene.bench.wire.writes()).toHaveLength(written);
     expect(scene.sql('select outcome from trueup_fleet.applies order by id')).toBe('lost\napplied');
+  });
+
+  it('that ended before it wrote does not pass a freeze, and one that wrote ends during it', async () => {
+    const [planned, begun] = [await openMerged(), await openMerged(['one-app', 'two-app', 'three-app'])];
+    const freeze = ({ folder }: FleetScene) => {
+      const began = new Date(Date.now() - 60_000);
+      const schedule = `${began.getUTCMinutes()} ${began.getUTCHours()} * * *`;
+      const file = join(folder, 'fleet.yaml');
+      const fleet = JSON.parse(readFileSync(file, 'utf8'));
+      fleet.spec.freezes = [{ name: 'release', schedule, duration: '50m' }];
+      writeFileSync(file, JSON.stringify(fleet));
+    };
+    for (const scene of [planned, begun]) {
+      const held = holding({ method: scene === begun ? 'PATCH' : 'GET', path: /./ });
+      if (scene === planned)
+        scene.bench.wire.add({ path: /./, times: scene.checkRequests + 1, fault: { first: async () => {} } });
+      scene.bench.wire.add(held.rule);
+      const worker = scene.work();
+      await held.reached;
+      worker.kill('SIGTERM');
+      held.release();
+      await worker.ended;
+      freeze(scene);
+    }
+    expect((await planned.fleet('run')).out).toContain('not applied: the freeze "release"');
+    expect(planned.bench.wire.writes()).toEqual([]);
+    expect((await begun.fleet('run')).out).toMatch(/[12] changes? applied/);
+    expect(begun.bench.wire.writes()).toHaveLength(3);
+    // What comes later is not a part of it.
+    begun.push({ 'one/manifests.yaml': documentsText([workspace('one-app', { description: 'later' })]) });
+    expect((await begun.fleet('run', '--all')).out).toContain('not applied: the freeze "release"');
+  });
+
+  it('is recorded when the database comes back, and its approvals with it', async () => {
+    const scene = await openMerged();
+    const held = holding({ method: 'PATCH', path: /./ });
+    scene.bench.wire.add(held.rule);
+    const worker = scene.work();
+    await held.reached;
+    server().halt();
+    held.release();
+    await sleep(5000);
+    server().start();
+    await worker.says(/1 change applied/);
+    worker.kill('SIGTERM');
+    await worker.ended;
+    expect(scene.sql('select outcome from trueup_fleet.applies')).toBe('applied');
   });
 });

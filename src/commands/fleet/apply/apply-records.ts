@@ -3,7 +3,12 @@
  * lease, and a later attempt begins only when the lease is over and the row is closed. All in times of the database.
  */
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
-import type { StackId } from '../stack-id.ts';
+
+/** As the schedule names it. */
+interface StackId {
+  readonly repository: string;
+  readonly path: string;
+}
 
 /** How an apply ended that wrote, or that may have written. */
 type Outcome = 'applied' | 'partial' | 'failed' | 'interrupted' | 'lost';
@@ -42,15 +47,18 @@ export async function beginApply(
   );
   if (stacks[0]?.attempt !== attempt) return { is: 'replaced' };
   const { rows: open } = await client.query(
-    `select id, leased_until > trueup_fleet.now() as leased from trueup_fleet.applies
+    `select id::text, attempt::text, leased_until > trueup_fleet.now() as leased from trueup_fleet.applies
      where repository = $1 and path = $2 and ended is null for update`,
     [repository, path],
   );
+  // A connection that broke at the end of the transaction does not say that it ended well.
+  if (open[0]?.attempt === attempt) return { is: 'begun', id: open[0].id };
   if (open[0]?.leased === true) return { is: 'leased' };
   if (open[0] !== undefined) await closeLost(client, { repository, path });
   const { rows } = await client.query(
-    `insert into trueup_fleet.applies (repository, path, attempt, commit, started, leased_until)
-     values ($1, $2, $3::bigint, $4, trueup_fleet.now(), trueup_fleet.now() + make_interval(secs => ${leaseSeconds}))
+    `insert into trueup_fleet.applies (repository, path, attempt, commit, tree, started, leased_until)
+     select $1, $2, $3::bigint, $4, started_tree, trueup_fleet.now(), trueup_fleet.now() + make_interval(secs => ${leaseSeconds})
+     from trueup_fleet.stacks where repository = $1 and path = $2
      returning id::text`,
     [repository, path, attempt, commit],
   );
@@ -73,7 +81,9 @@ export async function databaseId(client: PostgresClient): Promise<string> {
      on conflict do nothing`,
   );
   const { rows } = await client.query(
-    `select encode(content, 'hex') as id from trueup_fleet.keys where name = 'database'`,
+    // A restored copy has the same key, but is another database.
+    `select encode(content, 'hex') || '-' || (select oid from pg_database where datname = current_database()) as id
+     from trueup_fleet.keys where name = 'database'`,
   );
   return String(rows[0]?.id);
 }
@@ -122,16 +132,20 @@ export async function dropApply(client: PostgresClient, id: string): Promise<boo
   return rows.length > 0;
 }
 
-/** Whether the last apply of this commit was cut short: what it began may end during a freeze. */
-export async function wasCutShort(
-  client: PostgresClient,
-  { repository, path }: StackId,
-  commit: string,
-): Promise<boolean> {
+/** Notes that an approved plan begins to be written. */
+export async function noteBegun(client: PostgresClient, id: string): Promise<void> {
+  await client.query('update trueup_fleet.applies set begun = true where id = $1::bigint and ended is null', [
+    id,
+  ]);
+}
+
+/** Whether an apply of the same files began to write and was cut short: it may end during a freeze. */
+export async function wasCutShort(client: PostgresClient, { repository, path }: StackId): Promise<boolean> {
   const { rows } = await client.query(
-    `select commit = $3 and coalesce(outcome, 'lost') in ('lost', 'interrupted') as cut from trueup_fleet.applies
+    `select begun and applies.tree = stacks.started_tree and coalesce(outcome, 'lost') in ('lost', 'interrupted') as cut
+     from trueup_fleet.applies join trueup_fleet.stacks using (repository, path)
      where repository = $1 and path = $2 order by id desc limit 1`,
-    [repository, path, commit],
+    [repository, path],
   );
   return rows[0]?.cut === true;
 }
@@ -181,6 +195,11 @@ export async function noteWait(
 /** Nothing is left to apply. */
 export async function endWait(client: PostgresClient, { repository, path }: StackId): Promise<void> {
   await closeLost(client, { repository, path });
+  // What comes later is not the rest of an apply that was cut short.
+  await client.query(
+    'update trueup_fleet.applies set begun = false where repository = $1 and path = $2 and begun and ended is not null',
+    [repository, path],
+  );
   await client.query('delete from trueup_fleet.waiting_applies where repository = $1 and path = $2', [
     repository,
     path,
@@ -205,7 +224,7 @@ export async function isBackingOff(
 export async function readReleased(client: PostgresClient): Promise<StackId[]> {
   const { rows } = await client.query(
     `select repository, path from trueup_fleet.waiting_applies
-     where until <= trueup_fleet.now() order by since, repository, path`,
+     where because = 'freeze' and until <= trueup_fleet.now() order by since, repository, path`,
   );
   return rows.map(({ repository, path }) => ({ repository, path }));
 }

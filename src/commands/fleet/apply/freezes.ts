@@ -11,7 +11,8 @@ export const freezeSchema = Type.Object(
   {
     name: text('Name of the freeze, as pages and messages show it', 'weekend'),
     schedule: Type.String({
-      pattern: '^\\S+( +\\S+){4}$',
+      // `H` is a random time.
+      pattern: '^(?!(.* )?H)\\S+( +\\S+){4}$',
       patternErrorMessage: 'a cron expression with five fields, such as 0 18 * * 5',
       description: 'When it begins: minute, hour, day of the month, month and day of the week',
       examples: ['0 18 * * 5'],
@@ -123,7 +124,8 @@ export function activeFreeze(
   });
   const last = active.toSorted((one, other) => other.until - one.until)[0];
   if (last === undefined) return undefined;
-  const except = last.except.filter((person) => active.every((one) => one.except.includes(person)));
+  const excepts = active.map(({ except }) => new Set(except.map((person) => person.toLowerCase())));
+  const except = last.except.filter((person) => excepts.every((some) => some.has(person.toLowerCase())));
   return { name: last.name, until: last.until, except };
 }
 
@@ -133,17 +135,18 @@ const mostWindows = 100;
 /** @returns milliseconds since 1970; undefined when it is not active */
 function endOf(freeze: Freeze, now: number): number | undefined {
   // `prev` finds what is before a time, and a freeze is active from its first moment on.
-  const begun = expressionAt(freeze, now + 1);
-  if (!begun.hasPrev()) return undefined;
-  let until = begun.prev().getTime() + freeze.duration;
-  if (until <= now) return undefined;
-  const later = expressionAt(freeze, now);
+  const before = expressionAt(freeze, now + 1);
+  if (!before.hasPrev()) return undefined;
+  const begun = before.prev().getTime();
+  // `prev` leaves out a time that daylight saving skips, and `next` takes the first moment after it.
+  const later = expressionAt(freeze, begun);
+  let until = begun + freeze.duration;
   for (let windows = 1; windows < mostWindows && later.hasNext(); windows += 1) {
     const next = later.next().getTime();
-    if (next > until) break;
+    if (next > now && (until <= now || next > until)) break;
     until = next + freeze.duration;
   }
-  return until;
+  return until <= now ? undefined : until;
 }
 
 function expressionAt({ schedule, timeZone }: Pick<Freeze, 'schedule' | 'timeZone'>, time: number) {

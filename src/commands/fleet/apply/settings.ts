@@ -3,7 +3,7 @@ import picomatch from 'picomatch';
 import { type Static, Type } from 'typebox';
 import { closed, text } from '../../../manifest/schema/place-schemas.ts';
 import { quoted } from '../../../model/quoted.ts';
-import { codeHostApi, githubPlace, gitlabPlace, repositoryIn } from '../places.ts';
+import { codeHostApi, githubPlace, gitlabPlace, hostIn, repositoryIn } from './places.ts';
 
 /** The worker's own variables hold the address of its database and its logins. */
 export const grantedVariable = {
@@ -114,8 +114,23 @@ interface Mistake {
   readonly message: string;
 }
 
+/** @returns undefined when there is none */
+function placeMistake(
+  { url, apply }: NamedRepository,
+  api: NonNullable<ReturnType<typeof codeHostApi>>,
+): string | undefined {
+  const host = hostIn(url);
+  const isOther = host !== undefined && host !== `${api.is}.com`;
+  if ((apply?.github ?? apply?.gitlab)?.url === undefined && isOther)
+    return `the repository is at ${quoted(host)}: add "url", the address of the API there`;
+  const member = api.is === 'github' ? 'repository' : 'project';
+  return (api.repository ?? repositoryIn(url)) === undefined
+    ? `the address of the repository does not say where its pull requests are: add ${quoted(member)}`
+    : undefined;
+}
+
 export function applyMistakes(repositories: readonly NamedRepository[]): Mistake[] {
-  return repositories.flatMap(({ url, apply }, index) => {
+  return repositories.flatMap(({ name, url, apply }, index) => {
     if (apply === undefined) return [];
     const wrong = (message: string): Mistake[] => [{ index, message }];
     if (apply.github !== undefined && apply.gitlab !== undefined)
@@ -127,10 +142,8 @@ export function applyMistakes(repositories: readonly NamedRepository[]): Mistake
       return wrong(
         `the stacks of repository ${quoted(granting.name)} may use ${quoted(api.secret)}, so they could write comments that approve: use another variable`,
       );
-    if ((api.repository ?? repositoryIn(url)) === undefined)
-      return wrong(
-        `the address of the repository does not say where its pull requests are: add ${quoted(api.is === 'github' ? 'repository' : 'project')}`,
-      );
+    const message = placeMistake({ name, url, apply }, api);
+    if (message !== undefined) return wrong(message);
     return [];
   });
 }

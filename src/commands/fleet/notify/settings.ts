@@ -3,7 +3,14 @@ import { type Static, Type } from 'typebox';
 import { closed } from '../../../manifest/schema/place-schemas.ts';
 import { quoted } from '../../../model/quoted.ts';
 import { type NamedRepository, readableVariables } from '../apply/settings.ts';
-import { address, codeHostApi, githubPlace, gitlabPlace, repositoryIn, workerSecret } from '../places.ts';
+import {
+  address,
+  codeHostApi,
+  githubPlace,
+  gitlabPlace,
+  repositoryIn,
+  workerSecret,
+} from '../apply/places.ts';
 
 export const notificationSchema = Type.Object(
   {

@@ -1,6 +1,6 @@
 /** Schemas that several parts of `fleet.yaml` share: variables of the worker, addresses, and the code host of a repository. */
 import { Type } from 'typebox';
-import { closed, text } from '../../manifest/schema/place-schemas.ts';
+import { closed, text } from '../../../manifest/schema/place-schemas.ts';
 
 /** A variable that holds a secret of the worker. */
 export const workerSecret = (description: string, example = 'ISSUES_TOKEN') =>
@@ -96,4 +96,10 @@ export function codeHostApi({ github, gitlab }: CodeHostPlace) {
     repository: github?.repository ?? gitlab?.project,
     secret: given.token.env,
   };
+}
+
+/** The host of the address of a git repository; undefined for a path. */
+export function hostIn(url: string): string | undefined {
+  if (/^(?:https?|ssh):\/\//.test(url)) return URL.canParse(url) ? new URL(url).hostname : undefined;
+  return /^[\w.-]+@([\w.-]+):/.exec(url)?.[1];
 }

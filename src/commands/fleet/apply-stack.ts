@@ -1,15 +1,14 @@
 /** Applies one stack with `trueup ci apply`, in a process of its own: only what was approved, and never past a guard or a policy. */
-import { join } from 'node:path';
-import { memberOf } from '../../../model/json.ts';
-import { quoted } from '../../../model/quoted.ts';
-import { CommandStop } from '../../../run/command-stop.ts';
-import { exitCodes } from '../../../run/exit-codes.ts';
-import { type ApplyGrant, type ApplyMessage, fleetVariables } from '../../../run/fleet-process.ts';
-import type { CheckRates } from '../check-rates.ts';
-import { parsed, problemOf } from '../check-stack.ts';
-import { type EndedProcess, runForStack, type StackWork } from '../stack-process.ts';
-import type { ApplyEnd, Wait } from './apply-records.ts';
-import type { ApplySettings } from './settings.ts';
+import { memberOf } from '../../model/json.ts';
+import { quoted } from '../../model/quoted.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import { exitCodes } from '../../run/exit-codes.ts';
+import { type ApplyGrant, type ApplyMessage, fleetVariables } from '../../run/fleet-process.ts';
+import type { CheckRates } from './check-rates.ts';
+import { parsed, problemOf } from './check-stack.ts';
+import { type EndedProcess, runForStack, type StackWork } from './stack-process.ts';
+import type { ApplyEnd, Wait } from './apply/apply-records.ts';
+import type { ApplySettings } from './apply/settings.ts';
 
 /** With the check before it, less than a job may take (`queueSettings`). What is left then goes on with the next attempt. */
 const longestApply = '25m';
@@ -23,6 +22,8 @@ interface ApplyWork extends StackWork {
   readonly rates: CheckRates;
   /** Whether its attempt is still the newest one; undefined while the database does not answer. */
   mayWrite(): Promise<boolean | undefined>;
+  /** Notes that an approved plan is written from now on. */
+  begins(): Promise<void>;
 }
 
 /** What an apply ended with, or why nothing was written. */
@@ -35,6 +36,7 @@ export async function applyStack({
   grant,
   rates,
   mayWrite,
+  begins,
   ...work
 }: ApplyWork): Promise<ApplyResult> {
   const { codeHost } = settings;
@@ -42,6 +44,9 @@ export async function applyStack({
   const answer = async (message: ApplyMessage) => {
     if (message.do === 'may-write') return { id: message.id, mayWrite: await mayWrite() };
     people = message.by;
+    // What nobody approved yet leaves requests to others.
+    rates.purpose = 'apply';
+    await begins();
     return undefined;
   };
   const variables = [...settings.variables].map(([name, of]) => [name, grantedValue(of, work)] as const);
@@ -68,7 +73,7 @@ function grantedValue(name: string, { env }: StackWork): string {
   return value;
 }
 
-function argumentsOf({ repository, checkout, path }: StackWork, { codeHost }: ApplySettings): string[] {
+function argumentsOf({ repository, path }: StackWork, { codeHost }: ApplySettings): string[] {
   const place =
     codeHost === undefined
       ? []
@@ -78,8 +83,9 @@ function argumentsOf({ repository, checkout, path }: StackWork, { codeHost }: Ap
           ...(codeHost.author === undefined ? [] : ['--author', codeHost.author]),
         ];
   return [
-    ...['ci', 'apply', join(checkout.directory, path), '--format', 'json', '--timeout', longestApply],
-    ...['--branch', repository.ref, ...place],
+    ...['ci', 'apply', '--format', 'json', '--timeout', longestApply],
+    // Messages and comments repeat the path, and no other process has this checkout.
+    ...['--branch', repository.ref, ...place, '--', path],
   ];
 }
 

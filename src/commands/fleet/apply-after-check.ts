@@ -1,14 +1,17 @@
 /** What a worker does after a check that found something to apply: it applies, or records why it does not. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
-import { messageOf } from '../../../model/error-message.ts';
-import type { FoundCheck } from '../check-records.ts';
-import { CheckRates } from '../check-rates.ts';
-import type { Checkout } from '../checkouts.ts';
-import type { Fleet } from '../fleet-file.ts';
-import { databaseTime, makeStackDue } from '../schedule.ts';
-import type { StackId } from '../stack-id.ts';
-import type { StackWork } from '../stack-process.ts';
+import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+import { messageOf } from '../../model/error-message.ts';
+import { LedgerError } from '../../model/ledger.ts';
+import { quoted } from '../../model/quoted.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import type { FoundCheck } from './check-records.ts';
+import { CheckRates } from './check-rates.ts';
+import type { Checkout } from './checkouts.ts';
+import type { Fleet } from './fleet-file.ts';
+import { databaseTime, makeStackDue } from './schedule.ts';
+import type { StackId } from './stack-id.ts';
+import type { StackWork } from './stack-process.ts';
 import {
   type ApplyEnd,
   beginApply,
@@ -17,14 +20,15 @@ import {
   endApply,
   endWait,
   isBackingOff,
+  noteBegun,
   noteWait,
   renewLease,
   type Wait,
   wasCutShort,
-} from './apply-records.ts';
-import { type ActiveFreeze, activeFreeze } from './freezes.ts';
-import { applyStack, type ApplyResult } from './run-apply.ts';
-import type { ApplySettings } from './settings.ts';
+} from './apply/apply-records.ts';
+import { type ActiveFreeze, activeFreeze } from './apply/freezes.ts';
+import { applyStack, type ApplyResult } from './apply-stack.ts';
+import type { ApplySettings } from './apply/settings.ts';
 
 interface Database {
   run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
@@ -40,13 +44,20 @@ export interface ApplyContext extends Omit<StackWork, 'checkout' | 'path'> {
   readonly claim: AbortSignal;
   /** the newest commit of the branch */
   newestCommit(): Promise<string>;
-  /** Reads the repository at its newest commit. */
-  readRepository(): Promise<unknown>;
+  /** Whether the files of the stack are the same at both commits. */
+  hasSameFiles(one: string, other: string): Promise<boolean>;
+  /** Reads the repository at its newest commit. @returns why repositories could not be read, by their names */
+  readRepository(): Promise<ReadonlyMap<string, string>>;
   /** Calls the work with a checkout that nothing else uses. */
   withCheckout<T>(commit: string, work: (checkout: Checkout) => Promise<T>): Promise<T>;
   /** without the secrets that the worker knows */
   readonly clean: <T extends object>(value: T) => T;
 }
+
+/** With the end of the freeze that it waits for. */
+type Result =
+  | Exclude<ApplyResult, { readonly is: 'waits' }>
+  | { readonly is: 'waits'; readonly wait: Omit<Wait, 'commit'> };
 
 /** What became of the apply, for the output of the worker. */
 export type Applied =
@@ -71,42 +82,54 @@ export async function applyAfterCheck(
     return undefined;
   }
   if (await database.run((client) => isBackingOff(client, stack, commit))) return undefined;
-  const freeze = await findFreeze(stack, commit, context);
+  const freeze = await findFreeze(stack, context);
   if (freeze !== undefined && freeze.except.length === 0)
     return await waitFor(stack, { ...frozen(freeze), commit }, context);
-  const newest = await context.newestCommit().catch((error: unknown) => ({ problem: messageOf(error) }));
-  if (typeof newest !== 'string')
-    return await waitFor(stack, { for: 'retry', reason: newest.problem, commit }, context);
-  // What a newer commit takes back must not be applied: that one is checked first.
-  if (newest !== commit) {
-    await context.readRepository();
+  const newest = await findNewest(commit, stack, context).catch((error: unknown) => ({
+    problem: context.clean({ message: messageOf(error) }).message,
+  }));
+  if (newest === undefined) {
     await database.run((client) => makeStackDue(client, stack));
     return undefined;
   }
-  const id = await begin(stack, commit, context);
+  if (typeof newest !== 'string')
+    return await waitFor(stack, { for: 'retry', reason: newest.problem, commit }, context);
+  const id = await begin(stack, newest, context);
   if (id === undefined) return undefined;
-  const result = await runApply(stack, { id, commit, freeze, settings }, context);
-  return await record(stack, result, { id, commit, freeze }, context);
+  const result = await runApply(stack, { id, commit: newest, settings }, context);
+  return await recordAgain(stack, result, { id, commit: newest }, context);
+}
+
+/**
+ * What a newer commit takes back must not be applied.
+ * @returns the newest commit, if it has the files that were checked; undefined when it has others, which are checked first
+ * @throws LedgerError when it cannot be read
+ */
+async function findNewest(
+  commit: string,
+  { repository }: StackId,
+  context: ApplyContext,
+): Promise<string | undefined> {
+  const newest = await context.newestCommit();
+  if (newest === commit || (await context.hasSameFiles(commit, newest))) return newest;
+  const problem = (await context.readRepository()).get(repository);
+  if (problem !== undefined) throw new LedgerError(problem);
+  return undefined;
 }
 
 async function findFreeze(
   stack: StackId,
-  commit: string,
-  { database, fleet }: ApplyContext,
+  { database, fleet }: Pick<ApplyContext, 'database' | 'fleet'>,
 ): Promise<ActiveFreeze | undefined> {
   const now = await database.run(databaseTime);
   const freeze = activeFreeze(fleet.freezes, `${stack.repository}/${stack.path}`, now.getTime());
-  if (freeze === undefined || (await database.run((client) => wasCutShort(client, stack, commit))))
-    return undefined;
+  if (freeze === undefined || (await database.run((client) => wasCutShort(client, stack)))) return undefined;
   return freeze;
 }
 
 function frozen({ name, until }: ActiveFreeze): Omit<Wait, 'commit'> {
-  return {
-    for: 'freeze',
-    reason: `the freeze "${name}" lasts until ${new Date(until).toISOString()}`,
-    until,
-  };
+  const reason = `the freeze ${quoted(name)} lasts until ${new Date(until).toISOString()}`;
+  return { for: 'freeze', reason, until };
 }
 
 async function waitFor(stack: StackId, wait: Wait, { database }: ApplyContext): Promise<Applied> {
@@ -136,31 +159,38 @@ async function begin(
 interface Running {
   readonly id: string;
   readonly commit: string;
-  readonly freeze: ActiveFreeze | undefined;
 }
 
 async function runApply(
-  { repository: name, path }: StackId,
-  { id, commit, freeze, settings }: Running & { readonly settings: ApplySettings },
+  stack: StackId,
+  { id, commit, settings }: Running & { readonly settings: ApplySettings },
   context: ApplyContext,
-): Promise<ApplyResult> {
+): Promise<Result> {
+  const { repository: name, path } = stack;
   const { database, fleet, attempt, claim, clean } = context;
   const run = {
     id: `fleet:${await database.run(databaseId)}/${name}/${path}`,
     attempt: Number(attempt),
     who: `fleet ${fleet.name}`,
   };
-  const rates = new CheckRates(database, 'apply');
+  const rates = new CheckRates(database, 'plan');
   const mayWrite = async () => {
     if (claim.aborted) return false;
     return await database.run((client) => renewLease(client, id)).catch(() => undefined);
   };
+  const begins = () => database.run((client) => noteBegun(client, id)).catch(() => {});
   try {
-    return clean(
-      await context.withCheckout(commit, (checkout) =>
-        applyStack({ ...context, checkout, path, settings, grant: { run, freeze }, rates, mayWrite }),
-      ),
-    );
+    return await context.withCheckout(commit, async (checkout): Promise<Result> => {
+      // It may have begun meanwhile.
+      const found = await findFreeze(stack, context);
+      if (found !== undefined && found.except.length === 0) return { is: 'waits', wait: frozen(found) };
+      const freeze = found && { ...found, end: new Date(found.until).toISOString() };
+      const about = { checkout, path, settings, rates, mayWrite, begins };
+      const result = clean(await applyStack({ ...context, ...about, grant: { run, freeze } }));
+      return result.is === 'waits' && result.wait.for === 'freeze'
+        ? { is: 'waits', wait: { ...result.wait, until: found?.until } }
+        : result;
+    });
   } catch (error) {
     const reason = clean({ message: messageOf(error) }).message;
     return { is: 'ended', end: { outcome: 'failed', reason, people: [] } };
@@ -169,9 +199,31 @@ async function runApply(
   }
 }
 
+/** What it wrote is in the ledger, so nothing is lost if it is recorded later. */
+async function recordAgain(
+  stack: StackId,
+  result: Result,
+  running: Running,
+  context: ApplyContext,
+): Promise<Applied | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await record(stack, result, running, context);
+    } catch (error) {
+      const most = context.signal.aborted ? triesAtEnd : mostTries;
+      if (!(error instanceof CommandStop) || tries >= most) throw error;
+      await sleep(1000);
+    }
+  }
+}
+
+/** With a second between them: a database may be away for some minutes, but a worker that ends has no time for that. */
+const mostTries = 300;
+const triesAtEnd = 5;
+
 async function record(
   stack: StackId,
-  result: ApplyResult,
+  result: Result,
   running: Running,
   { database }: ApplyContext,
 ): Promise<Applied | undefined> {
@@ -182,30 +234,17 @@ async function record(
   );
 }
 
-/** Seconds until a stack whose lock is held by another run is checked again. */
-const lockPause = 60;
-
 async function recordWait(
   client: PostgresClient,
   stack: StackId,
-  refused: Omit<Wait, 'commit' | 'until'>,
-  { id, commit, freeze }: Running,
+  refused: Omit<Wait, 'commit'>,
+  { id, commit }: Running,
 ): Promise<Applied | undefined> {
   if (!(await dropApply(client, id))) return undefined;
-  const locked = async () => (await databaseTime(client)).getTime() + lockPause * 1000;
-  const untils = {
-    freeze: async () => freeze?.until,
-    lock: locked,
-    approval: noTime,
-    guard: noTime,
-    retry: noTime,
-  };
-  const wait = { ...refused, commit, until: await untils[refused.for]() };
+  const wait = { ...refused, commit };
   await noteWait(client, stack, wait);
   return { is: 'waits', wait };
 }
-
-const noTime = async () => undefined;
 
 async function recordEnd(
   client: PostgresClient,
@@ -213,7 +252,7 @@ async function recordEnd(
   end: ApplyEnd,
   { id, commit }: Running,
 ): Promise<Applied | undefined> {
-  const { outcome, reason = outcome, changes = 0 } = end;
+  const { outcome, reason = outcome, changes } = end;
   // Something is left that nobody can do now, as a delete of a locked workspace: each check would find that again.
   if (outcome === 'applied' && changes === 0) {
     await dropApply(client, id);
