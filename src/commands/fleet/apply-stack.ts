@@ -102,7 +102,7 @@ function resultOf(
     case exitCodes.done:
       return { is: 'ended', end: { ...about, outcome: 'applied', reason: undefined, code: undefined } };
     case exitCodes.partial:
-      return { is: 'ended', end: { ...about, outcome: 'partial' } };
+      return { is: 'ended', end: { ...about, outcome: isStopped ? 'interrupted' : 'partial' } };
     case exitCodes.blocked:
       return { is: 'waits', wait: { for: 'guard', reason } };
     case exitCodes.locked:

@@ -142,7 +142,7 @@ export async function noteBegun(client: PostgresClient, id: string): Promise<voi
 /** Whether an apply of the same files began to write and was cut short: it may end during a freeze. */
 export async function wasCutShort(client: PostgresClient, { repository, path }: StackId): Promise<boolean> {
   const { rows } = await client.query(
-    `select begun and applies.tree = stacks.started_tree and coalesce(outcome, 'lost') in ('lost', 'interrupted') as cut
+    `select begun and applies.tree = stacks.started_tree and coalesce(outcome, 'lost') in ('lost', 'interrupted', 'partial') as cut
      from trueup_fleet.applies join trueup_fleet.stacks using (repository, path)
      where repository = $1 and path = $2 order by id desc limit 1`,
     [repository, path],
