@@ -119,11 +119,12 @@ async function findNewest(
 
 async function findFreeze(
   stack: StackId,
-  { database, fleet }: Pick<ApplyContext, 'database' | 'fleet'>,
+  { database, fleet, attempt }: Pick<ApplyContext, 'attempt' | 'database' | 'fleet'>,
 ): Promise<ActiveFreeze | undefined> {
   const now = await database.run(databaseTime);
   const freeze = activeFreeze(fleet.freezes, `${stack.repository}/${stack.path}`, now.getTime());
-  if (freeze === undefined || (await database.run((client) => wasCutShort(client, stack)))) return undefined;
+  if (freeze === undefined || (await database.run((client) => wasCutShort(client, stack, attempt))))
+    return undefined;
   return freeze;
 }
 

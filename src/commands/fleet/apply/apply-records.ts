@@ -139,13 +139,20 @@ export async function noteBegun(client: PostgresClient, id: string): Promise<voi
   ]);
 }
 
-/** Whether an apply of the same files began to write and was cut short: it may end during a freeze. */
-export async function wasCutShort(client: PostgresClient, { repository, path }: StackId): Promise<boolean> {
+/**
+ * Whether an apply of the same files began to write and was cut short: it may end during a freeze.
+ * @param attempt the one that asks, which does not count
+ */
+export async function wasCutShort(
+  client: PostgresClient,
+  { repository, path }: StackId,
+  attempt: string,
+): Promise<boolean> {
   const { rows } = await client.query(
     `select begun and applies.tree = stacks.started_tree and coalesce(outcome, 'lost') in ('lost', 'interrupted', 'partial') as cut
      from trueup_fleet.applies join trueup_fleet.stacks using (repository, path)
-     where repository = $1 and path = $2 order by id desc limit 1`,
-    [repository, path],
+     where repository = $1 and path = $2 and applies.attempt <> $3::bigint order by id desc limit 1`,
+    [repository, path, attempt],
   );
   return rows[0]?.cut === true;
 }
