@@ -109,7 +109,7 @@ function describe(stack: StackStatus, now: number, { drift, wait }: Recorded): s
   const waiting =
     wait === undefined
       ? ''
-      : `; apply ${waitingWords(wait.for)} since ${ago(now - wait.since)}: ${printable(wait.reason)}`;
+      : `; apply ${waitingWords(wait.for)} (for ${ago(now - wait.since)}): ${printable(wait.reason)}`;
   return `${isStale ? 'stale: ' : ''}${seen}${isRunning ? ' (a check runs)' : ''}${failed}${waiting}`;
 }
 

@@ -105,10 +105,10 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     const { get, client } = await openSeeded();
     const frozen = await get(await stackOf(client, waitsFor('freeze')));
     expect(frozen.text).toMatch(
-      /The apply waits for the end of a freeze since 2 d, until <time[^>]*>2026-01-05 06:00 UTC<\/time>: the freeze &quot;weekend&quot;/,
+      /The apply waits for the end of a freeze \(for 2 d\), until <time[^>]*>2026-01-05 06:00 UTC<\/time>: the freeze &quot;weekend&quot;/,
     );
     const open = await get(await stackOf(client, waitsFor('approval')));
-    expect(open.text).toContain('The apply waits for an approval since 2 d: the plan is not approved');
+    expect(open.text).toContain('The apply waits for an approval (for 2 d): the plan is not approved');
     const calm = 'not exists (select from trueup_fleet.waiting_applies as wait where wait.path = stack.path)';
     expect((await get(await stackOf(client, calm))).text).not.toContain('The apply waits');
   });

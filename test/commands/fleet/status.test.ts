@@ -54,7 +54,7 @@ describe.skipIf(bin === undefined)('fleet status', () => {
     expect(out).toMatch(/^6 stacks: .* 6 in sync; 5 applies wait$/m);
     for (const { because, said } of waits)
       expect(out).toContain(
-        `infra/${because}/trueup.yaml${' '.repeat('approval'.length - because.length)}  no drift, 1 pending, checked 10 min ago; apply ${said} since 3 h: because of ${because}\n`,
+        `infra/${because}/trueup.yaml${' '.repeat('approval'.length - because.length)}  no drift, 1 pending, checked 10 min ago; apply ${said} (for 3 h): because of ${because}\n`,
       );
     expect(out).toMatch(/infra\/calm\/trueup\.yaml +no drift, 1 pending, checked 10 min ago\n/);
     // Nothing is applied to a stack that left its repository.
@@ -91,7 +91,7 @@ describe.skipIf(bin === undefined)('fleet status', () => {
   it('prints a reason on one line, without characters that could move the cursor', async () => {
     const { fleet } = await openWaiting([{ because: 'retry', reason: 'one\\ntwo \\u001b[2Jthree\\u202e' }]);
     const { out } = await fleet('status');
-    expect(out).toContain(String.raw`since 3 h: one\ntwo \u001b[2Jthree\u202e`);
+    expect(out).toContain(String.raw`(for 3 h): one\ntwo \u001b[2Jthree\u202e`);
     for (const raw of ['\u001b', '\u202e']) expect(out).not.toContain(raw);
   });
 });

@@ -37,7 +37,7 @@ export function waitBanner(stack: Row, now: number): Html | undefined {
   const tone = waitsFor === 'retry' || waitsFor === 'guard' ? 'warning' : '';
   const ends = until !== undefined && until > now && html`, until ${clockText(until)}`;
   const seconds = (now - (timeOf(stack['waits_since']) ?? now)) / 1000;
-  return html`<p class="banner ${tone}">The apply ${waitingWords(waitsFor)} since ${durationText(seconds)}${ends}: ${clip(String(stack['waits_reason']), 2000)}</p>`;
+  return html`<p class="banner ${tone}">The apply ${waitingWords(waitsFor)} (for ${durationText(seconds)})${ends}: ${clip(String(stack['waits_reason']), 2000)}</p>`;
 }
 
 /** @param stacks whose apply waits, in the order in which they are released */

@@ -43,7 +43,7 @@ export async function stackPage(
     title: stackName(repository, path),
     head: headOf(stack, now),
     body: html`${driftSection(stack, now)}
-${commandSection(path, addressOf(repository), textOf(stack['last_commit']))}
+${commandSection(stack, addressOf(repository))}
 ${await appliesSection(reading, repository, path)}
 <section><h2>Checks of the last 30 days</h2>
 ${
@@ -162,14 +162,19 @@ function fieldText({ path, before, after, shape }: Field): Html {
   return html`<span class="field"><code>${path}</code> ${before === undefined ? html`<span class="muted">nothing</span>` : html`<del><code>${shown(before)}</code></del>`} → ${after === undefined ? html`<span class="muted">nothing</span>` : html`<ins><code>${shown(after)}</code></ins>`}</span>`;
 }
 
-function commandSection(path: string, address: string | undefined, commit: string | undefined): Html {
-  const argument = shellWord(stackArgument(path));
+function commandSection(stack: Row, address: string | undefined): Html {
+  const argument = shellWord(stackArgument(String(stack['path'])));
+  const commit = textOf(stack['last_commit']);
+  const hasDrift = Number(stack['drifted'] ?? 0) > 0;
   const about = address === undefined ? '' : ` of ${address}`;
   return html`<section><h2>Commands</h2>
 <p class="muted">In a checkout${about}${commit !== undefined && html`, checked at commit <code>${commit.slice(0, 12)}</code>`}. This page changes nothing.</p>
-<h3>See what an apply would change, which takes the drift back</h3>${commandLine(`trueup plan ${argument}`)}
-<h3>Take the drift back</h3>${commandLine(`trueup apply ${argument}`)}
-<h3>Keep the drift: write what is live into the manifests</h3>${commandLine(`trueup accept ${argument}`)}
+<h3>See what an apply would change${hasDrift && html`, which takes the drift back`}</h3>${commandLine(`trueup plan ${argument}`)}
+${
+  hasDrift &&
+  html`<h3>Take the drift back</h3>${commandLine(`trueup apply ${argument}`)}
+<h3>Keep the drift: write what is live into the manifests</h3>${commandLine(`trueup accept ${argument}`)}`
+}
 </section>`;
 }
 
