@@ -37,7 +37,7 @@ import { type OpenedSources, openSources, type SourceFlags } from './approval-so
 import type { MergedBranch } from './count-approvals.ts';
 import { type ApprovalAnswer, findApproval, needsNone } from './find-approval.ts';
 import { findNewPlaces, unapprovedPlaces } from './approved-places.ts';
-import { describeNewPlaces, describeRefusal, notApproved } from './refusal.ts';
+import { describeNewPlaces, describeRefusal, notApproved, stepAfterApproval } from './refusal.ts';
 import { offeredPlan, recordPlan } from './run-plan.ts';
 import { type ApplyScope, loosenedBy, settleStack } from './settle-stack.ts';
 import { differenceNames, outcomeOf, tellPull } from './tell-pull.ts';
@@ -152,7 +152,7 @@ async function refuseNewPlaces(
     const left = await unapprovedPlaces(places, { stack, scope, ledger, sources, host, argument: path });
     if (left.names.length === 0) return;
     const { environment } = options;
-    const about = { rules, environment, missing: sources.missing, isFirst };
+    const about = { rules, environment, missing: sources.missing, isFirst, again: stepAfterApproval(host) };
     const refusal = describeNewPlaces({ ...left, names: places.names }, about);
     throw notApproved(`nothing was written, and no token was sent: ${refusal.why}`, refusal);
   } finally {
@@ -230,7 +230,7 @@ async function refuse(
   const { environment, author, remote } = options;
   const { opened, missing } = sources;
   const { rules, head } = scope;
-  const about = { plan, rules, head, stack, remote, environment, missing };
+  const about = { plan, rules, head, stack, remote, environment, missing, again: stepAfterApproval(host) };
   const refusal = describeRefusal(answer, about);
   printPlan(terminal, plan, { stack, next: [] });
   const difference = answer.is === 'not-approved' ? answer.difference : undefined;

@@ -11,6 +11,7 @@ import { deniedStep } from '../../report/view/plan-summary.ts';
 import { firstFew, printable, shellWord } from '../../report/view/printable.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
+import type { CliHost } from '../../run/host.ts';
 import type { UnapprovedPlaces } from './approved-places.ts';
 import { acceptedMethods, admitsLabels, type ApprovalAnswer, needsNone } from './find-approval.ts';
 
@@ -29,6 +30,13 @@ interface RefusalContext {
   readonly missing: string | undefined;
   /** the commit that is applied */
   readonly head: string;
+  /** what applies the plan once it is approved: a clause that begins with `then` */
+  readonly again: string;
+}
+
+/** What applies a plan after its approval. */
+export function stepAfterApproval({ fleet }: Pick<CliHost, 'fleet'>): string {
+  return fleet === undefined ? 'then run this job again' : 'then the fleet applies it after its next check';
 }
 
 interface Refusal {
@@ -41,17 +49,17 @@ interface Refusal {
 }
 
 export function describeRefusal(answer: Refused, context: RefusalContext): Refusal {
-  const { plan, missing, head: commit } = context;
+  const { plan, missing, again, head: commit } = context;
   const notCounted = [...refusedTexts(answer.refused), ...answer.labels, ...missingText(context)];
   if (answer.is === 'not-approved')
     return {
       why: `the plan ${quoted(plan.digest)} of stack ${quoted(plan.stack)} is not approved: ${answer.reasons.join('; ')}`,
       notCounted,
       ways: waysToApprove(context, {
-        signature: `sign it in an up-to-date clone of the protected branch: ${approveCommand({ ...context, commit })}; then run this job again`,
+        signature: `sign it in an up-to-date clone of the protected branch: ${approveCommand({ ...context, commit })}; ${again}`,
         review:
           answer.difference === undefined
-            ? `let another person approve the pull request in a review, if its comment shows this plan, and run this job again; otherwise ${newPull}`
+            ? `let another person approve the pull request in a review, if its comment shows this plan; ${again}. Otherwise ${newPull}`
             : newPull,
       }),
     };
@@ -69,12 +77,12 @@ export function describeRefusal(answer: Refused, context: RefusalContext): Refus
     ways: [
       ...(missing === undefined && admitsLabels(context.rules)
         ? [
-            `let ${otherPerson(context.rules)} read ${which}, and set ${labelsOf(guards)} on the pull request whose comment shows this plan (remove a label that is set already first); then run this job again`,
+            `let ${otherPerson(context.rules)} read ${which}, and set ${labelsOf(guards)} on the pull request whose comment shows this plan (remove a label that is set already first); ${again}`,
           ]
         : []),
       ...(acceptedMethods(context.rules).includes('signature') && hasSigners(context.rules)
         ? [
-            `sign the plan in an up-to-date clone of the protected branch, with ${which} acknowledged: ${approveCommand({ ...context, commit })}; then run this job again`,
+            `sign the plan in an up-to-date clone of the protected branch, with ${which} acknowledged: ${approveCommand({ ...context, commit })}; ${again}`,
           ]
         : []),
     ],
@@ -95,7 +103,7 @@ export function describeNewPlaces(
   {
     isFirst,
     ...context
-  }: Pick<RefusalContext, 'rules' | 'environment' | 'missing'> & { readonly isFirst: boolean },
+  }: Pick<RefusalContext, 'again' | 'rules' | 'environment' | 'missing'> & { readonly isFirst: boolean },
 ): Refusal {
   const what = isFirst
     ? 'the stack was never applied, so where its secrets go needs an approval'
@@ -104,10 +112,8 @@ export function describeNewPlaces(
     why: `${what}, and no valid approval was found of a commit that has the same`,
     notCounted: [...refusedTexts(refused), ...unread, ...missingText(context)],
     ways: waysToApprove(context, {
-      signature:
-        'sign the plan of this commit: make it with "trueup plan --out plan.json" and a token that may only read, and pass it to "trueup approve"; then run this job again',
-      review:
-        'let another person approve the pull request that brought it, later than the comment with its plan; then run this job again. If it has no such comment, revert the change, and make it again in a new pull request',
+      signature: `sign the plan of this commit: make it with "trueup plan --out plan.json" and a token that may only read, and pass it to "trueup approve"; ${context.again}`,
+      review: `let another person approve the pull request that brought it, later than the comment with its plan; ${context.again}. If it has no such comment, revert the change, and make it again in a new pull request`,
     }),
   };
 }

@@ -87,13 +87,14 @@ export async function tellPull(
 interface OutcomeContext {
   readonly terminal: Pick<Terminal, 'pending'>;
   readonly run: Pick<RunIdentity, 'url'>;
+  readonly host: Pick<CliHost, 'fleet'>;
 }
 
 /** What became of an apply: a title, what was done, and what to do next, in sentences. */
 export function outcomeOf(
   code: ExitCode,
   { changes }: Pick<Plan, 'changes'>,
-  { context: { terminal, run }, head }: { readonly context: OutcomeContext; readonly head: string },
+  { context: { terminal, run, host }, head }: { readonly context: OutcomeContext; readonly head: string },
 ): readonly [title: string, lines: readonly string[], next: string] {
   const { outcomes, written = { done: 0, perhaps: 0 } } = terminal.pending;
   const counts = Object.entries(outcomes ?? {}).filter(([, count]) => count > 0);
@@ -117,12 +118,10 @@ export function outcomeOf(
       'All changes were carried out, and the job failed after them: read its log, and run it again.',
     ];
   const rest = 'it goes on with the rest of what was approved';
-  const next = `Run the job again once the cause is removed: ${rest}.`;
+  const again =
+    host.fleet === undefined ? 'Run the job again once the cause is removed' : 'The fleet tries again later';
+  const next = `${again}: ${rest}.`;
   if (written.done > 0) return ['Applied in part', about, next];
   if (written.perhaps === 0) return ['Not applied', about, next];
-  return [
-    'Result not known',
-    about,
-    `Run the job again once the cause is removed: it finds out which changes were made. Then ${rest}.`,
-  ];
+  return ['Result not known', about, `${again}: it finds out which changes were made. Then ${rest}.`];
 }

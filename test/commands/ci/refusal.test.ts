@@ -54,7 +54,12 @@ describe('The next steps of a plan with thousands of guards', () => {
       >[0],
       {
         ...{ plan: plan(0), rules: {}, stack: undefined, remote: 'origin' },
-        ...{ environment: undefined, missing: undefined, head: 'f'.repeat(40) },
+        ...{
+          environment: undefined,
+          missing: undefined,
+          again: 'then run this job again',
+          head: 'f'.repeat(40),
+        },
       },
     );
     expect(why).toContain('and 2990 more');

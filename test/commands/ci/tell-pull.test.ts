@@ -19,7 +19,7 @@ function told(code: ExitCode, outcomes: readonly Outcome[], isLeft?: boolean) {
   const [title, lines] = outcomeOf(
     code,
     { changes },
-    { context: { terminal: { pending }, run: {} }, head: 'c0' },
+    { context: { terminal: { pending }, run: {}, host: {} }, head: 'c0' },
   );
   return { title, line: lines[0] };
 }
