@@ -1,5 +1,5 @@
 /** Applies one stack with `trueup ci apply`, in a process of its own: only what was approved, and never past a guard or a policy. */
-import { memberOf } from '../../model/json.ts';
+import { type Json, memberOf } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
@@ -7,7 +7,7 @@ import { type ApplyGrant, type ApplyMessage, fleetVariables } from '../../run/fl
 import type { CheckRates } from './check-rates.ts';
 import { parsed, problemOf } from './check-stack.ts';
 import { type EndedProcess, runForStack, type StackWork } from './stack-process.ts';
-import type { ApplyEnd, Wait } from './apply/apply-records.ts';
+import type { ApplyEnd, OpenPlan, Wait } from './apply/apply-records.ts';
 import type { ApplySettings } from './apply/settings.ts';
 
 /** With the check before it, less than a job may take (`queueSettings`). What is left then goes on with the next attempt. */
@@ -98,22 +98,47 @@ function resultOf(
   const problem = problemOf(answer, errors);
   const reason = problem.message ?? `the apply ended with exit code ${code}`;
   const about = { reason, code: problem.code, people, ...changesIn(answer) };
+  const plan = openPlanIn(answer);
   switch (code) {
     case exitCodes.done:
       return { is: 'ended', end: { ...about, outcome: 'applied', reason: undefined, code: undefined } };
     case exitCodes.partial:
       return { is: 'ended', end: { ...about, outcome: isStopped ? 'interrupted' : 'partial' } };
     case exitCodes.blocked:
-      return { is: 'waits', wait: { for: 'guard', reason } };
+      return { is: 'waits', wait: { for: 'guard', reason, plan } };
     case exitCodes.locked:
       return { is: 'waits', wait: { for: 'lock', reason } };
     default:
       // Of what ended otherwise, as for want of memory, it is not known whether the next attempt ends better.
       if (isStopped) return { is: 'ended', end: { ...about, outcome: 'interrupted' } };
-      if (problem.code === 'not-approved') return { is: 'waits', wait: { for: 'approval', reason } };
-      if (problem.code === 'fleet-freeze') return { is: 'waits', wait: { for: 'freeze', reason } };
+      if (problem.code === 'not-approved') return { is: 'waits', wait: { for: 'approval', reason, plan } };
+      if (problem.code === 'fleet-freeze') return { is: 'waits', wait: { for: 'freeze', reason, plan } };
       return { is: 'ended', end: { ...about, outcome: 'failed' } };
   }
+}
+
+/** Of what a plan has, so much is kept for a page. */
+const [mostChanges, mostGuards, longestMessage] = [100, 20, 500];
+
+/** The plan that was refused, as `trueup plan --format json` prints it. */
+function openPlanIn(answer: ReturnType<typeof parsed>): OpenPlan | undefined {
+  const [digest, changes, guards] = ['digest', 'changes', 'guards'].map((name) => memberOf(answer, name));
+  if (typeof digest !== 'string' || !Array.isArray(changes) || !Array.isArray(guards)) return undefined;
+  const text = (value: Json, name: string) => String(memberOf(value, name) ?? '').slice(0, longestMessage);
+  return {
+    digest,
+    count: changes.length,
+    changes: changes
+      .slice(0, mostChanges)
+      .map((one: Json) => ({ action: text(one, 'action'), address: text(one, 'address') })),
+    guards: guards
+      .slice(0, mostGuards)
+      .map((one: Json) => ({
+        id: text(one, 'id'),
+        effect: text(one, 'effect'),
+        message: text(one, 'message'),
+      })),
+  };
 }
 
 /** How many changes were carried out. */

@@ -213,6 +213,7 @@ const migrations = [
      until timestamptz,
      failures integer not null default 0,
      next_try timestamptz,
+     plan json,
      primary key (repository, path)
    );`,
   // What access each stack gives, so that all are searched at once: `words` are all names in it, in lower case.

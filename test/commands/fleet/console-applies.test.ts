@@ -113,6 +113,27 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect((await get(await stackOf(client, calm))).text).not.toContain('The apply waits');
   });
 
+  it('shows the open plan of a stack, with its guards', async () => {
+    const { get, client } = await openSeeded();
+    const page = await stackOf(client, waitsFor('guard'));
+    expect((await get(page)).text).not.toContain('Open plan');
+    const plan = {
+      ...{ digest: '0123456789abcdef0123456789abcdef', count: 3 },
+      changes: [{ action: 'delete', address: 'Workspace/acme/<b>pay</b>' }],
+      guards: [{ id: 'deletes', effect: 'blocks', message: '2 deletes are more than "0"' }],
+    };
+    await client.query(`update trueup_fleet.waiting_applies set plan = $1::json where because = 'guard'`, [
+      plan,
+    ]);
+    const { text } = await get(page);
+    expect(text).toContain('0123456789abcdef0123456789abcdef');
+    expect(text).toContain('<code>deletes</code> blocks: 2 deletes are more than &quot;0&quot;');
+    expect(rowsIn(text, 'Changes of the open plan')).toEqual([
+      ['delete', 'Workspace/acme/&lt;b&gt;pay&lt;/b&gt;'],
+    ]);
+    expect(text).toContain('2 more');
+  });
+
   it('lists the last applies of a stack, newest first, with who approved them and why they failed', async () => {
     const { get, client } = await openSeeded();
     const applies = async (condition: string) =>

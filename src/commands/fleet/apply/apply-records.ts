@@ -157,6 +157,17 @@ export async function wasCutShort(
   return rows[0]?.cut === true;
 }
 
+/** A plan that waits, cut for a page. */
+export interface OpenPlan {
+  readonly digest: string;
+  /** how many changes it has */
+  readonly count: number;
+  /** the first ones */
+  readonly changes: readonly { readonly action: string; readonly address: string }[];
+  /** the first ones */
+  readonly guards: readonly { readonly id: string; readonly effect: string; readonly message: string }[];
+}
+
 export interface Wait {
   readonly for: WaitingFor;
   /** a sentence without a full stop */
@@ -164,6 +175,8 @@ export interface Wait {
   readonly commit: string;
   /** milliseconds since 1970: the stack is checked then at the latest, those first that wait the longest */
   readonly until?: number | undefined;
+  /** of the last attempt, if it made one */
+  readonly plan?: OpenPlan | undefined;
 }
 
 /** A failed apply is tried again after so many intervals, at most. */
@@ -175,14 +188,23 @@ export async function noteWait(
   { repository, path }: StackId,
   wait: Wait,
 ): Promise<void> {
-  const { for: because, reason, commit, until } = wait;
+  const { for: because, reason, commit, until, plan } = wait;
   const failures = `case when $4 <> 'retry' then 0 when waiting_applies.commit = $6 then waiting_applies.failures + 1 else 1 end`;
   await client.query(
-    `insert into trueup_fleet.waiting_applies (repository, path, since, because, reason, commit, until, failures)
-     values ($1, $2, trueup_fleet.now(), $4, $5, $6, to_timestamp($3::double precision / 1000), case when $4 = 'retry' then 1 else 0 end)
+    `insert into trueup_fleet.waiting_applies (repository, path, since, because, reason, commit, until, plan, failures)
+     values ($1, $2, trueup_fleet.now(), $4, $5, $6, to_timestamp($3::double precision / 1000), $7::json, case when $4 = 'retry' then 1 else 0 end)
      on conflict (repository, path) do update set
-       because = excluded.because, reason = excluded.reason, commit = excluded.commit, until = excluded.until, failures = ${failures}`,
-    [repository, path, until ?? null, because, reason, commit],
+       because = excluded.because, reason = excluded.reason, commit = excluded.commit, until = excluded.until,
+       plan = excluded.plan, failures = ${failures}`,
+    [
+      repository,
+      path,
+      until ?? null,
+      because,
+      reason,
+      commit,
+      plan === undefined ? null : JSON.stringify(plan),
+    ],
   );
   await client.query(
     `update trueup_fleet.waiting_applies as waiting set next_try = case when waiting.failures > 0 then trueup_fleet.now()

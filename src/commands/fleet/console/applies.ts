@@ -1,5 +1,6 @@
 /** What pages say of applies: why one waits, and how those ended that began. */
 import { clip } from '../../../report/view/printable.ts';
+import type { OpenPlan } from '../apply/apply-records.ts';
 import { waitingWords } from '../apply/waiting-words.ts';
 import { type Content, type Html, html } from './html.ts';
 import { clockText, dueText, durationText, link, numberText, stackLink, table, timeText } from './layout.ts';
@@ -38,6 +39,29 @@ export function waitBanner(stack: Row, now: number): Html | undefined {
   const ends = until !== undefined && until > now && html`, until ${clockText(until)}`;
   const seconds = (now - (timeOf(stack['waits_since']) ?? now)) / 1000;
   return html`<p class="banner ${tone}">The apply ${waitingWords(waitsFor)} (for ${durationText(seconds)})${ends}: ${clip(String(stack['waits_reason']), 2000)}</p>`;
+}
+
+/** On the page of a stack: the plan that waits, as the last attempt made it. */
+export function openPlanSection(stack: Row): Html | undefined {
+  const plan = stack['waits_plan'] as OpenPlan | null | undefined;
+  if (plan === null || plan === undefined) return undefined;
+  const { digest, count, changes, guards } = plan;
+  const more = count - changes.length;
+  return html`<section><h2>Open plan</h2>
+<p class="muted">Made by the last attempt to apply it; digest <code>${digest}</code>.</p>
+${guards.length > 0 && html`<ul>${guards.map(({ id, effect, message }) => html`<li><code>${id}</code> ${effect}: ${message}</li>`)}</ul>`}
+${table(
+  ['Action', 'Resource'],
+  changes.map(({ action, address }) => [outcomeOfAction(action), html`<code>${address}</code>`]),
+  'Changes of the open plan',
+)}
+${more > 0 && html`<p class="muted">${numberText(more)} more</p>`}
+</section>`;
+}
+
+function outcomeOfAction(action: string): Html {
+  const tone = ['create', 'update', 'delete'].find((one) => one === action) ?? 'none';
+  return html`<span class="action ${tone}">${action}</span>`;
 }
 
 /** @param stacks whose apply waits, in the order in which they are released */

@@ -3,7 +3,7 @@ import type { DriftJson } from '../../../report/json/drift-schema.ts';
 import { clip, shellWord } from '../../../report/view/printable.ts';
 import { lastModifiedLines } from '../../../report/view/last-modified.ts';
 import { counted } from '../../../model/quoted.ts';
-import { appliesSection, waitBanner } from './applies.ts';
+import { openPlanSection, appliesSection, waitBanner } from './applies.ts';
 import { type Content, type Html, html } from './html.ts';
 import { badge, foundText, type Query } from './fleet-page.ts';
 import {
@@ -43,6 +43,7 @@ export async function stackPage(
     title: stackName(repository, path),
     head: headOf(stack, now),
     body: html`${driftSection(stack, now)}
+${openPlanSection(stack)}
 ${commandSection(stack, addressOf(repository))}
 ${await appliesSection(reading, repository, path)}
 <section><h2>Checks of the last 30 days</h2>
