@@ -103,7 +103,11 @@ function resultOf(
     case exitCodes.done:
       return { is: 'ended', end: { ...about, outcome: 'applied', reason: undefined, code: undefined } };
     case exitCodes.partial:
-      return { is: 'ended', end: { ...about, outcome: isStopped ? 'interrupted' : 'partial' } };
+      // A large apply that had its time goes on at once: it made progress.
+      return {
+        is: 'ended',
+        end: { ...about, outcome: isStopped || problem.code === 'deadline' ? 'interrupted' : 'partial' },
+      };
     case exitCodes.blocked:
       return { is: 'waits', wait: { for: 'guard', reason, plan } };
     case exitCodes.locked:
@@ -131,13 +135,11 @@ function openPlanIn(answer: ReturnType<typeof parsed>): OpenPlan | undefined {
     changes: changes
       .slice(0, mostChanges)
       .map((one: Json) => ({ action: text(one, 'action'), address: text(one, 'address') })),
-    guards: guards
-      .slice(0, mostGuards)
-      .map((one: Json) => ({
-        id: text(one, 'id'),
-        effect: text(one, 'effect'),
-        message: text(one, 'message'),
-      })),
+    guards: guards.slice(0, mostGuards).map((one: Json) => ({
+      id: text(one, 'id'),
+      effect: text(one, 'effect'),
+      message: text(one, 'message'),
+    })),
   };
 }
 
