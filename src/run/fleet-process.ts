@@ -261,7 +261,7 @@ export function respectFreeze(
   { fleet }: Pick<CliHost, 'fleet'>,
 ): void {
   const { freeze, approvedBy } = fleet?.apply ?? {};
-  const people = [...new Set(approvals.map(({ by }) => by))];
+  const people = [...new Set(approvals.map(({ by }) => by))].sort();
   if (freeze !== undefined && !isExcepted(approvals, freeze.except))
     throw new CommandStop(
       'fleet-freeze',

@@ -238,7 +238,7 @@ infra/one/trueup.yaml: no drift
     expect(scene.bench.wire.writes()).toEqual([]);
     await sign('alice');
     expect((await scene.fleet('run', '--all')).out).toContain(
-      '1 change applied, approved by "bob@example.com" and "alice@example.com"',
+      '1 change applied, approved by "alice@example.com" and "bob@example.com"',
     );
   });
 
