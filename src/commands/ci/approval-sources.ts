@@ -72,7 +72,10 @@ export interface OpenedSources extends ApprovalSources {
 /** Nothing is asked yet. @returns why there is none, as a clause. @throws CommandStop where flags and variables are not complete */
 export function openHost({ flags, host, time }: HostInput): OpenHost | string {
   const place = findCodeHost(flags, host.env);
-  if (place === undefined) return 'this is no job of GitHub Actions or GitLab CI';
+  if (place === undefined)
+    return host.fleet === undefined
+      ? 'this is no job of GitHub Actions or GitLab CI'
+      : 'the repository has no "apply.github" or "apply.gitlab" in fleet.yaml';
   keepTokens(place.tokenEnv, host);
   // The worker of a fleet passes its token beside the environment, where no stack can name it.
   const token = host.fleet?.apply?.codeHostToken ?? host.env[place.tokenEnv]?.trim() ?? '';

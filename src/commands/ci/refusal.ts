@@ -178,7 +178,7 @@ function waysToApprove(
     .filter((method) => method !== 'environment' || environment !== undefined || !acceptsAll(rules));
   if (usable.length === 0 && !needsHost) return ['name signers in "from" of "spec.approvals"'];
   return [
-    ...(needsHost ? [`give this job access to the code host, and run it again: ${missing}`] : []),
+    ...(needsHost ? [`give access to the code host, and try again: ${missing}`] : []),
     ...usable.map((method) => `${ways[method]}${people}`),
   ];
 }

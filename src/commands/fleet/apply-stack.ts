@@ -96,7 +96,7 @@ function resultOf(
 ): ApplyResult {
   const answer = parsed(output);
   const problem = problemOf(answer, errors);
-  const reason = problem.message ?? `the apply ended with exit code ${code}`;
+  const reason = failureIn(answer) ?? problem.message ?? `the apply ended with exit code ${code}`;
   const about = { reason, code: problem.code, people, ...changesIn(answer) };
   const plan = openPlanIn(answer);
   switch (code) {
@@ -119,6 +119,19 @@ function resultOf(
       if (problem.code === 'fleet-freeze') return { is: 'waits', wait: { for: 'freeze', reason, plan } };
       return { is: 'ended', end: { ...about, outcome: 'failed' } };
   }
+}
+
+/** Why the first change failed, as the service or trueup said it. */
+function failureIn(answer: ReturnType<typeof parsed>): string | undefined {
+  const outcomes = memberOf(answer, 'outcomes');
+  if (!Array.isArray(outcomes)) return undefined;
+  const open = ['failed', 'unknown', 'stale'];
+  const failed = outcomes.filter((one: Json) => open.includes(String(memberOf(one, 'outcome'))));
+  const [first] = failed;
+  const detail = memberOf(first, 'detail');
+  if (typeof detail !== 'string') return undefined;
+  const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : '';
+  return `${memberOf(first, 'address')}: ${detail.slice(0, longestMessage)}${more}`;
 }
 
 /** Of what a plan has, so much is kept for a page. */

@@ -32,6 +32,9 @@ const longestRead = 20_000;
 /** Milliseconds in which the checks and applies of a worker that ends must have ended: more than one has until it is killed. */
 const longestEnd = killDelay + 3000;
 
+/** A worker that is stopped in the middle of a transaction must not keep the rows of others for ever. */
+const beginTransaction = `begin; set local lock_timeout = '15s'; set local idle_in_transaction_session_timeout = '30s'`;
+
 export interface OpenDatabase {
   readonly boss: PgBoss;
   run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
@@ -137,7 +140,7 @@ function connect(host: CliHost, { migrates = false } = {}): OpenDatabase {
     run,
     transaction: (work) =>
       run(async (client) => {
-        await client.query('begin');
+        await client.query(beginTransaction);
         try {
           const result = await work(client);
           await client.query('commit');

@@ -71,6 +71,12 @@ export async function scheduleStacks(
     [repository, stacks.map(({ path }) => path)],
   );
   await closeRemoved(client, repository);
+  await client.query(
+    `delete from trueup_fleet.waiting_applies as waiting using trueup_fleet.stacks
+     where waiting.repository = $1 and removed is not null
+       and stacks.repository = waiting.repository and stacks.path = waiting.path`,
+    [repository],
+  );
 }
 
 /** A part of all stacks: the part with this index, from 0, of so many equal parts. */
@@ -135,6 +141,10 @@ export async function makeDue(
      where removed is null and repository = any($1) and floor(phase * $2) = $3`,
     [repositories, of, index],
   );
+  // Who asks for all checks has removed the cause of a failure.
+  await client.query('update trueup_fleet.waiting_applies set next_try = null where repository = any($1)', [
+    repositories,
+  ]);
 }
 
 /** One stack is due at once. */

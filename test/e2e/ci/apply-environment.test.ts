@@ -206,7 +206,7 @@ describe('A code host that cannot be read', () => {
     merge();
     const { err } = await scene.ciApply(4, [], { token: '' });
     expect(err).toContain(
-      'to do: give this job access to the code host, and run it again: the environment variable "GITHUB_TOKEN" is not set',
+      'to do: give access to the code host, and try again: the environment variable "GITHUB_TOKEN" is not set',
     );
     expect(err).not.toContain('let a job wait');
   });

@@ -136,7 +136,10 @@ export function applyMistakes(repositories: readonly NamedRepository[]): Mistake
     if (apply.github !== undefined && apply.gitlab !== undefined)
       return wrong('pull requests are approved in one place: remove "github" or "gitlab"');
     const api = codeHostApi(apply);
-    if (api === undefined) return [];
+    if (api === undefined)
+      return apply.author === undefined
+        ? []
+        : wrong('"author" is an account of the code host: add "github" or "gitlab", or remove it');
     const granting = repositories.find((one) => readableVariables(one).includes(api.secret));
     if (granting !== undefined)
       return wrong(

@@ -62,7 +62,7 @@ async function applyMetrics(reading: Reading, gauge: MakeGauge): Promise<void> {
   for (const reason of waitReasons) waiting.set({ for: reason }, countOf(waits, 'waits_for', reason));
   const ends = await reading.rows(
     `with ${clock}, seen as (
-       select coalesce(made.outcome, 'running') as outcome from trueup_fleet.applies as made, clock
+       select coalesce(made.outcome, case when made.leased_until > clock.time then 'running' else 'lost' end) as outcome from trueup_fleet.applies as made, clock
        where ${inScope('made')} and (made.ended is null or made.ended > clock.time - interval '1 day')
      )
      select outcome, count(*) as count from seen group by outcome`,
