@@ -67,7 +67,7 @@ async function applyMetrics(reading: Reading, gauge: MakeGauge): Promise<void> {
      )
      select outcome, count(*) as count from seen group by outcome`,
   );
-  gauge('applies_running', 'Applies that began and did not end').set(countOf(ends, 'outcome', 'running'));
+  gauge('applies_running', 'Applies that run now').set(countOf(ends, 'outcome', 'running'));
   const ended = gauge('applies_last_day', 'Applies that ended within the last day, by outcome', ['outcome']);
   for (const outcome of applyOutcomes) ended.set({ outcome }, countOf(ends, 'outcome', outcome));
 }
