@@ -254,7 +254,7 @@ async function recordEnd(
   { id, commit }: Running,
 ): Promise<Applied | undefined> {
   const { outcome, reason = outcome, changes } = end;
-  // Something is left that nobody can do now, as a delete of a locked workspace: each check would find that again.
+  // A change that must wait, such as a delete of a locked workspace, is left. Another apply at once would find it again.
   if (outcome === 'applied' && changes === 0) {
     await dropApply(client, id);
     await endWait(client, stack);

@@ -44,7 +44,7 @@ export async function applyStack({
   const answer = async (message: ApplyMessage) => {
     if (message.do === 'may-write') return { id: message.id, mayWrite: await mayWrite() };
     people = message.by;
-    // What nobody approved yet leaves requests to others.
+    // Until the plan is approved, other requests come first.
     rates.purpose = 'apply';
     await begins();
     return undefined;

@@ -141,7 +141,7 @@ export async function makeDue(
      where removed is null and repository = any($1) and floor(phase * $2) = $3`,
     [repositories, of, index],
   );
-  // Who asks for all checks has removed the cause of a failure.
+  // A user who runs all checks has usually removed the cause of a failure.
   await client.query('update trueup_fleet.waiting_applies set next_try = null where repository = any($1)', [
     repositories,
   ]);

@@ -201,7 +201,7 @@ infra/one/trueup.yaml: no drift
     expect(scene.sql('select reason from trueup_fleet.waiting_applies')).toContain('422');
     scene.makeDue();
     expect((await scene.fleet('run')).out).not.toContain('apply');
-    // Whoever asks for all has removed the cause, or thinks so.
+    // A user who runs all checks has usually removed the cause.
     expect((await scene.fleet('run', '--all')).out).toMatch(failed);
     scene.bench.wire.reset();
     merge(scene, 'changed again');

@@ -26,7 +26,7 @@ export const applySchema = Type.Object(
     revertDrift: Type.Optional(
       Type.Boolean({
         description:
-          'Whether drift alone is a reason to apply. If not, a commit is: its plan takes drift back, too. false if not given',
+          'Whether drift alone starts an apply; false if not given. An apply of a commit takes drift back in any case',
       }),
     ),
     variables: Type.Optional(
