@@ -25,6 +25,7 @@ import {
   renewLease,
   type Wait,
   wasCutShort,
+  wasJustApplied,
 } from './apply/apply-records.ts';
 import { type ActiveFreeze, activeFreeze } from './apply/freezes.ts';
 import { applyStack, type ApplyResult } from './apply-stack.ts';
@@ -82,6 +83,8 @@ export async function applyAfterCheck(
     return undefined;
   }
   if (await database.run((client) => isBackingOff(client, stack, commit))) return undefined;
+  if (summary.pending === 0 && (await database.run((client) => wasJustApplied(client, stack))))
+    return undefined;
   const freeze = await findFreeze(stack, context);
   if (freeze !== undefined && freeze.except.length === 0)
     return await waitFor(stack, { ...frozen(freeze), commit }, context);
@@ -256,8 +259,7 @@ async function recordEnd(
   const { outcome, reason = outcome, changes } = end;
   // A change that must wait, such as a delete of a locked workspace, is left. Another apply at once would find it again.
   if (outcome === 'applied' && changes === 0) {
-    await dropApply(client, id);
-    await endWait(client, stack);
+    if (await dropApply(client, id)) await endWait(client, stack);
     return undefined;
   }
   if (!(await endApply(client, id, end))) return undefined;

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+import { endRemovedApplies } from './apply/apply-records.ts';
 import { closeRemoved } from './drift-records.ts';
 import type { StackId } from './stack-id.ts';
 import { isPausedSql, takeProbes } from './target-pauses.ts';
@@ -71,12 +72,7 @@ export async function scheduleStacks(
     [repository, stacks.map(({ path }) => path)],
   );
   await closeRemoved(client, repository);
-  await client.query(
-    `delete from trueup_fleet.waiting_applies as waiting using trueup_fleet.stacks
-     where waiting.repository = $1 and removed is not null
-       and stacks.repository = waiting.repository and stacks.path = waiting.path`,
-    [repository],
-  );
+  await endRemovedApplies(client, repository);
 }
 
 /** A part of all stacks: the part with this index, from 0, of so many equal parts. */

@@ -3,6 +3,7 @@
  * is gone is forgotten, and the stacks of a repository that left the fleet end.
  */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+import { endRemovedApplies } from './apply/apply-records.ts';
 import { closeRemoved } from './drift-records.ts';
 
 /** Seconds between two heartbeats of a worker. */
@@ -86,8 +87,10 @@ export async function nameRepositories(
      returning stack.repository`,
     [fleet, names],
   );
-  for (const repository of new Set<string>(rows.map((row) => row.repository)))
+  for (const repository of new Set<string>(rows.map((row) => row.repository))) {
     await closeRemoved(client, repository);
+    await endRemovedApplies(client, repository);
+  }
 }
 
 /** What workers say of their fleet files: each problem once, with the hosts that have it. */

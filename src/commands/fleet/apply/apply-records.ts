@@ -74,6 +74,23 @@ async function closeLost(client: PostgresClient, { repository, path }: StackId):
   );
 }
 
+/** Ends what is recorded of stacks that are not in their repository any more. An attempt that may still write keeps its row. */
+export async function endRemovedApplies(client: PostgresClient, repository: string): Promise<void> {
+  await client.query(
+    `delete from trueup_fleet.waiting_applies as waiting using trueup_fleet.stacks
+     where waiting.repository = $1 and removed is not null
+       and stacks.repository = waiting.repository and stacks.path = waiting.path`,
+    [repository],
+  );
+  await client.query(
+    `update trueup_fleet.applies set ended = trueup_fleet.now(), outcome = 'lost', reason = 'its worker ended'
+     from trueup_fleet.stacks
+     where applies.repository = $1 and ended is null and leased_until <= trueup_fleet.now() and removed is not null
+       and stacks.repository = applies.repository and stacks.path = applies.path`,
+    [repository],
+  );
+}
+
 /** Attempts of other databases, as of a fleet for tests, have numbers of their own: locks of ledgers must not be taken for each other's. */
 export async function databaseId(client: PostgresClient): Promise<string> {
   await client.query(
@@ -245,6 +262,26 @@ export async function isBackingOff(
     `select 1 from trueup_fleet.waiting_applies
      where repository = $1 and path = $2 and commit = $3 and next_try > trueup_fleet.now()`,
     [repository, path, commit],
+  );
+  return rows.length > 0;
+}
+
+/** Part of an interval: regular checks are further apart. */
+const soonAfter = 0.4;
+
+/**
+ * Whether the same files were applied so shortly before that this is the check after it. Drift that is back by then comes again each time,
+ * such as from a service that changes what it is given, and would be taken back without an end.
+ */
+export async function wasJustApplied(
+  client: PostgresClient,
+  { repository, path }: StackId,
+): Promise<boolean> {
+  const { rows } = await client.query(
+    `select 1 from trueup_fleet.applies join trueup_fleet.stacks using (repository, path)
+     where repository = $1 and path = $2 and outcome = 'applied' and applies.tree = stacks.started_tree
+       and ended > trueup_fleet.now() - make_interval(secs => seconds_between_checks * ${soonAfter}) limit 1`,
+    [repository, path],
   );
   return rows.length > 0;
 }

@@ -1,0 +1,100 @@
+// What a fleet records of its applies, in a real PostgreSQL whose time the tests move.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  beginApply,
+  endApply,
+  noteWait,
+  readWaits,
+  type Wait,
+  wasJustApplied,
+} from '../../../src/commands/fleet/apply/apply-records.ts';
+import { noteEnd, noteStart, scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
+import { nameRepositories } from '../../../src/commands/fleet/workers.ts';
+import { openFleetDatabase } from '../../support/fleet/database.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+
+const bin = findPostgres();
+let server: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) server = startPostgres(bin);
+});
+afterAll(() => server?.stop());
+
+const minute = 60_000;
+const one = { repository: 'infra', path: 'one/trueup.yaml' };
+const approval: Wait = { for: 'approval', reason: 'nobody approved it', commit: 'c1' };
+
+async function openApplies() {
+  const database = await openFleetDatabase(server);
+  const { client } = database;
+  const schedule = (paths: readonly string[] = [one.path], tree = 'first') =>
+    scheduleStacks(
+      client,
+      'infra',
+      paths.map((path) => ({ repository: 'infra', path, seconds: 900, tree })),
+    );
+  await schedule();
+  /** a check without an error. @returns its attempt */
+  const check = async () => {
+    const attempt = (await noteStart(client, one))?.attempt ?? '';
+    await noteEnd(client, one, attempt, { commit: 'c1', summary: { drifted: 1, pending: 0 } });
+    return attempt;
+  };
+  const begin = async (commit = 'c1') => {
+    const begun = await beginApply(client, one, { attempt: await check(), commit });
+    if (begun.is !== 'begun') throw new Error(begun.is);
+    return begun.id;
+  };
+  const outcomes = async () => {
+    const { rows } = await client.query('select outcome from trueup_fleet.applies order by id');
+    return rows.map(({ outcome }) => outcome);
+  };
+  return { ...database, schedule, check, begin, outcomes };
+}
+
+describe.skipIf(bin === undefined)('The applies of a fleet', () => {
+  it('of a stack that was removed wait no more, and those of its killed workers end', async () => {
+    const { client, schedule, begin, outcomes, advance } = await openApplies();
+    await begin();
+    await noteWait(client, one, approval);
+    await advance(minute);
+    await schedule([]);
+    expect(await outcomes()).toEqual(['lost']);
+    await schedule();
+    expect(await readWaits(client)).toEqual([]);
+  });
+
+  it('of a stack that was removed go on while their attempt may write', async () => {
+    const { schedule, begin, outcomes } = await openApplies();
+    await begin();
+    await schedule([]);
+    expect(await outcomes()).toEqual([null]);
+  });
+
+  it('wait no more when the repository has left the fleet', async () => {
+    const { client, schedule, advance } = await openApplies();
+    const name = (names: readonly string[]) =>
+      nameRepositories(client, { fleet: 'acme', names, unread: new Map() });
+    await name(['infra']);
+    await noteWait(client, one, approval);
+    await advance(11 * minute);
+    await name([]);
+    await schedule();
+    expect(await readWaits(client)).toEqual([]);
+  });
+
+  it('do not take back at once what drifts again right after an apply of the same files', async () => {
+    const { client, schedule, begin, check, advance } = await openApplies();
+    expect(await wasJustApplied(client, one)).toBe(false);
+    await endApply(client, await begin(), { outcome: 'applied', changes: 1, people: [] });
+    await advance(5000);
+    await check();
+    expect(await wasJustApplied(client, one)).toBe(true);
+    await advance(7 * minute);
+    expect(await wasJustApplied(client, one)).toBe(false);
+    await endApply(client, await begin(), { outcome: 'applied', changes: 1, people: [] });
+    await schedule([one.path], 'second');
+    await check();
+    expect(await wasJustApplied(client, one)).toBe(false);
+  });
+});
