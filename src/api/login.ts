@@ -19,6 +19,8 @@ export interface Login {
   readonly role: string;
   /** called for each login, because the file with the JWT is replaced from time to time */
   readonly jwt: () => Promise<string>;
+  /** called after each login with the id of the user, whose tokens are new each time; undefined where the service names none */
+  readonly onUser?: ((id: string | undefined) => void) | undefined;
 }
 
 export interface Authenticator {
@@ -160,6 +162,7 @@ class LoginSession implements Authenticator {
       this.#refusal = new WireError(why, { method, url, sent: false });
       throw this.#refusal;
     }
+    this.#login.onUser?.(grant.user);
     this.#retireHeld();
     // Without the policy "default" a token can mostly not renew itself, so a failed renewal would not show whether it is valid.
     const isTrusted = verified || lacksDefaultPolicy(grant);
@@ -209,6 +212,8 @@ interface Grant {
   /** how often the token may be sent; 0 is no limit */
   readonly uses: number;
   readonly policies: readonly string[];
+  /** id of the entity that it belongs to; undefined where the service names none */
+  readonly user: string | undefined;
 }
 
 export class LoginChannel {
@@ -278,13 +283,14 @@ export function grantIn({ status, body }: Pick<Answer, 'status' | 'body'>): Gran
   const auth = isJsonObject(body) ? body['auth'] : undefined;
   const token = isJsonObject(auth) ? auth['client_token'] : undefined;
   if (status !== 200 || !isJsonObject(auth) || typeof token !== 'string' || token === '') return undefined;
-  const { policies } = auth;
+  const { policies, entity_id: entity } = auth;
   return {
     token,
     lease: asNumber(auth['lease_duration']),
     renewable: auth['renewable'] === true,
     uses: asNumber(auth['num_uses']),
     policies: Array.isArray(policies) ? policies.map(String) : [],
+    user: typeof entity === 'string' && entity !== '' ? entity : undefined,
   };
 }
 

@@ -25,7 +25,7 @@ import { quoted } from '../model/quoted.ts';
 import type { Dialect, Stack, Target } from '../model/stack.ts';
 import type { Deadline } from './stop-signals.ts';
 import { type Embedded, openEmbedded } from './embedded-service.ts';
-import { refuseForFleet, sharedRateOf, tellUser } from './fleet-process.ts';
+import { refuseForFleet, sharedRateOf, tellingUser, tellUser } from './fleet-process.ts';
 import type { CliHost } from './host.ts';
 import { requestJobJwt } from './job-jwt.ts';
 import { readSecret, secretStop, sourceToShow } from './read-secret.ts';
@@ -139,7 +139,7 @@ async function connect<C extends ReaderConnection>(
       const context = { stack, host, embedded, signal, until: deadline.until };
       const { dialect, options } = await placeOf(target, context);
       const user = onlyReads ? asReader(target) : target;
-      const token = await tokenOf(user, context);
+      const token = tellingUser(user, await tokenOf(user, context), host);
       const tokenFrom = sourceOf(user);
       const from = tokenFrom === undefined ? {} : { tokenFrom };
       const sharedRate = await sharedRateOf(user, token, host);

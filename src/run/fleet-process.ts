@@ -9,9 +9,9 @@ import type { RatedAnswer } from '../api/transport/rate.ts';
 import type { SharedRate } from '../api/transport/throttle.ts';
 import type { Approval } from '../model/approval.ts';
 import type { Reader } from '../model/http.ts';
-import { isJsonObject, memberOf } from '../model/json.ts';
+import { memberOf } from '../model/json.ts';
 import { quoted } from '../model/quoted.ts';
-import type { Target } from '../model/stack.ts';
+import type { Service, Target } from '../model/stack.ts';
 import { CommandStop } from './command-stop.ts';
 import type { CliHost, FleetApply, FleetProcess } from './host.ts';
 
@@ -202,41 +202,60 @@ function applyOf({ run, freeze }: ApplyGrant, { codeHostToken, channel, now }: A
 
 /** By the token, or by the role of a login, whose tokens are new each time. The embedded service has no limit. */
 export async function sharedRateOf(
-  { url, token: from }: Target,
+  target: Target,
   token: TargetOptions['token'],
   { fleet }: Pick<CliHost, 'fleet'>,
 ): Promise<SharedRate | undefined> {
+  const { url } = target;
   if (fleet === undefined || url === 'embedded') return undefined;
-  const login = loginOf(from);
-  const user = login === undefined ? await textOf(token) : `${login.mount} ${login.role}`;
-  return fleet.sharedRate(new URL(url).origin, identityOf(user));
+  return fleet.sharedRate(new URL(url).origin, await ownerOf(target, token));
 }
 
-/** Tells the worker whose token it is. Only the workspaces API has one limit for all tokens of a user. */
+/** Where each service says whose token a request has, and in which member of `data` (wire/cluster-auth 2.9). */
+const users: Readonly<Record<Service, { readonly path: string; readonly member: string }>> = {
+  workspaces: { path: '/account/details', member: 'id' },
+  // Empty for a token that belongs to nobody, such as a root token.
+  'cluster-auth': { path: '/auth/token/lookup-self', member: 'entity_id' },
+};
+
+/** Tells the worker whose token it is. A login says so itself (`tellingUser`). */
 export async function tellUser(
-  { url, service, token: from }: Target,
+  target: Target,
   token: TargetOptions['token'],
   { reader, fleet }: Pick<CliHost, 'fleet'> & { readonly reader: Reader },
 ): Promise<void> {
-  if (fleet === undefined || url === 'embedded' || service !== 'workspaces' || loginOf(from) !== undefined)
-    return;
-  const identity = identityOf(await textOf(token));
+  const { url, service } = target;
+  if (fleet === undefined || url === 'embedded' || typeof token !== 'function') return;
+  const identity = await ownerOf(target, token);
   const { origin } = new URL(url);
   if (!(await fleet.wantsUser(origin, identity))) return;
-  // A service that does not answer says so again when the check reads from it.
-  const answer = await reader.get('/account/details').catch(() => undefined);
-  if (answer === undefined) return;
-  const user = memberOf(answer.body, 'data');
-  const { id } = answer.status === 200 && isJsonObject(user) ? user : {};
-  fleet.setUser(origin, identity, typeof id === 'string' ? id : undefined);
+  const { path, member } = users[service];
+  // A service that does not answer, or is sealed, says so again when the check reads from it.
+  const answer = await reader.get(path).catch(() => undefined);
+  if (answer === undefined || answer.status >= 500) return;
+  const user = answer.status === 200 ? memberOf(memberOf(answer.body, 'data'), member) : undefined;
+  fleet.setUser(origin, identity, typeof user === 'string' && user !== '' ? user : undefined);
 }
 
-function loginOf(from: Target['token']) {
-  return from !== undefined && 'login' in from ? from.login : undefined;
+/** The token, or a login that tells the worker whose tokens it gets: service accounts that share a role are different users. */
+export function tellingUser(
+  target: Target,
+  token: TargetOptions['token'],
+  { fleet }: Pick<CliHost, 'fleet'>,
+): TargetOptions['token'] {
+  if (fleet === undefined || target.url === 'embedded' || typeof token === 'function') return token;
+  const { origin } = new URL(target.url);
+  const identity = identityOf(loginText(target));
+  return { login: { ...token.login, onUser: (user) => fleet.setUser(origin, identity, user) } };
 }
 
-async function textOf(token: TargetOptions['token']): Promise<string> {
-  return typeof token === 'function' ? await token('/') : '';
+async function ownerOf(target: Target, token: TargetOptions['token']): Promise<string> {
+  return identityOf(typeof token === 'function' ? await token('/') : loginText(target));
+}
+
+function loginText({ namespace = '', token }: Target): string {
+  if (token === undefined || !('login' in token)) return '';
+  return [namespace, token.login.mount, token.login.role].join(' ');
 }
 
 function identityOf(user: string): string {

@@ -15,6 +15,7 @@ import {
   recordUser,
   type StartTimes,
   takeStartTimes,
+  type TokenOwner,
 } from './request-rate.ts';
 
 interface Database {
@@ -84,8 +85,9 @@ export class CheckRates {
     if (message.do === 'set-user') {
       const before = await this.#observedOf(owner);
       await this.#record(before);
-      await transaction((client) => recordUser(client, owner, message.user));
-      this.#identities.clear();
+      const identity = await transaction((client) => recordUser(client, owner, message.user));
+      // Not looked up again: by now another process may have logged in with the same role as another user.
+      this.#identities.set(keyOf(owner), Promise.resolve(identity));
       // What was sent before counts for the user, too.
       const { count } = before;
       before.count = 0;
@@ -135,8 +137,8 @@ export class CheckRates {
     }
   }
 
-  async #observedOf(owner: { readonly address: string; readonly token: string }): Promise<Observed> {
-    const key = JSON.stringify([owner.address, owner.token]);
+  async #observedOf(owner: TokenOwner): Promise<Observed> {
+    const key = keyOf(owner);
     const asked =
       this.#identities.get(key) ?? this.#database.transaction((client) => identityOf(client, owner));
     this.#identities.set(key, asked);
@@ -151,4 +153,8 @@ export class CheckRates {
     this.#observed.set(shared, observed);
     return observed;
   }
+}
+
+function keyOf({ address, token }: TokenOwner): string {
+  return JSON.stringify([address, token]);
 }

@@ -124,7 +124,7 @@ function addRow(client: PostgresClient, { address, identity }: RateOwner): Promi
 }
 
 /** A token as workers send it. What the tables hold of it is the same for all workers, and useless to a reader of them. */
-interface TokenOwner {
+export interface TokenOwner {
   readonly address: string;
   /** a hash of the token, or of the role of a login */
   readonly token: string;
@@ -150,12 +150,15 @@ export async function isUserKnown(client: PostgresClient, { address, token }: To
   return rows.length > 0;
 }
 
-/** @param user its id; undefined when the service does not say, so the token itself is the identity */
+/**
+ * @param user its id; undefined when the service does not say, so the token itself is the identity
+ * @returns the identity from now on
+ */
 export async function recordUser(
   client: PostgresClient,
   { address, token }: TokenOwner,
   user: string | undefined,
-): Promise<void> {
+): Promise<string> {
   const hidden = await keyedHash(client, token);
   const identity = user === undefined ? hidden : await keyedHash(client, `user ${user}`);
   await client.query(
@@ -163,7 +166,7 @@ export async function recordUser(
      on conflict (address, token) do update set identity = excluded.identity, seen = excluded.seen`,
     [address, hidden, identity],
   );
-  if (identity === hidden) return;
+  if (identity === hidden) return hidden;
   // What was taken under the token counts for the user, a pause among it.
   await client.query(
     `with dropped as (
@@ -174,6 +177,7 @@ export async function recordUser(
      on conflict (address, identity) do update set next_free = greatest(request_rates.next_free, excluded.next_free)`,
     [address, hidden, identity],
   );
+  return identity;
 }
 
 async function keyedHash(client: PostgresClient, text: string): Promise<string> {
