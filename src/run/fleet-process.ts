@@ -206,9 +206,12 @@ export async function sharedRateOf(
   token: TargetOptions['token'],
   { fleet }: Pick<CliHost, 'fleet'>,
 ): Promise<SharedRate | undefined> {
-  const { url } = target;
+  const { url, requestsPerSecond } = target;
   if (fleet === undefined || url === 'embedded') return undefined;
-  return fleet.sharedRate(new URL(url).origin, await ownerOf(target, token));
+  const shared = fleet.sharedRate(new URL(url).origin, await ownerOf(target, token));
+  if (requestsPerSecond === undefined) return shared;
+  // Its own limit starts requests later than the shared one would: what was taken for them would be lost to all others.
+  return { ...shared, take: () => shared.take(1) };
 }
 
 /** Where each service says whose token a request has, and in which member of `data` (wire/cluster-auth 2.9). */

@@ -70,6 +70,28 @@ describe('The user of a token of the secrets service', () => {
   });
 });
 
+it('takes start times one by one for a target with a limit of its own, which begins its requests later', async () => {
+  const taken: number[] = [];
+  const { fleet } = openWorker();
+  const counting: FleetProcess = {
+    ...fleet,
+    sharedRate: (address, identity) => ({
+      ...fleet.sharedRate(address, identity),
+      take: async (count) => {
+        taken.push(count);
+        return { count, wait: 0, apart: 0 };
+      },
+    }),
+  };
+  const token = async () => 'a-token';
+  for (const requestsPerSecond of [2, undefined]) {
+    const { requestsPerSecond: _, ...target } = rolesTarget;
+    const limit = requestsPerSecond === undefined ? {} : { requestsPerSecond };
+    await (await sharedRateOf({ ...target, ...limit }, token, { fleet: counting }))?.take(30);
+  }
+  expect(taken).toEqual([1, 30]);
+});
+
 describe('The user of a login', () => {
   const logIn = async (url: string, jwt: string, more: object = {}) => {
     const login = { mount: 'cluster', role: 'app', jwt: { file: 'ci.jwt' } };

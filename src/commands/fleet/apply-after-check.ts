@@ -37,7 +37,7 @@ interface Database {
 }
 
 export interface ApplyContext extends Omit<StackWork, 'checkout' | 'path'> {
-  readonly fleet: Pick<Fleet, 'name' | 'freezes'>;
+  readonly fleet: Pick<Fleet, 'name' | 'freezes' | 'quotas'>;
   readonly database: Database;
   /** that the check began with (`noteStart`) */
   readonly attempt: string;
@@ -177,7 +177,7 @@ async function runApply(
     attempt: Number(attempt),
     who: `fleet ${fleet.name}`,
   };
-  const rates = new CheckRates(database, 'plan');
+  const rates = new CheckRates(database, 'plan', (address) => fleet.quotas.get(address));
   const mayWrite = async () => {
     if (claim.aborted) return false;
     return await database.run((client) => renewLease(client, id)).catch(() => undefined);

@@ -41,6 +41,7 @@ interface Observed {
 
 export class CheckRates {
   readonly #database: Database;
+  readonly #quotaOf: (address: string) => number | undefined;
   readonly #identities = new Map<string, Promise<string>>();
   readonly #observed = new Map<string, Observed>();
   /** Messages are answered one after the other: which user a token has must be known to all that follow. */
@@ -49,9 +50,15 @@ export class CheckRates {
   /** of the requests from now on */
   purpose: RequestPurpose;
 
-  constructor(database: Database, purpose: RequestPurpose) {
+  /** @param quotaOf requests per second to an address, by the fleet file */
+  constructor(
+    database: Database,
+    purpose: RequestPurpose,
+    quotaOf: (address: string) => number | undefined = () => undefined,
+  ) {
     this.#database = database;
     this.purpose = purpose;
+    this.#quotaOf = quotaOf;
   }
 
   /** @returns the answer to a question; never rejects */
@@ -114,7 +121,10 @@ export class CheckRates {
 
   #take(observed: Observed, count: number): Promise<StartTimes> {
     return this.#recorded(observed, (client) =>
-      takeStartTimes(client, { ...observed.owner, purpose: this.purpose, count }),
+      takeStartTimes(client, {
+        ...{ ...observed.owner, purpose: this.purpose, count },
+        quota: this.#quotaOf(observed.owner.address),
+      }),
     );
   }
 

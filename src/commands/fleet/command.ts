@@ -16,6 +16,7 @@ import { readWaits } from './apply/apply-records.ts';
 import { migrateDatabase, openDatabase } from './database.ts';
 import { readOpenDrifts } from './drift-records.ts';
 import { readUndelivered } from './notify/store.ts';
+import { readQuotas } from './quotas.ts';
 import { printStatus } from './render.ts';
 import { defaultListen, serve, type ServeOptions } from './serve.ts';
 import { readStatus, type Shard } from './schedule.ts';
@@ -134,6 +135,7 @@ async function showStatus({ host, terminal }: CommandContext): Promise<ExitCode>
       waits: await readWaits(client),
       pauses: await readPauses(client),
       undelivered: await readUndelivered(client),
+      quotas: await readQuotas(client),
     }));
     printStatus(host.clean(status), terminal);
     return exitCodes.done;

@@ -15,6 +15,7 @@ import { type Freeze, freezeMistake, freezesOf } from './apply/freezes.ts';
 import { networkProblem } from './console/networks.ts';
 import type { ConsoleSettings } from './console/settings.ts';
 import { type FleetDocument, fleetSchema } from './fleet-schema.ts';
+import { quotaMistakes, type Quotas, quotasOf } from './quotas.ts';
 import { type Channel, channelsOf, notificationMistakes } from './notify/settings.ts';
 
 export interface FleetRepository {
@@ -44,6 +45,8 @@ export interface Fleet {
   /** where messages about drift are sent */
   readonly channels: readonly Channel[];
   readonly freezes: readonly Freeze[];
+  /** ceilings for the requests to some targets */
+  readonly quotas: Quotas;
   /** who may read the console; undefined: callers on its machine */
   readonly console: ConsoleSettings | undefined;
 }
@@ -92,6 +95,9 @@ function problemsOf(document: YamlDocument): Problem[] {
       return message === undefined ? [] : [problem(path, message)];
     }),
     ...webhookProblems(spec),
+    ...quotaMistakes(spec.quotas ?? []).map(({ index, message }) =>
+      problem(['quotas', index, 'target'], message),
+    ),
     ...applyMistakes(repositories).map(({ index, message }) =>
       problem(['repositories', index, 'apply'], message),
     ),
@@ -161,6 +167,7 @@ function fleetOf({ metadata, spec }: FleetDocument, folder: string): Fleet {
       targets: given.targets?.map((address) => new URL(address).origin),
       apply: applySettingsOf(given),
     })),
+    quotas: quotasOf(spec.quotas ?? []),
     freezes: freezesOf(spec.freezes ?? [], secondsIn),
     channels: channelsOf(spec.notifications ?? [], spec.repositories, secondsIn),
   };

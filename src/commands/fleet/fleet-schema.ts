@@ -6,6 +6,7 @@ import { freezeSchema } from './apply/freezes.ts';
 import { applySchema, grantedVariable, stackPatterns } from './apply/settings.ts';
 import { consoleSchema } from './console/settings.ts';
 import { notificationSchema } from './notify/settings.ts';
+import { quotaSchema } from './quotas.ts';
 
 const interval = Type.String({
   pattern: '^[1-9][0-9]{0,3}[smhd]$',
@@ -128,6 +129,11 @@ export const fleetSchema = Type.Object(
         repositories: Type.Array(Repository, { minItems: 1, description: 'Where the stacks are' }),
         notifications: Type.Optional(
           Type.Array(notificationSchema, { description: 'Where messages about drift are sent' }),
+        ),
+        quotas: Type.Optional(
+          Type.Array(quotaSchema, {
+            description: 'Ceilings for the requests of all workers to some targets',
+          }),
         ),
         freezes: Type.Optional(
           Type.Array(freezeSchema, { description: 'Times in which workers apply nothing by themselves' }),

@@ -1,13 +1,14 @@
 /** Says in the database that a worker is there. Its loop may wait for git, so this has a timer of its own. */
-import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import type { CliHost } from '../../run/host.ts';
+import type { OpenDatabase } from './database.ts';
 import type { KeptFleet } from './kept-fleet.ts';
+import { noteQuotas } from './quotas.ts';
 import type { Shard } from './schedule.ts';
 import { forgetWorker, heartbeatSeconds, noteWorker } from './workers.ts';
 
 interface Beating {
   readonly host: Pick<CliHost, 'clean' | 'machine' | 'newId' | 'version'>;
-  readonly database: { run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T> };
+  readonly database: Pick<OpenDatabase, 'run' | 'transaction'>;
   readonly file: KeptFleet;
   readonly concurrency: number;
   readonly shard: Shard | undefined;
@@ -26,14 +27,15 @@ export async function startHeartbeat(beating: Beating): Promise<Heartbeat> {
   const id = host.newId();
   const beat = () =>
     database
-      .run((client) =>
-        noteWorker(client, {
+      .transaction(async (client) => {
+        await noteWorker(client, {
           ...{ id, concurrency, host: hostname, pid, version: host.version },
           ...host.clean({ fleet: file.fleet.name, problem: file.problem }),
           shard: shard === undefined ? undefined : `${shard.index + 1}/${shard.of}`,
           running: running(),
-        }),
-      )
+        });
+        await noteQuotas(client, id, file.fleet.quotas);
+      })
       .catch(() => {});
   let last = beat();
   const timer = setInterval(() => {

@@ -6,6 +6,7 @@ import { printJson, type Terminal, textOutput } from '../../run/terminal.ts';
 import type { WaitingApply } from './apply/apply-records.ts';
 import type { OpenDrift } from './drift-records.ts';
 import type { Undelivered } from './notify/store.ts';
+import type { Quota } from './quotas.ts';
 import type { StackStatus } from './schedule.ts';
 import type { StackId } from './stack-id.ts';
 import type { PausedTarget } from './target-pauses.ts';
@@ -35,6 +36,8 @@ interface FleetStatus {
   readonly waits: readonly WaitingApply[];
   readonly pauses: readonly PausedTarget[];
   readonly undelivered: readonly Undelivered[];
+  /** that count now */
+  readonly quotas: readonly Quota[];
 }
 
 export function printStatus(status: FleetStatus, terminal: Terminal): void {
@@ -55,6 +58,7 @@ export function printStatus(status: FleetStatus, terminal: Terminal): void {
       summary,
       stacks: stacks.map((stack, index) => jsonOf(stack, standings[index] ?? 'working', recorded(stack))),
       ...(problems.length === 0 ? {} : { fleetFile: problems }),
+      ...(status.quotas.length === 0 ? {} : { quotas: status.quotas }),
       ...troubleMembers(status),
       ...diagnosticsMember(reported),
     }),

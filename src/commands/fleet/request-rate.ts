@@ -6,6 +6,7 @@
 import { createHmac } from 'node:crypto';
 import { initialRate, highestRate, RateController, type RatedAnswer } from '../../api/transport/rate.ts';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+import { quotaOf } from './quotas.ts';
 
 /** Whose limit it is. Several tokens of one user share one limit. */
 export interface RateOwner {
@@ -35,30 +36,27 @@ interface Wish extends RateOwner {
   readonly purpose: RequestPurpose;
   /** how many requests are waiting; at most as many as a second has are given */
   readonly count: number;
+  /** requests per second to this address, by the fleet file of the worker that asks */
+  readonly quota?: number | undefined;
 }
 
-/** Takes start times. One statement, so that the database decides between workers. */
+/**
+ * Takes start times. One statement, so that the database decides between workers. With a quota, a start time is one of the user and one of
+ * all users of the target. A user whose own limit is lower gets them one by one, and none ahead of time: it would take others' turns.
+ */
 export async function takeStartTimes(client: PostgresClient, wish: Wish): Promise<StartTimes> {
   const { address, identity, purpose, count } = wish;
   await addRow(client, wish);
-  const { rows } = await client.query(
-    `with held as (
-       select per_second, next_free, trueup_fleet.now() as time from trueup_fleet.request_rates
-       where address = $1 and identity = $2 for update
-     ), given as (
-       select per_second, time, greatest(next_free, time) as start,
-         case when next_free - time > make_interval(secs => $4) then 0
-           else least($3, greatest(1, floor(per_second)))::int end as count
-       from held
-     ), moved as (
-       update trueup_fleet.request_rates set next_free = given.start + make_interval(secs => given.count / given.per_second)
-       from given where address = $1 and identity = $2 and given.count > 0
-     )
-     select count, 1000 / per_second as apart,
-       1000 * extract(epoch from case when count > 0 then start - time else start - time - make_interval(secs => $4) end) as wait
-     from given`,
-    [address, identity, count, fullest[purpose]],
-  );
+  const quota = await quotaOf(client, address, wish.quota);
+  if (quota !== undefined)
+    await client.query(
+      `insert into trueup_fleet.quota_times (address, next_free) values ($1, trueup_fleet.now()) on conflict do nothing`,
+      [address],
+    );
+  const { rows } = await client.query(takingStatement, [
+    ...[address, identity, count, fullest[purpose]],
+    ...[quota ?? null, fullest[purpose] - fullest.check],
+  ]);
   const [row] = rows;
   return {
     count: Number(row?.count ?? 0),
@@ -66,6 +64,37 @@ export async function takeStartTimes(client: PostgresClient, wish: Wish): Promis
     apart: Number(row?.apart ?? 0),
   };
 }
+
+/** The row of the user is locked before that of the quota, always: statements in another order could wait for each other. */
+const takingStatement = `with held as (
+    select per_second, next_free from trueup_fleet.request_rates where address = $1 and identity = $2 for update
+  ), shared as (
+    select quota_times.next_free from trueup_fleet.quota_times, held
+    where quota_times.address = $1 and $5::double precision is not null for update of quota_times
+  ), known as (
+    select held.per_second as own, held.next_free as own_free, shared.next_free as shared_free,
+      least(held.per_second, $5) as per_second, greatest(held.next_free, shared.next_free) as next_free, trueup_fleet.now() as time
+    from held left join shared on true
+  ), given as (
+    select known.*, greatest(next_free, time) as start, own_free > greatest(shared_free, time) + make_interval(secs => $6) as is_ahead
+    from known
+  ), counted as (
+    select given.*,
+      case when next_free - time > make_interval(secs => $4) or (is_ahead and $5 is not null) then 0
+        when own < $5 then 1 else least($3, greatest(1, floor(per_second)))::int end as count
+    from given
+  ), moved as (
+    update trueup_fleet.request_rates set next_free = counted.start + make_interval(secs => counted.count / counted.per_second)
+    from counted where address = $1 and identity = $2 and counted.count > 0
+  ), moved_shared as (
+    update trueup_fleet.quota_times set next_free = counted.start + make_interval(secs => counted.count / $5)
+    from counted where address = $1 and counted.count > 0 and $5 is not null
+  )
+  select count, 1000 / per_second as apart,
+    1000 * extract(epoch from case when count > 0 then start - time
+      when is_ahead and $5 is not null then greatest(own_free - time - make_interval(secs => $6), make_interval(secs => 0.001))
+      else start - time - make_interval(secs => $4) end) as wait
+  from counted`;
 
 /** No worker gets a start time for this long, because the service refused a request. Start times that were taken stay taken. */
 export async function pauseRequests(

@@ -79,6 +79,18 @@ export const fleetStatusSchema = Type.Object(
         description: 'why workers do not use the newest version of fleet.yaml, and which ones',
       }),
     ),
+    quotas: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            target: Type.String({ description: 'its address' }),
+            requestsPerSecond: Type.Number({ description: 'of all workers together' }),
+          },
+          closed,
+        ),
+        { description: 'ceilings for requests that fleet files of workers have; the lowest of each target' },
+      ),
+    ),
     pausedTargets: Type.Optional(
       Type.Array(pausedTarget, { description: 'targets that fail for several stacks: they are not asked' }),
     ),

@@ -231,6 +231,17 @@ const migrations = [
      primary key (repository, path, address)
    );
    create index access_in_order on trueup_fleet.access (repository collate "C", path collate "C", address collate "C");`,
+  // Ceilings of the fleet files of the workers, and when the next request to each of their targets may start.
+  `create table trueup_fleet.quotas (
+     worker text not null references trueup_fleet.workers (id) on delete cascade,
+     address text not null,
+     per_second double precision not null,
+     primary key (worker, address)
+   );
+   create table trueup_fleet.quota_times (
+     address text primary key,
+     next_free timestamptz not null
+   );`,
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

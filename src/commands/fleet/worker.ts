@@ -283,7 +283,7 @@ export class FleetWorker {
     { path, signal }: { readonly path: string; readonly signal: AbortSignal },
   ): Promise<FoundCheck> {
     const { database, env, folder, program } = this.#options;
-    const rates = new CheckRates(database, 'check');
+    const rates = new CheckRates(database, 'check', (address) => this.#options.fleet.quotas.get(address));
     let found: CheckResult;
     try {
       found = await checkStack({ repository, checkout, path, program, env, folder, signal, rates });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { printStatus } from '../../../src/commands/fleet/render.ts';
 import { readStatus, scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
+import { noteQuotas } from '../../../src/commands/fleet/quotas.ts';
 import { noteWorker } from '../../../src/commands/fleet/workers.ts';
 import { openConsole } from '../../support/fleet/console.ts';
 import { openFleetDatabase } from '../../support/fleet/database.ts';
@@ -55,7 +56,10 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     };
     const terminal = { format: 'text', host: { stdout } };
     printStatus(
-      { ...(await readStatus(client)), problems: [], drifts: [], waits: [], pauses: [], undelivered: [] },
+      {
+        ...(await readStatus(client)),
+        ...{ problems: [], drifts: [], waits: [], pauses: [], undelivered: [], quotas: [] },
+      },
       terminal as never,
     );
     expect(said).toContain(
@@ -165,6 +169,23 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect(text).toContain(`<code>${hash.slice(0, 8)}</code>`);
     expect(text).not.toContain(hash.slice(0, 9));
     expect(text).toMatch(/paused<\/span> opens/);
+  });
+
+  it('shows the quota of a target, and what the intervals need of it for all users together', async () => {
+    const { get, client } = await openSeeded(50);
+    const { rows } = await client.query(
+      `select 100 * sum(requests / seconds_between_checks) / 4 as percent
+       from trueup_fleet.stack_requests join trueup_fleet.stacks using (repository, path)`,
+    );
+    expect((await get('/capacity')).text).not.toContain('Quotas of targets');
+    const { rows: workers } = await client.query(
+      'select id from trueup_fleet.workers order by last_seen desc',
+    );
+    await noteQuotas(client, workers[0]?.id, new Map([['https://app.example.com', 4]]));
+    const [, quotas = ''] = (await get('/capacity')).text.split('<h2>Quotas of targets');
+    expect(quotas).toContain('4 a second');
+    const percent = Number(rows[0].percent);
+    expect(quotas).toContain(`${percent < 1 ? percent.toFixed(1) : percent.toFixed(0)} %`);
   });
 
   it('shows workers, those that went silent, what cannot be read, and a fleet file that is not valid', async () => {

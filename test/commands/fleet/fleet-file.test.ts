@@ -118,3 +118,23 @@ it.each([
   expect(fleet).toBeUndefined();
   expect(JSON.stringify(diagnostics)).toContain(JSON.stringify(message).slice(1, -1));
 });
+
+it('takes a quota for each target, and refuses two for one target', async () => {
+  const repositories = [{ name: 'platform', url }];
+  const quota = (target: string, requestsPerSecond: number) => ({ target, requestsPerSecond });
+  const quotas = [quota('https://app.example.com/api/', 20), quota('http://127.0.0.1:8200', 0.5)];
+  const { fleet } = await read({ repositories, quotas });
+  expect([...(fleet?.quotas ?? [])]).toEqual([
+    ['https://app.example.com', 20],
+    ['http://127.0.0.1:8200', 0.5],
+  ]);
+  const twice = await read({ repositories, quotas: [...quotas, quota('https://app.example.com', 5)] });
+  expect(twice.fleet).toBeUndefined();
+  expect(twice.diagnostics).toMatchObject([
+    {
+      message: 'two quotas are for "https://app.example.com": keep one of them',
+      place: { line: expect.any(Number), column: expect.any(Number) },
+    },
+  ]);
+  expect((await read({ repositories, quotas: [quota('https://app.example.com', 0)] })).fleet).toBeUndefined();
+});

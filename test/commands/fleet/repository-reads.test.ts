@@ -37,7 +37,14 @@ it.skipIf(bin === undefined)(
     const worker = (before: () => Promise<void> = async () => {}) =>
       new FleetWorker({
         fleet: {
-          ...{ name: 'acme', webhookSecret: undefined, channels: [], console: undefined, freezes: [] },
+          ...{
+            name: 'acme',
+            webhookSecret: undefined,
+            channels: [],
+            console: undefined,
+            freezes: [],
+            quotas: new Map(),
+          },
           repositories: [fleetRepository({ name: 'infra', url: remote.directory })],
         },
         database: {

@@ -1,11 +1,13 @@
 /** Whether the targets allow the checks that the fleet wants: rates, pauses, ages of checks, and what the intervals need. */
 import { clip } from '../../../report/view/printable.ts';
+import { validQuotas } from '../quotas.ts';
 import { type Content, type Html, html } from './html.ts';
 import { dueText, durationText, numberText, table, timeText } from './layout.ts';
 import { inScope, type Reading, type Row, seenStacks, timeOf } from './reading.ts';
 
 export async function capacityPage(reading: Reading): Promise<{ head: Html; body: Html }> {
   const rates = await readRates(reading);
+  const quotas = await readQuotas(reading);
   const pauses = await readPauses(reading);
   const ages = await readAges(reading);
   return {
@@ -14,6 +16,13 @@ export async function capacityPage(reading: Reading): Promise<{ head: Html; body
 ${rates.length === 0 ? html`<p>No check of a stack that you may see has sent a request yet.</p>` : table(['Target', 'User', 'Stacks', 'Rate', 'Last hour', 'The intervals need', 'State'], rates.map(rateCells), 'Limits of requests')}
 <p class="muted">"Last hour" and what the intervals need are counted from the requests of the last complete check of each stack${!reading.seesAll && ' that you may see'}. Checks get 70 % of a rate: more than that makes stacks stale.</p>
 </section>
+${
+  quotas.length > 0 &&
+  html`<section><h2>Quotas of targets</h2>
+<p class="muted">All users of a target share its quota, which fleet.yaml sets. What the intervals need is counted as above.</p>
+${table(['Target', 'Quota', 'The intervals need'], quotas.map(quotaCells), 'Quotas of targets')}
+</section>`
+}
 ${
   pauses.length > 0 &&
   html`<section><h2>Targets that are paused</h2>
@@ -53,6 +62,31 @@ function readRates(reading: Reading): Promise<readonly Row[]> {
   );
 }
 
+/** Only of targets to which a stack that the viewer sees sent requests. */
+function readQuotas(reading: Reading): Promise<readonly Row[]> {
+  return reading.rows(
+    `with ${seenStacks}
+     select valid.address, valid.per_second, sum(used.requests / seen.seconds_between_checks) as needed
+     from (${validQuotas}) as valid
+       ${reading.seesAll ? 'left join' : 'join'} (trueup_fleet.stack_requests as used join seen using (repository, path)) using (address)
+     group by valid.address, valid.per_second order by valid.address limit ${mostRates}`,
+  );
+}
+
+function quotaCells(row: Row): readonly Content[] {
+  const perSecond = Number(row['per_second']);
+  return [
+    html`<code>${String(row['address'])}</code>`,
+    `${Number(perSecond.toFixed(1))} a second`,
+    needText((100 * Number(row['needed'] ?? 0)) / perSecond),
+  ];
+}
+
+function needText(percent: number): Html {
+  const shown = percent < 1 ? percent.toFixed(1) : percent.toFixed(0);
+  return html`<span><meter class="meter" aria-label="part of the rate" min="0" max="100" high="70" optimum="0" value="${Math.min(100, percent).toFixed(1)}"></meter><span${percent > 70 && html` class="error"`}>${shown} %</span></span>`;
+}
+
 /** Milliseconds ahead of now from which on a rate counts as paused: checks take start times for about a second. */
 const paused = 2000;
 
@@ -60,14 +94,13 @@ function rateCells(row: Row): readonly Content[] {
   const perSecond = Number(row['per_second'] ?? 0);
   const percent = perSecond > 0 ? (100 * Number(row['needed'])) / perSecond : 0;
   const [next, now] = [timeOf(row['next_free']) ?? 0, timeOf(row['time']) ?? 0];
-  const shown = percent < 1 ? percent.toFixed(1) : percent.toFixed(0);
   return [
     html`<code>${String(row['address'])}</code>`,
     html`<code>${String(row['identity']).slice(0, 8)}</code>`,
     numberText(Number(row['stacks'])),
     perSecond > 0 ? `${Number(perSecond.toFixed(1))} a second` : 'not known yet',
     `about ${numberText(Number(row['sent']))}`,
-    html`<span><meter class="meter" aria-label="part of the rate" min="0" max="100" high="70" optimum="0" value="${Math.min(100, percent).toFixed(1)}"></meter><span${percent > 70 && html` class="error"`}>${shown} %</span></span>`,
+    needText(percent),
     next - now > paused
       ? html`<span><span class="action update">paused</span> opens ${timeText(next, now)}</span>`
       : 'open',

@@ -1,0 +1,95 @@
+/** Ceilings for the requests of a whole fleet to a target: the part `quotas` of `fleet.yaml`. */
+import { Type } from 'typebox';
+import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+import { closed } from '../../manifest/schema/place-schemas.ts';
+import { quoted } from '../../model/quoted.ts';
+
+export const quotaSchema = Type.Object(
+  {
+    target: Type.String({
+      format: 'uri',
+      pattern: '^https?://',
+      patternErrorMessage: 'an address such as https://app.example.com',
+      description: 'Address of the target. Its path does not matter',
+      examples: ['https://app.example.com'],
+    }),
+    requestsPerSecond: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 10_000,
+      description:
+        'How many requests all workers together send in any second, for all users of the target. A lower limit that the service announces to a user counts for that user',
+      examples: [20],
+    }),
+  },
+  { ...closed, description: 'A ceiling for the requests to one target' },
+);
+
+interface QuotaDocument {
+  readonly target: string;
+  readonly requestsPerSecond: number;
+}
+
+/** Requests per second, by origin. */
+export type Quotas = ReadonlyMap<string, number>;
+
+export function quotasOf(quotas: readonly QuotaDocument[]): Quotas {
+  return new Map(
+    quotas.map(({ target, requestsPerSecond }) => [new URL(target).origin, requestsPerSecond] as const),
+  );
+}
+
+/** @returns mistakes, as sentences */
+export function quotaMistakes(
+  quotas: readonly QuotaDocument[],
+): { readonly index: number; readonly message: string }[] {
+  const origins = quotas.map(({ target }) => new URL(target).origin);
+  return origins.flatMap((origin, index) =>
+    origins.indexOf(origin) === index
+      ? []
+      : [{ index, message: `two quotas are for ${quoted(origin)}: keep one of them` }],
+  );
+}
+
+/** Seconds after which the quotas of a worker without a heartbeat do not count. */
+const silentAfterSeconds = 60;
+
+/** Those of a worker that said that it is there. All workers keep to them, whatever their own files say. */
+export async function noteQuotas(client: PostgresClient, worker: string, quotas: Quotas): Promise<void> {
+  await client.query(
+    `with given as (select * from unnest($2::text[], $3::double precision[]) as given (address, per_second)),
+     gone as (
+       delete from trueup_fleet.quotas where worker = $1 and not (address = any ($2::text[]))
+     )
+     insert into trueup_fleet.quotas (worker, address, per_second) select $1, address, per_second from given
+     on conflict (worker, address) do update set per_second = excluded.per_second`,
+    [worker, [...quotas.keys()], [...quotas.values()]],
+  );
+}
+
+/** The quotas that count now, the lowest one of each address. Part of a statement. */
+export const validQuotas = `select quota.address, min(quota.per_second) as per_second
+  from trueup_fleet.quotas as quota join trueup_fleet.workers as worker on worker.id = quota.worker
+  where worker.last_seen > trueup_fleet.now() - make_interval(secs => ${silentAfterSeconds}) group by quota.address`;
+
+/** Requests per second. @param own of the worker that asks, which may have been silent; undefined: none */
+export async function quotaOf(
+  client: PostgresClient,
+  address: string,
+  own: number | undefined,
+): Promise<number | undefined> {
+  const { rows } = await client.query(`select per_second from (${validQuotas}) as valid where address = $1`, [
+    address,
+  ]);
+  const all = [own, rows[0]?.per_second].filter((one) => one !== undefined).map(Number);
+  return all.length === 0 ? undefined : Math.min(...all);
+}
+
+export interface Quota {
+  readonly target: string;
+  readonly requestsPerSecond: number;
+}
+
+export async function readQuotas(client: PostgresClient): Promise<readonly Quota[]> {
+  const { rows } = await client.query(`${validQuotas} order by quota.address`);
+  return rows.map(({ address, per_second }) => ({ target: address, requestsPerSecond: per_second }));
+}
