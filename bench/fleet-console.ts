@@ -2,6 +2,7 @@
  * How long each page of the console of a fleet takes on the server, with 5,000 stacks: the median and the slowest of 20 requests.
  * `node bench/fleet-console.ts`
  */
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { startConsole } from '../src/commands/fleet/console/start-console.ts';
 import { fleetTables, jobSchema } from '../src/commands/fleet/tables.ts';
@@ -32,6 +33,7 @@ async function measure(connectionString: string): Promise<void> {
   await seedFleet(client, stacks, { checks });
   const served = await startConsole({
     ...{ host: '127.0.0.1', port: 0, jobSchema, metricsToken: undefined },
+    ...{ secret: () => undefined, now: Date.now, newId: randomUUID },
     fleet: () => ({ name: 'acme', console: undefined, addressOf: () => undefined }),
     read: (work) => work(client as unknown as pg.PoolClient),
     illness: () => undefined,

@@ -4,7 +4,7 @@
  */
 import { orList, counted, quoted } from '../model/quoted.ts';
 import type { JsonObject, Path } from '../model/json.ts';
-import { compileSchema, groupErrors, type SchemaError } from './schema/compile-schema.ts';
+import { compileSchema, eitherOf, groupErrors, type SchemaError } from './schema/compile-schema.ts';
 import { describeAllowed, describeFound, explainWrongType, wordOf } from './explain-type.ts';
 import { isPlainName } from './yaml/hidden-parts.ts';
 import { typedText, type YamlDocument } from './yaml/yaml-document.ts';
@@ -65,7 +65,7 @@ const explainers: Readonly<Record<string, Explainer>> = {
   dependentRequired: missingCompanion,
   type: explainWrongType,
   anyOf: explainWrongType,
-  oneOf: explainWrongType,
+  oneOf: (error, at, context) => wrongChoice(error, at) ?? explainWrongType(error, at, context),
   enum: notAllowed,
   const: notAllowed,
   not: forbidden,
@@ -246,6 +246,22 @@ function wrongCount(error: SchemaError, at: Path): Problem {
     message: `${quoted(pathText(at))} has too ${few ? 'few' : 'many'} members`,
     found: `${Object.keys(error.data ?? {}).length}`,
     allowed: `at ${few ? 'least' : 'most'} ${error.params['limit']}`,
+  };
+}
+
+/** Exactly one of some fields is to be there; undefined where the alternatives are others. */
+function wrongChoice(error: SchemaError, at: Path): Problem | undefined {
+  const fields = eitherOf(error);
+  if (fields === undefined) return undefined;
+  const given = fields.filter((name) => Object.hasOwn(error.data ?? {}, name));
+  const names = fields.map(quoted);
+  const tooMany = given.length > 1;
+  return {
+    code: tooMany ? 'too-many' : 'missing-field',
+    path: tooMany ? [...at, given.at(-1) ?? ''] : at,
+    side: 'key',
+    message: `${quoted(pathText(at))} must have exactly one of ${names.join(' and ')}`,
+    fix: tooMany ? 'keep one of them' : `add ${orList(names)}`,
   };
 }
 

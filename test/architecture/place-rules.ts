@@ -60,14 +60,23 @@ const homes: readonly Home[] = [
     because: 'only the embedded service and the workers of fleets serve',
   },
   {
+    what: '@fastify',
+    homes: ['src/commands/fleet/console'],
+    because: 'only the console of a fleet has users who log in with a browser',
+  },
+  {
     what: 'prom-client',
     homes: ['src/commands/fleet/console/metrics.ts'],
     because: 'only a process that goes on has metrics',
   },
   {
     what: 'jose',
-    homes: ['src/commands/role-check', 'src/server/cluster-auth/public-keys.ts'],
-    because: 'JWTs are judged where a login is: by the service, and by the one command that foretells it',
+    homes: [
+      ...['src/commands/role-check', 'src/server/cluster-auth/public-keys.ts'],
+      ...['src/commands/fleet/console/issuer.ts', 'src/commands/fleet/console/sealed-texts.ts'],
+    ],
+    because:
+      'JWTs are judged where a login is: by the service, by the one command that foretells it, and by the console of a fleet',
   },
   {
     what: 'undici',

@@ -13,6 +13,7 @@ import { quoted } from '../../model/quoted.ts';
 import { applyMistakes, type ApplySettings, applySettingsOf, readableVariables } from './apply/settings.ts';
 import { type Freeze, freezeMistake, freezesOf } from './apply/freezes.ts';
 import { networkProblem } from './console/networks.ts';
+import { oidcMistakes } from './console/oidc-settings.ts';
 import type { ConsoleSettings } from './console/settings.ts';
 import { type FleetDocument, fleetSchema } from './fleet-schema.ts';
 import { quotaMistakes, type Quotas, quotasOf } from './quotas.ts';
@@ -89,11 +90,14 @@ function problemsOf(document: YamlDocument): Problem[] {
     ...notificationMistakes(notifications, repositories).map(({ index, member, message }) =>
       problem(['notifications', index, member], message),
     ),
-    ...(readers?.trustedHeader.proxies ?? []).flatMap((network, index) => {
+    ...(readers?.trustedHeader?.proxies ?? []).flatMap((network, index) => {
       const message = networkProblem(network);
       const path = ['console', 'trustedHeader', 'proxies', index];
       return message === undefined ? [] : [problem(path, message)];
     }),
+    ...oidcMistakes(readers?.oidc, repositories).map(({ path, message }) =>
+      problem(['console', 'oidc', ...path], message),
+    ),
     ...webhookProblems(spec),
     ...quotaMistakes(spec.quotas ?? []).map(({ index, message }) =>
       problem(['quotas', index, 'target'], message),

@@ -7,6 +7,7 @@ import type { ExitCode } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { type CommandContext, textOutput } from '../../run/terminal.ts';
 import { isLoopback } from './console/networks.ts';
+import { secretsProblem } from './console/oidc-settings.ts';
 import { openReader } from './database.ts';
 import { jobSchema } from './tables.ts';
 import type { ListenAddress } from './webhooks.ts';
@@ -45,13 +46,20 @@ async function open(listen: ListenAddress, { file, lastLook }: ServedWorker, hos
       'usage',
       `other machines can reach ${listen.host}, and fleet.yaml does not say who may read the console: write spec.console, or listen on 127.0.0.1`,
     );
+  const secret = (variable: string): string | undefined => {
+    const value = host.env[variable] || undefined;
+    if (value !== undefined) host.secrets.keep(value);
+    return value;
+  };
+  const { oidc } = file.fleet.console ?? {};
+  const problem = oidc && secretsProblem(oidc, secret);
+  if (problem !== undefined) throw new CommandStop('usage', `nobody could log in at the console: ${problem}`);
   const reader = openReader(host);
-  const metricsToken = host.env[metricsVariable] || undefined;
-  if (metricsToken !== undefined) host.secrets.keep(metricsToken);
+  const metricsToken = secret(metricsVariable);
   try {
     const { startConsole } = await import('./console/start-console.ts');
     const { url, close } = await startConsole({
-      ...{ ...listen, jobSchema, metricsToken },
+      ...{ ...listen, jobSchema, metricsToken, secret, now: host.now, newId: host.newId },
       read: (work) => reader.run(work),
       fleet: () => ({
         name: file.fleet.name,

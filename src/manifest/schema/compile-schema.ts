@@ -97,8 +97,18 @@ function meantBranch(alternatives: SchemaError, inside: readonly SchemaError[]):
   const fitting = [...branches.values()].filter(
     (branch) => !branch.some((error) => isMisfit(error, alternatives)),
   );
+  if (eitherOf(alternatives) !== undefined) return [alternatives];
   const best = fitting.sort((one, other) => one.length - other.length)[0];
   return best === undefined ? [alternatives] : groupErrors(best);
+}
+
+/** The fields of which exactly one is to be there, where this is all that the branches say: none of them is meant more than the others. */
+export function eitherOf({ keyword, schema }: SchemaError): string[] | undefined {
+  if (keyword !== 'oneOf' || !Array.isArray(schema)) return undefined;
+  const fields = schema.map((branch: Readonly<Record<string, unknown>>) =>
+    Object.keys(branch).length === 1 && Array.isArray(branch['required']) ? branch['required'] : [],
+  );
+  return fields.every(({ length }) => length === 1) ? fields.flat().map(String) : undefined;
 }
 
 /** Whether an error shows that the branch is for another type of value. */

@@ -14,8 +14,9 @@ beforeAll(() => {
 });
 afterAll(() => server?.stop());
 
+const trustedHeader = { user: 'X-User', groups: 'X-Groups', proxies: ['127.0.0.0/8', '::1'] };
 const settings: ConsoleSettings = {
-  trustedHeader: { user: 'X-User', groups: 'X-Groups', proxies: ['127.0.0.0/8', '::1'] },
+  trustedHeader,
   teams: {
     all: { groups: ['platform-admins'], stacks: ['**'] },
     data: { groups: ['data-readers', 'data-owners'], stacks: ['data/**'] },
@@ -176,7 +177,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
   });
 
   it('believes the headers of listed proxies only, and each of them once', async () => {
-    const strangers = { ...settings, trustedHeader: { ...settings.trustedHeader, proxies: ['10.0.0.0/8'] } };
+    const strangers = { ...settings, trustedHeader: { ...trustedHeader, proxies: ['10.0.0.0/8'] } };
     const { as, get } = await openSeeded({ settings: strangers });
     for (const place of places) {
       const { status, text } = await as('platform-admins', place);

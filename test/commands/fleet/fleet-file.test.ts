@@ -138,3 +138,66 @@ it('takes a quota for each target, and refuses two for one target', async () => 
   ]);
   expect((await read({ repositories, quotas: [quota('https://app.example.com', 0)] })).fleet).toBeUndefined();
 });
+
+const oidc = {
+  ...{ issuer: 'https://login.example.com/', clientId: 'fleet', url: 'https://fleet.example.com' },
+  ...{ clientSecret: { env: 'CLIENT_SECRET' }, sessionKey: { env: 'SESSION_KEY' } },
+};
+const trustedHeader = { user: 'X-User', groups: 'X-Groups', proxies: ['10.0.0.1'] };
+
+it.each([
+  ['both ways', { oidc, trustedHeader }, 'keep one of them', 'oidc:', 5],
+  ['no way', {}, 'add "trustedHeader" or "oidc"', 'console:', 3],
+])(
+  'refuses a console with %s to let users in, at the place of the mistake',
+  async (_, ways, fix, at, column) => {
+    const file = join(temporaryFolder(), 'fleet.yaml');
+    const console = { teams: {}, ...ways };
+    const lines = [
+      ...['apiVersion: trueup.dev/v1', 'kind: Fleet', 'metadata: { name: acme }', 'spec:'],
+      `  repositories: [{ name: platform, url: "${url}" }]`,
+      '  console:',
+      ...Object.entries(console).map(([name, value]) => `    ${name}: ${JSON.stringify(value)}`),
+    ];
+    writeFileSync(file, lines.join('\n'));
+    const { fleet, diagnostics } = await readFleet(file);
+    expect(fleet).toBeUndefined();
+    const line = lines.findIndex((text) => text.trim().startsWith(at));
+    expect(diagnostics).toEqual([
+      expect.objectContaining({
+        message: '"spec.console" must have exactly one of "trustedHeader" and "oidc"',
+        fix,
+        place: expect.objectContaining({ line: line + 1, column }),
+      }),
+    ]);
+  },
+);
+
+it('says only that a word is misspelt, and not that it is missing, too', async () => {
+  const console = { teams: {}, oidcs: oidc };
+  const { diagnostics } = await read({ repositories: [{ name: 'platform', url }], console });
+  expect(diagnostics.map(({ message }) => message)).toEqual(['there is no field "oidcs" in "spec.console"']);
+});
+
+it.each([
+  [{ issuer: 'http://login.example.com' }, 'an address that begins with https://'],
+  [{ issuer: 'http://localhost.example.com' }, 'an address that begins with https://'],
+  [{ issuer: 'https://me@login.example.com' }, 'an address that begins with https://'],
+  [{ url: 'http://fleet.example.com' }, 'an origin that begins with https://'],
+  [{ url: 'https://fleet.example.com/console' }, 'an origin that begins with https://'],
+  [{ sessionKey: { env: 'CLIENT_SECRET' } }, 'which the issuer knows: use another variable'],
+  [{ sessionKey: { env: 'STACK_TOKEN' } }, 'may read "STACK_TOKEN": the console needs a secret of its own'],
+  [{ clientSecret: { env: 'WRITE_TOKEN' } }, 'may read "WRITE_TOKEN": the console needs a secret of its own'],
+  [{ scopes: ['a b'] }, 'a scope: printable ASCII'],
+])('refuses %j for the login of the console', async (more, message) => {
+  const apply = { stacks: ['**'], variables: { STACK_TOKEN: 'WRITE_TOKEN' } };
+  const repositories = [{ name: 'platform', url, variables: ['STACK_TOKEN'], apply }];
+  const console = (given: object) => ({ teams: {}, oidc: { ...oidc, ...given } });
+  expect((await read({ repositories, console: console({}) })).fleet).toBeDefined();
+  expect(
+    (await read({ repositories, console: console({ issuer: 'http://127.0.0.1:9/realm' }) })).fleet,
+  ).toBeDefined();
+  const { fleet, diagnostics } = await read({ repositories, console: console(more) });
+  expect(fleet).toBeUndefined();
+  expect(JSON.stringify(diagnostics)).toContain(JSON.stringify(message).slice(1, -1));
+});

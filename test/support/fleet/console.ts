@@ -1,4 +1,5 @@
 /** The console over HTTP on a free port, for a database whose time the test moves. */
+import { randomUUID } from 'node:crypto';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import pg from 'pg';
 import { onTestFinished } from 'vitest';
@@ -9,7 +10,9 @@ import { jobSchema } from '../../../src/commands/fleet/tables.ts';
 import type { CliHost } from '../../../src/run/host.ts';
 
 interface ConsoleSetup {
-  readonly settings?: ConsoleSettings | undefined;
+  readonly settings?: ConsoleSettings | undefined | ((url: string) => ConsoleSettings | undefined);
+  readonly env?: Readonly<Record<string, string>>;
+  readonly now?: () => number;
   readonly illness?: () => string | undefined;
   readonly metricsToken?: string | undefined;
 }
@@ -43,14 +46,15 @@ export async function openConsole(connectionString: string, setup: ConsoleSetup 
   );
   await client.end();
   const failures: unknown[] = [];
-  const { settings, illness = () => undefined, metricsToken } = setup;
+  const { settings, illness = () => undefined, metricsToken, env = {}, now = Date.now } = setup;
   const console = await startConsole({
     ...{ host: '127.0.0.1', port: 0, jobSchema, metricsToken, illness },
     fleet: () => ({
       name: 'acme',
-      console: settings,
+      console: typeof settings === 'function' ? settings(console.url) : settings,
       addressOf: (name) => `https://git.example.com/acme/${name}.git`,
     }),
+    ...{ now, newId: randomUUID, secret: (variable) => env[variable] },
     read: (work) => reader.run(work),
     onFailure: (error) => failures.push(error),
   });

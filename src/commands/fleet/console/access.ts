@@ -1,6 +1,6 @@
 /**
  * Who asks, and which stacks they may see. Without `spec.console` everybody on this machine sees everything; with it, the headers of the
- * listed proxies say who it is, and teams say what they see.
+ * listed proxies say who it is, or the console logs users in itself, and teams say what they see.
  */
 import { timingSafeEqual, createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
@@ -11,13 +11,15 @@ import type { ConsoleSettings } from './settings.ts';
 export interface Viewer {
   /** as the proxy says; undefined without one */
   readonly name: string | undefined;
+  /** whether the console itself has logged it in */
+  readonly canSignOut?: boolean;
   /** PostgreSQL patterns of REPOSITORY/PATH; undefined: everything, and what belongs to no stack, too */
   readonly scope: readonly string[] | undefined;
 }
 
 /** Not let in, and why. */
 export interface Refusal {
-  readonly status: 401 | 403;
+  readonly status: 401 | 403 | 503;
   readonly why: string;
 }
 
@@ -28,7 +30,10 @@ export function viewerOf(request: Request, settings: ConsoleSettings | undefined
   const refusal = strangerRefusal(request, settings);
   if (refusal !== undefined) return refusal;
   if (settings === undefined) return { name: undefined, scope: undefined };
-  const { user, groups } = settings.trustedHeader;
+  const { trustedHeader, teams } = settings;
+  // The console logs users in itself, and does not believe what others say.
+  if (trustedHeader === undefined) return refused('the console takes no header with a user');
+  const { user, groups } = trustedHeader;
   const [name, ...others] = valuesOf(request, user);
   const listed = valuesOf(request, groups);
   // A proxy that adds its header to that of the caller does not say who the caller is.
@@ -43,10 +48,17 @@ export function viewerOf(request: Request, settings: ConsoleSettings | undefined
       .map((group) => group.trim())
       .filter(Boolean),
   );
-  const teams = Object.values(settings.teams).filter((team) => team.groups.some((group) => own.has(group)));
-  const patterns = [...new Set(teams.flatMap(({ stacks }) => stacks))];
-  const seesAll = patterns.includes('**');
-  return { name, scope: seesAll ? undefined : patterns.map(patternSql) };
+  return { name, scope: scopeOf(own, teams) };
+}
+
+/** What the members of groups see, as `scope` of a viewer. */
+export function scopeOf(
+  groups: ReadonlySet<string>,
+  teams: ConsoleSettings['teams'],
+): readonly string[] | undefined {
+  const own = Object.values(teams).filter((team) => team.groups.some((group) => groups.has(group)));
+  const patterns = [...new Set(own.flatMap(({ stacks }) => stacks))];
+  return patterns.includes('**') ? undefined : patterns.map(patternSql);
 }
 
 /** Why whoever asks may not even see whether the service is well: it is no caller of this machine, or pretends to be one. */
@@ -54,7 +66,7 @@ function strangerRefusal(request: Request, settings: ConsoleSettings | undefined
   const address = request.socket.remoteAddress;
   if (settings === undefined && !isLoopback(address))
     return refused('only callers on this machine are let in: spec.console of fleet.yaml can let in others');
-  const isProxy = settings === undefined || contains(settings.trustedHeader.proxies, address);
+  const isProxy = settings === undefined || contains(settings.trustedHeader?.proxies ?? [], address);
   if (!isProxy) return refused('only the proxies that spec.console of fleet.yaml lists are let in');
   return hostRefusal(request, settings?.hosts);
 }

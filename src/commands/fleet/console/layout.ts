@@ -1,12 +1,12 @@
 /** What all pages have in common: head, navigation, times, paging. */
 import { createHash } from 'node:crypto';
 import { formatAgo } from '../../../report/view/last-modified.ts';
-import page from '../../../report/html/page.json' with { type: 'json' };
+import report from '../../../report/html/page.json' with { type: 'json' };
 import { type Content, type Html, html } from './html.ts';
 import { consoleStyle } from './style.ts';
 
 /** The style of reports, and what only the console has. */
-export const styleSheet = `${page.style}${consoleStyle}`;
+export const styleSheet = `${report.style}${consoleStyle}`;
 export const stylePath = `/style-${createHash('sha256').update(styleSheet).digest('hex').slice(0, 12)}.css`;
 
 interface Shell {
@@ -14,6 +14,8 @@ interface Shell {
   readonly fleet: string;
   /** who is logged in; undefined without a login */
   readonly user: string | undefined;
+  /** whether the console itself has logged the user in */
+  readonly canSignOut: boolean;
 }
 
 const pages = [
@@ -32,7 +34,43 @@ interface PageContent {
   readonly body: Content;
 }
 
-export function document({ fleet, user }: Shell, { title, path, head, body }: PageContent): string {
+export function document(shell: Shell, { title, path, head, body }: PageContent): string {
+  return page({
+    title: `${title} · ${shell.fleet}`,
+    body: html`<a class="skip" href="${hash}content">Skip to content</a>
+<header class="head"><div class="head-inner">
+<div class="top"><p class="fleet-name">Fleet <strong>${shell.fleet}</strong></p>${userText(shell)}</div>
+<nav aria-label="Pages"><ul>${pages.map(
+      ([target, name]) => html`<li><a href="${target}"${target === path && current}>${name}</a></li>`,
+    )}</ul></nav>
+<h1>${title}</h1>
+${head}
+</div></header>
+<main id="content" tabindex="-1">
+${body}
+</main>`,
+  });
+}
+
+function userText({ user, canSignOut }: Shell): Html | undefined {
+  if (user === undefined) return undefined;
+  if (!canSignOut) return html`<p class="muted">${user}</p>`;
+  return html`<form class="user" method="post" action="/logout"><span class="muted">${user}</span> <button>Sign out</button></form>`;
+}
+
+/** A page for whoever is not logged in: without the fleet, and without links to its pages. */
+export function plainDocument({ title, head, body }: Omit<PageContent, 'path'>): string {
+  return page({
+    title,
+    head,
+    body: html`<header class="head"><div class="head-inner"><h1>${title}</h1></div></header>
+<main id="content">
+${body}
+</main>`,
+  });
+}
+
+function page({ title, head, body }: Omit<PageContent, 'path'>): string {
   return `<!doctype html>\n${html`<html lang="en">
 <head>
 <meta charset="utf-8">
@@ -40,21 +78,10 @@ export function document({ fleet, user }: Shell, { title, path, head, body }: Pa
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${stylePath}">
-<title>${title} · ${fleet} · trueup</title>
+${head}<title>${title} · trueup</title>
 </head>
 <body class="console">
-<a class="skip" href="${hash}content">Skip to content</a>
-<header class="head"><div class="head-inner">
-<div class="top"><p class="fleet-name">Fleet <strong>${fleet}</strong></p>${user !== undefined && html`<p class="muted">${user}</p>`}</div>
-<nav aria-label="Pages"><ul>${pages.map(
-    ([target, name]) => html`<li><a href="${target}"${target === path && current}>${name}</a></li>`,
-  )}</ul></nav>
-<h1>${title}</h1>
-${head}
-</div></header>
-<main id="content" tabindex="-1">
 ${body}
-</main>
 </body>
 </html>
 `}`;

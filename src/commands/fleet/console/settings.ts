@@ -1,6 +1,7 @@
 /** Who may see what in the web console of a fleet: `spec.console` of `fleet.yaml`. */
 import { type Static, Type } from 'typebox';
 import { closed, text } from '../../../manifest/schema/place-schemas.ts';
+import { oidcSchema } from './oidc-settings.ts';
 
 const header = (description: string, example: string) =>
   Type.String({
@@ -18,7 +19,7 @@ const network = Type.String({
 
 const Team = Type.Object(
   {
-    groups: Type.Array(text('Name of a group, as the proxy sends it', 'platform-readers'), {
+    groups: Type.Array(text('Name of a group, as the proxy or the issuer sends it', 'platform-readers'), {
       minItems: 1,
       description: 'Groups whose members are in the team',
     }),
@@ -37,18 +38,24 @@ const Team = Type.Object(
 
 export const consoleSchema = Type.Object(
   {
-    trustedHeader: Type.Object(
-      {
-        user: header('Header with the name of the user', 'X-Forwarded-User'),
-        groups: header('Header with the groups of the user, with commas between them', 'X-Forwarded-Groups'),
-        proxies: Type.Array(network, {
-          minItems: 1,
-          description: 'Addresses of the proxies whose headers count. All other callers are refused',
-          examples: [['10.0.0.0/24']],
-        }),
-      },
-      { ...closed, description: 'How a proxy that logs users in says who they are' },
+    trustedHeader: Type.Optional(
+      Type.Object(
+        {
+          user: header('Header with the name of the user', 'X-Forwarded-User'),
+          groups: header(
+            'Header with the groups of the user, with commas between them',
+            'X-Forwarded-Groups',
+          ),
+          proxies: Type.Array(network, {
+            minItems: 1,
+            description: 'Addresses of the proxies whose headers count. All other callers are refused',
+            examples: [['10.0.0.0/24']],
+          }),
+        },
+        { ...closed, description: 'How a proxy that logs users in says who they are' },
+      ),
     ),
+    oidc: Type.Optional(oidcSchema),
     hosts: Type.Optional(
       Type.Array(text('Name of a host', 'fleet.example.com'), {
         description: 'Names under which callers on this machine may ask for the console, besides localhost',
@@ -60,6 +67,7 @@ export const consoleSchema = Type.Object(
   },
   {
     ...closed,
+    oneOf: [{ required: ['trustedHeader'] }, { required: ['oidc'] }],
     description: 'Who may read the console of "trueup fleet serve"; only callers on its machine if not given',
   },
 );

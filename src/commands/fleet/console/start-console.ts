@@ -2,17 +2,19 @@
  * The web console of a worker: pages that only read, rendered here, without a script. Whoever asks is known before a page is chosen, and
  * each statement is limited to what that viewer may see.
  */
+import cookies from '@fastify/cookie';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import { untilAborted } from '../../../model/http.ts';
-import { hasToken, hostRefusal, type Refusal, type Viewer, viewerOf } from './access.ts';
+import { hasToken, hostRefusal, type Refusal, scopeOf, type Viewer, viewerOf } from './access.ts';
 import { accessPage } from './access-page.ts';
 import { activityPage, exportActivity } from './activity-page.ts';
 import { capacityPage } from './capacity-page.ts';
 import { fleetPage, type Query } from './fleet-page.ts';
 import { healthPage } from './health-page.ts';
 import { type Content, html } from './html.ts';
-import { document, stylePath, styleSheet } from './layout.ts';
+import { document, link, stylePath, styleSheet } from './layout.ts';
+import { Login } from './login.ts';
 import { metricsText } from './metrics.ts';
 import { Reading } from './reading.ts';
 import type { ConsoleSettings } from './settings.ts';
@@ -34,6 +36,12 @@ interface ConsoleOptions {
   readonly jobSchema: string;
   /** why the worker does not take what is due; undefined when it does */
   illness(): string | undefined;
+  /** the value of an environment variable of the worker; undefined when it has none */
+  secret(variable: string): string | undefined;
+  /** milliseconds since 1970 */
+  now(): number;
+  /** a UUID, new with each call */
+  newId(): string;
   /** with which metrics of the whole fleet are read */
   readonly metricsToken: string | undefined;
   readonly onFailure: (error: unknown) => void;
@@ -52,10 +60,18 @@ export async function startConsole(
   });
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(safeHeaders);
-    if (request.method !== 'GET' && request.method !== 'HEAD')
+    const isSignOut = request.method === 'POST' && request.routeOptions.url === '/logout';
+    if (request.method !== 'GET' && request.method !== 'HEAD' && !isSignOut)
       return reply.code(405).header('allow', 'GET, HEAD').type('text/plain').send('the console only reads\n');
     return undefined;
   });
+  await app.register(cookies);
+  // The form that signs out has no fields.
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    (_request, _body, done) => done(null),
+  );
   const pages = new Pages(options);
   pages.serve(app);
   await app.listen({ host: options.host, port: options.port });
@@ -87,9 +103,11 @@ type MakePage = (reading: Reading, query: Query) => Promise<Found | undefined>;
 
 class Pages {
   readonly #options: ConsoleOptions;
+  readonly #login: Login;
 
   constructor(options: ConsoleOptions) {
     this.#options = options;
+    this.#login = new Login({ ...options, settings: () => options.fleet().console });
   }
 
   serve(app: FastifyInstance): void {
@@ -120,7 +138,11 @@ class Pages {
     app.get('/metrics', (request, reply) => this.#metrics(request, reply));
     app.get('/healthz', (request, reply) => this.#healthz(request, reply));
     app.setNotFoundHandler((request, reply) => this.#answer(request, reply, '', async () => undefined));
-    app.setErrorHandler((error, _, reply) => {
+    this.#login.serve(app);
+    app.setErrorHandler((error: { readonly statusCode?: number }, _, reply) => {
+      const { statusCode = 500 } = error;
+      if (statusCode < 500)
+        return reply.code(statusCode).type('text/plain').send('the request is not valid\n');
       this.#options.onFailure(error);
       const why = 'The console could not read the database. Try again, and see the log of the worker.';
       return this.#show(reply.code(503), { title: 'Not available', body: why });
@@ -133,7 +155,8 @@ class Pages {
     parent: string,
     make: MakePage,
   ): Promise<FastifyReply> {
-    const viewer = viewerOf(request.raw, this.#options.fleet().console);
+    const viewer = await this.#viewer(request);
+    if (viewer === undefined) return this.#sendToLogin(request, reply);
     if ('status' in viewer) return this.#refuse(reply, viewer);
     const found = await this.#read(viewer, (reading) => make(reading, queryOf(request)));
     if (found === undefined) {
@@ -141,6 +164,22 @@ class Pages {
       return this.#show(reply.code(404), { title: 'Not found', body }, { viewer });
     }
     return this.#show(reply, found, { viewer, parent });
+  }
+
+  /** Undefined for whoever is to log in first. */
+  async #viewer(request: FastifyRequest): Promise<Viewer | Refusal | undefined> {
+    const settings = this.#options.fleet().console;
+    if (settings?.oidc === undefined) return viewerOf(request.raw, settings);
+    const session = await this.#login.sessionOf(request);
+    if (session === undefined || 'status' in session) return session;
+    return {
+      ...{ name: session.user, canSignOut: true },
+      scope: scopeOf(new Set(session.groups), settings.teams),
+    };
+  }
+
+  #sendToLogin({ url }: FastifyRequest, reply: FastifyReply): FastifyReply {
+    return reply.redirect(link('/login', { to: url === '/' ? undefined : url }), 303);
   }
 
   #read<T>(viewer: Viewer, work: (reading: Reading) => Promise<T>): Promise<T> {
@@ -153,7 +192,8 @@ class Pages {
     found: Found,
     about: { readonly viewer?: Viewer; readonly parent?: string } = {},
   ): FastifyReply {
-    const shell = { fleet: this.#options.fleet().name, user: about.viewer?.name };
+    const { name: user, canSignOut = false } = about.viewer ?? {};
+    const shell = { fleet: this.#options.fleet().name, user, canSignOut };
     const body = typeof found.body === 'string' ? html`<section><p>${found.body}</p></section>` : found.body;
     return reply
       .type('text/html; charset=utf-8')
@@ -166,7 +206,11 @@ class Pages {
   }
 
   async #export(request: FastifyRequest, reply: FastifyReply, kind: 'csv' | 'json'): Promise<FastifyReply> {
-    const viewer = viewerOf(request.raw, this.#options.fleet().console);
+    const viewer = await this.#viewer(request);
+    if (viewer === undefined)
+      return request.headers.accept?.includes('text/html') === true
+        ? this.#sendToLogin(request, reply)
+        : this.#refuse(reply, withoutLogin);
     if ('status' in viewer) return this.#refuse(reply, viewer);
     const text = await this.#read(viewer, (reading) => exportActivity(reading, queryOf(request), kind));
     return reply
@@ -176,11 +220,11 @@ class Pages {
   }
 
   async #metrics(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { metricsToken, fleet } = this.#options;
-    const settings = fleet().console;
+    const { metricsToken } = this.#options;
     const refusal = metricsToken === undefined ? undefined : tokenRefusal(request.raw, metricsToken);
-    const viewer = metricsToken === undefined ? viewerOf(request.raw, settings) : everything;
     if (refusal !== undefined) return this.#refuse(reply, refusal);
+    const viewer = metricsToken === undefined ? await this.#viewer(request) : everything;
+    if (viewer === undefined) return this.#refuse(reply, withoutLogin);
     if ('status' in viewer) return this.#refuse(reply, viewer);
     const { type, text } = await this.#read(viewer, metricsText);
     return reply.type(type).send(text);
@@ -189,7 +233,9 @@ class Pages {
   /** For whoever can reach it: an orchestrator has no login. */
   async #healthz(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { read, illness } = this.#options;
-    const refusal = hostRefusal(request.raw, this.#options.fleet().console?.hosts);
+    const { hosts = [], oidc } = this.#options.fleet().console ?? {};
+    const own = oidc === undefined ? [] : [new URL(oidc.url).hostname];
+    const refusal = hostRefusal(request.raw, [...hosts, ...own]);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
     const late = AbortSignal.timeout(healthTimeout);
     const isAnswered = await untilAborted(
@@ -206,6 +252,11 @@ class Pages {
       .send(`${why ?? 'ok'}\n`);
   }
 }
+
+const withoutLogin: Refusal = {
+  status: 401,
+  why: 'you are not logged in: open the console in a browser, or read metrics with their token',
+};
 
 const everything: Viewer = { name: undefined, scope: undefined };
 

@@ -6,6 +6,9 @@ export const consoleStyle = `
 .console .top{display:flex;flex-wrap:wrap;gap:.2rem 1rem;justify-content:space-between}
 .console .fleet-name{color:var(--muted)}
 .console .fleet-name strong{color:var(--text)}
+.console .user{display:flex;flex-wrap:wrap;gap:.2rem .8rem;align-items:baseline;margin:0}
+.console .user span{overflow-wrap:anywhere}
+.console .user button{border:0;padding:0;background:none;color:var(--accent);font:inherit;cursor:pointer;text-decoration:underline}
 .console header nav{border-bottom:1px solid var(--line)}
 .console header nav a{padding:.45rem 0;text-decoration:none;border-bottom:2px solid transparent;margin-bottom:-1px}
 .console header nav a:hover{border-color:var(--line)}

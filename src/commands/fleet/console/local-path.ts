@@ -1,0 +1,18 @@
+/** Where a login leads back to. */
+
+/** Characters that fit into the cookie of a login. */
+const longest = 1500;
+
+/**
+ * A path of this console, with its query; the first page for everything else, such as an address of a stranger in any of the forms that
+ * browsers take.
+ */
+export function localPath(asked: unknown, origin: string): string {
+  if (typeof asked !== 'string' || !asked.startsWith('/') || asked.length > longest) return '/';
+  if (!URL.canParse(asked, origin)) return '/';
+  const { origin: found, pathname, search } = new URL(asked, origin);
+  // Without this, "/.//host" would become "//host", which is an address, and a login would lead to itself.
+  const isOwn =
+    found === origin && !pathname.startsWith('//') && !/^\/(?:login|logout|signed-out)\b/.test(pathname);
+  return isOwn && (pathname + search).length <= longest ? pathname + search : '/';
+}
