@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, openPage } from '../support/browser/chromium.ts';
 import { openConsole } from '../support/fleet/console.ts';
 import { openFleetDatabase } from '../support/fleet/database.ts';
+import { client, openIssuer } from '../support/fleet/issuer.ts';
 import { seedFleet } from '../support/fleet/seed-console.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/ledger/postgres-server.ts';
 
@@ -100,4 +101,52 @@ describeInBrowser('the console of a fleet', () => {
     );
     expect(await page.locator('script').count()).toBe(0);
   });
+
+  it.skipIf(bin === undefined)(
+    'lets users in and out without a script, also from a form, with nothing wrong',
+    async () => {
+      const database = await openFleetDatabase(server);
+      await seedFleet(database.client, 200);
+      const issuer = await openIssuer();
+      issuer.claims = {
+        sub: 'u-1',
+        email: 'ann.of.a.rather.long.name@platform.example.com',
+        groups: ['admins'],
+      };
+      const { url } = await openConsole(database.address, {
+        env: { CLIENT_SECRET: client.secret, SESSION_KEY: 'key-of-sessions-0123456789-abcdef' },
+        settings: (own) => ({
+          teams: { all: { groups: ['admins'], stacks: ['**'] } },
+          oidc: {
+            ...{ issuer: issuer.url, url: own, clientId: client.id, clientSecret: { env: 'CLIENT_SECRET' } },
+            sessionKey: { env: 'SESSION_KEY' },
+          },
+        }),
+      });
+      for (const [colorScheme, width] of [
+        ['light', 1280],
+        ['dark', 390],
+      ] as const) {
+        const options = { colorScheme, viewport: { width, height: 900 } };
+        const { page } = await openPage(options, url, issuer.url);
+        await page.goto(`${url}/activity?event=apply`);
+        await page.waitForURL(`${url}/activity?event=apply`);
+        expect(await page.locator('header .user').textContent()).toContain('ann.of.a.rather.long.name@');
+        expect(await violations(page)).toEqual([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        // The session is over when the form is sent, so the answer leads to the issuer, which no form may.
+        await page.goto(url);
+        await page.context().clearCookies();
+        await page.locator('input[name=text]').fill('stack-0003');
+        await page.keyboard.press('Enter');
+        await page.waitForURL(/\/\?.*text=stack-0003/);
+        expect(await page.locator('.stack-name').count()).toBe(5);
+        await page.getByRole('button', { name: 'Sign out' }).click();
+        await page.waitForURL(`${url}/signed-out`);
+        expect(await violations(page)).toEqual([]);
+        await page.getByRole('link', { name: 'Sign in' }).click();
+        await page.waitForURL(`${url}/`);
+      }
+    },
+  );
 });

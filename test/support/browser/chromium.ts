@@ -40,9 +40,12 @@ export interface OpenedPage {
 
 /**
  * A page of its own; at the end of the test it is closed, and must have had no incident.
- * @param options the screen, and the theme; @param server the one that may be asked, for pages that are no files
+ * @param options the screen, and the theme; @param servers those that may be asked, for pages that are no files
  */
-export async function openPage(options: BrowserContextOptions = {}, server?: string): Promise<OpenedPage> {
+export async function openPage(
+  options: BrowserContextOptions = {},
+  ...servers: readonly string[]
+): Promise<OpenedPage> {
   if (isMissing) throw new Error(`TRUEUP_REQUIRE_CHROMIUM=1, but there is no ${program}`);
   browser ??= chromium.launch({ executablePath: program, headless: true, args: flags });
   const context = await (await browser).newContext(options);
@@ -57,7 +60,7 @@ export async function openPage(options: BrowserContextOptions = {}, server?: str
   page.on('pageerror', (error) => incidents.push(`error: ${error.message}`));
   page.on('popup', () => incidents.push('popup'));
   page.on('request', (request) => {
-    const isOfServer = server !== undefined && new URL(request.url()).origin === server;
+    const isOfServer = servers.includes(new URL(request.url()).origin);
     const isItself = isOfServer || (request.isNavigationRequest() && request.url().startsWith('file:'));
     if (!isItself && !request.url().startsWith('data:')) incidents.push(`request: ${request.url()}`);
   });
