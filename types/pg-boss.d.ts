@@ -49,8 +49,8 @@ export declare class PgBoss extends EventEmitter {
   updateQueue(name: string, options: QueueOptions): Promise<void>;
   insert(
     name: string,
-    jobs: readonly { readonly data: object; readonly singletonKey: string }[],
-    options: { readonly db: Database },
+    jobs: readonly { readonly data: object; readonly singletonKey: string; readonly priority: number }[],
+    options?: { readonly db: Database },
   ): Promise<string[] | null>;
   work<T>(
     name: string,

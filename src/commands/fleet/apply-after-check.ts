@@ -1,4 +1,4 @@
-/** What a worker does after a check that found something to apply: it applies, or records why it does not. */
+/** What a worker does after a check that found something to apply, and in the turn of that apply: it applies, or records why it does not. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { messageOf } from '../../model/error-message.ts';
@@ -39,7 +39,7 @@ interface Database {
 export interface ApplyContext extends Omit<StackWork, 'checkout' | 'path'> {
   readonly fleet: Pick<Fleet, 'name' | 'freezes' | 'quotas'>;
   readonly database: Database;
-  /** that the check began with (`noteStart`) */
+  /** of the turn (`takeTurn`); of the check, before it */
   readonly attempt: string;
   /** ends when another worker has the job */
   readonly claim: AbortSignal;
@@ -65,12 +65,14 @@ export type Applied =
   | { readonly is: 'ended'; readonly end: ApplyEnd }
   | { readonly is: 'waits'; readonly wait: Wait };
 
-/** @returns undefined when nothing is to be applied, or when another worker does it */
-export async function applyAfterCheck(
+type Deciding = Pick<ApplyContext, 'attempt' | 'database' | 'fleet' | 'repository'>;
+
+/** @returns the commit that may be applied; undefined when nothing is to be applied now */
+export async function decideApply(
   stack: StackId,
   found: FoundCheck,
-  context: ApplyContext,
-): Promise<Applied | undefined> {
+  context: Deciding,
+): Promise<string | Extract<Applied, { readonly is: 'waits' }> | undefined> {
   const { repository, database } = context;
   const settings = repository.apply;
   const { error, summary, commit } = found;
@@ -88,6 +90,19 @@ export async function applyAfterCheck(
   const freeze = await findFreeze(stack, context);
   if (freeze !== undefined && freeze.except.length === 0)
     return await waitFor(stack, { ...frozen(freeze), commit }, context);
+  return commit;
+}
+
+/** @returns undefined when nothing is to be applied, or when another worker does it */
+export async function applyNow(
+  stack: StackId,
+  found: FoundCheck,
+  context: ApplyContext,
+): Promise<Applied | undefined> {
+  const { repository, database } = context;
+  const { apply: settings } = repository;
+  const commit = await decideApply(stack, found, context);
+  if (typeof commit !== 'string' || settings === undefined) return commit as Exclude<typeof commit, string>;
   const newest = await findNewest(commit, stack, context).catch((error: unknown) => ({
     problem: context.clean({ message: messageOf(error) }).message,
   }));
@@ -136,7 +151,11 @@ function frozen({ name, until }: ActiveFreeze): Omit<Wait, 'commit'> {
   return { for: 'freeze', reason, until };
 }
 
-async function waitFor(stack: StackId, wait: Wait, { database }: ApplyContext): Promise<Applied> {
+async function waitFor(
+  stack: StackId,
+  wait: Wait,
+  { database }: Pick<ApplyContext, 'database'>,
+): Promise<Extract<Applied, { readonly is: 'waits' }>> {
   await database.transaction((client) => noteWait(client, stack, wait));
   return { is: 'waits', wait };
 }

@@ -10,7 +10,7 @@ import { type EndedProcess, runForStack, type StackWork } from './stack-process.
 import type { ApplyEnd, OpenPlan, Wait } from './apply/apply-records.ts';
 import type { ApplySettings } from './apply/settings.ts';
 
-/** With the check before it, less than a job may take (`queueSettings`). What is left then goes on with the next attempt. */
+/** Less than a job may take (`queueSettings`). What is left then goes on with the next attempt. */
 const longestApply = '25m';
 
 /** Milliseconds that an apply has to end its requests and write its ledger, before it is killed. */

@@ -92,6 +92,12 @@ function withWorkerOptions(given: Command): Command {
     .addOption(new Option('--concurrency <number>', 'checks at a time').argParser(parseCount).default(4))
     .addOption(
       new Option(
+        '--apply-concurrency <number>',
+        'applies at a time, beside the checks (default: as many as checks)',
+      ).argParser(parseCount),
+    )
+    .addOption(
+      new Option(
         '--shard <part>',
         'the part that this worker takes first, such as 2/8; what is left of the others it takes, too',
       ).argParser(parseShard),

@@ -14,11 +14,12 @@ import type { CliHost } from '../../run/host.ts';
 import { killDelay } from './apply-stack.ts';
 import { fleetTables, jobSchema } from './tables.ts';
 import { checkQueue } from './worker.ts';
+import { applyQueue } from './worker-applies.ts';
 
 /** The environment variable with the address of the database. */
 const fleetUrlVariable = 'TRUEUP_FLEET_URL';
 
-/** Of a check, in seconds. A worker that sends no heartbeat for this long has lost the job. */
+/** Of a check or an apply, in seconds. A worker that sends no heartbeat for this long has lost the job. */
 const queueSettings = {
   expireInSeconds: 3000,
   heartbeatSeconds: 20,
@@ -90,9 +91,11 @@ export async function migrateDatabase(host: CliHost): Promise<void> {
   try {
     await database.run((client) => migrate(client, fleetTables));
     await database.boss.start();
-    const isThere = (await database.boss.getQueue(checkQueue)) !== null;
-    if (isThere) await database.boss.updateQueue(checkQueue, queueSettings);
-    else await database.boss.createQueue(checkQueue, { ...queueSettings, policy: 'stately' });
+    for (const queue of [checkQueue, applyQueue]) {
+      const isThere = (await database.boss.getQueue(queue)) !== null;
+      if (isThere) await database.boss.updateQueue(queue, queueSettings);
+      else await database.boss.createQueue(queue, { ...queueSettings, policy: 'stately' });
+    }
   } catch (error) {
     throw error instanceof CommandStop ? error : unusable(error);
   } finally {

@@ -8,7 +8,7 @@ import type { OpenDrift } from './drift-records.ts';
 import type { Undelivered } from './notify/store.ts';
 import type { Quota } from './quotas.ts';
 import type { StackStatus } from './schedule.ts';
-import type { StackId } from './stack-id.ts';
+import { keyOf, type StackId } from './stack-id.ts';
 import type { PausedTarget } from './target-pauses.ts';
 import { waitingWords } from './apply/waiting-words.ts';
 
@@ -85,7 +85,6 @@ interface Recorded {
 }
 
 function recordsOf({ drifts, waits }: FleetStatus): (stack: StackId) => Recorded {
-  const keyOf = ({ repository, path }: StackId) => JSON.stringify([repository, path]);
   const driftsByStack = new Map(drifts.map((drift) => [keyOf(drift), drift]));
   const waitsByStack = new Map(waits.map((wait) => [keyOf(wait), wait]));
   return (stack) => ({ drift: driftsByStack.get(keyOf(stack)), wait: waitsByStack.get(keyOf(stack)) });
@@ -97,7 +96,7 @@ export function nameOf({ repository, path }: StackId): string {
 }
 
 function describe(stack: StackStatus, now: number, { drift, wait }: Recorded): string {
-  const { error, lastComplete, isStale, isRunning, failures } = stack;
+  const { error, lastComplete, isStale, isRunning, isApplying, failures } = stack;
   const { drifted = 0, pending = 0 } = (stack.summary ?? {}) as Found;
   const since = drift === undefined ? '' : ` (for ${ago(now - drift.opened)})`;
   const found = drifted > 0 ? `${counted(drifted, 'resource')} drifted${since}` : 'no drift';
@@ -114,7 +113,7 @@ function describe(stack: StackStatus, now: number, { drift, wait }: Recorded): s
     wait === undefined
       ? ''
       : `; apply ${waitingWords(wait.for)} (for ${ago(now - wait.since)}): ${printable(wait.reason)}`;
-  return `${isStale ? 'stale: ' : ''}${seen}${isRunning ? ' (a check runs)' : ''}${failed}${waiting}`;
+  return `${isStale ? 'stale: ' : ''}${seen}${isApplying ? ' (an apply runs)' : isRunning ? ' (a check runs)' : ''}${failed}${waiting}`;
 }
 
 function ago(milliseconds: number): string {

@@ -164,7 +164,7 @@ export async function noteStart(
   { repository, path }: StackId,
 ): Promise<Started | undefined> {
   const { rows } = await client.query(
-    `update trueup_fleet.stacks set last_started = trueup_fleet.now(), attempt = attempt + 1, started_tree = tree
+    `update trueup_fleet.stacks set last_started = trueup_fleet.now(), attempt = attempt + 1, started_tree = tree, applying = false
      where repository = $1 and path = $2 and removed is null and not ${isPausedSql('stacks')}
      returning attempt::text, tree`,
     [repository, path],
@@ -251,6 +251,8 @@ export interface StackStatus extends StackId {
   /** no complete check for two intervals */
   readonly isStale: boolean;
   readonly isRunning: boolean;
+  /** an apply, not a check */
+  readonly isApplying: boolean;
   readonly failures: number;
   readonly lastComplete: number | undefined;
   readonly nextDue: number;
@@ -273,6 +275,7 @@ export async function readStatus(
     path: String(row.path),
     isStale: Boolean(row.stale),
     isRunning: row.queued_until !== null && row.queued_until > row.time,
+    isApplying: row.queued_until !== null && row.queued_until > row.time && row.applying,
     failures: Number(row.failures),
     lastComplete: row.last_complete?.getTime(),
     nextDue: row.next_due.getTime(),

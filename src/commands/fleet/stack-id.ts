@@ -5,3 +5,8 @@ export interface StackId {
   /** of the stack file, from the root of the repository */
   readonly path: string;
 }
+
+/** As text, for maps and for the keys of jobs. */
+export function keyOf({ repository, path }: StackId): string {
+  return JSON.stringify([repository, path]);
+}

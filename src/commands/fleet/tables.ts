@@ -242,6 +242,8 @@ const migrations = [
      address text primary key,
      next_free timestamptz not null
    );`,
+  // Whether a stack is taken for its apply, not for a check.
+  'alter table trueup_fleet.stacks add column applying boolean not null default false;',
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

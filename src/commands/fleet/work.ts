@@ -27,6 +27,8 @@ import { startTelling } from './telling.ts';
 
 export interface WorkOptions extends CommonOptions {
   readonly concurrency: number;
+  /** as many as checks when absent */
+  readonly applyConcurrency?: number;
   readonly shard?: Shard;
   readonly all?: boolean;
   /** where webhooks are listened for */
@@ -68,10 +70,11 @@ export async function work(
   const counts = countChecks(output);
   // Its own requests are those of messages. They are no reading, and a service has no progress.
   host.progress.end();
-  const { concurrency, shard } = options;
+  const { concurrency, shard, applyConcurrency = concurrency } = options;
   try {
     const worker = new FleetWorker({
       ...{ database, folder, env: host.env, signal: runEnded, shard, program, concurrency, onProblem },
+      applyConcurrency,
       get fleet() {
         return file.fleet;
       },

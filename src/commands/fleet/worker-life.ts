@@ -119,11 +119,12 @@ export class WorkerLife {
   }
 
   async #readAgain(): Promise<void> {
-    const { file, onProblem } = this.#life;
+    const { worker, file, onProblem } = this.#life;
     await file.refresh();
     if (file.problem !== undefined && file.problem !== this.#problem) onProblem(file.problem);
     this.#problem = file.problem;
     await this.#readRepositories();
+    await this.#bridge(() => worker.beginApplies());
   }
 
   /** Reads the repositories of which a webhook told. */
@@ -142,7 +143,7 @@ export class WorkerLife {
     const free = 2 * concurrency - worker.running;
     const sent = free > 0 ? await worker.dispatch(free, this.#dueBy) : 0;
     this.#lastLook = now();
-    return sent === 0 && worker.running === 0 && (await worker.waiting()) === 0;
+    return sent === 0 && worker.isIdle && (await worker.waiting()) === 0;
   }
 
   /** The result of the work; undefined while there is no database, which is reported once. */

@@ -7,7 +7,7 @@ import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { messageOf } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
-import { type Applied, applyAfterCheck, type ApplyContext } from './apply-after-check.ts';
+import { type Applied, type ApplyContext, decideApply } from './apply-after-check.ts';
 import { readReleased } from './apply/apply-records.ts';
 import { type Checkout, Checkouts } from './checkouts.ts';
 import { CheckRates } from './check-rates.ts';
@@ -19,7 +19,8 @@ import { jobSchema } from './tables.ts';
 import { pauseMessage } from './target-pauses.ts';
 import { noteRead, readTime } from './repository-reads.ts';
 import { giveBack, makeDue, noteStart, release, scheduleStacks, type Shard, takeDue } from './schedule.ts';
-import type { StackId } from './stack-id.ts';
+import { keyOf, type StackId } from './stack-id.ts';
+import { priorityIn, WorkerApplies } from './worker-applies.ts';
 
 /** The queue of checks. */
 export const checkQueue = 'checks';
@@ -45,7 +46,9 @@ interface WorkerOptions {
   readonly shard: Shard | undefined;
   /** checks at a time */
   readonly concurrency: number;
-  /** ends all checks */
+  /** applies at a time */
+  readonly applyConcurrency: number;
+  /** ends all checks and applies */
   readonly signal: AbortSignal;
   /** told of each check that ended, and of each repository that cannot be read */
   readonly onCheck: (stack: StackId, result: CheckResult) => void;
@@ -53,15 +56,6 @@ interface WorkerOptions {
   readonly onProblem: (message: string) => void;
   /** without the secrets that the worker knows */
   readonly clean: <T extends object>(value: T) => T;
-}
-
-function keyOf({ repository, path }: StackId): string {
-  return JSON.stringify([repository, path]);
-}
-
-/** @param index -1 for a stack that was not kept back */
-function priorityOf(index: number, count: number): number {
-  return index === -1 ? 0 : count - index;
 }
 
 /** How many repositories are read at a time. */
@@ -75,10 +69,15 @@ export class FleetWorker {
   readonly #checkouts: Checkouts;
   /** the newest commit of each repository that was read */
   readonly #commits = new Map<string, string>();
+  readonly #applies: WorkerApplies;
   #running = 0;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
+    this.#applies = new WorkerApplies(options, {
+      contextOf: (stack, claim) => this.#contextOf(stack, claim),
+      failed: (error) => this.#failed(error, 'apply'),
+    });
     const { env, signal, folder } = options;
     this.#checkouts = new Checkouts(folder, { env, signal });
   }
@@ -151,12 +150,12 @@ export class FleetWorker {
       const due = await takeDue(client, limit, { repositories, shard, dueBy });
       if (due.length === 0) return 0;
       const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
-      const released = (await readReleased(client)).map(keyOf);
+      const released = await readReleased(client);
       const jobs = due.map((stack) => ({
         data: stack,
         singletonKey: keyOf(stack),
-        // The queue has no order of its own. Others have the priority 0.
-        priority: priorityOf(released.indexOf(keyOf(stack)), released.length),
+        // The queue has no order of its own.
+        priority: priorityIn(released, stack),
       }));
       await boss.insert(checkQueue, jobs, { db });
       return due.length;
@@ -167,8 +166,8 @@ export class FleetWorker {
   async waiting(): Promise<number> {
     const { rows } = await this.#options.database.run((client) =>
       client.query(
-        `select count(*) as waiting from ${jobSchema}.job where name = $1 and state in ('created', 'retry')`,
-        [checkQueue],
+        `select count(*) as waiting from ${jobSchema}.job where name = any($1) and state in ('created', 'retry')`,
+        [[checkQueue, ...this.#applies.queues]],
       ),
     );
     return Number(rows[0]?.waiting);
@@ -182,15 +181,22 @@ export class FleetWorker {
     const { concurrency } = this.#options;
     const settings = { localConcurrency: concurrency, pollingIntervalSeconds: 0.5 };
     await boss.work<StackId>(checkQueue, settings, async ([job]: Job<StackId>[]) => {
-      if (job !== undefined) await this.#check(job).catch((error: unknown) => this.#failed(error));
+      if (job !== undefined) await this.#check(job).catch((error: unknown) => this.#failed(error, 'check'));
     });
+    await this.#applies.begin();
+  }
+
+  /** The fleet file may have changed. */
+  beginApplies(): Promise<void> {
+    return this.#applies.begin();
   }
 
   /** The job is tried again. A database that is away is reported elsewhere. */
-  #failed(error: unknown): never {
+  #failed(error: unknown, job: 'apply' | 'check'): never {
     const { onProblem, clean } = this.#options;
     const { message } = clean({ message: messageOf(error) });
-    if (!(error instanceof CommandStop)) onProblem(`a check failed: ${message}`);
+    if (!(error instanceof CommandStop))
+      onProblem(`${job === 'apply' ? 'an apply' : 'a check'} failed: ${message}`);
     // pg-boss records it.
     throw new Error(message);
   }
@@ -198,6 +204,10 @@ export class FleetWorker {
   /** how many checks run here */
   get running(): number {
     return this.#running;
+  }
+
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#applies.running === 0;
   }
 
   async #check({ data, signal }: Job<StackId>): Promise<void> {
@@ -221,20 +231,30 @@ export class FleetWorker {
       if (changes === undefined) return;
       onCheck(data, result);
       for (const change of changes) this.#options.onProblem(pauseMessage(change));
-      await this.#apply(data, result, { repository, attempt, claim: signal, signal: ends });
+      await this.#sendApply(data, result, { repository, attempt });
     } finally {
       this.#running -= 1;
     }
   }
 
-  async #apply(
+  async #sendApply(
     stack: StackId,
     result: FoundCheck,
-    given: Pick<ApplyContext, 'repository' | 'attempt' | 'claim' | 'signal'>,
+    about: Pick<ApplyContext, 'repository' | 'attempt'>,
   ): Promise<void> {
+    const { database, fleet, onApply } = this.#options;
+    const decided = await decideApply(stack, result, { database, fleet, ...about });
+    if (typeof decided === 'string') await this.#applies.send(stack);
+    else if (decided !== undefined) onApply(stack, decided);
+  }
+
+  #contextOf(
+    stack: StackId,
+    given: Pick<ApplyContext, 'repository' | 'attempt' | 'claim' | 'signal'>,
+  ): ApplyContext {
     const { repository } = given;
     const checkouts = this.#checkouts;
-    const applied = await applyAfterCheck(stack, result, {
+    return {
       ...{ ...this.#options, ...given },
       newestCommit: () => checkouts.newest(repository),
       readRepository: () => this.readRepositories([repository.name]),
@@ -246,8 +266,7 @@ export class FleetWorker {
         return first !== undefined && first === second;
       },
       withCheckout: (commit, work) => checkouts.withOwn(repository, commit, work),
-    });
-    if (applied !== undefined) this.#options.onApply(stack, applied);
+    };
   }
 
   async #run(

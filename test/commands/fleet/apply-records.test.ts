@@ -8,7 +8,14 @@ import {
   type Wait,
   wasJustApplied,
 } from '../../../src/commands/fleet/apply/apply-records.ts';
-import { noteEnd, noteStart, scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
+import { endTurn, takeTurn } from '../../../src/commands/fleet/apply-turns.ts';
+import {
+  makeStackDue,
+  noteEnd,
+  noteStart,
+  scheduleStacks,
+  takeDue,
+} from '../../../src/commands/fleet/schedule.ts';
 import { nameRepositories } from '../../../src/commands/fleet/workers.ts';
 import { openFleetDatabase } from '../../support/fleet/database.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
@@ -96,5 +103,41 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     await schedule([one.path], 'second');
     await check();
     expect(await wasJustApplied(client, one)).toBe(false);
+  });
+
+  it('begin when no check has the stack, and keep checks away until they end', async () => {
+    const { client, check } = await openApplies();
+    const due = () => takeDue(client, 10, { repositories: ['infra'] });
+    expect(await takeTurn(client, one)).toBeUndefined();
+    expect(await due()).toHaveLength(1);
+    // The check that has the stack sends the apply again.
+    expect(await takeTurn(client, one)).toBeUndefined();
+    const attempt = await check();
+    const turn = await takeTurn(client, one);
+    expect(turn).toMatchObject({ commit: 'c1', summary: { drifted: 1, pending: 0 } });
+    expect(Number(turn?.attempt)).toBe(Number(attempt) + 1);
+    await makeStackDue(client, one);
+    expect(await due()).toEqual([]);
+    if (turn !== undefined) await endTurn(client, one, turn);
+    expect(await due()).toHaveLength(1);
+  });
+
+  it('are taken over from a worker that lost the job, which gives nothing back then', async () => {
+    const { client, check } = await openApplies();
+    await check();
+    const lost = await takeTurn(client, one);
+    const next = await takeTurn(client, one);
+    expect(Number(next?.attempt)).toBe(Number(lost?.attempt) + 1);
+    if (lost !== undefined) await endTurn(client, one, lost);
+    await makeStackDue(client, one);
+    expect(await takeDue(client, 10, { repositories: ['infra'] })).toEqual([]);
+  });
+
+  it('do not begin with what an earlier check found when the last one failed', async () => {
+    const { client, check } = await openApplies();
+    await check();
+    const attempt = (await noteStart(client, one))?.attempt ?? '';
+    await noteEnd(client, one, attempt, { error: 'the service does not answer' });
+    expect(await takeTurn(client, one)).toBeUndefined();
   });
 });

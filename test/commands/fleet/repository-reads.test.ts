@@ -56,7 +56,8 @@ it.skipIf(bin === undefined)(
             return work(client);
           },
         },
-        ...{ folder: temporaryFolder(), env: process.env, program: '', shard: undefined, concurrency: 1 },
+        ...{ folder: temporaryFolder(), env: process.env, program: '', shard: undefined },
+        ...{ concurrency: 1, applyConcurrency: 1 },
         ...{
           signal: new AbortController().signal,
           onCheck: () => {},

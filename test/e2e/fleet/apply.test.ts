@@ -170,6 +170,36 @@ infra/one/trueup.yaml: no drift
     expect(plan.guards).toEqual([expect.objectContaining({ effect: 'blocks' })]);
   });
 
+  it('checks other stacks while an apply takes long, and another apply waits for its slot', async () => {
+    const scene = await openOne({ apply: { stacks: ['**'] } });
+    scene.push(scene.stack('two', { spec: noApproval }));
+    await scene.apply('two');
+    await scene.fleet('run');
+    scene.push(scene.stack('three', { spec: noApproval }));
+    await scene.apply('three');
+    const held = holding({ method: 'PATCH', path: /workspaces/ });
+    scene.bench.wire.add(held.rule);
+    merge(scene, 'changed');
+    merge(scene, 'changed', 'two');
+    const worker = scene.work('--concurrency', '1', '--apply-concurrency', '1');
+    await held.reached;
+    await worker.says(/three\/trueup.yaml: no drift/);
+    scene.makeDue();
+    // The stack that is written is left alone; the others are checked, also the one whose apply waits.
+    await worker.says(/(three\/trueup.yaml: no drift[\s\S]*){2}/);
+    expect(scene.sql('select count(*) from trueup_fleet.applies')).toBe('1');
+    expect(scene.sql('select count(*) from trueup_fleet.stacks where applying')).toBe('1');
+    held.release();
+    await worker.says(/(1 change applied[\s\S]*){2}/);
+    worker.kill('SIGTERM');
+    await worker.ended;
+    expect([await descriptionOf(scene), await descriptionOf(scene, 'two-app')]).toEqual([
+      'changed',
+      'changed',
+    ]);
+    expect(scene.bench.wire.writes().filter(({ method }) => method === 'PATCH')).toHaveLength(2);
+  });
+
   it('does not apply a commit that a newer one has replaced meanwhile', async () => {
     const scene = await openOne();
     merge(scene, 'wrong');
@@ -223,7 +253,7 @@ infra/one/trueup.yaml: no drift
     expect((await scene.fleet('run', '--all')).out).toContain('2 checks: 0 with drift, 0 failed');
     expect(scene.bench.wire.writes()).toEqual([]);
     scene.sql("insert into trueup_fleet.moved_time values (interval '1 hour')");
-    const { out } = await scene.fleet('run', '--concurrency', '1');
+    const { out } = await scene.fleet('run', '--apply-concurrency', '1');
     expect(out.match(/infra.*applied/g)).toEqual([
       'infra/two/trueup.yaml: 1 change applied',
       'infra/one/trueup.yaml: 1 change applied',

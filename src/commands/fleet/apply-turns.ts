@@ -1,0 +1,50 @@
+/**
+ * Whose turn it is to be applied. From its turn on, a stack counts as taken, so that no check reads what is half written. Its number is
+ * that of an attempt, as checks have them: the end of a check before it says nothing any more.
+ */
+import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+import type { StackId } from './stack-id.ts';
+import { isPausedSql } from './target-pauses.ts';
+
+/** Seconds after which a stack whose apply was not reported is due again: longer than any apply. */
+const longestTurn = 3600;
+
+/** What the last check found, and the attempt that applies it. */
+export interface Turn {
+  readonly attempt: string;
+  readonly commit: string;
+  readonly summary: { readonly stack: string; readonly drifted: number; readonly pending: number };
+}
+
+/**
+ * Takes a stack for its apply, also from a worker that lost the job: the claim of that one is over.
+ * @returns undefined when a check has the stack, which sends the apply again, or when the last one was not complete
+ */
+export async function takeTurn(
+  client: PostgresClient,
+  { repository, path }: StackId,
+): Promise<Turn | undefined> {
+  const { rows } = await client.query(
+    `update trueup_fleet.stacks set attempt = attempt + 1, applying = true,
+       queued_until = trueup_fleet.now() + make_interval(secs => ${longestTurn})
+     where repository = $1 and path = $2 and removed is null and last_error is null and last_commit is not null
+       and last_summary is not null and (applying or queued_until is null or queued_until < trueup_fleet.now())
+       and not ${isPausedSql('stacks')}
+     returning attempt::text, last_commit as commit, last_summary as summary`,
+    [repository, path],
+  );
+  return rows[0] as Turn | undefined;
+}
+
+/** Gives a stack back after its apply, unless another worker has it. */
+export async function endTurn(
+  client: PostgresClient,
+  { repository, path }: StackId,
+  { attempt }: Pick<Turn, 'attempt'>,
+): Promise<void> {
+  await client.query(
+    `update trueup_fleet.stacks set queued_until = null, applying = false
+     where repository = $1 and path = $2 and attempt = $3`,
+    [repository, path, attempt],
+  );
+}

@@ -1,0 +1,113 @@
+/** The applies of a worker: jobs of their own, in slots of their own, so that checks and applies do not keep each other waiting. */
+import type { Job, PgBoss } from 'pg-boss';
+import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+import { type Applied, type ApplyContext, applyNow } from './apply-after-check.ts';
+import { readReleased } from './apply/apply-records.ts';
+import { endTurn, takeTurn } from './apply-turns.ts';
+import type { Fleet, FleetRepository } from './fleet-file.ts';
+import { makeStackDue } from './schedule.ts';
+import { keyOf, type StackId } from './stack-id.ts';
+
+/** The queue of applies. */
+export const applyQueue = 'applies';
+
+interface AppliesOptions {
+  /** read at each use: it may change */
+  readonly fleet: Fleet;
+  readonly database: {
+    readonly boss: PgBoss;
+    run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
+  };
+  /** applies at a time */
+  readonly applyConcurrency: number;
+  /** ends all applies */
+  readonly signal: AbortSignal;
+  readonly onApply: (stack: StackId, applied: Applied) => void;
+}
+
+type Claim = Pick<ApplyContext, 'repository' | 'attempt' | 'claim' | 'signal'>;
+
+interface Hooks {
+  contextOf(stack: StackId, claim: Claim): ApplyContext;
+  /** Reports what ended a job. */
+  failed(error: unknown): never;
+}
+
+/** Those that a freeze kept back first, in their order. Others have the priority 0. */
+export function priorityIn(released: readonly StackId[], stack: StackId): number {
+  const index = released.findIndex((one) => keyOf(one) === keyOf(stack));
+  return index === -1 ? 0 : released.length - index;
+}
+
+export class WorkerApplies {
+  readonly #options: AppliesOptions;
+  readonly #hooks: Hooks;
+  #hasBegun = false;
+  #running = 0;
+
+  constructor(options: AppliesOptions, hooks: Hooks) {
+    this.#options = options;
+    this.#hooks = hooks;
+  }
+
+  /** how many applies run here */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** queues whose jobs this worker carries out */
+  get queues(): readonly string[] {
+    return this.#hasBegun ? [applyQueue] : [];
+  }
+
+  /** Begins to carry out jobs as soon as the fleet applies anything: most fleets do not, and would ask the database in vain. */
+  async begin(): Promise<void> {
+    const { database, fleet, applyConcurrency } = this.#options;
+    if (this.#hasBegun || fleet.repositories.every(({ apply }) => apply === undefined)) return;
+    this.#hasBegun = true;
+    await database.boss.supervise(applyQueue);
+    const settings = { localConcurrency: applyConcurrency, pollingIntervalSeconds: 1 };
+    await database.boss.work<StackId>(applyQueue, settings, async ([job]: Job<StackId>[]) => {
+      if (job !== undefined) await this.#apply(job).catch((error: unknown) => this.#hooks.failed(error));
+    });
+  }
+
+  /** Asks for an apply, by any worker. There is one job for each stack that waits. */
+  async send(stack: StackId): Promise<void> {
+    const { boss, run } = this.#options.database;
+    const priority = priorityIn(await run(readReleased), stack);
+    await boss.insert(applyQueue, [{ data: stack, singletonKey: keyOf(stack), priority }]);
+  }
+
+  async #apply({ data: stack, signal: claim }: Job<StackId>): Promise<void> {
+    const { database, fleet, signal: ended, onApply } = this.#options;
+    const repository = fleet.repositories.find(({ name }) => name === stack.repository);
+    // Another worker, with another fleet file, knows it.
+    if (repository === undefined || ended.aborted)
+      return await database.run((client) => makeStackDue(client, stack));
+    this.#running += 1;
+    try {
+      const applied = await this.#inTurn(stack, { repository, claim });
+      if (applied !== undefined) onApply(stack, applied);
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  async #inTurn(
+    stack: StackId,
+    { repository, claim }: { readonly repository: FleetRepository; readonly claim: AbortSignal },
+  ): Promise<Applied | undefined> {
+    const { database, signal: ended } = this.#options;
+    const turn = await database.run((client) => takeTurn(client, stack));
+    if (turn === undefined) return undefined;
+    const { attempt, commit, summary } = turn;
+    const signal = AbortSignal.any([claim, ended]);
+    const context = this.#hooks.contextOf(stack, { repository, attempt, claim, signal });
+    try {
+      return await applyNow(stack, { error: undefined, summary, commit }, context);
+    } finally {
+      await database.run((client) => endTurn(client, stack, turn));
+    }
+  }
+}
