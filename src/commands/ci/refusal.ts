@@ -7,7 +7,7 @@ import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { CiEvent } from '../../run/ci/job.ts';
 import { policyKeys } from '../../approvals/guard-keys.ts';
 import { labelPrefix } from '../../approvals/labels.ts';
-import { deniedStep } from '../../report/view/plan-summary.ts';
+import { acknowledgement, deniedStep } from '../../report/view/plan-summary.ts';
 import { firstFew, printable, shellWord } from '../../report/view/printable.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
@@ -49,7 +49,7 @@ interface Refusal {
 }
 
 export function describeRefusal(answer: Refused, context: RefusalContext): Refusal {
-  const { plan, missing, again, head: commit } = context;
+  const { plan, again, head: commit } = context;
   const notCounted = [...refusedTexts(answer.refused), ...answer.labels, ...missingText(context)];
   if (answer.is === 'not-approved')
     return {
@@ -71,22 +71,34 @@ export function describeRefusal(answer: Refused, context: RefusalContext): Refus
       ways: [deniedStep(plan.guards)],
     };
   const which = guards.length === 1 ? 'this guard' : 'these guards';
+  const ways = waysToAcknowledge(guards, which, context);
   return {
     why: `the plan ${quoted(plan.digest)} of stack ${quoted(plan.stack)} has guards that are not acknowledged: ${firstFew(guards, maxNames).join(', ')}`,
     notCounted,
-    ways: [
-      ...(missing === undefined && admitsLabels(context.rules)
-        ? [
-            `let ${otherPerson(context.rules)} read ${which}, and set ${labelsOf(guards)} on the pull request whose comment shows this plan (remove a label that is set already first); ${again}`,
-          ]
-        : []),
-      ...(acceptedMethods(context.rules).includes('signature') && hasSigners(context.rules)
-        ? [
-            `sign the plan in an up-to-date clone of the protected branch, with ${which} acknowledged: ${approveCommand({ ...context, commit })}; ${again}`,
-          ]
-        : []),
-    ],
+    ways: ways.length > 0 ? ways : [waysByHand(which, context)],
   };
+}
+
+function waysToAcknowledge(guards: readonly GuardId[], which: string, context: RefusalContext): string[] {
+  const { missing, again, head: commit } = context;
+  return [
+    ...(missing === undefined && admitsLabels(context.rules)
+      ? [
+          `let ${otherPerson(context.rules)} read ${which}, and set ${labelsOf(guards)} on the pull request whose comment shows this plan (remove a label that is set already first); ${again}`,
+        ]
+      : []),
+    ...(acceptedMethods(context.rules).includes('signature') && hasSigners(context.rules)
+      ? [
+          `sign the plan in an up-to-date clone of the protected branch, with ${which} acknowledged: ${approveCommand({ ...context, commit })}; ${again}`,
+        ]
+      : []),
+  ];
+}
+
+/** Where nothing that is merged or signed acknowledges a guard, as in a stack that needs no approval. */
+function waysByHand(which: string, { plan, stack }: Pick<RefusalContext, 'plan' | 'stack'>): string {
+  const command = acknowledgement(plan, stack) ?? '';
+  return `read the plan, and apply it in an up-to-date clone of the protected branch with ${which} acknowledged: ${quoted(command)}`;
 }
 
 /** A merged pull request keeps its comment: only a new one shows the plan as it is now. */

@@ -9,21 +9,13 @@ import type { Undelivered } from './notify/store.ts';
 import type { Quota } from './quotas.ts';
 import type { StackStatus } from './schedule.ts';
 import { keyOf, type StackId } from './stack-id.ts';
+import type { Standing } from './standing.ts';
 import type { PausedTarget } from './target-pauses.ts';
 import { waitingWords } from './apply/waiting-words.ts';
-
-type Standing = 'attention' | 'stale' | 'working' | 'in-sync';
 
 interface Found {
   readonly drifted?: number;
   readonly pending?: number;
-}
-
-function standingOf({ isStale, error, lastComplete, summary }: StackStatus): Standing {
-  if (isStale) return 'stale';
-  const { drifted = 0 } = (summary ?? {}) as Found;
-  if (error !== undefined || drifted > 0) return 'attention';
-  return lastComplete === undefined ? 'working' : 'in-sync';
 }
 
 interface FleetStatus {
@@ -43,8 +35,7 @@ interface FleetStatus {
 export function printStatus(status: FleetStatus, terminal: Terminal): void {
   const { stacks, problems, waits } = status;
   const recorded = recordsOf(status);
-  const standings = stacks.map(standingOf);
-  const count = (standing: Standing) => standings.filter((one) => one === standing).length;
+  const count = (standing: Standing) => stacks.filter((stack) => stack.standing === standing).length;
   const summary = {
     stale: count('stale'),
     attention: count('attention'),
@@ -56,7 +47,7 @@ export function printStatus(status: FleetStatus, terminal: Terminal): void {
     renderJson({
       version: 1,
       summary,
-      stacks: stacks.map((stack, index) => jsonOf(stack, standings[index] ?? 'working', recorded(stack))),
+      stacks: stacks.map((stack) => jsonOf(stack, recorded(stack))),
       ...(problems.length === 0 ? {} : { fleetFile: problems }),
       ...(status.quotas.length === 0 ? {} : { quotas: status.quotas }),
       ...troubleMembers(status),
@@ -68,7 +59,7 @@ export function printStatus(status: FleetStatus, terminal: Terminal): void {
   const { stale, attention, working, inSync, waitingApplies } = summary;
   const waiting = waitingApplies === 0 ? '' : `; ${counted(waitingApplies, 'apply waits', 'applies wait')}`;
   output.write(
-    `${counted(stacks.length, 'stack')}: ${stale} stale, ${attention} in need of attention, ${working} waiting for a first check, ${inSync} in sync${waiting}\n`,
+    `${counted(stacks.length, 'stack')}: ${stale} stale, ${attention} in need of attention, ${working} working, ${inSync} in sync${waiting}\n`,
   );
   for (const { message, hosts } of problems)
     output.write(`  workers on ${hosts.map(printable).join(', ')}: ${printable(message)}\n`);
@@ -96,7 +87,7 @@ export function nameOf({ repository, path }: StackId): string {
 }
 
 function describe(stack: StackStatus, now: number, { drift, wait }: Recorded): string {
-  const { error, lastComplete, isStale, isRunning, isApplying, failures } = stack;
+  const { error, lastComplete, standing, isRunning, isApplying, failures } = stack;
   const { drifted = 0, pending = 0 } = (stack.summary ?? {}) as Found;
   const since = drift === undefined ? '' : ` (for ${ago(now - drift.opened)})`;
   const found = drifted > 0 ? `${counted(drifted, 'resource')} drifted${since}` : 'no drift';
@@ -113,7 +104,7 @@ function describe(stack: StackStatus, now: number, { drift, wait }: Recorded): s
     wait === undefined
       ? ''
       : `; apply ${waitingWords(wait.for)} (for ${ago(now - wait.since)}): ${printable(wait.reason)}`;
-  return `${isStale ? 'stale: ' : ''}${seen}${isApplying ? ' (an apply runs)' : isRunning ? ' (a check runs)' : ''}${failed}${waiting}`;
+  return `${standing === 'stale' ? 'stale: ' : ''}${seen}${isApplying ? ' (an apply runs)' : isRunning ? ' (a check runs)' : ''}${failed}${waiting}`;
 }
 
 function ago(milliseconds: number): string {
@@ -123,8 +114,8 @@ function ago(milliseconds: number): string {
   return `${Math.round(seconds / 3600)} h`;
 }
 
-function jsonOf(stack: StackStatus, standing: Standing, { drift, wait }: Recorded) {
-  const { repository, path, isRunning, failures, lastComplete, nextDue, commit, error } = stack;
+function jsonOf(stack: StackStatus, { drift, wait }: Recorded) {
+  const { repository, path, standing, isRunning, failures, lastComplete, nextDue, commit, error } = stack;
   const { drifted, pending } = (stack.summary ?? {}) as Found;
   return {
     ...{ repository, path, is: standing, running: isRunning, failures },

@@ -7,6 +7,7 @@ import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { endRemovedApplies } from './apply/apply-records.ts';
 import { closeRemoved } from './drift-records.ts';
 import type { StackId } from './stack-id.ts';
+import { type Standing, standingSql } from './standing.ts';
 import { isPausedSql, takeProbes } from './target-pauses.ts';
 
 interface ScheduledStack extends StackId {
@@ -248,8 +249,7 @@ function nextDue(failures: string): string {
 
 /** One stack as `fleet status` shows it. Times are in milliseconds since 1970. */
 export interface StackStatus extends StackId {
-  /** no complete check for two intervals */
-  readonly isStale: boolean;
+  readonly standing: Standing;
   readonly isRunning: boolean;
   /** an apply, not a check */
   readonly isApplying: boolean;
@@ -266,14 +266,15 @@ export async function readStatus(
   client: PostgresClient,
 ): Promise<{ readonly now: number; readonly stacks: readonly StackStatus[] }> {
   const { rows } = await client.query(
-    `select *, trueup_fleet.now() as time,
-       coalesce(last_complete, first_seen) < trueup_fleet.now() - make_interval(secs => 2 * seconds_between_checks) as stale
-     from trueup_fleet.stacks where removed is null order by repository, path`,
+    `with clock as materialized (select trueup_fleet.now() as time)
+     select stack.*, clock.time, ${standingSql({ stack: 'stack', wait: 'wait', time: 'clock.time' })} as standing
+     from trueup_fleet.stacks as stack left join trueup_fleet.waiting_applies as wait using (repository, path), clock
+     where removed is null order by repository, path`,
   );
   const stacks = rows.map((row) => ({
     repository: String(row.repository),
     path: String(row.path),
-    isStale: Boolean(row.stale),
+    standing: row.standing,
     isRunning: row.queued_until !== null && row.queued_until > row.time,
     isApplying: row.queued_until !== null && row.queued_until > row.time && row.applying,
     failures: Number(row.failures),

@@ -26,7 +26,7 @@ const stack = Type.Object(
     is: Type.Enum(['attention', 'stale', 'working', 'in-sync'], {
       type: 'string',
       description:
-        'attention: drift, or the last check failed; stale: no complete check for two intervals; working: waiting for its first check',
+        'attention: drift, the last check failed, or its apply failed or waits for an approval or a guard; stale: no complete check for two intervals; working: waiting for its first check, or its apply runs, or waits for the end of a freeze or for a lock',
     }),
     running: Type.Boolean(),
     failures: Type.Integer({ minimum: 0, description: 'checks that failed in a row' }),

@@ -51,7 +51,7 @@ describe.skipIf(bin === undefined)('fleet status', () => {
   it('says what the apply of each stack waits for, since when and why, and how many wait', async () => {
     const { fleet, sql } = await openWaiting(waits);
     const { out } = await fleet('status');
-    expect(out).toMatch(/^6 stacks: .* 6 in sync; 5 applies wait$/m);
+    expect(out).toMatch(/^6 stacks: 0 stale, 3 in need of attention, 2 working, 1 in sync; 5 applies wait$/m);
     for (const { because, said } of waits)
       expect(out).toContain(
         `infra/${because}/trueup.yaml${' '.repeat('approval'.length - because.length)}  no drift, 1 pending, checked 10 min ago; apply ${said} (for 3 h): because of ${because}\n`,
@@ -61,7 +61,9 @@ describe.skipIf(bin === undefined)('fleet status', () => {
     sql(
       `update trueup_fleet.stacks set removed = now() where path not like 'guard/%' and path not like 'calm/%'`,
     );
-    expect((await fleet('status')).out).toMatch(/^2 stacks: .* 2 in sync; 1 apply waits$/m);
+    expect((await fleet('status')).out).toMatch(
+      /^2 stacks: .* 1 in need of attention, 0 working, 1 in sync; 1 apply waits$/m,
+    );
     sql(`delete from trueup_fleet.waiting_applies`);
     expect((await fleet('status')).out).toMatch(/^2 stacks: .* 2 in sync$/m);
   });
@@ -70,7 +72,7 @@ describe.skipIf(bin === undefined)('fleet status', () => {
     const { fleet } = await openWaiting(waits);
     const status = JSON.parse((await fleet('status', '--format', 'json')).out);
     expect(compileSchema(fleetStatusSchema, () => jsonSchema(fleetStatusSchema))(status)).toEqual([]);
-    expect(status.summary).toMatchObject({ inSync: 6, waitingApplies: 5 });
+    expect(status.summary).toMatchObject({ attention: 3, working: 2, inSync: 1, waitingApplies: 5 });
     const applies = Object.fromEntries(
       (status.stacks as { path: string; apply?: object }[]).map(({ path, apply }) => [
         path.split('/')[0],

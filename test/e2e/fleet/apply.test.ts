@@ -165,6 +165,8 @@ infra/one/trueup.yaml: no drift
     expect(out).toMatch(/infra\/one\/trueup.yaml: not applied: nothing was written: .*guard/);
     expect(scene.bench.wire.writes()).toEqual([]);
     expect(scene.sql('select because from trueup_fleet.waiting_applies')).toBe('guard');
+    expect(out).toMatch(/with this guard acknowledged: "trueup apply one\/trueup.yaml .*--ack /);
+    expect((await scene.fleet('status')).out).toContain('1 in need of attention');
     const plan = JSON.parse(scene.sql('select plan from trueup_fleet.waiting_applies'));
     expect(plan.changes.map(({ action }: { action: string }) => action).sort()).toEqual(['create', 'delete']);
     expect(plan.guards).toEqual([expect.objectContaining({ effect: 'blocks' })]);

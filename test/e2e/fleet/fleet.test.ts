@@ -50,7 +50,7 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
     expect(checks(second)).toEqual({ one: 'no drift', two: '1 resource drifted', three: 'no drift' });
     expect(second.code).toBe(3);
     expect((await fleet('status')).out).toMatch(
-      /^3 stacks: 0 stale, 1 in need of attention, 0 waiting for a first check, 2 in sync\n/,
+      /^3 stacks: 0 stale, 1 in need of attention, 0 working, 2 in sync\n/,
     );
     // A commit that changes the files of one stack: only that one is checked.
     push({ 'three/other.txt': 'new', ...stack('four') });

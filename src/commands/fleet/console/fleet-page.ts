@@ -1,10 +1,11 @@
 /** All stacks: how many stand how, and a table with filters. */
 import { waitingWords, waitReasons } from '../apply/waiting-words.ts';
+import { type Standing, standings } from '../standing.ts';
 import { waitMark, waitTable } from './applies.ts';
 import type { Html } from './html.ts';
 import { html } from './html.ts';
 import { dueText, link, numberText, pageIn, pager, pageSize, stackLink, table, timeText } from './layout.ts';
-import { type Reading, type Row, seenStacks, type Standing, standings, textOf, timeOf } from './reading.ts';
+import { type Reading, type Row, seenStacks, textOf, timeOf } from './reading.ts';
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
@@ -55,7 +56,7 @@ export async function fleetPage(reading: Reading, query: Query): Promise<{ head:
   const shown = filters.apply === undefined ? stackTable(rows) : waitTable(rows);
   return {
     head: html`<div class="tiles">${standings.map((standing) => standingTile(standing, counts, filters))}${waitingTile(waiting, filters)}</div>
-<p class="muted">Stale: no complete check for two intervals. Needs attention: drift, or the last check failed. Working: waiting for the first check.</p>`,
+<p class="muted">Stale: no complete check for two intervals. Needs attention: drift, a check or an apply that failed, or a plan that somebody must approve or acknowledge. Working: before the first check, or while an apply goes on by itself.</p>`,
     body: html`<section aria-label="Stacks">
 ${filterForm(filters, [...new Set(counts.map(({ repository }) => repository))], waiting > 0)}
 ${rows.length === 0 ? nothing(counts.length === 0) : shown}

@@ -1,8 +1,9 @@
 /** The fleet in numbers, as OpenMetrics text. No stack has a label of its own, so that their number is bounded. */
 import { Gauge, Registry, type RegistryContentType } from 'prom-client';
 import { waitReasons } from '../apply/waiting-words.ts';
+import { standings } from '../standing.ts';
 import { applyOutcomes } from './applies.ts';
-import { clock, inScope, type Reading, type Row, seenStacks, standings } from './reading.ts';
+import { clock, inScope, type Reading, type Row, seenStacks } from './reading.ts';
 
 /** Targets that have a label: the busiest ones. */
 const mostTargets = 50;

@@ -1,5 +1,6 @@
 /** How pages read the database. Each statement has the patterns of what its reader may see as `$1`: what is not in them is not read. */
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
+import { standingSql } from '../standing.ts';
 import type { Viewer } from './access.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -49,10 +50,6 @@ export function seesSome(): string {
 /** The time of the database, once a statement. */
 export const clock = 'clock as materialized (select trueup_fleet.now() as time)';
 
-/** The same standings as `fleet status` has. */
-export const standings = ['stale', 'attention', 'working', 'in-sync'] as const;
-export type Standing = (typeof standings)[number];
-
 /** All stacks that the viewer sees, how they stand, and why an apply waits. */
 export const seenStacks = `${clock}, seen as materialized (
   select stack.repository, stack.path, stack.seconds_between_checks, stack.next_due, stack.failures, stack.first_seen,
@@ -61,12 +58,7 @@ export const seenStacks = `${clock}, seen as materialized (
     coalesce((stack.last_summary->>'drifted')::integer, 0) as drifted,
     coalesce((stack.last_summary->>'pending')::integer, 0) as pending,
     coalesce(stack.queued_until > clock.time, false) as running,
-    case
-      when coalesce(stack.last_complete, stack.first_seen) < clock.time - make_interval(secs => 2 * stack.seconds_between_checks) then 'stale'
-      when stack.last_error is not null or coalesce((stack.last_summary->>'drifted')::integer, 0) > 0 then 'attention'
-      when stack.last_complete is null then 'working'
-      else 'in-sync'
-    end as standing
+    ${standingSql({ stack: 'stack', wait: 'wait', time: 'clock.time' })} as standing
   from trueup_fleet.stacks as stack left join trueup_fleet.waiting_applies as wait using (repository, path), clock
   where stack.removed is null and ${inScope('stack')}
 )`;

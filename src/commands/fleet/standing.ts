@@ -1,0 +1,28 @@
+/** How a stack stands: in SQL, so that `fleet status`, the console and the metrics say the same. */
+
+/** In the order in which they are looked at. */
+export const standings = ['stale', 'attention', 'working', 'in-sync'] as const;
+export type Standing = (typeof standings)[number];
+
+interface Names {
+  /** row of `stacks` */
+  readonly stack: string;
+  /** row of `waiting_applies`, which may be absent */
+  readonly wait: string;
+  /** the time of the database */
+  readonly time: string;
+}
+
+/** What somebody must do something about: an approval or a guard, or the cause of a failed apply. */
+const needsSomebody = `('approval', 'guard', 'retry')`;
+
+/** The standing as SQL. An apply that waits for a freeze or a lock, or that runs, is work that goes on by itself. */
+export function standingSql({ stack, wait, time }: Names): string {
+  return `case
+      when coalesce(${stack}.last_complete, ${stack}.first_seen) < ${time} - make_interval(secs => 2 * ${stack}.seconds_between_checks) then 'stale'
+      when ${stack}.last_error is not null or coalesce((${stack}.last_summary->>'drifted')::integer, 0) > 0
+        or ${wait}.because in ${needsSomebody} then 'attention'
+      when ${stack}.last_complete is null or ${wait}.because is not null or ${stack}.applying and ${stack}.queued_until > ${time} then 'working'
+      else 'in-sync'
+    end`;
+}
