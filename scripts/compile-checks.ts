@@ -8,6 +8,7 @@ import { headerSchema, manifestSchema, partialSpecSchema } from '../src/manifest
 import { stackSchema } from '../src/manifest/schema/stack-schema.ts';
 import { jsonSchema } from '../src/model/define-kind.ts';
 import { policySchema } from '../src/policies/schema.ts';
+import { stackLabelsSchema } from '../src/manifest/schema/label-schema.ts';
 import { driftSchema } from '../src/report/json/drift-schema.ts';
 import { planSchema } from '../src/report/json/plan-schema.ts';
 import { makeCompiler as makeServerCompiler } from '../src/server/kernel/check-schema.ts';
@@ -24,6 +25,7 @@ function schemas(): readonly object[] {
     jsonSchema(policySchema),
     jsonSchema(fleetSchema),
     jsonSchema(driftSchema),
+    jsonSchema(stackLabelsSchema),
     jsonSchema(planSchema),
   ];
 }

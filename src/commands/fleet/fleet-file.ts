@@ -4,6 +4,7 @@ import picomatch from 'picomatch';
 import { readRegularText, megabyte } from '../../files/read-file.ts';
 import { documentProblems } from '../../manifest/explain-errors.ts';
 import { diagnose, type Problem } from '../../manifest/problem.ts';
+import type { Labels } from '../../manifest/schema/label-schema.ts';
 import { parseDocuments } from '../../manifest/yaml/parse-documents.ts';
 import { createSourceText, placeIn, type YamlDocument } from '../../manifest/yaml/yaml-document.ts';
 import { jsonSchema } from '../../model/define-kind.ts';
@@ -16,6 +17,7 @@ import { networkProblem } from './console/networks.ts';
 import { oidcMistakes } from './console/oidc-settings.ts';
 import type { ConsoleSettings } from './console/settings.ts';
 import { type FleetDocument, fleetSchema } from './fleet-schema.ts';
+import { hasLabels } from './labels.ts';
 import { quotaMistakes, type Quotas, quotasOf } from './quotas.ts';
 import { type Channel, channelsOf, notificationMistakes } from './notify/settings.ts';
 
@@ -25,8 +27,8 @@ export interface FleetRepository {
   readonly ref: string;
   /** patterns of stack files */
   readonly stacks: readonly string[];
-  /** seconds between two checks of a stack, by the path of its stack file */
-  secondsOf(path: string): number;
+  /** seconds between two checks of a stack, by the path of its stack file and its labels */
+  secondsOf(path: string, labels?: Labels): number;
   /** the files that git logs in with */
   readonly ssh: { readonly key: string; readonly knownHosts: string } | undefined;
   /** environment variables and absolute paths that its stacks may use */
@@ -107,6 +109,7 @@ function problemsOf(document: YamlDocument): Problem[] {
     ),
     ...(freeze === undefined ? [] : [problem(['freezes', freeze.index, freeze.member], freeze.message)]),
     ...repositoryProblems(repositories),
+    ...repositories.flatMap(intervalProblems),
   ];
 }
 
@@ -137,6 +140,22 @@ function repositoryProblems(repositories: FleetDocument['spec']['repositories'])
       return wrong('url', 'the address holds a password: put it into a credential helper of git');
     return [];
   });
+}
+
+function intervalProblems(
+  { intervals = [] }: FleetDocument['spec']['repositories'][number],
+  index: number,
+): Problem[] {
+  return intervals.flatMap(({ stacks, labels }, entry) =>
+    stacks === undefined && labels === undefined
+      ? [
+          problem(
+            ['repositories', index, 'intervals', entry],
+            'an interval of some stacks says of which ones: add "stacks" or "labels"',
+          ),
+        ]
+      : [],
+  );
 }
 
 /** GitHub and others take a token as the name of the user, too. */
@@ -180,13 +199,15 @@ function fleetOf({ metadata, spec }: FleetDocument, folder: string): Fleet {
 function secondsOf(
   { intervals = [] }: FleetDocument['spec']['repositories'][number],
   usual: string,
-): (path: string) => number {
-  const own = intervals.map(({ stacks, interval }) => ({
+): FleetRepository['secondsOf'] {
+  const own = intervals.map(({ stacks = ['**'], labels = {}, interval }) => ({
     matches: picomatch([...stacks], { dot: true, flags: 's' }),
+    labels,
     seconds: secondsIn(interval),
   }));
   const others = secondsIn(usual);
-  return (path) => own.find(({ matches }) => matches(path))?.seconds ?? others;
+  return (path, labels = {}) =>
+    own.find((one) => one.matches(path) && hasLabels(labels, one.labels))?.seconds ?? others;
 }
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };

@@ -1,6 +1,7 @@
 /** The schema of `fleet.yaml`: which repositories have stacks, how often they are checked, and what they may use. */
 import { type Static, Type } from 'typebox';
 import { apiVersion } from '../../manifest/schema/manifest-schema.ts';
+import { labelsSchema } from '../../manifest/schema/label-schema.ts';
 import { closed, text } from '../../manifest/schema/place-schemas.ts';
 import { freezeSchema } from './apply/freezes.ts';
 import { applySchema, grantedVariable, stackPatterns } from './apply/settings.ts';
@@ -52,8 +53,20 @@ const Repository = Type.Object(
     intervals: Type.Optional(
       Type.Array(
         Type.Object(
-          { stacks: filePatterns(['*/production/trueup.yaml']), interval },
-          { ...closed, description: 'Stacks with an interval of their own' },
+          {
+            stacks: Type.Optional(filePatterns(['*/production/trueup.yaml'])),
+            labels: Type.Optional(
+              labelsSchema(
+                'Labels that the stacks have, all of them: "metadata.labels" of their stack files',
+              ),
+            ),
+            interval,
+          },
+          {
+            ...closed,
+            description:
+              'Stacks with an interval of their own: those that match a pattern and have the labels. At least one of both is given',
+          },
         ),
         { description: 'Intervals of some of its stacks. The first that matches is used' },
       ),

@@ -115,10 +115,12 @@ function ago(milliseconds: number): string {
 }
 
 function jsonOf(stack: StackStatus, { drift, wait }: Recorded) {
-  const { repository, path, standing, isRunning, failures, lastComplete, nextDue, commit, error } = stack;
+  const { repository, path, standing, labels, isRunning, failures, lastComplete, nextDue, commit, error } =
+    stack;
   const { drifted, pending } = (stack.summary ?? {}) as Found;
   return {
     ...{ repository, path, is: standing, running: isRunning, failures },
+    ...(Object.keys(labels).length === 0 ? {} : { labels }),
     ...(lastComplete === undefined ? {} : { lastComplete: new Date(lastComplete).toISOString() }),
     nextDue: new Date(nextDue).toISOString(),
     ...(commit === undefined ? {} : { commit }),

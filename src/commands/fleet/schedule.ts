@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { endRemovedApplies } from './apply/apply-records.ts';
 import { closeRemoved } from './drift-records.ts';
+import type { Labels } from '../../manifest/schema/label-schema.ts';
 import type { StackId } from './stack-id.ts';
 import { type Standing, standingSql } from './standing.ts';
 import { isPausedSql, takeProbes } from './target-pauses.ts';
@@ -15,6 +16,7 @@ interface ScheduledStack extends StackId {
   readonly seconds: number;
   /** changes with its files: then it is due, and its back-off ends */
   readonly tree: string;
+  readonly labels?: Labels | undefined;
 }
 
 /** Parts of the interval by which a check may be earlier or later, so that stacks with the same phase do not stay together. */
@@ -44,13 +46,15 @@ export async function scheduleStacks(
   stacks: readonly ScheduledStack[],
 ): Promise<void> {
   await client.query(
-    `insert into trueup_fleet.stacks (repository, path, seconds_between_checks, phase, tree, next_due, first_seen)
-     select $1, path, seconds, phase, tree, trueup_fleet.now(), trueup_fleet.now()
-     from unnest($2::text[], $3::double precision[], $4::double precision[], $5::text[]) as given (path, seconds, phase, tree)
+    `insert into trueup_fleet.stacks (repository, path, seconds_between_checks, phase, tree, labels, next_due, first_seen)
+     select $1, path, seconds, phase, tree, labels, trueup_fleet.now(), trueup_fleet.now()
+     from unnest($2::text[], $3::double precision[], $4::double precision[], $5::text[], $6::jsonb[])
+       as given (path, seconds, phase, tree, labels)
      on conflict (repository, path) do update set
        forced = stacks.forced or stacks.tree <> excluded.tree,
        failures = case when stacks.tree <> excluded.tree then 0 else stacks.failures end,
        tree = excluded.tree,
+       labels = excluded.labels,
        seconds_between_checks = excluded.seconds_between_checks,
        next_due = case
          when stacks.removed is not null then excluded.next_due
@@ -65,6 +69,7 @@ export async function scheduleStacks(
       stacks.map(({ seconds }) => seconds),
       stacks.map(phaseOf),
       stacks.map(({ tree }) => tree),
+      stacks.map(({ labels = {} }) => JSON.stringify(labels)),
     ],
   );
   await client.query(
@@ -259,6 +264,7 @@ export interface StackStatus extends StackId {
   readonly commit: string | undefined;
   readonly error: string | undefined;
   readonly summary: unknown;
+  readonly labels: Labels;
 }
 
 /** All stacks that are in their repositories, and the time of the database. */
@@ -283,6 +289,7 @@ export async function readStatus(
     commit: row.last_commit ?? undefined,
     error: row.last_error ?? undefined,
     summary: row.last_summary ?? undefined,
+    labels: row.labels,
   }));
   return { now: rows[0]?.time.getTime() ?? 0, stacks };
 }

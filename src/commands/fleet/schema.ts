@@ -28,6 +28,9 @@ const stack = Type.Object(
       description:
         'attention: drift, the last check failed, or its apply failed or waits for an approval or a guard; stale: no complete check for two intervals; working: waiting for its first check, or its apply runs, or waits for the end of a freeze or for a lock',
     }),
+    labels: Type.Optional(
+      Type.Record(Type.String(), Type.String(), { description: 'of its stack file, when there are any' }),
+    ),
     running: Type.Boolean(),
     failures: Type.Integer({ minimum: 0, description: 'checks that failed in a row' }),
     lastComplete: Type.Optional(time('end of the last complete check')),

@@ -244,6 +244,8 @@ const migrations = [
    );`,
   // Whether a stack is taken for its apply, not for a check.
   'alter table trueup_fleet.stacks add column applying boolean not null default false;',
+  // As the stack files had them when the repository was read.
+  `alter table trueup_fleet.stacks add column labels jsonb not null default '{}';`,
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

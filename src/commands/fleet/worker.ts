@@ -15,6 +15,7 @@ import { type FoundCheck, recordEnd } from './check-records.ts';
 import type { CheckResult } from './check-stack.ts';
 import { checkStack } from './check-stack.ts';
 import type { Fleet, FleetRepository } from './fleet-file.ts';
+import { readLabels } from './labels.ts';
 import { jobSchema } from './tables.ts';
 import { pauseMessage } from './target-pauses.ts';
 import { noteRead, readTime } from './repository-reads.ts';
@@ -70,6 +71,7 @@ export class FleetWorker {
   /** the newest commit of each repository that was read */
   readonly #commits = new Map<string, string>();
   readonly #applies: WorkerApplies;
+  readonly #labels = new WeakMap<Checkout, ReturnType<typeof readLabels>>();
   #running = 0;
 
   constructor(options: WorkerOptions) {
@@ -114,14 +116,18 @@ export class FleetWorker {
     const { database } = this.#options;
     const began = await database.run(readTime);
     const commit = await this.#checkouts.newest(repository);
-    const { stacks } = await this.#checkouts.at(repository, commit);
+    const { stacks, labels } = await this.#checkouts.use(repository, commit, async (checkout) => ({
+      stacks: checkout.stacks,
+      labels: await this.#labelsIn(checkout),
+    }));
     if (stacks.length === 0)
       this.#options.onProblem(
         `repository ${quoted(name)} has no stack file: none of its files matches ${repository.stacks.map(quoted).join(' or ')}`,
       );
     const wanted = stacks.map(({ path, tree }) => ({
       ...{ repository: name, path, tree },
-      seconds: repository.secondsOf(path),
+      labels: labels.get(path),
+      seconds: repository.secondsOf(path, labels.get(path)),
     }));
     const isNewest = await database.transaction(async (client) => {
       const isNewest = await noteRead(client, name, began);
@@ -132,6 +138,13 @@ export class FleetWorker {
     if (!isNewest) return;
     this.#commits.set(name, commit);
     await this.#checkouts.keepOnly(repository, commit);
+  }
+
+  /** Read once for each commit. */
+  #labelsIn(checkout: Checkout): ReturnType<typeof readLabels> {
+    const labels = this.#labels.get(checkout) ?? readLabels(checkout);
+    this.#labels.set(checkout, labels);
+    return labels;
   }
 
   /** All stacks of its shard are due at once. */

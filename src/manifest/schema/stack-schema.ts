@@ -10,6 +10,7 @@ import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { jsonSchema } from '../../model/define-kind.ts';
 import type { Registry } from '../../model/kind.ts';
 import { defaultsExample, defaultsSchema } from './defaults-schema.ts';
+import { stackLabelsSchema } from './label-schema.ts';
 import { apiVersion, partialSpecSchema } from './manifest-schema.ts';
 import { Archive, closed, Ledger, oneMember, Policies, text } from './place-schemas.ts';
 import { TargetSchema } from './target-schema.ts';
@@ -194,6 +195,7 @@ export const stackSchema = Type.Object(
             examples: ['billing'],
           }),
         ),
+        labels: Type.Optional(stackLabelsSchema),
       },
       { ...closed, description: 'Which stack this is' },
     ),

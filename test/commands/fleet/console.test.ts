@@ -169,6 +169,23 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect(text).toMatch(/paused<\/span> opens/);
   });
 
+  it('finds the stacks that have a label, with any value or with one', async () => {
+    const { get, client } = await openSeeded(50);
+    expect((await get('/')).text).not.toContain('name="label"');
+    await client.query(
+      `update trueup_fleet.stacks set labels = case when path like '%0001/%' then '{"tier": "production"}' else '{"tier": "test", "x/y": "z"}' end::jsonb
+       where repository = 'data'`,
+    );
+    const found = async (path: string) => stacksIn((await get(path)).text);
+    expect((await get('/')).text).toContain('name="label"');
+    expect(await found('/?label=tier:production')).toHaveLength(1);
+    expect(await found('/?label=tier')).toHaveLength(10);
+    expect(await found('/?label=x/y:z&repository=data')).toHaveLength(9);
+    for (const label of ['tier:prod', 'tier:', ':', 'tiers', "';--", 'tier:production:'])
+      expect(await found(`/?label=${encodeURIComponent(label)}`)).toEqual([]);
+    expect((await get('/?label=tier:production')).text).toContain('1 stack');
+  });
+
   it('shows the quota of a target, and what the intervals need of it for all users together', async () => {
     const { get, client } = await openSeeded(50);
     const { rows } = await client.query(

@@ -97,6 +97,11 @@ it.each([
   ],
   ['two code hosts', { apply: { ...codeHost, gitlab: codeHost.github } }, 'remove "github" or "gitlab"'],
   [
+    'a variable that stacks cannot have',
+    { apply: { stacks: ['**'], variables: { TRUEUP_FLEET_APPLY: 'PLATFORM_TOKEN' } } },
+    'TRUEUP_FLEET_APPLY',
+  ],
+  [
     'a variable of the worker itself',
     { apply: { stacks: ['**'], variables: { API_TOKEN: 'TRUEUP_FLEET_URL' } } },
     'does not begin with TRUEUP_',
@@ -198,6 +203,36 @@ it.each([
     (await read({ repositories, console: console({ issuer: 'http://127.0.0.1:9/realm' }) })).fleet,
   ).toBeDefined();
   const { fleet, diagnostics } = await read({ repositories, console: console(more) });
+  expect(fleet).toBeUndefined();
+  expect(JSON.stringify(diagnostics)).toContain(JSON.stringify(message).slice(1, -1));
+});
+
+it('gives stacks an interval by their labels, also together with patterns', async () => {
+  const intervals = [
+    { stacks: ['teams/**'], labels: { tier: 'production', team: 'payments' }, interval: '1m' },
+    { labels: { tier: 'production' }, interval: '5m' },
+    { stacks: ['teams/**'], interval: '1h' },
+  ];
+  const { fleet } = await read({ repositories: [{ name: 'platform', url, intervals }] });
+  const seconds = (path: string, labels?: Readonly<Record<string, string>>) =>
+    fleet?.repositories[0]?.secondsOf(path, labels);
+  const both = { tier: 'production', team: 'payments', other: 'x' };
+  expect(seconds('teams/a/trueup.yaml', both)).toBe(60);
+  expect(seconds('a/trueup.yaml', both)).toBe(300);
+  expect(seconds('teams/a/trueup.yaml', { tier: 'production' })).toBe(300);
+  expect(seconds('teams/a/trueup.yaml', { tier: 'test' })).toBe(3600);
+  expect(seconds('a/trueup.yaml')).toBe(900);
+});
+
+it.each([
+  [{ interval: '5m' }, 'an interval of some stacks says of which ones: add "stacks" or "labels"'],
+  [{ labels: { tier: 'a b' }, interval: '5m' }, 'letters, digits'],
+  [{ labels: { '-tier': 'a' }, interval: '5m' }, '-tier'],
+  [{ labels: {}, interval: '5m' }, 'labels'],
+])('refuses the interval %j', async (entry, message) => {
+  const { fleet, diagnostics } = await read({
+    repositories: [{ name: 'platform', url, intervals: [entry] }],
+  });
   expect(fleet).toBeUndefined();
   expect(JSON.stringify(diagnostics)).toContain(JSON.stringify(message).slice(1, -1));
 });

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { PgBoss } from 'pg-boss';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { FleetRepository } from '../../../src/commands/fleet/fleet-file.ts';
 import { readStatus } from '../../../src/commands/fleet/schedule.ts';
 import { FleetWorker } from '../../../src/commands/fleet/worker.ts';
 import type { PostgresClient } from '../../../src/ledger/postgres-connection.ts';
@@ -19,53 +20,78 @@ beforeAll(() => {
 });
 afterAll(() => server?.stop());
 
+async function openReads(repository: Partial<FleetRepository> = {}) {
+  const { client, advance } = await openFleetDatabase(server);
+  const remote = makeRemote();
+  const clone = remote.clone();
+  const push = (path: string, text = 'a stack') => {
+    mkdirSync(dirname(join(clone, path)), { recursive: true });
+    writeFileSync(join(clone, path), text);
+    git(clone, 'add', '.');
+    git(clone, 'commit', '--quiet', '-m', path);
+    git(clone, 'push', '--quiet', 'origin', 'HEAD:main');
+  };
+  const run = <T>(work: (client: PostgresClient) => Promise<T>) => work(client);
+  const none = { webhookSecret: undefined, channels: [], console: undefined, freezes: [], quotas: new Map() };
+  /** @param before waits before the schedule changes, as a worker that was stopped there */
+  const worker = (before: () => Promise<void> = async () => {}) =>
+    new FleetWorker({
+      fleet: {
+        ...{ ...none, name: 'acme' },
+        repositories: [fleetRepository({ name: 'infra', url: remote.directory, ...repository })],
+      },
+      database: {
+        // Reads of repositories send no job.
+        boss: {} as PgBoss,
+        run,
+        transaction: async (work) => {
+          await before();
+          return work(client);
+        },
+      },
+      ...{ folder: temporaryFolder(), env: process.env, program: '', shard: undefined },
+      ...{ concurrency: 1, applyConcurrency: 1 },
+      ...{ signal: new AbortController().signal, onCheck: () => {}, onApply: () => {}, onProblem: () => {} },
+      clean: (value) => value,
+    });
+  return { client, advance, push, worker };
+}
+
+it.skipIf(bin === undefined)(
+  'A read notes the labels of each stack, and those of a later commit',
+  async () => {
+    const secondsOf: FleetRepository['secondsOf'] = (_, labels) =>
+      labels?.['tier'] === 'production' ? 60 : 900;
+    const { client, push, worker } = await openReads({ secondsOf });
+    const text = (tier: string) => `kind: Stack\nmetadata: { name: one, labels: { tier: ${tier} } }\n`;
+    push('one/trueup.yaml', text('production'));
+    push('two/trueup.yaml');
+    const reading = worker();
+    const rows = async () => {
+      expect([...(await reading.readRepositories())]).toEqual([]);
+      const { stacks } = await readStatus(client);
+      const { rows: seconds } = await client.query(
+        'select seconds_between_checks as seconds from trueup_fleet.stacks order by path',
+      );
+      return stacks.map(({ labels }, index) => [labels, seconds[index]?.seconds]);
+    };
+    expect(await rows()).toEqual([
+      [{ tier: 'production' }, 60],
+      [{}, 900],
+    ]);
+    expect(await rows()).toHaveLength(2);
+    push('one/trueup.yaml', text('test'));
+    expect(await rows()).toEqual([
+      [{ tier: 'test' }, 900],
+      [{}, 900],
+    ]);
+  },
+);
+
 it.skipIf(bin === undefined)(
   'A read that began earlier and ends later ends no stack that was added since',
   async () => {
-    const { client, advance } = await openFleetDatabase(server);
-    const remote = makeRemote();
-    const clone = remote.clone();
-    const push = (path: string) => {
-      mkdirSync(dirname(join(clone, path)), { recursive: true });
-      writeFileSync(join(clone, path), 'a stack');
-      git(clone, 'add', '.');
-      git(clone, 'commit', '--quiet', '-m', path);
-      git(clone, 'push', '--quiet', 'origin', 'HEAD:main');
-    };
-    const run = <T>(work: (client: PostgresClient) => Promise<T>) => work(client);
-    /** @param before waits before the schedule changes, as a worker that was stopped there */
-    const worker = (before: () => Promise<void> = async () => {}) =>
-      new FleetWorker({
-        fleet: {
-          ...{
-            name: 'acme',
-            webhookSecret: undefined,
-            channels: [],
-            console: undefined,
-            freezes: [],
-            quotas: new Map(),
-          },
-          repositories: [fleetRepository({ name: 'infra', url: remote.directory })],
-        },
-        database: {
-          // Reads of repositories send no job.
-          boss: {} as PgBoss,
-          run,
-          transaction: async (work) => {
-            await before();
-            return work(client);
-          },
-        },
-        ...{ folder: temporaryFolder(), env: process.env, program: '', shard: undefined },
-        ...{ concurrency: 1, applyConcurrency: 1 },
-        ...{
-          signal: new AbortController().signal,
-          onCheck: () => {},
-          onApply: () => {},
-          onProblem: () => {},
-        },
-        clean: (value) => value,
-      });
+    const { client, advance, push, worker } = await openReads();
     const paths = async () => (await readStatus(client)).stacks.map(({ path }) => path);
     push('one/trueup.yaml');
     const stopped = Promise.withResolvers<void>();

@@ -31,6 +31,7 @@ export const applySchema = Type.Object(
     ),
     variables: Type.Optional(
       Type.Record(Type.String(grantedVariable), Type.String(grantedVariable), {
+        ...closed,
         description:
           'Environment variables that only applies get, in the place of those of "variables": their names for the stack, and the variables of the worker that hold the values',
         examples: [{ PLATFORM_TOKEN: 'PLATFORM_WRITE_TOKEN' }],

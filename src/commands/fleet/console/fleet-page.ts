@@ -9,7 +9,7 @@ import { type Reading, type Row, seenStacks, textOf, timeOf } from './reading.ts
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
-const labels: Readonly<Record<Standing, { readonly name: string; readonly tone: string }>> = {
+const standingLabels: Readonly<Record<Standing, { readonly name: string; readonly tone: string }>> = {
   stale: { name: 'stale', tone: 'delete' },
   attention: { name: 'needs attention', tone: 'update' },
   working: { name: 'working', tone: 'none' },
@@ -17,7 +17,7 @@ const labels: Readonly<Record<Standing, { readonly name: string; readonly tone: 
 };
 
 export function badge(standing: string): Html {
-  const { name, tone } = labels[standing as Standing] ?? labels.working;
+  const { name, tone } = standingLabels[standing as Standing] ?? standingLabels.working;
   return html`<span class="action ${tone}">${name}</span>`;
 }
 
@@ -29,14 +29,16 @@ interface Filters {
   readonly apply: (typeof waits)[number] | undefined;
   readonly repository: string | undefined;
   readonly text: string | undefined;
+  /** key and value, with a colon between them */
+  readonly label: string | undefined;
 }
 
-function filtersOf({ is, apply, repository, text }: Query): Filters {
+function filtersOf({ is, apply, repository, text, label }: Query): Filters {
   const given = (value: string | undefined) => (value?.trim() ? value.trim().slice(0, 200) : undefined);
   return {
     is: standings.find((one) => one === is),
     apply: waits.find((one) => one === apply),
-    ...{ repository: given(repository), text: given(text) },
+    ...{ repository: given(repository), text: given(text), label: given(label) },
   };
 }
 
@@ -58,7 +60,11 @@ export async function fleetPage(reading: Reading, query: Query): Promise<{ head:
     head: html`<div class="tiles">${standings.map((standing) => standingTile(standing, counts, filters))}${waitingTile(waiting, filters)}</div>
 <p class="muted">Stale: no complete check for two intervals. Needs attention: drift, a check or an apply that failed, or a plan that somebody must approve or acknowledge. Working: before the first check, or while an apply goes on by itself.</p>`,
     body: html`<section aria-label="Stacks">
-${filterForm(filters, [...new Set(counts.map(({ repository }) => repository))], waiting > 0)}
+${filterForm(filters, {
+  repositories: [...new Set(counts.map(({ repository }) => repository))],
+  hasWaits: waiting > 0,
+  hasLabels: counts.some(({ hasLabels }) => hasLabels),
+})}
 ${rows.length === 0 ? nothing(counts.length === 0) : shown}
 ${pager({ path: '/', filters: { ...filters }, page, total, what: 'stack' })}
 </section>`,
@@ -79,8 +85,9 @@ interface Count {
   /** undefined when no apply waits */
   readonly waitsFor: string | undefined;
   readonly all: number;
-  /** of the text */
+  /** of the text and the label */
   readonly found: number;
+  readonly hasLabels: boolean;
 }
 
 function sumOf(counts: readonly Count[], member: 'all' | 'found'): number {
@@ -88,23 +95,31 @@ function sumOf(counts: readonly Count[], member: 'all' | 'found'): number {
 }
 
 /** By standing, repository and what an apply waits for: all, and those that the text finds. */
-async function readCounts(reading: Reading, { text }: Filters): Promise<Count[]> {
+async function readCounts(reading: Reading, { text, label }: Filters): Promise<Count[]> {
   const rows = await reading.rows(
     `with ${seenStacks}
-     select repository, standing, waits_for, count(*)::integer as all, count(*) filter (where ${hasText})::integer as found
+     select repository, standing, waits_for, count(*)::integer as all, count(*) filter (where ${hasText} and ${hasLabel('$3')})::integer as found,
+       bool_or(labels <> '{}') as labelled
      from seen group by repository, standing, waits_for order by repository collate "C"`,
-    text ?? null,
+    ...[text ?? null, label ?? null],
   );
-  return rows.map(({ repository, standing, waits_for: waitsFor, all, found }) => ({
+  return rows.map(({ repository, standing, waits_for: waitsFor, all, found, labelled }) => ({
     repository: String(repository),
     standing: String(standing),
     waitsFor: textOf(waitsFor),
     all: Number(all),
     found: Number(found),
+    hasLabels: labelled === true,
   }));
 }
 
 const hasText = `($2::text is null or position(lower($2) in lower(repository || '/' || path)) > 0)`;
+
+/** A key alone is for any value. Neither has a colon. */
+function hasLabel(value: string): string {
+  return `(${value}::text is null or case when position(':' in ${value}) = 0 then labels ? ${value}
+    else labels ->> split_part(${value}, ':', 1) = substr(${value}, position(':' in ${value}) + 1) end)`;
+}
 
 function matches({ repository, standing, waitsFor }: Count, { is, apply, ...filters }: Filters): boolean {
   const isOne = is === undefined || standing === is;
@@ -114,7 +129,7 @@ function matches({ repository, standing, waitsFor }: Count, { is, apply, ...filt
 
 function readPage(
   reading: Reading,
-  { is, apply, repository, text }: Filters,
+  { is, apply, repository, text, label }: Filters,
   page: number,
 ): Promise<readonly Row[]> {
   return reading.rows(
@@ -122,9 +137,10 @@ function readPage(
      select * from seen
      where ${hasText} and ($3::text is null or standing = $3) and ($4::text is null or repository = $4)
        and ($6::text is null or $6 = waits_for or $6 = 'waits' and waits_for is not null)
+       and ${hasLabel('$7')}
      order by ${apply === undefined ? `array_position(array['stale', 'attention', 'working', 'in-sync'], standing)` : 'waits_since'}, repository collate "C", path collate "C"
      limit ${pageSize} offset $5::integer`,
-    ...[text ?? null, is ?? null, repository ?? null, (page - 1) * pageSize, apply ?? null],
+    ...[text ?? null, is ?? null, repository ?? null, (page - 1) * pageSize, apply ?? null, label ?? null],
   );
 }
 
@@ -135,7 +151,7 @@ function standingTile(standing: Standing, counts: readonly Count[], { is, ...fil
     'all',
   );
   const target = link('/', { ...filters, is: isOn ? undefined : standing });
-  return tile({ ...labels[standing], count, target, isOn });
+  return tile({ ...standingLabels[standing], count, target, isOn });
 }
 
 /** Most fleets apply nothing: then it would only take room. */
@@ -162,24 +178,33 @@ function tile({ name, tone, count, target, isOn }: Tile): Html {
 /** More of them are no help in a list. */
 const mostRepositories = 200;
 
+/** What there is to choose from. */
+interface Choices {
+  readonly repositories: readonly string[];
+  readonly hasWaits: boolean;
+  readonly hasLabels: boolean;
+}
+
 function filterForm(
-  { is, apply, repository, text }: Filters,
-  repositories: readonly string[],
-  hasWaits: boolean,
+  { is, apply, repository, text, label }: Filters,
+  { repositories, hasWaits, hasLabels }: Choices,
 ): Html {
   const option = (value: string, name: string, chosen: string | undefined) =>
     html`<option value="${value}"${value === (chosen ?? '') && html` selected`}>${name}</option>`;
   const listed = repositories.slice(0, mostRepositories);
   const choices = repository === undefined || listed.includes(repository) ? listed : [repository, ...listed];
-  const isFiltered = [is, apply, repository, text].some((one) => one !== undefined);
+  const isFiltered = [is, apply, repository, text, label].some((one) => one !== undefined);
   const applies =
     (hasWaits || apply !== undefined) &&
     html`<label class="control pick">Apply <select name="apply">${option('', 'any', apply)}${waits.map((one) => option(one, one === 'waits' ? 'waits' : waitingWords(one), apply))}</select></label>`;
+  const labelled =
+    (hasLabels || label !== undefined) &&
+    html`<label class="control">Label <input type="search" name="label" value="${label ?? ''}" placeholder="tier:production"></label>`;
   return html`<form class="filters" action="/" method="get">
 <label class="control words">Text in repository or path <input type="search" name="text" value="${text ?? ''}"></label>
-<label class="control pick">Standing <select name="is">${option('', 'any', is)}${standings.map((one) => option(one, labels[one].name, is))}</select></label>
+<label class="control pick">Standing <select name="is">${option('', 'any', is)}${standings.map((one) => option(one, standingLabels[one].name, is))}</select></label>
 <label class="control pick">Repository <select name="repository">${option('', 'any', repository)}${choices.map((one) => option(one, one, repository))}</select></label>
-${applies}
+${applies}${labelled}
 <button type="submit">Filter</button>${isFiltered && html`<a href="/">Clear</a>`}
 </form>`;
 }

@@ -53,7 +53,7 @@ export const clock = 'clock as materialized (select trueup_fleet.now() as time)'
 /** All stacks that the viewer sees, how they stand, and why an apply waits. */
 export const seenStacks = `${clock}, seen as materialized (
   select stack.repository, stack.path, stack.seconds_between_checks, stack.next_due, stack.failures, stack.first_seen,
-    stack.last_started, stack.last_complete, stack.last_commit, stack.last_error, stack.targets, clock.time,
+    stack.last_started, stack.last_complete, stack.last_commit, stack.last_error, stack.targets, stack.labels, clock.time,
     wait.because as waits_for, wait.since as waits_since, wait.reason as waits_reason, coalesce(wait.until, wait.next_try) as waits_until, wait.plan as waits_plan,
     coalesce((stack.last_summary->>'drifted')::integer, 0) as drifted,
     coalesce((stack.last_summary->>'pending')::integer, 0) as pending,
