@@ -12,7 +12,9 @@ if (major < 22 || (major === 22 && minor < 18)) {
   // Node would let the space for new objects grow to 128 MB, a third of the memory of a large plan, which saves no time. While the first
   // file loads, it grows to 8 MB at once, and then no more. The whole heap would double before it is collected; 40 % save a quarter of the
   // memory and cost no time that can be measured. No option of the process can say that here: it has already begun.
-  void import('node:v8').then(({ setFlagsFromString }) => {
+  // Node has compiled code of its own modules, but takes it only before flags change: the modules that the first file needs come first.
+  const early = ['v8', 'child_process', 'crypto', 'fs/promises', 'timers/promises', 'util'];
+  void Promise.all(early.map((name) => import(`node:${name}`))).then(([{ setFlagsFromString }]) => {
     setFlagsFromString('--semi-space-growth-factor=8');
     setFlagsFromString('--heap-growing-percent=40');
     return import('./keep-compiled-code.js')
