@@ -4,7 +4,7 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runGit } from '../ledger/git/git-command.ts';
+import { remotesOf } from '../ledger/git/git-place.ts';
 import { stateFolderName } from '../files/write-file.ts';
 import { exists, findRepository } from '../manifest/files/find-stack.ts';
 import { isSamePlace, ledgerText, parseLedgerPlace } from '../manifest/ledger-place.ts';
@@ -92,13 +92,11 @@ async function localPlaces({ directory, name }: Stack): Promise<readonly LedgerP
 /** Each remote of the repository. */
 async function gitPlaces({ stack: { directory }, host }: Search): Promise<readonly LedgerPlace[]> {
   if (!(await findRepository(directory)).isGit) return [];
-  const { code, out } = await runGit(['remote'], { directory, env: host.env, timeout: patience }).catch(
-    () => ({
-      code: 1,
-      out: '',
-    }),
-  );
-  const remotes = code === 0 ? out.toString().split('\n').filter(Boolean) : [];
+  const { env, secrets } = host;
+  const { addresses } = await remotesOf({ directory, env, secrets, timeout: patience }).catch(() => ({
+    addresses: new Map<string, string>(),
+  }));
+  const remotes = [...addresses.keys()];
   return remotes.flatMap((remote) => {
     const place = parseLedgerPlace(ledgerText({ in: 'git', remote }));
     return typeof place === 'string' ? [] : [place];

@@ -137,7 +137,8 @@ export async function prepareRun<C extends ReaderConnection>(
   const opened: Opened<C> = { store, time, closing: new AbortController() };
   const close = () => closeAll(opened);
   try {
-    const at = { directory: stack.directory, env: host.env, signal: time.runEnded };
+    const { env, secrets } = host;
+    const at = { directory: stack.directory, env, secrets, signal: time.runEnded };
     const declared = { ...manifests, isPiped: path === standardInput };
     const [from, untracked, place] = await askGit(declared, stack, at);
     const origin = await planOrigin({ began: now, from, at });

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { LedgerError } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import { type GitAnswer, type GitContext, runGit } from './git-command.ts';
-import { type GitPlace, learnSecrets, locate, NoRepository, shared } from './git-place.ts';
+import { type GitPlace, learnSecrets, locate, NoRepository, settingsOf, shared } from './git-place.ts';
 
 export interface BorrowedRepository {
   /** runs git in the temporary repository */
@@ -82,9 +82,9 @@ async function describe(clone: GitContext, { byRepository }: KnownClones): Promi
   });
   return shared(byRepository, place.repository, clone, async (at) => {
     const [top = ''] = await linesOf(at, ['rev-parse', '--show-toplevel']);
-    const { entries, text } = await readSettings(at);
+    const entries = parseSettings(await settingsOf(at));
     const remote = remoteOf(entries, await branchOf(at));
-    await learnSecrets(at, remote, { ...place, settings: text });
+    await learnSecrets(at, remote);
     return { ...place, top, settings: entries, remote };
   });
 }
@@ -92,20 +92,14 @@ async function describe(clone: GitContext, { byRepository }: KnownClones): Promi
 /** All settings of git in a repository, in git's order: key and value. */
 type GitSettings = readonly (readonly [string, string])[];
 
-/** @returns also the text that git printed */
-async function readSettings(
-  clone: GitContext,
-): Promise<{ readonly entries: GitSettings; readonly text: string }> {
-  const { code, out, message } = await runGit(['config', '--list', '-z'], clone);
-  if (code !== 0) throw new LedgerError(`git config failed: ${message}`);
-  const text = out.toString();
+/** @param text as `git config --list -z` prints it */
+function parseSettings(text: string): GitSettings {
   const entries = text.split('\0').filter(Boolean);
-  const settings = entries.map((entry): readonly [string, string] => {
+  return entries.map((entry): readonly [string, string] => {
     const end = entry.indexOf('\n');
     // A key without a value means true.
     return end === -1 ? [entry, 'true'] : [entry.slice(0, end), entry.slice(end + 1)];
   });
-  return { entries: settings, text };
 }
 
 /** Settings of remotes, connections and credentials. Those of partial clones are left out: they would make git fetch by itself. */

@@ -7,6 +7,7 @@ import type { IndexEntry, NoIndex } from '../../model/checkout.ts';
 import { messageOf } from '../../model/error-message.ts';
 import type { AppliedRepository } from '../../model/ledger.ts';
 import { type GitContext, runGit } from './git-command.ts';
+import { locate, remotesOf, settingsOf } from './git-place.ts';
 
 export interface RepositoryCommit {
   readonly commit: string;
@@ -29,11 +30,16 @@ export interface NoCommit {
 
 export async function repositoryCommit(place: GitContext): Promise<RepositoryCommit | NoCommit> {
   try {
-    const head = await runGit(['rev-parse', '--verify', '--quiet', 'HEAD'], place);
-    if (head.code !== 0)
-      return { why: head.message.replace(/^fatal: /, '') || 'the repository has no commit yet' };
-    const status = await runGit(['status', '--porcelain', '--', '.', ':(exclude,glob)**/.trueup/**'], place);
-    return { commit: head.out.toString().trim(), dirty: status.out.length > 0 };
+    const status = ['status', '--porcelain=v2', '--branch', '--no-ahead-behind'];
+    const { code, out, message } = await runGit(
+      [...status, '--', '.', ':(exclude,glob)**/.trueup/**'],
+      place,
+    );
+    if (code !== 0) return { why: message.replace(/^fatal: /, '') };
+    const text = out.toString();
+    const [, commit] = /^# branch\.oid ([0-9a-f]+)$/m.exec(text) ?? [];
+    if (commit === undefined) return { why: 'the repository has no commit yet' };
+    return { commit, dirty: /^[^#]/m.test(text) };
   } catch (error) {
     return { why: messageOf(error) };
   }
@@ -75,12 +81,12 @@ async function changedPaths(
     '.',
     ...others,
   ];
-  const [changed, prefix] = await Promise.all([
+  const [changed, where] = await Promise.all([
     runGit(['--literal-pathspecs', ...status], place),
-    runGit(['rev-parse', '--show-prefix'], place),
+    locate(place),
   ]).catch(() => []);
-  if (changed?.code !== 0 || prefix?.code !== 0) return undefined;
-  const folder = prefix.out.toString().trim();
+  if (changed?.code !== 0 || where === undefined) return undefined;
+  const { prefix: folder } = where;
   const entries = changed.out.toString().split('\0').filter(Boolean);
   const paths = await Promise.all(
     entries.map(async (entry) => {
@@ -141,7 +147,10 @@ export async function stackRepository(
     const path = relative(root, join(directory, basename(file)))
       .split(sep)
       .join('/');
-    const remotes = await remotesOf(place);
+    const names = [...(await remotesOf(place)).addresses.keys()];
+    const [only] = names.length === 1 ? names : [];
+    const name = names.includes('origin') ? 'origin' : only;
+    const remotes = name === undefined ? [] : await addressesOfRemote(place, name);
     const [remote] = remotes;
     const isLeftOut = async (file: string) => {
       const entries = await readIndex({ ...place, directory: root }, `:(top,literal)${file}`);
@@ -153,29 +162,19 @@ export async function stackRepository(
   }
 }
 
-/** Of `origin`, else of the only remote. */
-async function remotesOf(place: GitContext): Promise<string[]> {
-  const names = linesOf(await runGit(['remote'], place));
-  const name = names.includes('origin') ? 'origin' : names.length === 1 ? names[0] : undefined;
-  return name === undefined ? [] : addressesOfRemote(place, name);
-}
-
-/** A remote in all forms, without scheme and login: as it is configured, and as git rewrites it. Empty if there is no such remote. */
+/**
+ * A remote in all forms, without scheme and login: as it is configured, and as git rewrites it. Empty if there is no such remote.
+ * @throws LedgerError where git cannot tell
+ */
 export async function addressesOfRemote(place: GitContext, name: string): Promise<string[]> {
-  const answers = await Promise.all([
-    runGit(['config', '--get', `remote.${name}.url`], place),
-    runGit(['remote', 'get-url', '--', name], place),
-  ]);
-  return [...new Set(answers.flatMap(linesOf).map(normalizeRemote))];
-}
-
-function linesOf({ code, out }: Awaited<ReturnType<typeof runGit>>): string[] {
-  return code === 0
-    ? out
-        .toString()
-        .split('\n')
-        .filter((line) => line !== '')
-    : [];
+  const [settings, { addresses }] = [await settingsOf(place), await remotesOf(place)];
+  const key = `remote.${name}.url\n`;
+  const configured = settings
+    .split('\0')
+    .findLast((entry) => entry.startsWith(key))
+    ?.slice(key.length);
+  const all = [configured, addresses.get(name)].filter((address) => address !== undefined);
+  return [...new Set(all.filter((address) => address !== '').map(normalizeRemote))];
 }
 
 /** `git.example.com/acme/infra` for all forms of a URL: without scheme, login, parameters and `.git`. A local path stays a path. */
@@ -274,7 +273,9 @@ function entryOf(line: string): TrackedId {
  * @param files relative to the place's directory, with slashes; also `../…`
  */
 export async function untrackedFiles(place: GitContext, files: readonly string[]): Promise<string[]> {
-  const entries = await readIndex(place, ':/');
+  // The whole index of a repository with many stacks is long.
+  const isInside = files.every((file) => !file.startsWith('../'));
+  const entries = await readIndex(place, isInside ? '.' : ':/');
   if ('why' in entries) return [];
   const tracked = new Set(entries.map(({ path }) => path));
   const links = new Set(entries.flatMap(({ path, type }) => (type === 'file' ? [] : [path])));

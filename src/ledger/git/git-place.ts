@@ -1,6 +1,6 @@
 /**
  * What a run learns of a clone once, because each process of git takes its time, and nothing of it changes meanwhile: where its folders
- * are, and the secrets that git sends to its remotes.
+ * are, its settings, its remotes, and the secrets that git sends to them.
  */
 import { resolve } from 'node:path';
 import { LedgerError, WaitEnded } from '../../model/ledger.ts';
@@ -17,21 +17,35 @@ export interface GitPlace {
   readonly shallow: string;
   /** of the ids of objects */
   readonly format: string;
+  /** from the root of the work tree to the directory, `teams/network/`; empty at the root */
+  readonly prefix: string;
 }
 
-/** By the secrets of their run, and their directories. */
-const located = new WeakMap<KnownSecrets, Map<string, Promise<GitPlace>>>();
+/** Answers of git about one thing of a clone, by the secrets of their run. */
+type Answers<T> = WeakMap<KnownSecrets, Map<string, Promise<T>>>;
+
+/** By directory. */
+const located: Answers<GitPlace> = new WeakMap();
 
 /** The directory is in no repository; the message is what git says about it. */
 export class NoRepository extends LedgerError {}
 
 /** @throws NoRepository, LedgerError */
 export function locate(at: GitContext): Promise<GitPlace> {
-  const { secrets, directory } = at;
-  if (secrets === undefined) return askPlace(at);
-  const ofRun = located.get(secrets) ?? new Map<string, Promise<GitPlace>>();
-  located.set(secrets, ofRun);
-  return shared(ofRun, directory, at, askPlace);
+  return askOnce(located, at.directory, at, askPlace);
+}
+
+function askOnce<T>(
+  known: Answers<T>,
+  key: string,
+  at: GitContext,
+  ask: (at: GitContext) => Promise<T>,
+): Promise<T> {
+  const { secrets } = at;
+  if (secrets === undefined) return ask(at);
+  const ofRun = known.get(secrets) ?? new Map<string, Promise<T>>();
+  known.set(secrets, ofRun);
+  return shared(ofRun, key, at, ask);
 }
 
 /**
@@ -61,14 +75,54 @@ export async function shared<T>(
 
 async function askPlace(at: GitContext): Promise<GitPlace> {
   const paths = ['--absolute-git-dir', '--git-path', 'objects', '--git-path', 'shallow'];
-  const { code, out, message } = await runGit(['rev-parse', ...paths, '--show-object-format'], at);
+  const asked = ['rev-parse', ...paths, '--show-object-format', '--show-prefix'];
+  const { code, out, message } = await runGit(asked, at);
   if (code !== 0) throw new NoRepository(message);
   // Names of folders may hold line feeds, and what is before "objects" is also before "shallow".
-  const found = /^(.+)\n(.*)objects\n\2shallow\n(\w+)\n$/s.exec(out.toString());
-  const [, repository = '', parent = '', format = ''] = found ?? [];
+  const found = /^(.+)\n(.*)objects\n\2shallow\n(\w+)\n(.*)\n$/s.exec(out.toString());
+  const [, repository = '', parent = '', format = '', prefix = ''] = found ?? [];
   if (found === null) throw new LedgerError(`git rev-parse printed no folders of ${quoted(at.directory)}`);
   const inClone = (path: string) => resolve(at.directory, path);
-  return { repository, objects: inClone(`${parent}objects`), shallow: inClone(`${parent}shallow`), format };
+  const [objects, shallow] = [inClone(`${parent}objects`), inClone(`${parent}shallow`)];
+  return { repository, objects, shallow, format, prefix };
+}
+
+/** By the folder of git. */
+const readSettings: Answers<string> = new WeakMap();
+
+/** All settings of git in a clone, as `git config --list -z` prints them. @throws LedgerError */
+export async function settingsOf(at: GitContext): Promise<string> {
+  const { repository } = await locate(at);
+  return askOnce(readSettings, repository, at, async (context) => {
+    const { code, out, message } = await runGit(['config', '--list', '-z'], context);
+    if (code !== 0) throw new LedgerError(`git config failed: ${message}`);
+    return out.toString();
+  });
+}
+
+interface Remotes {
+  /** first addresses to fetch from, by the names of their remotes, as git rewrites them (`insteadOf`) */
+  readonly addresses: ReadonlyMap<string, string>;
+  /** as git printed them, those to push to as well */
+  readonly text: string;
+}
+
+/** By the folder of git. */
+const listedRemotes: Answers<Remotes> = new WeakMap();
+
+/** @throws LedgerError */
+export async function remotesOf(at: GitContext): Promise<Remotes> {
+  const { repository } = await locate(at);
+  return askOnce(listedRemotes, repository, at, async (context) => {
+    const { code, out, message } = await runGit(['remote', '--verbose'], context);
+    if (code !== 0) throw new LedgerError(`git remote failed: ${message}`);
+    const text = out.toString();
+    // Git also reads addresses from files in old formats (.git/remotes), which its settings do not list.
+    const lines = text.matchAll(/^([^\t\n]+)\t(?:(.*) \(fetch\)(?: \[.*\])?)?$/gm);
+    // Git takes the name of a remote without an address for its address.
+    const addresses = [...lines].map(([, name = '', address = name]) => [name, address] as const);
+    return { addresses: new Map(addresses), text };
+  });
 }
 
 // Collects the secrets that git sends to remotes: logins in addresses, and headers from its settings. A remote may repeat them in
@@ -86,48 +140,29 @@ const noPassword = ['', 'x-oauth-basic'];
 /** Shorter parameters of an address and shorter parts of a header are ordinary words. */
 const shortestValue = 8;
 
-/** By the secrets of their run: each of its repositories asks for the same. */
-const learned = new WeakMap<KnownSecrets, Map<string, Promise<boolean>>>();
-
-interface KnownClone extends Pick<GitPlace, 'repository'> {
-  /** as "git config --list -z" printed them, where they were read before */
-  readonly settings?: string;
-}
+/** By the folder of git. */
+const learned: Answers<Remotes> = new WeakMap();
 
 /**
- * Collects the secrets in all settings of git, and in the addresses of `remote` as git rewrites them (`insteadOf`).
+ * Collects the secrets in all settings of git, and in the addresses of its remotes.
  * @returns whether the clone has this remote
  */
-export function learnSecrets(
-  place: GitContext,
-  remote: string | undefined,
-  known: KnownClone,
-): Promise<boolean> {
+export async function learnSecrets(place: GitContext, remote: string | undefined): Promise<boolean> {
   const { secrets } = place;
-  if (secrets === undefined) return learnFrom(place, remote, known.settings);
-  const ofRun = learned.get(secrets) ?? new Map<string, Promise<boolean>>();
-  learned.set(secrets, ofRun);
-  const key = JSON.stringify([known.repository, remote]);
-  return shared(ofRun, key, place, (at) => learnFrom(at, remote, known.settings));
+  // It may be an address, which messages name.
+  if (remote !== undefined && secrets !== undefined) learnAddresses(remote, secrets);
+  const { repository } = await locate(place);
+  const { addresses } = await askOnce(learned, repository, place, learnAll);
+  return remote !== undefined && addresses.has(remote);
 }
 
-async function learnFrom(
-  place: GitContext,
-  remote: string | undefined,
-  settings: string | undefined,
-): Promise<boolean> {
+async function learnAll(place: GitContext): Promise<Remotes> {
   const { secrets } = place;
-  if (secrets !== undefined) {
-    const listed = settings ?? (await runGit(['config', '--list', '-z'], place)).out.toString();
-    for (const entry of listed.split('\0')) learnSetting(entry, secrets);
-  }
-  if (remote === undefined) return false;
-  // Git also reads addresses from files in old formats (.git/remotes), which its settings do not list.
-  const fetched = await runGit(['remote', 'get-url', '--all', '--', remote], place);
-  if (secrets === undefined) return fetched.code === 0;
-  const pushed = await runGit(['remote', 'get-url', '--all', '--push', '--', remote], place);
-  for (const text of [remote, fetched.out.toString(), pushed.out.toString()]) learnAddresses(text, secrets);
-  return fetched.code === 0;
+  const remotes = await remotesOf(place);
+  if (secrets === undefined) return remotes;
+  for (const entry of (await settingsOf(place)).split('\0')) learnSetting(entry, secrets);
+  learnAddresses(remotes.text, secrets);
+  return remotes;
 }
 
 /** @param entry key, line feed, value; both may contain an address */

@@ -11,7 +11,7 @@ import { LedgerError } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import { waitFor } from '../ledger-store.ts';
 import { type GitAnswer, type GitContext, runGit } from './git-command.ts';
-import { type GitPlace, learnSecrets, locate, NoRepository } from './git-place.ts';
+import { learnSecrets, locate, NoRepository, remotesOf } from './git-place.ts';
 import { writeBlob, writeCommitObject, writeTree } from './loose-objects.ts';
 
 /** One state of the ref. */
@@ -230,8 +230,8 @@ export class GitRepository {
   async #expectGit(signal: AbortSignal): Promise<void> {
     const { remote } = this.#where;
     const { at } = await this.#place(signal);
-    const address = await runGit(['remote', 'get-url', remote], { ...at, signal });
-    if (!/^https?:/i.test(address.out.toString())) return;
+    const { addresses } = await remotesOf({ ...this.#at, signal });
+    if (!/^https?:/i.test(addresses.get(remote) ?? '')) return;
     const traced = { ...at, signal, settings: { ...at.settings, GIT_TRACE_PACKET: '2' } };
     const asked = await runGit(['ls-remote', '--quiet', remote, 'HEAD'], traced);
     if (asked.code !== 0)
@@ -319,7 +319,7 @@ export class GitRepository {
         `${needs} needs a git repository, but ${quoted(from)} is not in one: ${error.message}`,
       );
     });
-    await this.#findRemote(place);
+    await this.#findRemote();
     const directory = await mkdtemp(resolve(tmpdir(), 'trueup-git-'));
     const objects = join(directory, 'objects');
     await mkdir(objects);
@@ -332,9 +332,9 @@ export class GitRepository {
   }
 
   /** The secrets that git sends there are known afterwards. */
-  async #findRemote(place: GitPlace): Promise<void> {
+  async #findRemote(): Promise<void> {
     const { remote } = this.#where;
-    if (await learnSecrets(this.#at, remote, place)) return;
+    if (await learnSecrets(this.#at, remote)) return;
     const { needs, elsewhere } = this.#words;
     throw new LedgerError(
       `${needs} needs the remote ${quoted(remote)}, which this repository does not have: add it with ${quoted(`git remote add ${remote} URL`)}, or name another one ${elsewhere}`,

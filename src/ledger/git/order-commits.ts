@@ -21,6 +21,7 @@ import {
   relationOf,
 } from './borrowed-repository.ts';
 import { type GitContext, runGit } from './git-command.ts';
+import { locate } from './git-place.ts';
 import type { NoCommit, RepositoryCommit } from './checkout.ts';
 
 interface OrderInput {
@@ -90,7 +91,7 @@ async function changesStack(
   changed: readonly ChangedFile[],
   { borrowed, pair, files }: CommitComparison,
 ): Promise<boolean> {
-  const [prefix = ''] = await linesOf(at, ['rev-parse', '--show-prefix']);
+  const { prefix } = await locate(at);
   const fromStack = (path: string) => posix.relative(`/${prefix}`, `/${path}`);
   const isOfStack = changed.some(({ path, isSubmodule }) =>
     // Git reports any change in a submodule as a change of the submodule's own path.
