@@ -19,6 +19,7 @@ import type { ConsoleSettings } from './console/settings.ts';
 import { type FleetDocument, fleetSchema } from './fleet-schema.ts';
 import { hasLabels } from './labels.ts';
 import { quotaMistakes, type Quotas, quotasOf } from './quotas.ts';
+import { pathMistake, type PatternMistake, repositoryMistake } from './stack-patterns.ts';
 import { type Channel, channelsOf, notificationMistakes } from './notify/settings.ts';
 
 export interface FleetRepository {
@@ -110,6 +111,7 @@ function problemsOf(document: YamlDocument): Problem[] {
     ...(freeze === undefined ? [] : [problem(['freezes', freeze.index, freeze.member], freeze.message)]),
     ...repositoryProblems(repositories),
     ...repositories.flatMap(intervalProblems),
+    ...patternProblems(spec),
   ];
 }
 
@@ -156,6 +158,35 @@ function intervalProblems(
         ]
       : [],
   );
+}
+
+/** Of patterns that can match no stack. */
+function patternProblems({ repositories, freezes = [], console: readers }: FleetDocument['spec']): Problem[] {
+  const names = repositories.map(({ name }) => name);
+  const found = (
+    path: readonly (string | number)[],
+    patterns: readonly string[] | undefined,
+    mistakeIn: (pattern: string) => PatternMistake | undefined,
+  ) =>
+    (patterns ?? []).flatMap((pattern, index) => {
+      const mistake = mistakeIn(pattern);
+      return mistake === undefined ? [] : [{ ...problem([...path, index], mistake.message), ...mistake }];
+    });
+  return [
+    ...freezes.flatMap(({ stacks }, index) =>
+      found(['freezes', index, 'stacks'], stacks, (one) => repositoryMistake(one, names, 'freeze')),
+    ),
+    ...Object.entries(readers?.teams ?? {}).flatMap(([team, { stacks }]) =>
+      found(['console', 'teams', team, 'stacks'], stacks, (one) => repositoryMistake(one, names, 'team')),
+    ),
+    ...repositories.flatMap(({ stacks, intervals = [], apply }, index) => [
+      ...found(['repositories', index, 'stacks'], stacks, pathMistake),
+      ...intervals.flatMap((interval, entry) =>
+        found(['repositories', index, 'intervals', entry, 'stacks'], interval.stacks, pathMistake),
+      ),
+      ...found(['repositories', index, 'apply', 'stacks'], apply?.stacks, pathMistake),
+    ]),
+  ];
 }
 
 /** GitHub and others take a token as the name of the user, too. */

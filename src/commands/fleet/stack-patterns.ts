@@ -1,0 +1,62 @@
+/** Patterns of `fleet.yaml` that can match no stack, whatever its repositories hold. */
+import { nearestWord } from '../../model/nearest-word.ts';
+import { quoted } from '../../model/quoted.ts';
+
+export interface PatternMistake {
+  readonly message: string;
+  readonly fix?: string;
+}
+
+/** Where patterns of REPOSITORY/PATH are read: each place has its own rules. */
+type Place = 'freeze' | 'team';
+
+/** @param names of the repositories; @returns undefined for a pattern that may match a stack */
+export function repositoryMistake(
+  pattern: string,
+  names: readonly string[],
+  place: Place,
+): PatternMistake | undefined {
+  const [, first = '', rest = ''] =
+    /^([^/]*)(.*)$/s.exec(place === 'freeze' ? pattern.replace(/^\.\//, '') : pattern) ?? [];
+  // In a freeze, brackets have alternatives, which may hold the slash.
+  if (place === 'freeze' && /[^\w.*?-]/.test(first)) return undefined;
+  const matches = matcherOf(first);
+  const reachesPaths = rest !== '' || first.includes('**');
+  if (reachesPaths && names.some((name) => matches(name))) return undefined;
+  if (!reachesPaths && names.some((name) => matches(name)))
+    return {
+      message: `${quoted(pattern)} matches no stack: a pattern is the name of a repository, a "/" and the path of a stack file`,
+      fix: `did you mean ${quoted(`${first}/**`)}?`,
+    };
+  const near = nearestWord(first, names);
+  return {
+    message: `no repository of this file has a name that matches ${quoted(first)}, so ${quoted(pattern)} matches no stack`,
+    ...(near === undefined ? {} : { fix: `did you mean ${quoted(near + (rest || '/**'))}?` }),
+  };
+}
+
+/** Stars and question marks are special, and two stars go on into the path. */
+function matcherOf(part: string): (name: string) => boolean {
+  const [before = '', ...others] = part.split('**');
+  const words: Readonly<Record<string, string>> = { '*': '.*', '?': '.' };
+  const written = before
+    .split(/(\*|\?)/)
+    .map(
+      (one) =>
+        words[one] ??
+        one.replace(/[^\p{L}\p{N}_]/gu, (other) => `\\u{${other.codePointAt(0)?.toString(16)}}`),
+    )
+    .join('');
+  const expression = new RegExp(`^${written}${others.length > 0 ? '' : '$'}`, 'u');
+  return (name) => expression.test(name);
+}
+
+/** @param pattern of stack files, from the root of a repository */
+export function pathMistake(pattern: string): PatternMistake | undefined {
+  const [, before = '', rest = ''] = /^((?:\.{0,2}\/)*)(.*)$/s.exec(pattern) ?? [];
+  if (before === '' || before === './') return undefined;
+  return {
+    message: `${quoted(pattern)} matches no stack file: paths begin at the root of the repository, without ${quoted(before)}`,
+    ...(rest === '' ? {} : { fix: `did you mean ${quoted(rest)}?` }),
+  };
+}
