@@ -12,6 +12,8 @@ const longestTurn = 3600;
 /** What the last check found, and the attempt that applies it. */
 export interface Turn {
   readonly attempt: string;
+  /** whether it was taken from a worker that lost the job: what that one wrote is not known */
+  readonly isTakenOver: boolean;
   readonly commit: string;
   readonly summary: { readonly stack: string; readonly drifted: number; readonly pending: number };
 }
@@ -25,12 +27,15 @@ export async function takeTurn(
   { repository, path }: StackId,
 ): Promise<Turn | undefined> {
   const { rows } = await client.query(
-    `update trueup_fleet.stacks set attempt = attempt + 1, applying = true,
+    `with before as (select applying from trueup_fleet.stacks where repository = $1 and path = $2 for update)
+     update trueup_fleet.stacks set attempt = attempt + 1, applying = true,
        queued_until = trueup_fleet.now() + make_interval(secs => ${longestTurn})
+     from before
      where repository = $1 and path = $2 and removed is null and last_error is null and last_commit is not null
-       and last_summary is not null and (applying or queued_until is null or queued_until < trueup_fleet.now())
-       and not ${isPausedSql('stacks')}
-     returning attempt::text, last_commit as commit, last_summary as summary`,
+       and last_summary is not null
+       and (before.applying
+         or (queued_until is null or queued_until < trueup_fleet.now()) and not ${isPausedSql('stacks')})
+     returning attempt::text, last_commit as commit, last_summary as summary, before.applying as "isTakenOver"`,
     [repository, path],
   );
   return rows[0] as Turn | undefined;

@@ -103,6 +103,11 @@ export class WorkerApplies {
     if (turn === undefined) return undefined;
     const { attempt, commit, summary } = turn;
     const signal = AbortSignal.any([claim, ended]);
+    // Only a check shows what is left. It sends the apply again.
+    if (turn.isTakenOver) {
+      await database.run((client) => makeStackDue(client, stack));
+      return await database.run((client) => endTurn(client, stack, turn)).then(() => undefined);
+    }
     const context = this.#hooks.contextOf(stack, { repository, attempt, claim, signal });
     try {
       return await applyNow(stack, { error: undefined, summary, commit }, context);

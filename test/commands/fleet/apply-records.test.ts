@@ -127,7 +127,8 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     await check();
     const lost = await takeTurn(client, one);
     const next = await takeTurn(client, one);
-    expect(Number(next?.attempt)).toBe(Number(lost?.attempt) + 1);
+    expect(lost).toMatchObject({ isTakenOver: false });
+    expect(next).toMatchObject({ isTakenOver: true, attempt: `${Number(lost?.attempt) + 1}` });
     if (lost !== undefined) await endTurn(client, one, lost);
     await makeStackDue(client, one);
     expect(await takeDue(client, 10, { repositories: ['infra'] })).toEqual([]);
