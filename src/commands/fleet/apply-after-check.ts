@@ -84,7 +84,7 @@ export async function decideApply(
     await database.run((client) => endWait(client, stack));
     return undefined;
   }
-  if (await database.run((client) => isBackingOff(client, stack, commit))) return undefined;
+  if (await database.run((client) => isBackingOff(client, stack))) return undefined;
   if (summary.pending === 0 && (await database.run((client) => wasJustApplied(client, stack))))
     return undefined;
   const freeze = await findFreeze(stack, context);

@@ -246,6 +246,8 @@ const migrations = [
   'alter table trueup_fleet.stacks add column applying boolean not null default false;',
   // As the stack files had them when the repository was read.
   `alter table trueup_fleet.stacks add column labels jsonb not null default '{}';`,
+  // The files whose apply waits: a commit that leaves them alone does not end the back-off of a failed one.
+  'alter table trueup_fleet.waiting_applies add column tree text;',
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   beginApply,
   endApply,
+  isBackingOff,
   noteWait,
   readWaits,
   type Wait,
@@ -103,6 +104,28 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     await schedule([one.path], 'second');
     await check();
     expect(await wasJustApplied(client, one)).toBe(false);
+  });
+
+  it('that failed are tried again later and later, until a commit changes the files of the stack', async () => {
+    const { client, schedule, check, advance } = await openApplies();
+    const fail = (commit: string) => noteWait(client, one, { for: 'retry', reason: 'no', commit });
+    await check();
+    await fail('c1');
+    expect(await isBackingOff(client, one)).toBe(true);
+    await advance(8 * minute);
+    expect(await isBackingOff(client, one)).toBe(false);
+    // Unrelated commits arrive all the time.
+    await check();
+    await fail('c2');
+    await advance(16 * minute);
+    await check();
+    expect(await isBackingOff(client, one)).toBe(true);
+    await schedule([one.path], 'second');
+    await check();
+    expect(await isBackingOff(client, one)).toBe(false);
+    await fail('c3');
+    await advance(8 * minute);
+    expect(await isBackingOff(client, one)).toBe(false);
   });
 
   it('begin when no check has the stack, and keep checks away until they end', async () => {

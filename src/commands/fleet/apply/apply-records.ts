@@ -206,13 +206,14 @@ export async function noteWait(
   wait: Wait,
 ): Promise<void> {
   const { for: because, reason, commit, until, plan } = wait;
-  const failures = `case when $4 <> 'retry' then 0 when waiting_applies.commit = $6 then waiting_applies.failures + 1 else 1 end`;
+  const failures = `case when $4 <> 'retry' then 0 when waiting_applies.tree = excluded.tree then waiting_applies.failures + 1 else 1 end`;
   await client.query(
-    `insert into trueup_fleet.waiting_applies (repository, path, since, because, reason, commit, until, plan, failures)
-     values ($1, $2, trueup_fleet.now(), $4, $5, $6, to_timestamp($3::double precision / 1000), $7::json, case when $4 = 'retry' then 1 else 0 end)
+    `insert into trueup_fleet.waiting_applies (repository, path, since, because, reason, commit, until, plan, failures, tree)
+     values ($1, $2, trueup_fleet.now(), $4, $5, $6, to_timestamp($3::double precision / 1000), $7::json, case when $4 = 'retry' then 1 else 0 end,
+       (select started_tree from trueup_fleet.stacks where repository = $1 and path = $2))
      on conflict (repository, path) do update set
        because = excluded.because, reason = excluded.reason, commit = excluded.commit, until = excluded.until,
-       plan = excluded.plan, failures = ${failures}`,
+       plan = excluded.plan, tree = excluded.tree, failures = ${failures}`,
     [
       repository,
       path,
@@ -252,16 +253,12 @@ export async function endWait(client: PostgresClient, { repository, path }: Stac
   ]);
 }
 
-/** Whether an apply of this commit that failed is not tried again yet. */
-export async function isBackingOff(
-  client: PostgresClient,
-  { repository, path }: StackId,
-  commit: string,
-): Promise<boolean> {
+/** Whether an apply of the same files that failed is not tried again yet. Other commits of the repository do not matter. */
+export async function isBackingOff(client: PostgresClient, { repository, path }: StackId): Promise<boolean> {
   const { rows } = await client.query(
-    `select 1 from trueup_fleet.waiting_applies
-     where repository = $1 and path = $2 and commit = $3 and next_try > trueup_fleet.now()`,
-    [repository, path, commit],
+    `select 1 from trueup_fleet.waiting_applies as waiting join trueup_fleet.stacks using (repository, path)
+     where repository = $1 and path = $2 and waiting.tree = started_tree and next_try > trueup_fleet.now()`,
+    [repository, path],
   );
   return rows.length > 0;
 }
