@@ -27,14 +27,28 @@ const token = { env: 'ISSUES_TOKEN' };
 const webhook = { url: 'https://chat.example.com/hook', secret: { env: 'HOOK_SECRET' } };
 
 it('Without a place, the issues of each stack are in the repository of its address', async () => {
-  const { fleet } = await read([{ name: 'issues', gitlab: { token }, hold: '0s' }]);
+  const url = 'https://git.example.com/api/v4/';
+  const { fleet } = await read([{ name: 'issues', gitlab: { url, token }, hold: '0s' }]);
   expect(fleet?.channels).toEqual(
     ['acme/one', 'acme/group/two'].map((repository, index) => ({
       ...{ key: `issues ${repository}`, hold: 0, digestAbove: 20, tellsPauses: index === 0 },
       repositories: [index === 0 ? 'one' : 'two'],
-      to: { is: 'gitlab', url: 'https://gitlab.com/api/v4', repository, secret: 'ISSUES_TOKEN' },
+      to: { is: 'gitlab', url: 'https://git.example.com/api/v4', repository, secret: 'ISSUES_TOKEN' },
     })),
   );
+});
+
+it('The token is not sent to the usual API when the repository is at another code host', async () => {
+  expect(await mistakesIn([{ name: 'issues', gitlab: { token } }])).toEqual([
+    'repository "one" is at "git.example.com": add "url", the address of the API there',
+  ]);
+  const own = { name: 'own', url: 'git@github.com:acme/own.git' };
+  const github = { name: 'issues', github: { token }, repositories: ['own'] };
+  const { fleet } = await read([github], [own]);
+  expect(fleet?.channels).toMatchObject([{ to: { url: 'https://api.github.com', repository: 'acme/own' } }]);
+  // Issues in another place than the repository are what somebody wrote.
+  const { fleet: other } = await read([{ name: 'issues', github: { token, repository: 'acme/issues' } }]);
+  expect(other?.channels).toMatchObject([{ to: { url: 'https://api.github.com' } }]);
 });
 
 it('A webhook is told about all repositories, or about those that it names', async () => {

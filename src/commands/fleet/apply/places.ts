@@ -1,6 +1,7 @@
 /** Schemas that several parts of `fleet.yaml` share: variables of the worker, addresses, and the code host of a repository. */
 import { Type } from 'typebox';
 import { closed, text } from '../../../manifest/schema/place-schemas.ts';
+import { quoted } from '../../../model/quoted.ts';
 
 /** A variable that holds a secret of the worker. */
 export const workerSecret = (description: string, example = 'ISSUES_TOKEN') =>
@@ -98,8 +99,17 @@ export function codeHostApi({ github, gitlab }: CodeHostPlace) {
   };
 }
 
+/** @returns why the usual address of the API is not that of a repository; undefined where it is, or where one is given */
+export function otherHost(repository: string, place: CodeHostPlace): string | undefined {
+  const host = hostIn(repository);
+  const usual = place.github === undefined ? 'gitlab.com' : 'github.com';
+  if ((place.github ?? place.gitlab)?.url !== undefined || host === undefined || host === usual)
+    return undefined;
+  return `is at ${quoted(host)}: add "url", the address of the API there`;
+}
+
 /** The host of the address of a git repository; undefined for a path. */
-export function hostIn(url: string): string | undefined {
+function hostIn(url: string): string | undefined {
   if (/^(?:https?|ssh):\/\//.test(url)) return URL.canParse(url) ? new URL(url).hostname : undefined;
   return /^[\w.-]+@([\w.-]+):/.exec(url)?.[1];
 }

@@ -3,7 +3,7 @@ import picomatch from 'picomatch';
 import { type Static, Type } from 'typebox';
 import { closed, text } from '../../../manifest/schema/place-schemas.ts';
 import { quoted } from '../../../model/quoted.ts';
-import { codeHostApi, githubPlace, gitlabPlace, hostIn, repositoryIn } from './places.ts';
+import { codeHostApi, githubPlace, gitlabPlace, otherHost, repositoryIn } from './places.ts';
 
 /** The worker's own variables hold the address of its database and its logins. */
 export const grantedVariable = {
@@ -117,13 +117,11 @@ interface Mistake {
 
 /** @returns undefined when there is none */
 function placeMistake(
-  { url, apply }: NamedRepository,
+  { url, apply }: Pick<NamedRepository, 'url'> & { readonly apply: ApplyDocument },
   api: NonNullable<ReturnType<typeof codeHostApi>>,
 ): string | undefined {
-  const host = hostIn(url);
-  const isOther = host !== undefined && host !== `${api.is}.com`;
-  if ((apply?.github ?? apply?.gitlab)?.url === undefined && isOther)
-    return `the repository is at ${quoted(host)}: add "url", the address of the API there`;
+  const other = otherHost(url, apply);
+  if (other !== undefined) return `the repository ${other}`;
   const member = api.is === 'github' ? 'repository' : 'project';
   return (api.repository ?? repositoryIn(url)) === undefined
     ? `the address of the repository does not say where its pull requests are: add ${quoted(member)}`
@@ -131,7 +129,7 @@ function placeMistake(
 }
 
 export function applyMistakes(repositories: readonly NamedRepository[]): Mistake[] {
-  return repositories.flatMap(({ name, url, apply }, index) => {
+  return repositories.flatMap(({ url, apply }, index) => {
     if (apply === undefined) return [];
     const wrong = (message: string): Mistake[] => [{ index, message }];
     if (apply.github !== undefined && apply.gitlab !== undefined)
@@ -146,7 +144,7 @@ export function applyMistakes(repositories: readonly NamedRepository[]): Mistake
       return wrong(
         `the stacks of repository ${quoted(granting.name)} may use ${quoted(api.secret)}, so they could write comments that approve: use another variable`,
       );
-    const message = placeMistake({ name, url, apply }, api);
+    const message = placeMistake({ url, apply }, api);
     if (message !== undefined) return wrong(message);
     return [];
   });

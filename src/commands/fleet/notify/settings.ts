@@ -8,6 +8,7 @@ import {
   codeHostApi,
   githubPlace,
   gitlabPlace,
+  otherHost,
   repositoryIn,
   workerSecret,
 } from '../apply/places.ts';
@@ -141,12 +142,20 @@ function placeMistake(
   const { github, gitlab } = notification;
   const member = github === undefined ? 'project' : 'repository';
   if (notification.webhook !== undefined || (github?.repository ?? gitlab?.project) !== undefined) return [];
-  const without = told(notification, repositories).find(({ url }) => repositoryIn(url) === undefined);
-  if (without === undefined) return [];
-  return wrong(
-    github === undefined ? 'gitlab' : 'github',
-    `the address of repository ${quoted(without.name)} does not say where its issues are: add ${quoted(member)}`,
-  );
+  const place = github === undefined ? 'gitlab' : 'github';
+  const all = told(notification, repositories);
+  const without = all.find(({ url }) => repositoryIn(url) === undefined);
+  if (without !== undefined)
+    return wrong(
+      place,
+      `the address of repository ${quoted(without.name)} does not say where its issues are: add ${quoted(member)}`,
+    );
+  // A token must not be sent to the API of another code host.
+  for (const { name, url } of all) {
+    const other = otherHost(url, notification);
+    if (other !== undefined) return wrong(place, `repository ${quoted(name)} ${other}`);
+  }
+  return [];
 }
 
 function told<R extends { readonly name: string }>(
