@@ -248,6 +248,7 @@ const migrations = [
   `alter table trueup_fleet.stacks add column labels jsonb not null default '{}';`,
   // The files whose apply waits: a commit that leaves them alone does not end the back-off of a failed one.
   'alter table trueup_fleet.waiting_applies add column tree text;',
+  'alter table trueup_fleet.told rename to sent_messages;',
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

@@ -23,7 +23,7 @@ import type { StackId } from './stack-id.ts';
 import { FleetWorker } from './worker.ts';
 import { askForRead, type ListenAddress, type Listening, listenForWebhooks } from './webhooks.ts';
 import { WorkerLife } from './worker-life.ts';
-import { startTelling } from './telling.ts';
+import { startSending } from './send-messages.ts';
 
 export interface WorkOptions extends CommonOptions {
   readonly concurrency: number;
@@ -87,8 +87,8 @@ export async function work(
     const beating = { host, database, file, concurrency, shard, running: () => worker.running };
     const heartbeat = await startHeartbeat(beating);
     closing.push(() => heartbeat.stop());
-    const telling = startTelling({ host, database, fleet: () => file.fleet, signal: runEnded });
-    closing.push(() => telling.stop());
+    const sending = startSending({ host, database, fleet: () => file.fleet, signal: runEnded });
+    closing.push(() => sending.stop());
     const served = await serve?.({ file, lastLook: () => life.lastLook });
     if (served !== undefined) closing.push(() => served.close());
     const listening = await openWebhooks(options, { host, file, database });
@@ -98,7 +98,7 @@ export async function work(
     if (options.all === true) await worker.makeAllDue();
     await worker.begin();
     await life.run();
-    if (once) await telling.finish();
+    if (once) await sending.finish();
     await closeAll(closing);
     // Before the counts: checks that run are ended, and given back.
     await database.close();

@@ -1,5 +1,6 @@
 // What a fleet records of its applies, in a real PostgreSQL whose time the tests move.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   beginApply,
   endApply,
@@ -17,7 +18,9 @@ import {
   scheduleStacks,
   takeDue,
 } from '../../../src/commands/fleet/schedule.ts';
+import { fleetTables } from '../../../src/commands/fleet/tables.ts';
 import { nameRepositories } from '../../../src/commands/fleet/workers.ts';
+import { migrate } from '../../../src/ledger/postgres-connection.ts';
 import { openFleetDatabase } from '../../support/fleet/database.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 
@@ -59,6 +62,28 @@ async function openApplies() {
   };
   return { ...database, schedule, check, begin, outcomes };
 }
+
+it.skipIf(bin === undefined)(
+  'An upgrade keeps what was sent, so that no message is sent again, and applies that wait',
+  async () => {
+    const client = new pg.Client({ connectionString: server?.newDatabase() });
+    await client.connect();
+    onTestFinished(() => client.end());
+    const { migrations } = fleetTables;
+    const before = migrations.findIndex((one) => one.includes('column applying'));
+    await migrate(client, { ...fleetTables, migrations: migrations.slice(0, before) });
+    await client.query(
+      `insert into trueup_fleet.told (channel, topic, hash, issue) values ('issues', 'stack [\"infra\",\"one\"]', 'h1', 7);
+       insert into trueup_fleet.waiting_applies (repository, path, since, because, reason, commit)
+       values ('infra', 'one', now(), 'guard', 'a guard', 'c1')`,
+    );
+    await migrate(client, fleetTables);
+    const { rows } = await client.query('select hash, issue::int from trueup_fleet.sent_messages');
+    expect(rows).toEqual([{ hash: 'h1', issue: 7 }]);
+    const waits = await client.query('select because, tree from trueup_fleet.waiting_applies');
+    expect(waits.rows).toEqual([{ because: 'guard', tree: null }]);
+  },
+);
 
 describe.skipIf(bin === undefined)('The applies of a fleet', () => {
   it('of a stack that was removed wait no more, and those of its killed workers end', async () => {

@@ -47,7 +47,7 @@ describe.skipIf(bin === undefined)('A repository that left a notification', () =
     const { check, pass, worker, receiver, channel } = await openHook(names);
     for (const name of names) await check(name, { unread: 'GET / answered 503: down' });
     await pass();
-    await (await worker(undefined, [{ ...channel, tellsPauses: false }])).pass();
+    await (await worker(undefined, [{ ...channel, reportsPauses: false }])).pass();
     expect(receiver.events()).toEqual(['target.paused']);
   });
 });

@@ -31,7 +31,7 @@ it('Without a place, the issues of each stack are in the repository of its addre
   const { fleet } = await read([{ name: 'issues', gitlab: { url, token }, hold: '0s' }]);
   expect(fleet?.channels).toEqual(
     ['acme/one', 'acme/group/two'].map((repository, index) => ({
-      ...{ key: `issues ${repository}`, hold: 0, digestAbove: 20, tellsPauses: index === 0 },
+      ...{ key: `issues ${repository}`, hold: 0, digestAbove: 20, reportsPauses: index === 0 },
       repositories: [index === 0 ? 'one' : 'two'],
       to: { is: 'gitlab', url: 'https://git.example.com/api/v4', repository, secret: 'ISSUES_TOKEN' },
     })),

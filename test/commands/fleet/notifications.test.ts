@@ -107,7 +107,7 @@ describe.skipIf(bin === undefined).each(['github', 'gitlab'] as const)('Issues o
     await check('one', byHand);
     await advance(11 * minute);
     await pass();
-    await client.query('delete from trueup_fleet.told');
+    await client.query('delete from trueup_fleet.sent_messages');
     await pass();
     expect(ours()).toHaveLength(1);
   });

@@ -100,7 +100,7 @@ describe.skipIf(bin === undefined)('A fleet that tells of drift', () => {
     expect(host.issues).toHaveLength(1);
     sql("insert into trueup_fleet.moved_time values ('3 minutes')");
     const second = work();
-    const number = () => sql('select coalesce(max(issue), 0) from trueup_fleet.told').trim();
+    const number = () => sql('select coalesce(max(issue), 0) from trueup_fleet.sent_messages').trim();
     await vi.waitFor(() => expect(number()).toContain('1'), patient);
     second.kill('SIGTERM');
     await second.ended;

@@ -19,12 +19,12 @@ import {
   targetBody,
   targetTitle,
 } from './issue-text.ts';
-import { type Message, stackOf, targetOf, type Told } from './pending.ts';
+import { type Message, stackOf, targetOf, type Sent } from './pending.ts';
 import {
   type Claim,
   noteIssue,
   notePosting,
-  noteTold,
+  noteSent,
   readEnd,
   readMembers,
   readStackDrift,
@@ -39,8 +39,8 @@ interface DeliveryContext {
   readonly fleet: string;
   readonly channel: string;
   readonly claim: Claim;
-  /** what was told of the topic before */
-  readonly told: Told | undefined;
+  /** what was sent about the topic before */
+  readonly sent: Sent | undefined;
   readonly clean: <T extends object>(value: T) => T;
 }
 
@@ -67,34 +67,34 @@ interface Content {
 export async function deliver(message: Message, sender: Sender, context: DeliveryContext): Promise<void> {
   const { database, channel } = context;
   const content = await contentOf(message, context);
-  // The drift ended meanwhile. Only what may have been told before must be told to be over.
-  if (content === undefined && context.told?.posting === undefined) return;
+  // The drift ended meanwhile. Only of what may have been sent before, the end must be sent.
+  if (content === undefined && context.sent?.posting === undefined) return;
   const posting = await database.run((client) => notePosting(client, channel, message.topic));
   if (content !== undefined) {
     const clean = context.clean(content);
     if (sender.is === 'issues') await toIssue(message, clean, { ...context, issues: sender.issues, posting });
     else await sender.post(webhookMessage(message, clean, context));
   }
-  await database.run((client) => noteTold(client, context.claim, deliveredOf(message)));
+  await database.run((client) => noteSent(client, context.claim, deliveredOf(message)));
 }
 
 function deliveredOf(message: Message) {
   const { topic, event } = message;
   const digest = message.about === 'digest' ? { id: message.digest, event } : undefined;
-  const told = { topic, digest: digest as { id: string; event: 'opened' | 'closed' } | undefined };
-  if ('drift' in message) return { ...told, hash: message.drift.hash, drift: message.drift.id };
+  const sent = { topic, digest: digest as { id: string; event: 'opened' | 'closed' } | undefined };
+  if ('drift' in message) return { ...sent, hash: message.drift.hash, drift: message.drift.id };
   const hash = 'pause' in message ? message.pause.id : event === 'opened' ? 'sent' : undefined;
-  return { ...told, hash, drift: undefined };
+  return { ...sent, hash, drift: undefined };
 }
 
 /** The same for each attempt to send one message, and for no other message. */
-function messageId(message: Message, { channel, told }: DeliveryContext): string {
+function messageId(message: Message, { channel, sent }: DeliveryContext): string {
   const of =
     'drift' in message
       ? [message.drift.id, message.drift.hash, message.drift.changed]
       : 'pause' in message
         ? [message.pause.id]
-        : [told?.drift ?? '', told?.hash ?? ''];
+        : [sent?.drift ?? '', sent?.hash ?? ''];
   const parts = [channel, message.topic, message.event, ...of];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }
@@ -199,24 +199,24 @@ interface IssueContext extends DeliveryContext {
 }
 
 async function toIssue(message: Message, content: Content, context: IssueContext): Promise<void> {
-  const { fleet, told, issues, posting } = context;
+  const { fleet, sent, issues, posting } = context;
   const marker = markerOf(fleet, message.topic);
-  const isRetry = told?.posting !== undefined;
+  const isRetry = sent?.posting !== undefined;
   const since = new Date(Date.parse(posting) - clockMargin).toISOString();
-  const number = told?.issue ?? (await issues.find(marker, isRetry ? { since } : { label: issueLabel }));
+  const number = sent?.issue ?? (await issues.find(marker, isRetry ? { since } : { label: issueLabel }));
   if (number === undefined) return createIssue(message, content, { ...context, marker, since });
   const { title, body, state } = content;
   const text = body === undefined ? {} : { title, body: withMarker(marker, body) };
   const keep = () => issues.update(number, text, state);
-  const tell = () => commentOnce(message, content.comment, { ...context, number, since, isRetry });
+  const comment = () => commentOnce(message, content.comment, { ...context, number, since, isRetry });
   if (state === 'closed') {
-    await tell();
+    await comment();
     await keep();
   } else {
     if (!(await keep())) return createIssue(message, content, { ...context, marker, since });
-    await tell();
+    await comment();
   }
-  if (told?.issue === undefined) await noteNumber(message, number, context);
+  if (sent?.issue === undefined) await noteNumber(message, number, context);
 }
 
 async function createIssue(
@@ -225,7 +225,7 @@ async function createIssue(
   context: IssueContext & { readonly marker: string; readonly since: string },
 ): Promise<void> {
   const { issues, marker, since } = context;
-  // It was never told, so there is nothing to close.
+  // Nothing was sent, so there is nothing to close.
   if (state === 'closed' || body === undefined) return;
   const created = await issues.create({ title, body: withMarker(marker, body) }, issueLabel);
   // A worker that was stopped in the middle, and goes on, may have been replaced by another one.

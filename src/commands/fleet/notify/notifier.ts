@@ -1,6 +1,6 @@
 /**
  * Sends each channel what was not sent to it yet. One worker at a time does so for a channel; what was sent is in the database, so that a restart
- * tells nothing again. A channel that cannot be reached is tried again later, and holds up nothing else.
+ * sends nothing again. A channel that cannot be reached is tried again later, and holds up nothing else.
  */
 import { gitlabHeaders, githubHeaders, ReviewError } from '../../../api/code-host/comments.ts';
 import { githubIssues, gitlabIssues } from '../../../api/code-host/issues.ts';
@@ -11,7 +11,7 @@ import { messageOf } from '../../../model/error-message.ts';
 import { quoted } from '../../../model/quoted.ts';
 import type { CliHost } from '../../../run/host.ts';
 import { deliver, type Sender } from './deliver.ts';
-import { findPending, type Message, type Told } from './pending.ts';
+import { findPending, type Message, type Sent } from './pending.ts';
 import type { Channel } from './settings.ts';
 import {
   type Claim,
@@ -51,7 +51,7 @@ export class Notifier {
     this.#options = options;
   }
 
-  /** Tells each channel that no other worker tells now, once. Only the database can make it fail. */
+  /** Sends to each channel that no other worker sends to now, once. Only the database can make it fail. */
   async pass(): Promise<void> {
     const { database, fleet, signal } = this.#options;
     const { channels } = fleet();
@@ -67,7 +67,7 @@ export class Notifier {
       const claim = await database.run((client) => claimChannel(client, keys));
       const channel = left.find(({ key }) => key === claim?.channel);
       if (claim === undefined || channel === undefined) return;
-      await this.#tell(channel, claim);
+      await this.#sendAll(channel, claim);
       left = left.filter((one) => one !== channel);
     }
   }
@@ -82,7 +82,7 @@ export class Notifier {
     return value;
   }
 
-  async #tell(channel: Channel, claim: Claim): Promise<void> {
+  async #sendAll(channel: Channel, claim: Claim): Promise<void> {
     const { database } = this.#options;
     let error: string | undefined;
     try {
@@ -94,19 +94,19 @@ export class Notifier {
     await database.run((client) => releaseChannel(client, claim, said));
   }
 
-  /** @returns why the channel cannot be told */
+  /** @returns why nothing can be sent to the channel */
   async #send(channel: Channel, claim: Claim): Promise<string | undefined> {
     const { signal, host } = this.#options;
     const until = host.now() + claimSeconds * 1000 - margin;
-    const { messages, told } = await this.#pending(channel);
+    const { messages, sent } = await this.#pending(channel);
     if (messages.length === 0) return undefined;
     const { sender, close } = this.#open(channel, until);
     try {
       for (const message of messages) {
         if (signal.aborted || host.now() > until) return undefined;
         if (!(await this.#options.database.run((client) => isHeld(client, claim)))) return undefined;
-        const before = told.find(({ topic }) => topic === message.topic);
-        const error = await this.#deliver(message, sender, { claim, told: before });
+        const before = sent.find(({ topic }) => topic === message.topic);
+        const error = await this.#deliver(message, sender, { claim, sent: before });
         if (error !== undefined) return error;
       }
       return undefined;
@@ -115,18 +115,18 @@ export class Notifier {
     }
   }
 
-  /** What is to be told now; drifts that begin at once become one message. */
+  /** What is to be sent now; drifts that begin at once become one message. */
   #pending(channel: Channel) {
     const { key, hold, digestAbove } = channel;
     const limits = (window: number) => ({ hold, digestAbove, window });
     return this.#options.database.transaction(async (client) => {
       const found = await readSituation(client, channel);
       const { messages, digest, quiet } = findPending(found, limits(found.window));
-      if (digest.length + quiet.length === 0) return { messages, told: found.told };
+      if (digest.length + quiet.length === 0) return { messages, sent: found.sent };
       if (quiet.length > 0) await forget(client, key, quiet);
       if (digest.length > 0) await makeDigest(client, key, digest);
       const left = await readSituation(client, channel);
-      return { messages: findPending(left, limits(left.window)).messages, told: left.told };
+      return { messages: findPending(left, limits(left.window)).messages, sent: left.sent };
     });
   }
 
@@ -134,11 +134,11 @@ export class Notifier {
   async #deliver(
     message: Message,
     sender: Sender,
-    { claim, told }: { readonly claim: Claim; readonly told: Told | undefined },
+    { claim, sent }: { readonly claim: Claim; readonly sent: Sent | undefined },
   ): Promise<string | undefined> {
     const { database, fleet, signal, host } = this.#options;
     const { channel } = claim;
-    const context = { database, fleet: fleet().name, channel, claim, told, clean: host.clean };
+    const context = { database, fleet: fleet().name, channel, claim, sent, clean: host.clean };
     try {
       await deliver(message, sender, context);
       return undefined;

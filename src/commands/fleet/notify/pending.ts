@@ -16,14 +16,14 @@ export interface OpenDrift {
   readonly age: number;
 }
 
-/** What a channel was told last about a topic. */
-export interface Told {
+/** What was sent last to a channel about a topic. */
+export interface Sent {
   readonly topic: string;
   /** of the drift, or of the pause; undefined: that it is over, or nothing yet */
   readonly hash: string | undefined;
-  /** the record that it was told of last */
+  /** the record that was sent last */
   readonly drift: string | undefined;
-  /** of the message that told of many */
+  /** of the message that had many */
   readonly digest: string | undefined;
   readonly issue: number | undefined;
   /** when the delivery of a message began whose end is not known: RFC 3339 */
@@ -47,9 +47,9 @@ export interface PausedTarget {
 export interface Situation {
   readonly drifts: readonly OpenDrift[];
   readonly pauses: readonly PausedTarget[];
-  /** topics of what is not over either, and is not told to this channel, or not any more */
+  /** topics of what is not over either, and is not sent to this channel, or not any more */
   readonly ofOthers: readonly string[];
-  readonly told: readonly Told[];
+  readonly sent: readonly Sent[];
   /** those that are not closed */
   readonly digests: readonly Digest[];
 }
@@ -78,9 +78,9 @@ export type Message =
 
 interface Pending {
   readonly messages: readonly Message[];
-  /** drifts of which one message is to tell */
+  /** drifts that one message is to have */
   readonly digest: readonly OpenDrift[];
-  /** topics of stacks that a digest told of and whose drift is gone: nothing is said of each */
+  /** topics of stacks that a digest had and whose drift is gone: nothing is said of each */
   readonly quiet: readonly string[];
 }
 
@@ -117,18 +117,18 @@ function digestTopic(id: string): string {
 }
 
 export function findPending(situation: Situation, limits: Limits): Pending {
-  const told = new Map(situation.told.map((one) => [one.topic, one]));
-  const { messages, digest } = ofDrifts(situation.drifts, told, limits);
+  const sent = new Map(situation.sent.map((one) => [one.topic, one]));
+  const { messages, digest } = ofDrifts(situation.drifts, sent, limits);
   const open = new Set([...situation.drifts.map(stackTopic), ...situation.ofOthers]);
-  const over = situation.told.filter(
+  const over = situation.sent.filter(
     ({ topic, hash }) => topic.startsWith(stackPrefix) && hash !== undefined && !open.has(topic),
   );
   const closed = over
     .filter((one) => one.digest === undefined)
     .map(({ topic }): Message => ({ about: 'stack', event: 'closed', topic }));
-  const all = [...messages, ...closed, ...ofDigests(situation), ...ofPauses(situation, told)];
+  const all = [...messages, ...closed, ...ofDigests(situation), ...ofPauses(situation, sent)];
   return {
-    messages: all.filter(({ topic }) => told.get(topic)?.waits !== true),
+    messages: all.filter(({ topic }) => sent.get(topic)?.waits !== true),
     digest,
     quiet: over.filter((one) => one.digest !== undefined).map(({ topic }) => topic),
   };
@@ -136,13 +136,13 @@ export function findPending(situation: Situation, limits: Limits): Pending {
 
 function ofDrifts(
   drifts: readonly OpenDrift[],
-  told: ReadonlyMap<string, Told>,
+  sent: ReadonlyMap<string, Sent>,
   { hold, digestAbove, window }: Limits,
 ): { readonly messages: readonly Message[]; readonly digest: readonly OpenDrift[] } {
-  const toldOf = (drift: OpenDrift) => told.get(stackTopic(drift));
-  const differs = drifts.filter((drift) => toldOf(drift)?.hash !== drift.hash);
+  const sentOf = (drift: OpenDrift) => sent.get(stackTopic(drift));
+  const differs = drifts.filter((drift) => sentOf(drift)?.hash !== drift.hash);
   const isFresh = (drift: OpenDrift) => {
-    const { hash, digest } = toldOf(drift) ?? {};
+    const { hash, digest } = sentOf(drift) ?? {};
     return hash === undefined || digest !== undefined;
   };
   const message = (event: 'opened' | 'changed') => (drift: OpenDrift) => ({
@@ -160,18 +160,18 @@ function ofDrifts(
   return { messages: [...changed, ...due.map(message('opened'))], digest: [] };
 }
 
-function ofDigests({ digests, told }: Situation): Message[] {
+function ofDigests({ digests, sent }: Situation): Message[] {
   return digests.flatMap(({ id, isSent }): Message[] => {
-    const hasMembers = told.some(({ digest, hash }) => digest === id && hash !== undefined);
+    const hasMembers = sent.some(({ digest, hash }) => digest === id && hash !== undefined);
     const about = { about: 'digest', topic: digestTopic(id), digest: id } as const;
     if (hasMembers) return isSent ? [] : [{ ...about, event: 'opened' }];
     return isSent ? [{ ...about, event: 'closed' }] : [];
   });
 }
 
-function ofPauses({ pauses, told: rows, ofOthers }: Situation, told: ReadonlyMap<string, Told>): Message[] {
+function ofPauses({ pauses, sent: rows, ofOthers }: Situation, sent: ReadonlyMap<string, Sent>): Message[] {
   const opened = pauses
-    .filter((pause) => told.get(targetTopic(pause))?.hash === undefined)
+    .filter((pause) => sent.get(targetTopic(pause))?.hash === undefined)
     .map((pause): Message => ({ about: 'target', event: 'opened', topic: targetTopic(pause), pause }));
   const paused = new Set([...pauses.map(targetTopic), ...ofOthers]);
   const over = rows.filter(

@@ -89,17 +89,17 @@ type Receiver =
     }
   | { readonly is: 'webhook'; readonly url: string; readonly secret: string };
 
-/** One place that is told about the stacks of some repositories. */
+/** One place that gets messages about the stacks of some repositories. */
 export interface Channel {
-  /** of what it was told, in the database: another place was told nothing yet */
+  /** of what was sent to it, in the database: nothing was sent yet to another place */
   readonly key: string;
   readonly to: Receiver;
   readonly repositories: readonly string[];
   /** seconds */
   readonly hold: number;
   readonly digestAbove: number;
-  /** pauses of targets are told to one place of each notification */
-  readonly tellsPauses: boolean;
+  /** pauses of targets are reported to one place of each notification */
+  readonly reportsPauses: boolean;
 }
 
 /** A mistake in one member of one notification. */
@@ -143,7 +143,7 @@ function placeMistake(
   const member = github === undefined ? 'project' : 'repository';
   if (notification.webhook !== undefined || (github?.repository ?? gitlab?.project) !== undefined) return [];
   const place = github === undefined ? 'gitlab' : 'github';
-  const all = told(notification, repositories);
+  const all = chosen(notification, repositories);
   const without = all.find(({ url }) => repositoryIn(url) === undefined);
   if (without !== undefined)
     return wrong(
@@ -158,7 +158,7 @@ function placeMistake(
   return [];
 }
 
-function told<R extends { readonly name: string }>(
+function chosen<R extends { readonly name: string }>(
   { repositories: wanted }: NotificationDocument,
   repositories: readonly R[],
 ): R[] {
@@ -177,11 +177,11 @@ export function channelsOf(
   return notifications.flatMap((notification): Channel[] => {
     const { name, github, gitlab, webhook, hold = '10m', digestAbove = 20 } = notification;
     const shared = { hold: secondsIn(hold), digestAbove };
-    const all = told(notification, repositories);
+    const all = chosen(notification, repositories);
     const secret = secretOf(notification);
     if (webhook !== undefined) {
       const to = { is: 'webhook', url: webhook.url, secret } as const;
-      return [{ ...shared, key: name, to, repositories: all.map((one) => one.name), tellsPauses: true }];
+      return [{ ...shared, key: name, to, repositories: all.map((one) => one.name), reportsPauses: true }];
     }
     const api = codeHostApi({ github, gitlab });
     if (api === undefined) return [];
@@ -192,7 +192,7 @@ export function channelsOf(
       key: `${name} ${repository}`,
       to: { is, url, repository, secret } as const,
       repositories: some.map((one) => one.name),
-      tellsPauses: index === 0,
+      reportsPauses: index === 0,
     }));
   });
 }

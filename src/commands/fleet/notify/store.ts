@@ -9,11 +9,11 @@ import {
   stackOf,
   stackTopic,
   targetTopic,
-  type Told,
+  type Sent,
 } from './pending.ts';
 import type { Channel } from './settings.ts';
 
-/** Seconds for which one worker tells a channel. Another one goes on after that. */
+/** Seconds for which one worker sends to a channel. Another one goes on after that. */
 export const claimSeconds = 120;
 
 /** Seconds until a failed message is tried again: at first, doubled each time, and at most. */
@@ -25,7 +25,7 @@ export interface Claim {
   readonly number: string;
 }
 
-/** Takes a channel that no worker tells now. @returns undefined when there is none */
+/** Takes a channel that no worker sends to now. @returns undefined when there is none */
 export async function claimChannel(
   client: PostgresClient,
   channels: readonly string[],
@@ -59,7 +59,7 @@ export async function isHeld(client: PostgresClient, { channel, number }: Claim)
   return rows[0]?.ours === true;
 }
 
-/** @param error why the channel cannot be told; undefined after success */
+/** @param error why nothing can be sent to the channel; undefined after success */
 export async function releaseChannel(
   client: PostgresClient,
   { channel, number }: Claim,
@@ -81,7 +81,7 @@ export async function releaseChannel(
 
 const nextTry = `trueup_fleet.now() + make_interval(secs => least(${firstRetry} * power(2, least(failures, 20)), ${longestRetry}))`;
 
-/** A worker that cannot tell a channel says so, unless another one can. */
+/** A worker that cannot send to a channel says so, unless another one can. */
 export async function noteUnable(client: PostgresClient, channel: string, error: string): Promise<void> {
   await client.query(
     `insert into trueup_fleet.channels (name, last_error, failing_since) values ($1, $2, trueup_fleet.now())
@@ -96,16 +96,16 @@ export async function noteUnable(client: PostgresClient, channel: string, error:
 /** The present state, and what was sent to the channel. */
 export async function readSituation(
   client: PostgresClient,
-  { key, repositories, tellsPauses }: Channel,
+  { key, repositories, reportsPauses }: Channel,
 ): Promise<Situation & { readonly window: number }> {
   const drifts = await client.query(
     `select id::text, repository, path, stack, hash, changed::text, extract(epoch from trueup_fleet.now() - opened)::float8 as age
      from trueup_fleet.drifts where closed is null and repository = any($1) order by opened, repository, path`,
     [repositories],
   );
-  const told = await client.query(
+  const sent = await client.query(
     `select *, (next_try is not null and next_try > trueup_fleet.now()) as waits
-     from trueup_fleet.told where channel = $1 order by topic`,
+     from trueup_fleet.sent_messages where channel = $1 order by topic`,
     [key],
   );
   const digests = await client.query(
@@ -126,18 +126,18 @@ export async function readSituation(
   );
   return {
     drifts: drifts.rows as OpenDrift[],
-    pauses: tellsPauses ? (pauses.rows as PausedTarget[]) : [],
+    pauses: reportsPauses ? (pauses.rows as PausedTarget[]) : [],
     ofOthers: [
       ...others.rows.map(({ repository, path }) => stackTopic({ repository, path })),
-      ...(tellsPauses ? [] : (pauses.rows as PausedTarget[]).map(targetTopic)),
+      ...(reportsPauses ? [] : (pauses.rows as PausedTarget[]).map(targetTopic)),
     ],
-    told: told.rows.map(toldOf),
+    sent: sent.rows.map(sentOf),
     digests: digests.rows.map(({ id, sent }): Digest => ({ id, isSent: sent })),
     window: Math.min(3600, window.rows[0]?.seconds ?? 0),
   };
 }
 
-function toldOf(row: Record<string, unknown>): Told {
+function sentOf(row: Record<string, unknown>): Sent {
   const text = (name: string) => (row[name] === null ? undefined : String(row[name]));
   const posting = row['posting'];
   return {
@@ -151,7 +151,7 @@ function toldOf(row: Record<string, unknown>): Told {
   };
 }
 
-/** Makes one message of many drifts, which count as told with it. */
+/** Makes one message of many drifts, which count as sent with it. */
 export async function makeDigest(
   client: PostgresClient,
   channel: string,
@@ -162,7 +162,7 @@ export async function makeDigest(
     [channel],
   );
   await client.query(
-    `insert into trueup_fleet.told (channel, topic, hash, drift, digest)
+    `insert into trueup_fleet.sent_messages (channel, topic, hash, drift, digest)
      select $1, topic, hash, drift, $2::bigint from unnest($3::text[], $4::text[], $5::bigint[]) as given (topic, hash, drift)
      on conflict (channel, topic) do update set hash = excluded.hash, drift = excluded.drift, digest = excluded.digest`,
     [
@@ -174,16 +174,16 @@ export async function makeDigest(
   );
 }
 
-/** Drift that a digest told of is gone, and nothing is said of each. */
+/** Drift that a digest had is gone, and nothing is said of each. */
 export async function forget(client: PostgresClient, channel: string, topics: readonly string[]) {
   await client.query(
-    'update trueup_fleet.told set hash = null, digest = null where channel = $1 and topic = any($2)',
+    'update trueup_fleet.sent_messages set hash = null, digest = null where channel = $1 and topic = any($2)',
     [channel, topics],
   );
   await client.query(
     `update trueup_fleet.digests set closed = trueup_fleet.now()
      where channel = $1 and sent is null and closed is null and not exists (
-       select 1 from trueup_fleet.told where told.channel = $1 and told.digest = digests.id)`,
+       select 1 from trueup_fleet.sent_messages where sent_messages.channel = $1 and sent_messages.digest = digests.id)`,
     [channel],
   );
 }
@@ -191,8 +191,8 @@ export async function forget(client: PostgresClient, channel: string, topics: re
 /** Before a message is sent. By the clock of the machine, because the service compares it with its own. @returns when the first attempt began */
 export async function notePosting(client: PostgresClient, channel: string, topic: string): Promise<string> {
   const { rows } = await client.query(
-    `insert into trueup_fleet.told (channel, topic, posting) values ($1, $2, clock_timestamp())
-     on conflict (channel, topic) do update set posting = coalesce(told.posting, excluded.posting)
+    `insert into trueup_fleet.sent_messages (channel, topic, posting) values ($1, $2, clock_timestamp())
+     on conflict (channel, topic) do update set posting = coalesce(sent_messages.posting, excluded.posting)
      returning posting`,
     [channel, topic],
   );
@@ -205,7 +205,7 @@ export async function noteIssue(
   topic: string,
   issue: number,
 ): Promise<void> {
-  await client.query('update trueup_fleet.told set issue = $3 where channel = $1 and topic = $2', [
+  await client.query('update trueup_fleet.sent_messages set issue = $3 where channel = $1 and topic = $2', [
     ...[channel, topic, issue],
   ]);
 }
@@ -218,14 +218,14 @@ interface Delivered {
   readonly digest: { readonly id: string; readonly event: 'opened' | 'closed' } | undefined;
 }
 
-/** Unless another worker tells the channel since: it knows better what was told last. */
-export async function noteTold(
+/** Unless another worker sends to the channel since: it knows better what was sent last. */
+export async function noteSent(
   client: PostgresClient,
   { channel, number }: Claim,
   { topic, hash, drift, digest }: Delivered,
 ): Promise<void> {
   const { rows } = await client.query(
-    `update trueup_fleet.told set hash = $3, drift = $4::bigint, digest = null, posting = null,
+    `update trueup_fleet.sent_messages set hash = $3, drift = $4::bigint, digest = null, posting = null,
        failures = 0, next_try = null, failing_since = null, last_error = null
      where channel = $1 and topic = $2
        and exists (select 1 from trueup_fleet.channels where name = $1 and claim = $5) returning topic`,
@@ -246,7 +246,7 @@ export async function noteFailed(
   error: string,
 ): Promise<void> {
   await client.query(
-    `update trueup_fleet.told set failures = failures + 1, next_try = ${nextTry},
+    `update trueup_fleet.sent_messages set failures = failures + 1, next_try = ${nextTry},
        failing_since = coalesce(failing_since, trueup_fleet.now()), last_error = $3
      where channel = $1 and topic = $2`,
     [channel, topic, error],
@@ -308,9 +308,9 @@ export async function readMembers(
   digest: string,
 ): Promise<DigestMember[]> {
   const { rows } = await client.query(
-    `select repository, path, stack, resources, opened from trueup_fleet.told
-     join trueup_fleet.drifts on drifts.id = told.drift
-     where told.channel = $1 and told.digest = $2 order by repository, path`,
+    `select repository, path, stack, resources, opened from trueup_fleet.sent_messages
+     join trueup_fleet.drifts on drifts.id = sent_messages.drift
+     where sent_messages.channel = $1 and sent_messages.digest = $2 order by repository, path`,
     [channel, digest],
   );
   return rows.map(({ repository, path, stack, resources, opened }) => ({
@@ -318,7 +318,7 @@ export async function readMembers(
   }));
 }
 
-/** A channel that cannot be told, or one of its messages. Times are in milliseconds since 1970. */
+/** A channel that nothing can be sent to, or one of its messages that cannot be sent. Times are in milliseconds since 1970. */
 export interface Undelivered {
   readonly channel: string;
   /** of a single message, in words */
@@ -334,7 +334,7 @@ export async function readUndelivered(client: PostgresClient): Promise<Undeliver
      from trueup_fleet.channels where last_error is not null
      union all
      select channel, topic, failing_since, last_error, next_try
-     from trueup_fleet.told where last_error is not null
+     from trueup_fleet.sent_messages where last_error is not null
      order by failing_since, channel, topic`,
   );
   return rows.map(({ channel, topic, failing_since, last_error, next_try }) => ({

@@ -1,8 +1,8 @@
-/** Tells of drift beside the checks of a worker: whatever happens to a message, no check waits for it. */
+/** Sends messages beside the checks of a worker: whatever happens to a message, no check waits for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Notifier } from './notify/notifier.ts';
 
-/** Milliseconds between two looks at what is to be told. */
+/** Milliseconds between two looks at what is to be sent. */
 const interval = 5000;
 
 /** Milliseconds that `fleet run` has for its last messages. The next run sends what is left. */
@@ -10,14 +10,14 @@ const longestEnd = 60_000;
 
 type NotifierOptions = ConstructorParameters<typeof Notifier>[0];
 
-interface Telling {
-  /** Tells what the checks found that have ended. */
+interface Sending {
+  /** Sends what the checks found that have ended. */
   finish(): Promise<void>;
   /** Ends the message that is being sent. */
   stop(): Promise<void>;
 }
 
-export function startTelling(options: NotifierOptions): Telling {
+export function startSending(options: NotifierOptions): Sending {
   const ended = new AbortController();
   const signal = AbortSignal.any([options.signal, ended.signal]);
   const notifier = new Notifier({ ...options, signal });
