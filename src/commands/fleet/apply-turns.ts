@@ -10,7 +10,7 @@ import { isPausedSql } from './target-pauses.ts';
 const longestTurn = 3600;
 
 /** What the last check found, and the attempt that applies it. */
-export interface Turn {
+interface Turn {
   readonly attempt: string;
   /** whether it was taken from a worker that lost the job: what that one wrote is not known */
   readonly isTakenOver: boolean;

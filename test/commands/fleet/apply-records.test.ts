@@ -73,7 +73,7 @@ it.skipIf(bin === undefined)(
     const before = migrations.findIndex((one) => one.includes('column applying'));
     await migrate(client, { ...fleetTables, migrations: migrations.slice(0, before) });
     await client.query(
-      `insert into trueup_fleet.told (channel, topic, hash, issue) values ('issues', 'stack [\"infra\",\"one\"]', 'h1', 7);
+      `insert into trueup_fleet.told (channel, topic, hash, issue) values ('issues', 'stack ["infra","one"]', 'h1', 7);
        insert into trueup_fleet.waiting_applies (repository, path, since, because, reason, commit)
        values ('infra', 'one', now(), 'guard', 'a guard', 'c1')`,
     );
