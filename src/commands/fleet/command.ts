@@ -16,7 +16,7 @@ import { readWaits } from './apply/apply-records.ts';
 import { migrateDatabase, openDatabase } from './database.ts';
 import { readOpenDrifts } from './drift-records.ts';
 import { readUndelivered } from './notify/store.ts';
-import { readQuotas } from './quotas.ts';
+import { readQuotas } from './rates/quotas.ts';
 import { printStatus } from './render.ts';
 import { defaultListen, serve, type ServeOptions } from './serve.ts';
 import { readStatus, type Shard } from './schedule.ts';

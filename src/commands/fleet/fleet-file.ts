@@ -18,7 +18,7 @@ import { oidcMistakes } from './console/oidc-settings.ts';
 import type { ConsoleSettings } from './console/settings.ts';
 import { type FleetDocument, fleetSchema } from './fleet-schema.ts';
 import { hasLabels } from './labels.ts';
-import { quotaMistakes, type Quotas, quotasOf } from './quotas.ts';
+import { quotaMistakes, type Quotas, quotasOf } from './rates/quotas.ts';
 import { pathMistake, type PatternMistake, repositoryMistake } from './stack-patterns.ts';
 import { type Channel, channelsOf, notificationMistakes } from './notify/settings.ts';
 

@@ -7,7 +7,7 @@ import { freezeSchema } from './apply/freezes.ts';
 import { applySchema, grantedVariable, stackPatterns } from './apply/settings.ts';
 import { consoleSchema } from './console/settings.ts';
 import { notificationSchema } from './notify/settings.ts';
-import { quotaSchema } from './quotas.ts';
+import { quotaSchema } from './rates/quotas.ts';
 
 const interval = Type.String({
   pattern: '^[1-9][0-9]{0,3}[smhd]$',

@@ -2,7 +2,7 @@
 import type { CliHost } from '../../run/host.ts';
 import type { OpenDatabase } from './database.ts';
 import type { KeptFleet } from './kept-fleet.ts';
-import { noteQuotas } from './quotas.ts';
+import { noteQuotas } from './rates/quotas.ts';
 import type { Shard } from './schedule.ts';
 import { forgetWorker, heartbeatSeconds, noteWorker } from './workers.ts';
 

@@ -6,7 +6,7 @@ import { printJson, type Terminal, textOutput } from '../../run/terminal.ts';
 import type { WaitingApply } from './apply/apply-records.ts';
 import type { OpenDrift } from './drift-records.ts';
 import type { Undelivered } from './notify/store.ts';
-import type { Quota } from './quotas.ts';
+import type { Quota } from './rates/quotas.ts';
 import type { StackStatus } from './schedule.ts';
 import { keyOf, type StackId } from './stack-id.ts';
 import type { Standing } from './standing.ts';

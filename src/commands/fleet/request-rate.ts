@@ -6,7 +6,7 @@
 import { createHmac } from 'node:crypto';
 import { initialRate, highestRate, RateController, type RatedAnswer } from '../../api/transport/rate.ts';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
-import { quotaOf } from './quotas.ts';
+import { quotaOf } from './rates/quotas.ts';
 
 /** Whose limit it is. Several tokens of one user share one limit. */
 export interface RateOwner {

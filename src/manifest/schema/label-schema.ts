@@ -1,4 +1,4 @@
-/** Labels, with the keys and values that Kubernetes allows. */
+/** Labels: words for things, by which others choose them. A key may have a DNS name in front. */
 import { Type } from 'typebox';
 import { closed } from './place-schemas.ts';
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { printStatus } from '../../../src/commands/fleet/render.ts';
 import { readStatus, scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
-import { noteQuotas } from '../../../src/commands/fleet/quotas.ts';
+import { noteQuotas } from '../../../src/commands/fleet/rates/quotas.ts';
 import { noteWorker } from '../../../src/commands/fleet/workers.ts';
 import { openConsole } from '../../support/fleet/console.ts';
 import { openFleetDatabase } from '../../support/fleet/database.ts';

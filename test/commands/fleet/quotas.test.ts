@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CheckRates } from '../../../src/commands/fleet/check-rates.ts';
 import { startHeartbeat } from '../../../src/commands/fleet/heartbeat.ts';
-import { noteQuotas, quotaOf, readQuotas } from '../../../src/commands/fleet/quotas.ts';
+import { noteQuotas, quotaOf, readQuotas } from '../../../src/commands/fleet/rates/quotas.ts';
 import {
   pauseRequests,
   recordAnswers,

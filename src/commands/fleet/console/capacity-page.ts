@@ -1,6 +1,6 @@
 /** Whether the targets allow the checks that the fleet wants: rates, pauses, ages of checks, and what the intervals need. */
 import { clip } from '../../../report/view/printable.ts';
-import { validQuotas } from '../quotas.ts';
+import { validQuotas } from '../rates/quotas.ts';
 import { type Content, type Html, html } from './html.ts';
 import { dueText, durationText, numberText, table, timeText } from './layout.ts';
 import { inScope, type Reading, type Row, seenStacks, timeOf } from './reading.ts';

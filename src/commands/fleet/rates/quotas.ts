@@ -1,8 +1,8 @@
 /** Ceilings for the requests of a whole fleet to a target: the part `quotas` of `fleet.yaml`. */
 import { Type } from 'typebox';
-import type { PostgresClient } from '../../ledger/postgres-connection.ts';
-import { closed } from '../../manifest/schema/place-schemas.ts';
-import { quoted } from '../../model/quoted.ts';
+import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
+import { closed } from '../../../manifest/schema/place-schemas.ts';
+import { quoted } from '../../../model/quoted.ts';
 
 export const quotaSchema = Type.Object(
   {
