@@ -51,7 +51,9 @@ export async function applyStack({
   };
   const variables = [...settings.variables].map(([name, of]) => [name, grantedValue(of, work)] as const);
   const ended = await runForStack({
-    ...{ ...work, killDelay, files: settings.files, args: argumentsOf(work, settings) },
+    ...{ ...work, killDelay, files: settings.files },
+    command: ['ci', 'apply'],
+    args: argumentsOf(work, settings),
     variables: {
       ...Object.fromEntries(variables),
       [fleetVariables.apply]: JSON.stringify(grant),
@@ -83,7 +85,7 @@ function argumentsOf({ repository, path }: StackWork, { codeHost }: ApplySetting
           ...(codeHost.author === undefined ? [] : ['--author', codeHost.author]),
         ];
   return [
-    ...['ci', 'apply', '--format', 'json', '--timeout', longestApply],
+    ...['--format', 'json', '--timeout', longestApply],
     // Messages and comments repeat the path, and no other process has this checkout.
     ...['--branch', repository.ref, ...place, '--', path],
   ];

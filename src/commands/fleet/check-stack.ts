@@ -46,14 +46,8 @@ export async function checkStack({
   return resultOf(
     await runForStack({
       ...{ ...work, killDelay },
-      args: [
-        'drift',
-        join(work.checkout.directory, work.path),
-        '--format',
-        'json',
-        '--timeout',
-        longestCheck,
-      ],
+      command: ['drift'],
+      args: [join(work.checkout.directory, work.path), '--format', 'json', '--timeout', longestCheck],
       answer: async (message) => ('address' in message ? rates.answer(message) : undefined),
     }),
   );

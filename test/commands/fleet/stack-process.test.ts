@@ -1,0 +1,54 @@
+// The process of a stack uses compiled code, and cannot change what the process of another stack gets.
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { runForStack } from '../../../src/commands/fleet/stack-process.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+/** Stands for trueup: tells its folder of compiled code, and tries to write where a second argument says. */
+const program = `
+const { getCompileCacheDir } = await import('node:module');
+const { readdirSync, writeFileSync } = await import('node:fs');
+const folder = getCompileCacheDir();
+const compiled = readdirSync(folder);
+await import('./loaded.mjs');
+const [, , , place] = process.argv;
+let written = false;
+try { writeFileSync(place, 'x'); written = true; } catch {}
+console.log(JSON.stringify({ folder, compiled, written }));
+`;
+
+async function process(folders: { readonly root: string; readonly place: string }) {
+  const { root, place } = folders;
+  const ended = await runForStack({
+    repository: { name: 'infra', variables: [], files: [] } as never,
+    ...{ checkout: { directory: root }, path: 'trueup.yaml', program: join(root, 'program.mjs') },
+    ...{ env: { PATH: globalThis.process.env['PATH'] }, folder: join(root, 'worker') },
+    ...{ command: ['drift'], args: [place], killDelay: 1000 },
+    signal: new AbortController().signal,
+    answer: async () => undefined,
+  });
+  return JSON.parse(ended.output) as {
+    readonly folder: string;
+    readonly compiled: readonly string[];
+    readonly written: boolean;
+  };
+}
+
+it('A process of a stack gets a copy of the compiled code of its command, and cannot write the original', async () => {
+  const root = temporaryFolder();
+  mkdirSync(join(root, 'worker'));
+  writeFileSync(join(root, 'program.mjs'), program);
+  writeFileSync(join(root, 'loaded.mjs'), 'export const loaded = true;\n');
+  const original = join(root, 'worker', 'compiled-drift');
+  const first = await process({ root, place: join(original, 'planted') });
+  expect(first.written).toBe(false);
+  const [versioned = ''] = readdirSync(original);
+  const compiled = readdirSync(join(original, versioned));
+  expect(compiled).not.toEqual([]);
+  expect(first.compiled).toEqual(compiled);
+  expect(first.folder).toMatch(/\/worker\/run-[^/]+\/compiled\//);
+  const second = await process({ root, place: join(root, 'worker', 'planted') });
+  expect(second.folder).not.toBe(first.folder);
+  expect(second.written).toBe(false);
+});
