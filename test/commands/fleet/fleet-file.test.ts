@@ -151,32 +151,29 @@ const oidc = {
 const trustedHeader = { user: 'X-User', groups: 'X-Groups', proxies: ['10.0.0.1'] };
 
 it.each([
-  ['both ways', { oidc, trustedHeader }, 'keep one of them', 'oidc:', 5],
-  ['no way', {}, 'add "trustedHeader" or "oidc"', 'console:', 3],
-])(
-  'refuses a console with %s to let users in, at the place of the mistake',
-  async (_, ways, fix, at, column) => {
-    const file = join(temporaryFolder(), 'fleet.yaml');
-    const console = { teams: {}, ...ways };
-    const lines = [
-      ...['apiVersion: trueup.dev/v1', 'kind: Fleet', 'metadata: { name: acme }', 'spec:'],
-      `  repositories: [{ name: platform, url: "${url}" }]`,
-      '  console:',
-      ...Object.entries(console).map(([name, value]) => `    ${name}: ${JSON.stringify(value)}`),
-    ];
-    writeFileSync(file, lines.join('\n'));
-    const { fleet, diagnostics } = await readFleet(file);
-    expect(fleet).toBeUndefined();
-    const line = lines.findIndex((text) => text.trim().startsWith(at));
-    expect(diagnostics).toEqual([
-      expect.objectContaining({
-        message: '"spec.console" must have exactly one of "trustedHeader" and "oidc"',
-        fix,
-        place: expect.objectContaining({ line: line + 1, column }),
-      }),
-    ]);
-  },
-);
+  ['both ways', { oidc, trustedHeader }, 'keep one of them', { line: 'oidc:', column: 5 }],
+  ['no way', {}, 'add "trustedHeader" or "oidc"', { line: 'console:', column: 3 }],
+])('refuses a console with %s to let users in, at the place of the mistake', async (_, ways, fix, at) => {
+  const file = join(temporaryFolder(), 'fleet.yaml');
+  const console = { teams: {}, ...ways };
+  const lines = [
+    ...['apiVersion: trueup.dev/v1', 'kind: Fleet', 'metadata: { name: acme }', 'spec:'],
+    `  repositories: [{ name: platform, url: "${url}" }]`,
+    '  console:',
+    ...Object.entries(console).map(([name, value]) => `    ${name}: ${JSON.stringify(value)}`),
+  ];
+  writeFileSync(file, lines.join('\n'));
+  const { fleet, diagnostics } = await readFleet(file);
+  expect(fleet).toBeUndefined();
+  const line = lines.findIndex((text) => text.trim().startsWith(at.line));
+  expect(diagnostics).toEqual([
+    expect.objectContaining({
+      message: '"spec.console" must have exactly one of "trustedHeader" and "oidc"',
+      fix,
+      place: expect.objectContaining({ line: line + 1, column: at.column }),
+    }),
+  ]);
+});
 
 it('says only that a word is misspelt, and not that it is missing, too', async () => {
   const console = { teams: {}, oidcs: oidc };

@@ -52,6 +52,7 @@ interface Way {
 
 export class Login {
   readonly #options: LoginOptions;
+  #warned: string | undefined;
   #found: { readonly key: string; readonly issuer: Promise<Issuer> } | undefined;
 
   constructor(options: LoginOptions) {
@@ -114,7 +115,7 @@ export class Login {
       };
     const problem = secretsProblem(oidc, this.#options.secret);
     if (problem !== undefined) {
-      this.#options.onFailure(new Error(`nobody can log in at the console: ${problem}`));
+      this.#warn(problem);
       return { status: 503, why: 'the console cannot log anybody in: see the log of the worker' };
     }
     const seal = new Seal({
@@ -122,6 +123,13 @@ export class Login {
       now: this.#options.now,
     });
     return { oidc, teams, origin, isSecure: protocol === 'https:', seal };
+  }
+
+  /** Once, and not for each request of whoever asks. */
+  #warn(problem: string): void {
+    if (this.#warned !== problem)
+      this.#options.onFailure(new Error(`nobody can log in at the console: ${problem}`));
+    this.#warned = problem;
   }
 
   async #begin(way: Way, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -143,7 +151,9 @@ export class Login {
     const query = request.query as Readonly<Record<string, unknown>>;
     const begun = await way.seal.open('login', request.cookies[cookieName(way, 'login')]);
     reply.clearCookie(cookieName(way, 'login'), cookie(way));
-    if (begun === undefined || query['state'] !== begun['state'])
+    // The library compares the state with a cookie of its own, and its error does not say that it is another one.
+    const states = [query['state'], request.cookies[cookieName(way, 'state')]];
+    if (begun === undefined || states.some((state) => state !== begun['state']))
       return send(
         reply,
         400,
@@ -195,7 +205,7 @@ export class Login {
     return reply.redirect(`${way.origin}/signed-out`, 303);
   }
 
-  /** An issuer that was not found is looked for again by the next login. */
+  /** As it was found by the first login since it failed, or since the settings changed. */
   #issuer(way: Way): Promise<Issuer> {
     const { oidc, origin, isSecure } = way;
     const key = JSON.stringify(oidc);
@@ -208,11 +218,7 @@ export class Login {
         secure: isSecure,
       },
     });
-    const found = { key, issuer };
-    this.#found = found;
-    issuer.catch(() => {
-      if (this.#found === found) this.#found = undefined;
-    });
+    this.#found = { key, issuer };
     return issuer;
   }
 
@@ -224,6 +230,7 @@ export class Login {
         403,
         signInProblem('What the issuer says of you is not valid, so you are not signed in.'),
       );
+    // The next login looks for it again.
     this.#found = undefined;
     return send(
       reply,
