@@ -9,7 +9,7 @@ import type { Undelivered } from './notify/store.ts';
 import type { Quota } from './rates/quotas.ts';
 import type { StackStatus } from './schedule.ts';
 import { keyOf, type StackId } from './stack-id.ts';
-import type { Standing } from './standing.ts';
+import type { Standing } from './apply/standing.ts';
 import type { PausedTarget } from './target-pauses.ts';
 import { waitingWords } from './apply/waiting-words.ts';
 

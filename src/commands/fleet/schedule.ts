@@ -8,7 +8,7 @@ import { endRemovedApplies } from './apply/apply-records.ts';
 import { closeRemoved } from './drift-records.ts';
 import type { Labels } from '../../manifest/schema/label-schema.ts';
 import type { StackId } from './stack-id.ts';
-import { type Standing, standingSql } from './standing.ts';
+import { type Standing, standingSql } from './apply/standing.ts';
 import { isPausedSql, takeProbes } from './target-pauses.ts';
 
 interface ScheduledStack extends StackId {

@@ -1,6 +1,6 @@
 /** How pages read the database. Each statement has the patterns of what its reader may see as `$1`: what is not in them is not read. */
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
-import { standingSql } from '../standing.ts';
+import { standingSql } from '../apply/standing.ts';
 import type { Viewer } from './access.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
