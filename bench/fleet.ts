@@ -67,6 +67,7 @@ try {
   // All stacks are new, and so due at once: the first interval is not counted.
   await sleep(interval * 1000);
   const [counted, asked, before] = [Date.now(), service.requests.length, await statements()];
+  const worked = processorSeconds();
   await sleep(intervals * interval * 1000);
   const seconds = (Date.now() - counted) / 1000;
   const { rows: checks } = await client.query(
@@ -87,6 +88,7 @@ try {
     const part = Math.floor(((started / interval) % 1) * 10);
     starts[part] = (starts[part] ?? 0) + 1;
   }
+  const work = processorSeconds() - worked;
   const refused = service.requests.slice(asked).filter(({ status }) => status === 429).length;
   const requests = service.requests.length - asked;
   const memory = children.map(({ pid }) => {
@@ -105,6 +107,7 @@ try {
     'starts in each tenth of the interval': starts.join(' '),
     requests: `${requests} (${(requests / seconds).toFixed(2)} a second), ${refused} answered 429`,
     'transactions of the database': `${(((await statements()) - before) / seconds).toFixed(1)} a second`,
+    'processor time of a check': `${(work / inWindow.length).toFixed(2)} s, with its worker and git`,
     'peak memory of a worker': `${Math.max(...memory).toFixed(0)} MB`,
   };
   for (const [name, value] of Object.entries(lines)) console.log(`${name.padEnd(38)}${value}`);
@@ -122,6 +125,18 @@ try {
   await service.close();
   server.stop();
   removeFolder(folder);
+}
+
+/** Of all workers, and of their processes that have ended. Ticks of Linux are hundredths of a second. */
+function processorSeconds(): number {
+  const ticks = children.flatMap(({ pid }) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    // User and system time, of the process and of its children.
+    return fields.slice(11, 15).map(Number);
+  });
+  return ticks.reduce((sum, part) => sum + part, 0) / 100;
 }
 
 /** One repository with all stacks, and a fleet file. */
