@@ -279,26 +279,28 @@ export function refuseForFleet({ name, url }: Target, { fleet }: Pick<CliHost, '
  * @throws CommandStop during a freeze, if a plan has no approval of the people who may apply during it
  */
 export function respectFreeze(
-  approvals: readonly Pick<Approval, 'by' | 'digest'>[],
+  approvals: readonly Pick<Approval, 'at' | 'by' | 'digest'>[],
   { fleet }: Pick<CliHost, 'fleet'>,
 ): void {
   const { freeze, approvedBy } = fleet?.apply ?? {};
   const people = [...new Set(approvals.map(({ by }) => by))].sort();
-  if (freeze !== undefined && !isExcepted(approvals, freeze.except))
+  if (freeze !== undefined && !isExcepted(approvals, freeze))
     throw new CommandStop(
       'fleet-freeze',
-      `nothing was written: the freeze ${quoted(freeze.name)} lasts until ${freeze.end}, and until then only what ${freeze.except.map(quoted).join(' or ')} approved is applied`,
+      `nothing was written: the freeze ${quoted(freeze.name)} lasts until ${freeze.end}, and until then only what ${freeze.except.map(quoted).join(' or ')} approved after ${freeze.begin} is applied`,
     );
   approvedBy?.(people);
 }
 
-/** Each plan needs an approval of one of these people. What needs no approval has none. */
+/** Each plan needs an approval of one of these people, who knew of the freeze. What needs no approval has none. */
 function isExcepted(
-  approvals: readonly Pick<Approval, 'by' | 'digest'>[],
-  people: readonly string[],
+  approvals: readonly Pick<Approval, 'at' | 'by' | 'digest'>[],
+  { except, begin }: { readonly except: readonly string[]; readonly begin: string },
 ): boolean {
   // Code hosts do not tell upper and lower case apart.
-  const except = new Set(people.map((person) => person.toLowerCase()));
+  const people = new Set(except.map((person) => person.toLowerCase()));
   const byPlan = [...Map.groupBy(approvals, ({ digest }) => digest).values()];
-  return byPlan.length > 0 && byPlan.every((some) => some.some(({ by }) => except.has(by.toLowerCase())));
+  const counts = ({ at, by }: Pick<Approval, 'at' | 'by'>) =>
+    people.has(by.toLowerCase()) && Date.parse(at) >= Date.parse(begin);
+  return byPlan.length > 0 && byPlan.every((some) => some.some(counts));
 }

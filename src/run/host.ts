@@ -50,9 +50,15 @@ export interface FleetProcess {
 export interface FleetApply {
   /** the same id for all attempts of the stack, and the number of this one */
   readonly run: { readonly id: string; readonly attempt: number; readonly who: string };
-  /** in which only the approval of these people counts; `end` as RFC 3339; undefined when nothing is frozen */
+  /** in which only approvals of these people since its beginning count; undefined when nothing is frozen */
   readonly freeze:
-    | { readonly name: string; readonly end: string; readonly except: readonly string[] }
+    | {
+        readonly name: string;
+        /** RFC 3339, as `end` */
+        readonly begin: string;
+        readonly end: string;
+        readonly except: readonly string[];
+      }
     | undefined;
   readonly codeHostToken: string | undefined;
   /** Whether no later attempt may have begun. It is asked before writes. */

@@ -28,6 +28,7 @@ import {
   wasJustApplied,
 } from './apply/apply-records.ts';
 import { type ActiveFreeze, activeFreeze } from './apply/freezes.ts';
+import { applyPause } from './apply/paused-targets.ts';
 import { applyStack, type ApplyResult } from './apply-stack.ts';
 import type { ApplySettings } from './apply/settings.ts';
 
@@ -90,6 +91,8 @@ export async function decideApply(
   const freeze = await findFreeze(stack, context);
   if (freeze !== undefined && freeze.except.length === 0)
     return await waitFor(stack, { ...frozen(freeze), commit }, context);
+  const paused = await database.run((client) => applyPause(client, stack));
+  if (paused !== undefined) return await waitFor(stack, { for: 'target', reason: paused, commit }, context);
   return commit;
 }
 
@@ -207,7 +210,11 @@ async function runApply(
       // It may have begun meanwhile.
       const found = await findFreeze(stack, context);
       if (found !== undefined && found.except.length === 0) return { is: 'waits', wait: frozen(found) };
-      const freeze = found && { ...found, end: new Date(found.until).toISOString() };
+      const freeze = found && {
+        ...found,
+        begin: new Date(found.since).toISOString(),
+        end: new Date(found.until).toISOString(),
+      };
       const about = { checkout, path, settings, rates, mayWrite, begins };
       const result = clean(await applyStack({ ...context, ...about, grant: { run, freeze } }));
       return result.is === 'waits' && result.wait.for === 'freeze'

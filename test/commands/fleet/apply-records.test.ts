@@ -4,12 +4,14 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import {
   beginApply,
   endApply,
+  endWait,
   isBackingOff,
   noteWait,
   readWaits,
   type Wait,
   wasJustApplied,
 } from '../../../src/commands/fleet/apply/apply-records.ts';
+import { applyPause } from '../../../src/commands/fleet/apply/paused-targets.ts';
 import { endTurn, takeTurn } from '../../../src/commands/fleet/apply-turns.ts';
 import {
   makeStackDue,
@@ -84,6 +86,59 @@ it.skipIf(bin === undefined)(
     expect(waits.rows).toEqual([{ because: 'guard', tree: null }]);
   },
 );
+
+describe.skipIf(bin === undefined)('A target that refuses writes', () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const target = 'https://app.example.com';
+
+  /** Each stack but the last one had an apply that ended so. @returns asks why a stack is paused */
+  async function failedApplies(reason: string) {
+    const { client, schedule, advance } = await openApplies();
+    await schedule(names);
+    await client.query('update trueup_fleet.stacks set targets = $1', [[target]]);
+    const apply = async (path: string, outcome: 'failed' | 'applied') => {
+      const stack = { repository: 'infra', path };
+      const attempt = (await noteStart(client, stack))?.attempt ?? '';
+      const begun = await beginApply(client, stack, { attempt, commit: 'c1' });
+      if (begun.is !== 'begun') throw new Error(begun.is);
+      await endApply(client, begun.id, { outcome, reason, people: [] });
+      if (outcome === 'applied') await endWait(client, stack);
+      else await noteWait(client, stack, { for: 'retry', reason, commit: 'c1' });
+      await advance(minute);
+    };
+    for (const path of names.slice(0, 5)) await apply(path, 'failed');
+    const pauseOf = (path: string) => applyPause(client, { repository: 'infra', path });
+    return { apply, client, pauseOf };
+  }
+
+  it('pauses all applies to it but that of the stack that waits the longest, whose success ends the pause', async () => {
+    const { apply, client, pauseOf } = await failedApplies('PATCH /x answered 503 Service Unavailable');
+    const paused =
+      'applies to "https://app.example.com" are paused: those of 5 stacks failed with status 503, and the one that waits the longest tries again';
+    expect(await pauseOf('a')).toBeUndefined();
+    expect(await pauseOf('b')).toBe(paused);
+    // A stack whose apply never failed waits as well, and what waits for the target still counts.
+    expect(await pauseOf('f')).toBe(paused);
+    for (const path of ['b', 'c'])
+      await noteWait(client, { repository: 'infra', path }, { for: 'target', reason: paused, commit: 'c1' });
+    expect(await pauseOf('d')).toBe(paused);
+    await apply('a', 'applied');
+    for (const path of names) expect(await pauseOf(path)).toBeUndefined();
+  });
+
+  it('is not paused by requests that it refuses for what they ask', async () => {
+    const { pauseOf } = await failedApplies('PATCH /x answered 422 Unprocessable Entity');
+    expect(await pauseOf('f')).toBeUndefined();
+  });
+
+  it('does not pause stacks of other targets', async () => {
+    const { client, pauseOf } = await failedApplies('PATCH /x answered 503 Service Unavailable');
+    await client.query(
+      "update trueup_fleet.stacks set targets = '{https://other.example.com}' where path = 'f'",
+    );
+    expect(await pauseOf('f')).toBeUndefined();
+  });
+});
 
 describe.skipIf(bin === undefined)('The applies of a fleet', () => {
   it('of a stack that was removed wait no more, and those of its killed workers end', async () => {

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { activeFreeze, type Freeze } from '../../../src/commands/fleet/apply/freezes.ts';
+import { respectFreeze } from '../../../src/run/fleet-process.ts';
 
 const hour = 3_600_000;
 
@@ -52,6 +53,31 @@ describe('A freeze', () => {
     const always = freeze({ name: 'all', schedule: '0 0 1 1 *', duration: 400 * 24 * hour, except: ['Bob'] });
     expect(activeAt('2026-11-28T12:00:00Z', weekend, always)).toMatchObject({ name: 'all', except: ['Bob'] });
     expect(activeAt('2026-11-28T12:00:00Z', weekend, freeze({ except: [] }))?.except).toEqual([]);
+  });
+
+  it('lets people apply who approved the plan after it had begun, and not before', () => {
+    const begin = '2026-11-27T17:00:00.000Z';
+    const { since = 0 } = activeAt('2026-11-28T12:00:00Z', freeze({ except: ['ann'] })) ?? {};
+    expect(new Date(since).toISOString()).toBe(begin);
+    const frozen = { name: 'weekend', begin, end: '2026-11-30T07:00:00.000Z', except: ['ann'] };
+    const approved = (at: string, by = 'Ann', digest = 'd1') => ({ at, by, digest });
+    const respect = (...approvals: ReturnType<typeof approved>[]) =>
+      respectFreeze(approvals, { fleet: { apply: { freeze: frozen, approvedBy: () => {} } } } as never);
+    expect(() => respect(approved('2026-11-27T16:59:59Z'))).toThrow(
+      'the freeze "weekend" lasts until 2026-11-30T07:00:00.000Z, and until then only what "ann" approved after 2026-11-27T17:00:00.000Z is applied',
+    );
+    expect(() => respect(approved('2026-11-27T18:00:00Z', 'bob'))).toThrow('the freeze');
+    expect(() => respect(approved('2026-11-27T17:00:00Z'))).not.toThrow();
+    // Each plan needs one.
+    const other = approved('2026-11-27T16:00:00Z', 'ann', 'd2');
+    expect(() => respect(approved('2026-11-27T18:00:00Z'), other)).toThrow('the freeze');
+  });
+
+  it('that begins again before another one ends needs approvals since its own beginning', () => {
+    const always = freeze({ name: 'all', schedule: '0 0 1 1 *', duration: 400 * 24 * hour });
+    expect(activeAt('2026-11-28T12:00:00Z', freeze(), always)?.since).toBe(
+      Date.parse('2026-11-27T17:00:00Z'),
+    );
   });
 
   it('is active exactly from a time of its schedule until its duration is over', () => {

@@ -14,7 +14,7 @@ interface StackId {
 type Outcome = 'applied' | 'partial' | 'failed' | 'interrupted' | 'lost';
 
 /** Why nothing is applied now. */
-type WaitingFor = 'freeze' | 'approval' | 'guard' | 'lock' | 'retry';
+type WaitingFor = 'freeze' | 'approval' | 'guard' | 'lock' | 'retry' | 'target';
 
 /** Seconds for which an attempt owns its stack without a renewal: longer than its process believes (`validity` in `fleet-process.ts`). */
 const leaseSeconds = 30;

@@ -33,7 +33,7 @@ export const freezeSchema = Type.Object(
       Type.Array(text('A person', 'ann@example.com'), {
         minItems: 1,
         description:
-          'People whose approval counts during the freeze: names of accounts of the code host, or email addresses of signatures',
+          'People whose approvals since its beginning count during the freeze: names of accounts of the code host, or email addresses of signatures',
       }),
     ),
   },
@@ -58,6 +58,8 @@ export interface Freeze {
 export interface ActiveFreeze {
   /** of the one that ends last */
   readonly name: string;
+  /** milliseconds since 1970, of the one that began last */
+  readonly since: number;
   /** milliseconds since 1970 */
   readonly until: number;
   /** people whose approval counts in each freeze that is active */
@@ -119,34 +121,35 @@ export function activeFreeze(
   now: number,
 ): ActiveFreeze | undefined {
   const active = freezes.flatMap((freeze) => {
-    const until = freeze.includes(stack) ? endOf(freeze, now) : undefined;
-    return until === undefined ? [] : [{ ...freeze, until }];
+    const window = freeze.includes(stack) ? windowOf(freeze, now) : undefined;
+    return window === undefined ? [] : [{ ...freeze, ...window }];
   });
   const last = active.toSorted((one, other) => other.until - one.until)[0];
   if (last === undefined) return undefined;
   const excepts = active.map(({ except }) => new Set(except.map((person) => person.toLowerCase())));
   const except = last.except.filter((person) => excepts.every((some) => some.has(person.toLowerCase())));
-  return { name: last.name, until: last.until, except };
+  const since = Math.max(...active.map((freeze) => freeze.since));
+  return { name: last.name, since, until: last.until, except };
 }
 
 /** Windows that overlap are one, up to this many: a later end is found when this one is over. */
 const mostWindows = 100;
 
-/** @returns milliseconds since 1970; undefined when it is not active */
-function endOf(freeze: Freeze, now: number): number | undefined {
+/** @returns undefined when it is not active. Of windows that overlap, the beginning is that of the last one */
+function windowOf(freeze: Freeze, now: number): Pick<ActiveFreeze, 'since' | 'until'> | undefined {
   // `prev` finds what is before a time, and a freeze is active from its first moment on.
   const before = expressionAt(freeze, now + 1);
   if (!before.hasPrev()) return undefined;
-  const begun = before.prev().getTime();
+  const since = before.prev().getTime();
   // `prev` leaves out a time that daylight saving skips, and `next` takes the first moment after it.
-  const later = expressionAt(freeze, begun);
-  let until = begun + freeze.duration;
+  const later = expressionAt(freeze, since);
+  let until = since + freeze.duration;
   for (let windows = 1; windows < mostWindows && later.hasNext(); windows += 1) {
     const next = later.next().getTime();
     if (next > now && (until <= now || next > until)) break;
     until = next + freeze.duration;
   }
-  return until <= now ? undefined : until;
+  return until <= now ? undefined : { since, until };
 }
 
 function expressionAt({ schedule, timeZone }: Pick<Freeze, 'schedule' | 'timeZone'>, time: number) {

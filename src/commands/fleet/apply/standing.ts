@@ -16,7 +16,7 @@ interface Names {
 /** What somebody must do something about: an approval or a guard, or the cause of a failed apply. */
 const needsSomebody = `('approval', 'guard', 'retry')`;
 
-/** The standing as SQL. An apply that waits for a freeze or a lock, or that runs, is work that goes on by itself. */
+/** The standing as SQL. An apply that waits for a freeze, a lock or a target, or that runs, is work that goes on by itself. */
 export function standingSql({ stack, wait, time }: Names): string {
   return `case
       when coalesce(${stack}.last_complete, ${stack}.first_seen) < ${time} - make_interval(secs => 2 * ${stack}.seconds_between_checks) then 'stale'

@@ -2,7 +2,7 @@
 import { quoted } from '../../../model/quoted.ts';
 
 /** As `waiting_applies.because` has them. */
-export const waitReasons = ['freeze', 'approval', 'guard', 'lock', 'retry'] as const;
+export const waitReasons = ['freeze', 'approval', 'guard', 'lock', 'retry', 'target'] as const;
 
 const words: Readonly<Record<string, string>> = {
   freeze: 'waits for the end of a freeze',
@@ -10,6 +10,7 @@ const words: Readonly<Record<string, string>> = {
   guard: 'waits because of a guard',
   lock: 'waits for the lock of the stack',
   retry: 'waits for its next try',
+  target: 'waits for its target to accept changes again',
 };
 
 export function waitingWords(reason: string): string {
