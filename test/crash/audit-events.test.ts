@@ -12,8 +12,9 @@ import { serveProcess } from '../support/cli/process.ts';
 import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 import { trailOf } from '../support/server/audit-trails/read-trail.ts';
 import { bindings, TestClient } from '../support/server/serve-for-test.ts';
+import { preload } from '../support/simulation/preload.ts';
 
-const preload = new URL('../support/simulation/kill-at-statement.ts', import.meta.url).href;
+const killer = preload('kill-at-statement');
 
 const SEED = `
 organizations:
@@ -27,7 +28,7 @@ async function updateKilledAt(statement: number): Promise<Record<'answered' | 'c
   await writeFile(join(cwd, 'seed.yaml'), SEED);
   const args = ['--data', 'service.db', '--seed', 'seed.yaml'];
   const env = {
-    NODE_OPTIONS: `--import ${preload}`,
+    NODE_OPTIONS: `--import ${killer}`,
     NODE_NO_WARNINGS: '1',
     KILL_AT_STATEMENT: String(statement),
     KILL_AT_DESCRIPTION: MARKED,

@@ -16,11 +16,12 @@ import {
   watchWrites,
 } from '../support/ci/killed-jobs.ts';
 import { trueupProcess } from '../support/cli/process.ts';
+import { preload } from '../support/simulation/preload.ts';
 
 /** Else each second boundary is tried. */
 const isThorough = process.env['TRUEUP_ALL_BOUNDARIES'] === '1';
 
-const preload = new URL('../support/simulation/kill-at-ledger-write.ts', import.meta.url).href;
+const killer = preload('kill-at-ledger-write');
 const { isSkipped, newDatabase } = postgresOfFile();
 
 /** Kills each attempt at one of its writes to the ledger, a later one each time. @param turn at which of them the first one is killed */
@@ -35,7 +36,7 @@ function killAtLedgerWrites(scene: ApplyScene, turn: 1 | 2): Attempt {
 
 /** @param at as `2:before` */
 function killing(at: string): Readonly<Record<string, string>> {
-  return { NODE_OPTIONS: `--import ${preload}`, NODE_NO_WARNINGS: '1', KILL_AT_WRITE: at };
+  return { NODE_OPTIONS: `--import ${killer}`, NODE_NO_WARNINGS: '1', KILL_AT_WRITE: at };
 }
 
 describe('A job that is killed as it writes the ledger', { timeout: 300_000 }, () => {

@@ -10,8 +10,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { type Exited, trueupProcess } from '../support/cli/process.ts';
 import { type CrashCopy, CrashScene, type CrashState } from '../support/simulation/crash-scene.ts';
 import { billing, bystander, jwts, neighbourId } from '../support/simulation/world.ts';
+import { preload } from '../support/simulation/preload.ts';
 
-const preload = new URL('../support/simulation/kill-at-rename.ts', import.meta.url).href;
+const killer = preload('kill-at-rename');
 const isWrite = ({ method }: { readonly method: string }) => method !== 'GET' && method !== 'LIST';
 
 /** Ids that no apply may ever name in the path of a write. */
@@ -38,7 +39,7 @@ function boundaries(count: number, every: number): Boundary[] {
 /** Starts the apply of what was approved, as a process. */
 function start(copy: CrashCopy, more: Readonly<Record<string, string>> = {}): Promise<Exited> {
   const args = ['apply', 'approved.json', ...scene.approved];
-  const options = { NODE_OPTIONS: `--import ${preload}`, NODE_NO_WARNINGS: '1', ...more };
+  const options = { NODE_OPTIONS: `--import ${killer}`, NODE_NO_WARNINGS: '1', ...more };
   return trueupProcess(args, { cwd: copy.directory, env: { ...scene.env, ...options } });
 }
 

@@ -9,8 +9,9 @@ import { trueup } from '../support/captured-host.ts';
 import { type MovableStack, movableStack } from '../support/cli/movable-stack.ts';
 import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/ledger/postgres-server.ts';
+import { preload } from '../support/simulation/preload.ts';
 
-const preload = new URL('../support/simulation/kill-at-ledger-write.ts', import.meta.url).href;
+const killer = preload('kill-at-ledger-write');
 const bin = findPostgres();
 let server: PostgresServer | undefined;
 beforeAll(() => {
@@ -19,7 +20,7 @@ beforeAll(() => {
 afterAll(() => server?.stop());
 
 /** One CI job: a second try takes over the locks of the first. */
-const job = { TRUEUP_RUN_ID: 'move-1', NODE_OPTIONS: `--import ${preload}`, NODE_NO_WARNINGS: '1' };
+const job = { TRUEUP_RUN_ID: 'move-1', NODE_OPTIONS: `--import ${killer}`, NODE_NO_WARNINGS: '1' };
 
 const step = process.env['TRUEUP_ALL_BOUNDARIES'] === '1' ? 1 : 5;
 

@@ -20,8 +20,9 @@ import { role, workspace } from '../support/cli/documents.ts';
 import { trueupProcess } from '../support/cli/process.ts';
 import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/ledger/postgres-server.ts';
+import { preload } from '../support/simulation/preload.ts';
 
-const preload = new URL('../support/simulation/kill-at-ledger-write.ts', import.meta.url).href;
+const killer = preload('kill-at-ledger-write');
 const bin = findPostgres();
 let server: PostgresServer | undefined;
 beforeAll(() => {
@@ -41,7 +42,7 @@ describe('Resources that move between stacks', () => {
       const run = ({ payments, job }: Awaited<ReturnType<typeof begin>>, env: Record<string, string>) =>
         trueupProcess(job, {
           cwd: payments.directory,
-          env: { ...quiet, NODE_OPTIONS: `--import ${preload}`, ...env },
+          env: { ...quiet, NODE_OPTIONS: `--import ${killer}`, ...env },
         });
       const log = join(temporaryFolder(), 'writes.txt');
       const calm = await begin();
