@@ -15,16 +15,10 @@ import {
 } from '../run/command-options.ts';
 import { connectToCodeHost, keepTokens } from '../run/code-host.ts';
 import { CommandStop } from '../run/command-stop.ts';
-import {
-  type CommentOrigin,
-  commentTimes,
-  draftOf,
-  isEmptyPlan,
-  reviewOf,
-} from '../run/comment/post-comment.ts';
-import { renderComment } from '../run/comment/render.ts';
+import { type CommentOrigin, commentTimes, draftOf, isEmptyPlan, reviewOf } from '../run/post-comment.ts';
+import { renderComment } from '../run/comment-text.ts';
 import { NoRights } from '../api/code-host/comments.ts';
-import { type Draft, markStale, type Posted, postPlan } from '../run/comment/sticky-comment.ts';
+import { type Draft, markStale, type Posted, postPlan } from '../run/sticky-comment.ts';
 import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
 import { openPlanFile, type PlanFile } from '../run/plan-file.ts';

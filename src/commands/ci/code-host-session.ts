@@ -9,8 +9,8 @@ import { quoted } from '../../model/quoted.ts';
 import type { Trust } from '../../run/ci/baseline.ts';
 import type { CiJob } from '../../run/ci/job.ts';
 import { connectToCodeHost, keepTokens } from '../../run/code-host.ts';
-import { commentTimes, reviewOf } from '../../run/comment/post-comment.ts';
-import { type Draft, markStale, postPlan } from '../../run/comment/sticky-comment.ts';
+import { commentTimes, reviewOf } from '../../run/post-comment.ts';
+import { type Draft, markStale, postPlan } from '../../run/sticky-comment.ts';
 import type { CliHost } from '../../run/host.ts';
 import { findCodeHost, type PlaceFlags, type ReviewPlace } from '../../run/pull-request.ts';
 

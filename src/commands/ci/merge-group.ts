@@ -13,7 +13,7 @@ import type { Plan, PlanDifference } from '../../model/plan.ts';
 import { checkApprovedPlans, type ProvedPlan } from '../../plan/approved-plans.ts';
 import type { PlanResult } from '../../plan/build-plan.ts';
 import type { CiScope } from '../../run/ci/scope.ts';
-import { readCarriedPlan } from '../../run/comment/carried-plan.ts';
+import { readCarriedPlan } from '../../run/carried-plan.ts';
 import type { CliHost } from '../../run/host.ts';
 import type { CodeHostSession } from './code-host-session.ts';
 

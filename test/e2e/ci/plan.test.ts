@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readCarriedPlan } from '../../../src/run/comment/carried-plan.ts';
+import { readCarriedPlan } from '../../../src/run/carried-plan.ts';
 import { secrets } from '../../support/cli/bench.ts';
 import { openCiScene } from '../../support/cli/ci-scene.ts';
 import { workspace } from '../../support/cli/documents.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isMarked, markerOf, readState, type ShownPlan } from '../../../src/approvals/hidden-lines.ts';
-import { markOutdated, renderComment } from '../../../src/run/comment/render.ts';
+import { markOutdated, renderComment } from '../../../src/run/comment-text.ts';
 import { renderPlanMarkdown } from '../../../src/report/markdown/plan.ts';
 import { attackingPlan, markdownAttack } from '../../support/report/markdown-attacks.ts';
 import { activeIn } from '../../support/report/rendered-markdown.ts';

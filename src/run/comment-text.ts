@@ -2,9 +2,9 @@
  * The text of the comment: two hidden lines with the stack and the plans it has shown, the plan, and folded earlier plans. It
  * stays below the size limit of GitHub.
  */
-import { type CommentState, hiddenLines, markerOf, type ShownPlan } from '../../approvals/hidden-lines.ts';
-import { bytesOf, code, sentence, tableRow } from '../../report/markdown/escape.ts';
-import { clip } from '../../report/view/printable.ts';
+import { type CommentState, hiddenLines, markerOf, type ShownPlan } from '../approvals/hidden-lines.ts';
+import { bytesOf, code, sentence, tableRow } from '../report/markdown/escape.ts';
+import { clip } from '../report/view/printable.ts';
 
 /** The comment without the hidden lines. */
 function shownText(body: string): string {

@@ -3,12 +3,12 @@
  * accounts are never changed. Of two jobs that both find none, both create one; each lists again afterwards, so that the later one of them sees both. The
  * oldest stays, with the newer plan, and the others are removed.
  */
-import { type CommentState, isMarked, readState, type ShownPlan } from '../../approvals/hidden-lines.ts';
-import { WireError } from '../../model/http.ts';
-import { quoted } from '../../model/quoted.ts';
-import { NoRights, type PostedComment, type Review, ReviewError } from '../../api/code-host/comments.ts';
-import { CommandStop } from '../command-stop.ts';
-import { earlierPlans, markOutdated, renderComment } from './render.ts';
+import { type CommentState, isMarked, readState, type ShownPlan } from '../approvals/hidden-lines.ts';
+import { WireError } from '../model/http.ts';
+import { quoted } from '../model/quoted.ts';
+import { NoRights, type PostedComment, type Review, ReviewError } from '../api/code-host/comments.ts';
+import { CommandStop } from './command-stop.ts';
+import { earlierPlans, markOutdated, renderComment } from './comment-text.ts';
 
 export interface Draft {
   readonly stack: string;

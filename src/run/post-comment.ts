@@ -1,17 +1,17 @@
 /** What `trueup comment` and `trueup ci` share: makes the comment of a plan, and says what became of it. */
-import type { CodeHost } from '../../api/code-host.ts';
-import { githubReview, gitlabReview, Review } from '../../api/code-host/comments.ts';
-import { guardKeys } from '../../approvals/guard-keys.ts';
-import type { ShownPlan } from '../../approvals/hidden-lines.ts';
-import { blockingIds } from '../../model/guard.ts';
-import type { Plan } from '../../model/plan.ts';
-import { quoted } from '../../model/quoted.ts';
-import { renderPlanMarkdown } from '../../report/markdown/plan.ts';
-import { blockedLine, summaryLine } from '../../report/view/plan-summary.ts';
-import type { CliHost } from '../host.ts';
-import { argumentOf } from '../load-manifests.ts';
-import { planWithoutSecrets } from '../print-plan.ts';
-import type { ReviewPlace } from '../pull-request.ts';
+import type { CodeHost } from '../api/code-host.ts';
+import { githubReview, gitlabReview, Review } from '../api/code-host/comments.ts';
+import { guardKeys } from '../approvals/guard-keys.ts';
+import type { ShownPlan } from '../approvals/hidden-lines.ts';
+import { blockingIds } from '../model/guard.ts';
+import type { Plan } from '../model/plan.ts';
+import { quoted } from '../model/quoted.ts';
+import { renderPlanMarkdown } from '../report/markdown/plan.ts';
+import { blockedLine, summaryLine } from '../report/view/plan-summary.ts';
+import type { CliHost } from './host.ts';
+import { argumentOf } from './load-manifests.ts';
+import { planWithoutSecrets } from './print-plan.ts';
+import type { ReviewPlace } from './pull-request.ts';
 import type { Draft, Posted } from './sticky-comment.ts';
 
 /** The comments of one pull request or merge request. */
