@@ -111,10 +111,10 @@ describe.skipIf(bin === undefined)('A target that refuses writes', () => {
     return { apply, client, pauseOf };
   }
 
-  it('pauses all applies to it but that of the stack that waits the longest, whose success ends the pause', async () => {
+  it('pauses all applies to it but that of one stack, whose success ends the pause', async () => {
     const { apply, client, pauseOf } = await failedApplies('PATCH /x answered 503 Service Unavailable');
     const paused =
-      'applies to "https://app.example.com" are paused: those of 5 stacks failed with status 503, and the one that waits the longest tries again';
+      'applies to "https://app.example.com" are paused: those of 5 stacks failed with status 503, and one of them at a time tries again';
     expect(await pauseOf('a')).toBeUndefined();
     expect(await pauseOf('b')).toBe(paused);
     // A stack whose apply never failed waits as well, and what waits for the target still counts.
@@ -124,6 +124,27 @@ describe.skipIf(bin === undefined)('A target that refuses writes', () => {
     expect(await pauseOf('d')).toBe(paused);
     await apply('a', 'applied');
     for (const path of names) expect(await pauseOf(path)).toBeUndefined();
+  });
+
+  it('is tried by its stacks in turn, so that one that always fails does not keep the others', async () => {
+    const { apply, client, pauseOf } = await failedApplies('PATCH /x answered 500 Internal Server Error');
+    await apply('a', 'failed');
+    const free = async () => {
+      const all = await Promise.all(names.map(async (path) => ((await pauseOf(path)) ? [] : [path])));
+      return all.flat();
+    };
+    expect(await free()).toEqual(['b']);
+    // Nobody can tell when a stack whose checks fail tries again, or one that no worker checks any more.
+    await client.query("update trueup_fleet.stacks set last_error = 'no' where path = 'b'");
+    expect(await free()).toEqual(['c']);
+    await client.query(
+      "update trueup_fleet.stacks set first_seen = first_seen - interval '1 h' where path = 'c'",
+    );
+    expect(await free()).toEqual(['d']);
+    await noteWait(client, { repository: 'infra', path: 'e' }, { for: 'target', reason: 'no', commit: 'c1' });
+    expect(await free()).toEqual(['e']);
+    await apply('e', 'applied');
+    expect(await free()).toEqual(names);
   });
 
   it('is not paused by requests that it refuses for what they ask', async () => {

@@ -1,6 +1,6 @@
 /**
  * Targets that answer reads and refuse writes. When applies of several stacks fail in the same way at one target, and none succeeds
- * meanwhile, only the stack that waits the longest tries again. Its success releases the others.
+ * meanwhile, they try again one at a time. A success releases the others.
  */
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import { quoted } from '../../../model/quoted.ts';
@@ -14,15 +14,20 @@ const failureHours = 24;
 /**
  * Why a stack must not be applied now: a target of it is paused.
  * What a service says of one request (statuses 400 to 499) is about the stack that sent it, but for 408 and 429.
+ *
+ * The next one to try is that whose last try is the longest ago: a stack that always fails, for a reason of its own, must not keep the
+ * others. One that cannot try now comes last: its checks fail or nobody carries them out, or its back-off is not over.
  */
 export async function applyPause(
   client: PostgresClient,
   { repository, path }: { readonly repository: string; readonly path: string },
 ): Promise<string | undefined> {
   const { rows } = await client.query(
-    `with failed as (
-       select target, waiting.repository, waiting.path, waiting.since, last.ended, substring(last.reason from ' answered (408|429|5\\d\\d)\\y') as status
-       from trueup_fleet.stacks as own cross join unnest(own.targets) as target
+    `with clock as materialized (select trueup_fleet.now() as time), failed as (
+       select target, waiting.repository, waiting.path, last.ended, substring(last.reason from ' answered (408|429|5\\d\\d)\\y') as status,
+         other.last_error is not null or coalesce(other.last_complete, other.first_seen) < time - make_interval(secs => 2 * other.seconds_between_checks) as is_unchecked,
+         coalesce(waiting.next_try > time and waiting.tree = other.started_tree, false) as backs_off
+       from clock cross join trueup_fleet.stacks as own cross join unnest(own.targets) as target
        join trueup_fleet.stacks as other on target = any(other.targets) and other.removed is null
        join trueup_fleet.waiting_applies as waiting on waiting.repository = other.repository and waiting.path = other.path
        cross join lateral (
@@ -30,22 +35,22 @@ export async function applyPause(
          where apply.repository = other.repository and apply.path = other.path and ended is not null order by id desc limit 1
        ) as last
        where own.repository = $1 and own.path = $2 and because in ('retry', 'target') and last.outcome in ('failed', 'partial')
-         and last.ended > (select trueup_fleet.now() - make_interval(hours => ${failureHours}))
+         and last.ended > time - make_interval(hours => ${failureHours})
      ), counted as (
        select *, count(*) over (partition by target, status) as stacks,
-         first_value(row(repository, path)) over (partition by target, status order by since, repository, path) as longest
+         first_value(row(repository, path)) over (partition by target, status order by is_unchecked, backs_off, ended, repository, path) as next
        from failed
        where status is not null and not exists (
          select 1 from trueup_fleet.applies as later join trueup_fleet.stacks as done using (repository, path)
          where later.outcome = 'applied' and later.ended > failed.ended and failed.target = any(done.targets))
      )
      select target, status, max(stacks)::int as stacks from counted
-     where stacks >= ${failingStacks} and longest <> row($1::text, $2::text)
+     where stacks >= ${failingStacks} and next <> row($1::text, $2::text)
      group by target, status order by target limit 1`,
     [repository, path],
   );
   const [pause] = rows;
   return pause === undefined
     ? undefined
-    : `applies to ${quoted(String(pause.target))} are paused: those of ${pause.stacks} stacks failed with status ${pause.status}, and the one that waits the longest tries again`;
+    : `applies to ${quoted(String(pause.target))} are paused: those of ${pause.stacks} stacks failed with status ${pause.status}, and one of them at a time tries again`;
 }
