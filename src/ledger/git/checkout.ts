@@ -7,7 +7,7 @@ import type { IndexEntry, NoIndex } from '../../model/checkout.ts';
 import { messageOf } from '../../model/error-message.ts';
 import type { AppliedRepository } from '../../model/ledger.ts';
 import { type GitContext, runGit } from './git-command.ts';
-import { locate, remotesOf, settingsOf } from './git-place.ts';
+import { addressOf, locate, remotesOf, settingsOf } from './git-place.ts';
 
 export interface RepositoryCommit {
   readonly commit: string;
@@ -167,13 +167,13 @@ export async function stackRepository(
  * @throws LedgerError where git cannot tell
  */
 export async function addressesOfRemote(place: GitContext, name: string): Promise<string[]> {
-  const [settings, { addresses }] = [await settingsOf(place), await remotesOf(place)];
+  const [settings, rewritten] = [await settingsOf(place), await addressOf(place, name)];
   const key = `remote.${name}.url\n`;
   const configured = settings
     .split('\0')
     .findLast((entry) => entry.startsWith(key))
     ?.slice(key.length);
-  const all = [configured, addresses.get(name)].filter((address) => address !== undefined);
+  const all = [configured, rewritten].filter((address) => address !== undefined);
   return [...new Set(all.filter((address) => address !== '').map(normalizeRemote))];
 }
 

@@ -117,12 +117,32 @@ export async function remotesOf(at: GitContext): Promise<Remotes> {
     const { code, out, message } = await runGit(['remote', '--verbose'], context);
     if (code !== 0) throw new LedgerError(`git remote failed: ${message}`);
     const text = out.toString();
-    // Git also reads addresses from files in old formats (.git/remotes), which its settings do not list.
     const lines = text.matchAll(/^([^\t\n]+)\t(?:(.*) \(fetch\)(?: \[.*\])?)?$/gm);
     // Git takes the name of a remote without an address for its address.
     const addresses = [...lines].map(([, name = '', address = name]) => [name, address] as const);
     return { addresses: new Map(addresses), text };
   });
+}
+
+/** By the folder of git, and the name of the remote. */
+const oldRemotes: Answers<readonly string[]> = new WeakMap();
+
+/** Git also reads addresses from files in old formats (.git/remotes), which it does not list: those to fetch from first. */
+async function inOldFormat(at: GitContext, remote: string): Promise<readonly string[]> {
+  const { repository } = await locate(at);
+  return askOnce(oldRemotes, JSON.stringify([repository, remote]), at, async (context) => {
+    const answers = [['--all'], ['--all', '--push']].map((which) =>
+      runGit(['remote', 'get-url', ...which, '--', remote], context),
+    );
+    const found = (await Promise.all(answers)).filter(({ code }) => code === 0);
+    return found.flatMap(({ out }) => out.toString().split('\n').filter(Boolean));
+  });
+}
+
+/** The first address to fetch from, as git rewrites it; undefined where the clone has no such remote. @throws LedgerError */
+export async function addressOf(at: GitContext, remote: string): Promise<string | undefined> {
+  const { addresses } = await remotesOf(at);
+  return addresses.get(remote) ?? (await inOldFormat(at, remote))[0];
 }
 
 // Collects the secrets that git sends to remotes: logins in addresses, and headers from its settings. A remote may repeat them in
@@ -153,7 +173,10 @@ export async function learnSecrets(place: GitContext, remote: string | undefined
   if (remote !== undefined && secrets !== undefined) learnAddresses(remote, secrets);
   const { repository } = await locate(place);
   const { addresses } = await askOnce(learned, repository, place, learnAll);
-  return remote !== undefined && addresses.has(remote);
+  if (remote === undefined || addresses.has(remote)) return remote !== undefined;
+  const old = await inOldFormat(place, remote);
+  if (secrets !== undefined) learnAddresses(old.join('\n'), secrets);
+  return old.length > 0;
 }
 
 async function learnAll(place: GitContext): Promise<Remotes> {

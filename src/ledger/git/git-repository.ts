@@ -11,7 +11,7 @@ import { LedgerError } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import { waitFor } from '../ledger-store.ts';
 import { type GitAnswer, type GitContext, runGit } from './git-command.ts';
-import { learnSecrets, locate, NoRepository, remotesOf } from './git-place.ts';
+import { addressOf, learnSecrets, locate, NoRepository } from './git-place.ts';
 import { writeBlob, writeCommitObject, writeTree } from './loose-objects.ts';
 
 /** One state of the ref. */
@@ -230,8 +230,8 @@ export class GitRepository {
   async #expectGit(signal: AbortSignal): Promise<void> {
     const { remote } = this.#where;
     const { at } = await this.#place(signal);
-    const { addresses } = await remotesOf({ ...this.#at, signal });
-    if (!/^https?:/i.test(addresses.get(remote) ?? '')) return;
+    const address = await addressOf({ ...this.#at, signal }, remote);
+    if (!/^https?:/i.test(address ?? '')) return;
     const traced = { ...at, signal, settings: { ...at.settings, GIT_TRACE_PACKET: '2' } };
     const asked = await runGit(['ls-remote', '--quiet', remote, 'HEAD'], traced);
     if (asked.code !== 0)

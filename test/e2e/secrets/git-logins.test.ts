@@ -1,4 +1,6 @@
 // The login that git has for the remote of a ledger: the remote may say it again, trueup never does.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { git } from '../../support/ledger/git-remote.ts';
 import { gitRefusal, serveOddly } from '../../support/ledger/odd-git-host.ts';
@@ -61,6 +63,17 @@ describe('a password that the remote of the ledger repeats is not shown', () => 
     const { stack, host } = await refusedStack();
     git(stack.directory, 'config', 'remote.origin.url', 'short:x.git');
     git(stack.directory, 'config', `url.http://u:${password}@${host}/.insteadOf`, 'short:');
+    await expectHidden(stack);
+  });
+
+  it.each([
+    ['remotes', (address: string) => `URL: ${address}\n`],
+    ['branches', (address: string) => `${address}\n`],
+  ])('from an address in a file of an old format (.git/%s)', async (folder, contentOf) => {
+    const { stack, host } = await refusedStack();
+    mkdirSync(join(stack.directory, '.git', folder), { recursive: true });
+    const file = join(stack.directory, '.git', folder, 'origin');
+    writeFileSync(file, contentOf(`http://u:${password}@${host}/x.git`));
     await expectHidden(stack);
   });
 
