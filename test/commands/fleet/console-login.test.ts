@@ -261,7 +261,13 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     values['SESSION_KEY'] = `${env.SESSION_KEY}x`;
     expect(await status(text)).toBe(303);
     values['SESSION_KEY'] = env.SESSION_KEY;
-    for (const oidc of [{ issuer: 'https://other.example' }, { clientId: 'other' }]) {
+    // The names of groups in one claim are not those of another.
+    for (const oidc of [
+      { issuer: 'https://other.example' },
+      { clientId: 'other' },
+      { groupsClaim: 'roles' },
+      { userClaim: 'name' },
+    ]) {
       change.oidc = oidc;
       expect(await status(text)).toBe(303);
     }

@@ -40,6 +40,9 @@ const maxUser = 256;
 
 const callbackPath = '/login/callback';
 
+/** The claim with the groups, if the settings name none. */
+const usualGroups = 'groups';
+
 /** What one request needs of the settings. */
 interface Way {
   readonly oidc: OidcSettings;
@@ -118,8 +121,11 @@ export class Login {
       this.#warn(problem);
       return { status: 503, why: 'the console cannot log anybody in: see the log of the worker' };
     }
+    const key = this.#options.secret(oidc.sessionKey.env) ?? '';
     const seal = new Seal({
-      ...{ key: this.#options.secret(oidc.sessionKey.env) ?? '', issuer: oidc.issuer, client: oidc.clientId },
+      key,
+      issuer: oidc.issuer,
+      client: readerOf(oidc, origin),
       now: this.#options.now,
     });
     return { oidc, teams, origin, isSecure: protocol === 'https:', seal };
@@ -179,7 +185,7 @@ export class Login {
   }
 
   async #letIn(way: Way, reply: FastifyReply, claims: Claims, to: string): Promise<FastifyReply> {
-    const { groupsClaim = 'groups' } = way.oidc;
+    const { groupsClaim = usualGroups } = way.oidc;
     // Others decide nothing, and would make the cookie too large.
     const named = new Set(Object.values(way.teams).flatMap(({ groups }) => groups));
     const groups = [...new Set(textsIn(claims[groupsClaim]))].filter((group) => named.has(group));
@@ -242,6 +248,14 @@ export class Login {
   #seconds(): number {
     return Math.floor(this.#options.now() / 1000);
   }
+}
+
+/**
+ * Who takes what from a token. The groups of a session are those of one claim: where another claim counts, in a later `fleet.yaml` or at
+ * another console with the same key, they say nothing.
+ */
+function readerOf({ clientId, groupsClaim = usualGroups, userClaim }: OidcSettings, origin: string): string {
+  return JSON.stringify([clientId, origin, groupsClaim, userClaim ?? null]);
 }
 
 function send(reply: FastifyReply, status: number, page: string): FastifyReply {

@@ -1,6 +1,6 @@
 /**
  * What the console leaves with a browser: encrypted, so that it is neither read nor changed there, and readable by each worker with the same
- * key. A text is good for one purpose, one client of one issuer, and a limited time.
+ * key. A text is good for one purpose, one console that is a client of one issuer, and a limited time.
  */
 import { hkdfSync } from 'node:crypto';
 import { EncryptJWT, type JWTPayload, jwtDecrypt } from 'jose';
