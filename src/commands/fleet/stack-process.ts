@@ -85,6 +85,8 @@ async function copyCompiledCode(work: StackProcess, temporary: string): Promise<
   const folder = join(work.folder, `compiled-${work.command.join('-')}`);
   const known = compiled.get(folder) ?? compileCommand(work, folder);
   compiled.set(folder, known);
+  // The work that began it may have ended early: the next one compiles it then.
+  known.catch(() => compiled.delete(folder));
   // Without it the process takes longer.
   await known.then(() => cp(folder, compiledFolder(temporary), { recursive: true })).catch(() => {});
 }

@@ -64,12 +64,15 @@ export class WorkerApplies {
   async begin(): Promise<void> {
     const { database, fleet, applyConcurrency } = this.#options;
     if (this.#hasBegun || fleet.repositories.every(({ apply }) => apply === undefined)) return;
-    this.#hasBegun = true;
-    await database.boss.supervise(applyQueue);
     const settings = { localConcurrency: applyConcurrency, pollingIntervalSeconds: 1 };
-    await database.boss.work<StackId>(applyQueue, settings, async ([job]: Job<StackId>[]) => {
-      if (job !== undefined) await this.#apply(job).catch((error: unknown) => this.#hooks.failed(error));
+    // With an error of the database, which may be away: the worker asks again then.
+    await database.run(async () => {
+      await database.boss.supervise(applyQueue);
+      await database.boss.work<StackId>(applyQueue, settings, async ([job]: Job<StackId>[]) => {
+        if (job !== undefined) await this.#apply(job).catch((error: unknown) => this.#hooks.failed(error));
+      });
     });
+    this.#hasBegun = true;
   }
 
   /** Asks for an apply, by any worker. There is one job for each stack that waits. */

@@ -18,16 +18,23 @@ try { writeFileSync(place, 'x'); written = true; } catch {}
 console.log(JSON.stringify({ folder, compiled, written }));
 `;
 
-async function process(folders: { readonly root: string; readonly place: string }) {
-  const { root, place } = folders;
-  const ended = await runForStack({
+interface Folders {
+  readonly root: string;
+  readonly place: string;
+}
+
+function start({ root, place }: Folders, signal = new AbortController().signal) {
+  return runForStack({
     repository: { name: 'infra', variables: [], files: [] } as never,
     ...{ checkout: { directory: root }, path: 'trueup.yaml', program: join(root, 'program.mjs') },
     ...{ env: { PATH: globalThis.process.env['PATH'] }, folder: join(root, 'worker') },
     ...{ command: ['drift'], args: [place], killDelay: 1000 },
-    signal: new AbortController().signal,
-    answer: async () => undefined,
+    ...{ signal, answer: async () => undefined },
   });
+}
+
+async function process(folders: Folders) {
+  const ended = await start(folders);
   return JSON.parse(ended.output) as {
     readonly folder: string;
     readonly compiled: readonly string[];
@@ -35,11 +42,16 @@ async function process(folders: { readonly root: string; readonly place: string 
   };
 }
 
-it('A process of a stack gets a copy of the compiled code of its command, and cannot write the original', async () => {
+function makeProgram(): string {
   const root = temporaryFolder();
   mkdirSync(join(root, 'worker'));
   writeFileSync(join(root, 'program.mjs'), program);
   writeFileSync(join(root, 'loaded.mjs'), 'export const loaded = true;\n');
+  return root;
+}
+
+it('A process of a stack gets a copy of the compiled code of its command, and cannot write the original', async () => {
+  const root = makeProgram();
   const original = join(root, 'worker', 'compiled-drift');
   const first = await process({ root, place: join(original, 'planted') });
   expect(first.written).toBe(false);
@@ -51,4 +63,11 @@ it('A process of a stack gets a copy of the compiled code of its command, and ca
   const second = await process({ root, place: join(root, 'worker', 'planted') });
   expect(second.folder).not.toBe(first.folder);
   expect(second.written).toBe(false);
+});
+
+it('A process that ends before the code of its command is compiled leaves that to the next one', async () => {
+  const root = makeProgram();
+  const place = join(root, 'worker', 'planted');
+  await start({ root, place }, AbortSignal.abort());
+  expect((await process({ root, place })).compiled).not.toEqual([]);
 });
