@@ -36,6 +36,9 @@ export function phaseOf({ repository, path }: StackId): number {
   return hash.readUInt32BE(0) / 2 ** 32;
 }
 
+/** As SQL: locks rows of stacks in the same order as all others who lock several of them, so that no two wait for each other. */
+const inOneOrder = `order by repository collate "C", path collate "C" for update`;
+
 /**
  * Makes the schedule equal to the stacks of one repository. New ones are due at once. Those that are gone keep their row, and are not
  * checked any more.
@@ -45,6 +48,7 @@ export async function scheduleStacks(
   repository: string,
   stacks: readonly ScheduledStack[],
 ): Promise<void> {
+  await client.query(`select 1 from trueup_fleet.stacks where repository = $1 ${inOneOrder}`, [repository]);
   await client.query(
     `insert into trueup_fleet.stacks (repository, path, seconds_between_checks, phase, tree, labels, next_due, first_seen)
      select $1, path, seconds, phase, tree, labels, trueup_fleet.now(), trueup_fleet.now()
@@ -139,8 +143,12 @@ export async function makeDue(
   { repositories, shard: { index, of } = { index: 0, of: 1 } }: Taking,
 ): Promise<void> {
   await client.query(
-    `update trueup_fleet.stacks set forced = true
-     where removed is null and repository = any($1) and floor(phase * $2) = $3`,
+    `with held as (
+       select repository, path from trueup_fleet.stacks
+       where removed is null and repository = any($1) and floor(phase * $2) = $3 ${inOneOrder}
+     )
+     update trueup_fleet.stacks set forced = true from held
+     where stacks.repository = held.repository and stacks.path = held.path`,
     [repositories, of, index],
   );
   // A user who runs all checks has usually removed the cause of a failure.

@@ -23,7 +23,7 @@ import {
 import { fleetTables } from '../../../src/commands/fleet/tables.ts';
 import { nameRepositories } from '../../../src/commands/fleet/workers.ts';
 import { migrate } from '../../../src/ledger/postgres-connection.ts';
-import { openFleetDatabase } from '../../support/fleet/database.ts';
+import { openFleetDatabase, whenWaiting } from '../../support/fleet/database.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 
 const bin = findPostgres();
@@ -171,6 +171,23 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     expect(await outcomes()).toEqual(['lost']);
     await schedule();
     expect(await readWaits(client)).toEqual([]);
+  });
+
+  it('end while a later attempt begins, and neither waits for the other', async () => {
+    const { client, connect, check, begin, outcomes } = await openApplies();
+    const id = await begin();
+    const attempt = await check();
+    const [ending, beginning] = [await connect(), await connect()];
+    await ending.query('begin');
+    await endApply(ending, id, { outcome: 'applied', people: [] });
+    await beginning.query('begin');
+    const begun = beginApply(beginning, one, { attempt, commit: 'c1' });
+    await whenWaiting(client, 1);
+    const ended = makeStackDue(ending, one).then(() => ending.query('commit'));
+    const [{ is }] = await Promise.all([begun, ended]);
+    expect(is).toBe('begun');
+    await beginning.query('commit');
+    expect(await outcomes()).toEqual(['applied', null]);
   });
 
   it('of a stack that was removed go on while their attempt may write', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   databaseTime,
+  makeDue,
   noteEnd,
   noteStart,
   phaseOf,
@@ -10,7 +11,7 @@ import {
   takeDue,
 } from '../../../src/commands/fleet/schedule.ts';
 import type { StackId } from '../../../src/commands/fleet/stack-id.ts';
-import { openFleetDatabase } from '../../support/fleet/database.ts';
+import { openFleetDatabase, whenWaiting } from '../../support/fleet/database.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 
 const bin = findPostgres();
@@ -101,6 +102,21 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
     expect(taken.length).toBeLessThanOrEqual(60);
     const rest = await takeDue(workers[0] as never, 60, ours);
     expect(taken.length + rest.length).toBe(60);
+  });
+
+  it('makes all stacks due while another worker reads their repository, and neither waits for the other', async () => {
+    const { client, connect, status } = await openSchedule(['c', 'b', 'a']);
+    const [reader, runner] = [await connect(), await connect()];
+    await client.query(`begin; select 1 from trueup_fleet.stacks where path = 'b' for update`);
+    await reader.query('begin');
+    const stacks = ['a', 'b', 'c'].map((path) => ({ repository: 'infra', path, seconds: 900, tree: 'x' }));
+    const reads = scheduleStacks(reader, 'infra', stacks).then(() => reader.query('commit'));
+    const runs = makeDue(runner, ours);
+    const both = Promise.all([reads, runs]);
+    await whenWaiting(client, 2);
+    await client.query('commit');
+    await both;
+    expect((await status('a'))?.nextDue).toBeDefined();
   });
 
   it('leaves to the next "fleet run" what falls due during a run', async () => {

@@ -45,3 +45,13 @@ export async function openFleetDatabase(server: PostgresServer | undefined): Pro
     },
   };
 }
+
+/** Until so many connections of the database wait for the rows of others. */
+export async function whenWaiting(client: pg.Client, count: number): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query(
+      `select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (rows[0]?.waiting >= count) return;
+  }
+}

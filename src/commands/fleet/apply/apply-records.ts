@@ -115,6 +115,18 @@ export async function renewLease(client: PostgresClient, id: string): Promise<bo
   return rows.length > 0;
 }
 
+/**
+ * Locks the stack of an apply until the end of the transaction: first, as all do who change a stack and what is recorded of its applies. In
+ * another order, two of them could wait for each other.
+ */
+async function holdStackOf(client: PostgresClient, id: string): Promise<void> {
+  await client.query(
+    `select 1 from trueup_fleet.stacks join trueup_fleet.applies using (repository, path)
+     where id = $1::bigint for update of stacks`,
+    [id],
+  );
+}
+
 export interface ApplyEnd {
   readonly outcome: Outcome;
   readonly reason?: string | undefined;
@@ -125,9 +137,10 @@ export interface ApplyEnd {
   readonly people: readonly string[];
 }
 
-/** @returns false when another attempt has begun */
+/** Belongs into a transaction. @returns false when another attempt has begun */
 export async function endApply(client: PostgresClient, id: string, end: ApplyEnd): Promise<boolean> {
   const { outcome, reason = null, code = null, changes = null, people } = end;
+  await holdStackOf(client, id);
   const { rows } = await client.query(
     `update trueup_fleet.applies set ended = trueup_fleet.now(), outcome = $2, reason = $3, code = $4,
        changes = $5::integer, people = $6::text[]
@@ -142,6 +155,7 @@ export async function endApply(client: PostgresClient, id: string, end: ApplyEnd
 
 /** Forgets an apply that was refused before it wrote: it waits. @returns false when another attempt has begun */
 export async function dropApply(client: PostgresClient, id: string): Promise<boolean> {
+  await holdStackOf(client, id);
   const { rows } = await client.query(
     'delete from trueup_fleet.applies where id = $1::bigint and ended is null returning id',
     [id],
