@@ -147,6 +147,26 @@ describe.skipIf(bin === undefined)('A target that refuses writes', () => {
     expect(await free()).toEqual(names);
   });
 
+  it('is found at once in the history of a year, of which a success before the failures says nothing', async () => {
+    const { client, advance } = await openApplies();
+    await client.query(
+      `insert into trueup_fleet.stacks (repository, path, seconds_between_checks, phase, tree, next_due, first_seen, targets)
+         select 'infra', 's' || i, 900, 0.5, 't', trueup_fleet.now(), trueup_fleet.now(), '{${target}}' from generate_series(1, 2000) as i;
+       with ages as (select i, trueup_fleet.now() - make_interval(mins => i * 5) as at from generate_series(1, 100000) as i)
+         insert into trueup_fleet.applies (repository, path, attempt, commit, started, leased_until, ended, outcome, reason)
+         select 'infra', 's' || (i % 2000 + 1), i, 'c', at, at, at, 'applied', null from ages
+         union all select 'infra', 's' || i, 100001, 'c', now, now, now, 'failed', 'PATCH /x answered 503 no'
+         from generate_series(1, 200) as i, trueup_fleet.now() as now;
+       insert into trueup_fleet.waiting_applies (repository, path, since, because, reason, commit)
+         select 'infra', 's' || i, trueup_fleet.now(), 'retry', 'no', 'c' from generate_series(1, 200) as i;
+       analyze; set statement_timeout = '3s'`,
+    );
+    const pauseOf = () => applyPause(client, { repository: 'infra', path: 's1999' });
+    expect(await pauseOf()).toContain('those of 200 stacks failed with status 503');
+    await advance(25 * 60 * minute);
+    expect(await pauseOf()).toBeUndefined();
+  });
+
   it('is not paused by requests that it refuses for what they ask', async () => {
     const { pauseOf } = await failedApplies('PATCH /x answered 422 Unprocessable Entity');
     expect(await pauseOf('f')).toBeUndefined();

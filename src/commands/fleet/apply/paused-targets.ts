@@ -8,7 +8,7 @@ import { quoted } from '../../../model/quoted.ts';
 /** So many stacks whose applies fail in the same way pause the applies of a target. */
 const failingStacks = 5;
 
-/** Hours after which a failure no longer counts. */
+/** Hours after which a failure no longer counts. An apply takes less than one. */
 const failureHours = 24;
 
 /**
@@ -36,13 +36,16 @@ export async function applyPause(
        ) as last
        where own.repository = $1 and own.path = $2 and because in ('retry', 'target') and last.outcome in ('failed', 'partial')
          and last.ended > time - make_interval(hours => ${failureHours})
+     ), succeeded as (
+       select target, max(apply.ended) as at
+       from trueup_fleet.applies as apply join trueup_fleet.stacks as done using (repository, path) cross join unnest(done.targets) as target
+       where apply.outcome = 'applied' and apply.started > (select time - make_interval(hours => ${failureHours + 1}) from clock)
+       group by target
      ), counted as (
-       select *, count(*) over (partition by target, status) as stacks,
+       select failed.*, count(*) over (partition by target, status) as stacks,
          first_value(row(repository, path)) over (partition by target, status order by is_unchecked, backs_off, ended, repository, path) as next
-       from failed
-       where status is not null and not exists (
-         select 1 from trueup_fleet.applies as later join trueup_fleet.stacks as done using (repository, path)
-         where later.outcome = 'applied' and later.ended > failed.ended and failed.target = any(done.targets))
+       from failed left join succeeded using (target)
+       where status is not null and (at is null or at <= ended)
      )
      select target, status, max(stacks)::int as stacks from counted
      where stacks >= ${failingStacks} and next <> row($1::text, $2::text)
