@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { compileSchema } from '../../manifest/schema/compile-schema.ts';
 import { jsonSchema } from '../../model/define-kind.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
+import { quoted } from '../../model/quoted.ts';
 import { type DriftJson, driftSchema } from '../../report/json/drift-schema.ts';
 import type { CheckRates } from './check-rates.ts';
 import { type EndedProcess, runForStack, type StackWork } from './stack-process.ts';
@@ -60,7 +61,18 @@ export function resultOf({ code, output, errors }: EndedProcess): CheckResult {
   // 3: drift was found.
   if ((code === 0 || code === 3) && report !== undefined) return { error: undefined, ...found };
   const { message, code: errorCode } = problemOf(answer, errors);
-  return { error: message ?? `the check ended with exit code ${code}`, errorCode, ...found };
+  const error = message ?? incompleteRead(report) ?? `the check ended with exit code ${code}`;
+  return { error, errorCode, ...found };
+}
+
+/** A list that a service cut short is no problem of its own in the report: its coverage says so. */
+function incompleteRead(report: DriftJson | undefined): string | undefined {
+  const [first, ...others] = (report?.coverage.targets ?? []).flatMap(({ target, incomplete = [] }) =>
+    incomplete.map((why) => `target ${quoted(target)} was not read completely: ${why}`),
+  );
+  if (first === undefined) return undefined;
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  return withoutNul(`${first}${more}`.slice(0, longestError));
 }
 
 /** Why a process did not do what it was started for, from its JSON, or else from the first line of its errors. */

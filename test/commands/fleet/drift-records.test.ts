@@ -242,6 +242,17 @@ describe('The report of a check', () => {
     );
   });
 
+  it('says what was not read where a service cut a list short', () => {
+    const report = reportOf();
+    const target = { target: 'main', requests: 1, read: [], limits: [], invisible: [], notes: [] };
+    const incomplete = ['not all workspaces were read: the list has a total of 32, but 2 items', 'other'];
+    const coverage = { ...report.coverage, complete: false, targets: [{ ...target, incomplete }] };
+    const output = JSON.stringify({ ...report, complete: false, coverage });
+    expect(resultOf({ code: 1, output, errors: '' }).error).toBe(
+      'target "main" was not read completely: not all workspaces were read: the list has a total of 32, but 2 items (and 1 more)',
+    );
+  });
+
   it('is none where a process printed something else', () => {
     const printed = (value: unknown) => resultOf({ code: 0, output: JSON.stringify(value), errors: '' });
     const wrong = { ...reportOf(), drifted: [{ address: 7 }] };
