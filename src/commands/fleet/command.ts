@@ -86,15 +86,25 @@ export function defineCommand(fleet: Command, host: CliHost, { end, terminalOf }
   addExamples(status, ['trueup fleet status', 'stale stacks, drift, and checks that failed']);
 }
 
+/** Each one is a process, and asks the queue by itself. */
+const mostSlots = 100;
+
+function parseSlots(text: string): number {
+  const count = parseCount(text);
+  if (count > mostSlots)
+    throw new InvalidArgumentError(`a number from 1 to ${mostSlots}; for more, start more workers`);
+  return count;
+}
+
 function withWorkerOptions(given: Command): Command {
   return given
     .argument('[file]', fileHelp)
-    .addOption(new Option('--concurrency <number>', 'checks at a time').argParser(parseCount).default(4))
+    .addOption(new Option('--concurrency <number>', 'checks at a time').argParser(parseSlots).default(4))
     .addOption(
       new Option(
         '--apply-concurrency <number>',
         'applies at a time, beside the checks (default: as many as checks)',
-      ).argParser(parseCount),
+      ).argParser(parseSlots),
     )
     .addOption(
       new Option(

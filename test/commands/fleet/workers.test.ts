@@ -13,6 +13,7 @@ import {
 import { openFleetDatabase } from '../../support/fleet/database.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+import { trueup } from '../../support/captured-host.ts';
 
 const bin = findPostgres();
 let server: PostgresServer | undefined;
@@ -132,3 +133,12 @@ describe('A fleet file that changes', () => {
     expect(file.problem).toContain('must hold one document');
   });
 });
+
+it.each(['--concurrency', '--apply-concurrency'])(
+  '%s takes at most 100, because each of them is a process',
+  async (flag) => {
+    const { code, err } = await trueup(['fleet', 'run', flag, '101'], { cwd: temporaryFolder() });
+    expect(code).toBe(1);
+    expect(err).toContain('a number from 1 to 100; for more, start more workers');
+  },
+);
