@@ -81,7 +81,10 @@ export function problemOf(answer: Json | undefined, errors: string): Partial<Pro
   const [first] = problems;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
   const said = first === undefined ? errors.trim().split('\n')[0] : `${first.message}${more}`;
-  return said ? { code: first?.code, message: withoutNul(said.slice(0, longestError)) } : {};
+  if (!said) return {};
+  // Pages and lists show it on one line.
+  const line = said.slice(0, longestError).replaceAll(/\s*\n\s*/g, '; ');
+  return { code: first?.code, message: withoutNul(line) };
 }
 
 function summaryOf({ stack, drifted, changedNames, pending }: DriftJson): CheckSummary {

@@ -253,6 +253,13 @@ describe('The report of a check', () => {
     );
   });
 
+  it('says on one line why a check failed', () => {
+    const problems = [{ severity: 'error', code: 'x', message: 'nothing was read\n  because of this' }];
+    expect(resultOf({ code: 1, output: JSON.stringify({ problems }), errors: '' }).error).toBe(
+      'nothing was read; because of this',
+    );
+  });
+
   it('is none where a process printed something else', () => {
     const printed = (value: unknown) => resultOf({ code: 0, output: JSON.stringify(value), errors: '' });
     const wrong = { ...reportOf(), drifted: [{ address: 7 }] };
