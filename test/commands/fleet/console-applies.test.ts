@@ -264,6 +264,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
       'waiting{for="guard"}': 2,
       'waiting{for="lock"}': 2,
       'waiting{for="retry"}': 2,
+      'waiting{for="target"}': 0,
       // Of one of two, the lease is over.
       running: 1,
       'last_day{outcome="applied"}': 18,
