@@ -67,32 +67,40 @@ export interface EndedProcess {
 export async function runForStack(work: StackProcess): Promise<EndedProcess> {
   const temporary = await mkdtemp(join(realpathSync(work.folder), 'run-'));
   try {
-    await copyCompiledCode(work, temporary);
-    return await runProcess(work, temporary);
+    return await runProcess(work, temporary, await copyCompiledCode(work, temporary));
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
 }
 
-/** Folders with compiled code of commands, by their paths. */
+/** How often each command was started, and its compiled code, by the folder of that code. */
+const starts = new Map<string, number>();
 const compiled = new Map<string, Promise<void>>();
+
+/** To compile a command takes as long as the compiled code saves in three starts. */
+const fewStarts = 3;
 
 /**
  * Compiled code of the command saves a fifth of a check. Node uses it only in a folder where it may also write, so each process has a
  * copy: a stack must not change the code of the next one.
+ * @returns the folder of the copy; undefined while there is none, and the process takes longer
  */
-async function copyCompiledCode(work: StackProcess, temporary: string): Promise<void> {
+async function copyCompiledCode(work: StackProcess, temporary: string): Promise<string | undefined> {
   const folder = join(work.folder, `compiled-${work.command.join('-')}`);
+  const before = starts.get(folder) ?? 0;
+  starts.set(folder, before + 1);
+  if (before < fewStarts) return undefined;
   const known = compiled.get(folder) ?? compileCommand(work, folder);
   compiled.set(folder, known);
   // The work that began it may have ended early: the next one compiles it then.
   known.catch(() => compiled.delete(folder));
-  // Without it the process takes longer.
-  await known.then(() => cp(folder, compiledFolder(temporary), { recursive: true })).catch(() => {});
-}
-
-function compiledFolder(temporary: string): string {
-  return join(temporary, 'compiled');
+  const copy = join(temporary, 'compiled');
+  return await known
+    .then(() => cp(folder, copy, { recursive: true }))
+    .then(
+      () => copy,
+      () => undefined,
+    );
 }
 
 /** Lets Node write the compiled code of what a command loads. */
@@ -110,7 +118,11 @@ async function compileCommand(
   await once(child, 'exit');
 }
 
-function runProcess(work: StackProcess, temporary: string): Promise<EndedProcess> {
+function runProcess(
+  work: StackProcess,
+  temporary: string,
+  compiledCode: string | undefined,
+): Promise<EndedProcess> {
   const { checkout, command, args, signal, killDelay } = work;
   const program = realpathSync(work.program);
   const child = fork(program, [...command, ...args], {
@@ -118,7 +130,7 @@ function runProcess(work: StackProcess, temporary: string): Promise<EndedProcess
     env: {
       ...variablesOf(work),
       TMPDIR: temporary,
-      NODE_COMPILE_CACHE: compiledFolder(temporary),
+      ...(compiledCode === undefined ? {} : { NODE_COMPILE_CACHE: compiledCode }),
       [fleetVariables.repository]: work.repository.name,
     },
     execArgv: permissionFlags(work, program, temporary),
