@@ -217,7 +217,7 @@ export async function sharedRateOf(
 /** Where each service says whose token a request has, and in which member of `data` (wire/cluster-auth 2.9). */
 const users: Readonly<Record<Service, { readonly path: string; readonly member: string }>> = {
   workspaces: { path: '/account/details', member: 'id' },
-  // Empty for a token that belongs to nobody, such as a root token.
+  // Empty for a token that belongs to no user, such as a root token.
   'cluster-auth': { path: '/auth/token/lookup-self', member: 'entity_id' },
 };
 

@@ -54,7 +54,7 @@ describe('The user of a token of the secrets service', () => {
     expect([told, requests]).toEqual([[], 0]);
   });
 
-  it('is unknown for a token that belongs to nobody, such as a root token', async () => {
+  it('is unknown for a token that belongs to no user, such as a root token', async () => {
     const logins = await serveLogins();
     const { told } = await tellAbout(logins.url, 'root-token');
     expect(told).toEqual([{ identity: expect.any(String), user: undefined }]);

@@ -1,5 +1,5 @@
 /**
- * The labels of the stacks of a commit, from their stack files. Whoever can push wrote these, so little of each is read. A file that is no
+ * The labels of the stacks of a commit, from their stack files. Everybody who can push writes these, so little of each is read. A file that is no
  * valid stack file has no labels: its check tells why.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Sends messages beside the checks of a worker: whatever happens to a message, no check waits for it. */
+/** Sends messages beside the checks of a worker: no check waits for a message. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Notifier } from './notify/notifier.ts';
 

@@ -1,4 +1,4 @@
-/** Patterns of `fleet.yaml` that can match no stack, whatever its repositories hold. */
+/** Patterns of `fleet.yaml` that cannot match a stack of any repository. */
 import { nearestWord } from '../../model/nearest-word.ts';
 import { quoted } from '../../model/quoted.ts';
 

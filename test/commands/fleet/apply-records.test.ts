@@ -134,7 +134,7 @@ describe.skipIf(bin === undefined)('A target that refuses writes', () => {
       return all.flat();
     };
     expect(await free()).toEqual(['b']);
-    // Nobody can tell when a stack whose checks fail tries again, or one that no worker checks any more.
+    // It is unknown when a stack whose checks fail tries again, or one that no worker checks any more.
     await client.query("update trueup_fleet.stacks set last_error = 'no' where path = 'b'");
     expect(await free()).toEqual(['c']);
     await client.query(

@@ -124,7 +124,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect((await as('team-one', other)).status).toBe(200);
   });
 
-  it('shows everything to a team with all stacks, and nothing to whoever is in no team', async () => {
+  it('shows everything to a team with all stacks, and nothing to a user in no team', async () => {
     const { as } = await openSeeded();
     expect((await as('platform-admins', '/')).text).toContain('of 200 stacks');
     expect((await as('platform-admins', '/health')).text).toContain('payments-is-secret');

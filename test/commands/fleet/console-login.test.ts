@@ -57,7 +57,7 @@ const places = ['/', '/activity', '/access', '/capacity', '/health', '/nothing']
 const exports = ['/activity.csv', '/activity.json', '/metrics'];
 
 describe.skipIf(bin === undefined)('The login of the console', () => {
-  it('shows a user the stacks of its teams, and nothing to whoever is in no team', async () => {
+  it('shows a user the stacks of its teams, and nothing to a user in no team', async () => {
     const { user, console, issuer } = await openLogin();
     const { one, last } = await user(['others', 'data-readers']);
     expect(last.status).toBe(303);
@@ -228,7 +228,7 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     expect((await thief.ask(good)).status).toBe(403);
   });
 
-  it('knows a user by a cookie that nobody else can make, for eight hours', async () => {
+  it('knows a user by a cookie that others cannot make, for eight hours', async () => {
     const { console, issuer, change, user, values } = await openLogin();
     const { one } = await user([
       'data-readers',
@@ -339,7 +339,7 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     const back = await late.begin();
     issuer.isDown = true;
     expect((await late.ask(back)).status).toBe(503);
-    // Whoever has a session keeps it.
+    // A user with a session keeps it.
     expect((await one.ask('/')).status).toBe(200);
     issuer.isDown = false;
     expect((await user(['data-readers'])).last.status).toBe(303);
@@ -380,7 +380,7 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     expect(String(console.failures.at(-1))).toContain('"SESSION_KEY" is shorter than 32 bytes');
   });
 
-  it('logs in as a public client, and gives metrics to whoever has their token', async () => {
+  it('logs in as a public client, and gives metrics to callers with their token', async () => {
     const { user, console } = await openLogin({ isPublic: true, metricsToken: 'planted-token' });
     const { one, last } = await user(['data-readers']);
     expect(last.status).toBe(303);

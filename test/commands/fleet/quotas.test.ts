@@ -186,7 +186,7 @@ describe.skipIf(bin === undefined)('The quota of a target', () => {
     expect(new Set(all.map((start) => Math.round(start / 50))).size).toBe(all.length);
   });
 
-  it('is never exceeded in any second, whatever users and workers do', async () => {
+  it('is never exceeded in any second, by any number of users and workers', async () => {
     const { client, take, advance } = await openDatabase();
     /** the start times that one step gives */
     const doStep = async (step: Step, users: number): Promise<number[]> => {

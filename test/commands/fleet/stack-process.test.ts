@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { runForStack } from '../../../src/commands/fleet/stack-process.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
-/** Stands for trueup: tells its folder of compiled code, and tries to write where a second argument says. */
+/** Takes the place of trueup: prints its folder of compiled code, and tries to write where a second argument says. */
 const program = `
 const { getCompileCacheDir } = await import('node:module');
 const { readdirSync, writeFileSync } = await import('node:fs');

@@ -67,7 +67,7 @@ async function openProvider(callback: string): Promise<string> {
   return url;
 }
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 async function freePort(): Promise<number> {
   const { port, close } = await startListening(createServer());
   await close();

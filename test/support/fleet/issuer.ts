@@ -21,7 +21,7 @@ export interface TestIssuer {
   readonly lines: string[];
   /** parameters of the last request that began a login */
   asked: URLSearchParams | undefined;
-  /** codes and tokens, which nobody but the client may see */
+  /** codes and tokens, which only the client may see */
   readonly secrets: string[];
 }
 

@@ -16,7 +16,7 @@ const failureHours = 24;
  * What a service says of one request (statuses 400 to 499) is about the stack that sent it, but for 408 and 429.
  *
  * The next one to try is that whose last try is the longest ago: a stack that always fails, for a reason of its own, must not keep the
- * others. One that cannot try now comes last: its checks fail or nobody carries them out, or its back-off is not over.
+ * others. One that cannot try now comes last: its checks fail or no worker carries them out, or its back-off is not over.
  */
 export async function applyPause(
   client: PostgresClient,

@@ -86,7 +86,7 @@ export class Issuer {
   }
 
   /**
-   * What the issuer says of the user whom it sent back with a code.
+   * What the issuer says of the user that it sent back with a code.
    * @throws IssuerError
    */
   async redeem(request: FastifyRequest, reply: FastifyReply, nonce: string): Promise<Claims> {

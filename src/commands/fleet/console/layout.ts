@@ -58,7 +58,7 @@ function userText({ user, canSignOut }: Shell): Html | undefined {
   return html`<form class="user" method="post" action="/logout"><span class="muted">${user}</span> <button>Sign out</button></form>`;
 }
 
-/** A page for whoever is not logged in: without the fleet, and without links to its pages. */
+/** A page for users that are not logged in: without the fleet, and without links to its pages. */
 export function plainDocument({ title, head, body }: Omit<PageContent, 'path'>): string {
   return page({
     title,

@@ -77,7 +77,7 @@ export class Login {
     );
   }
 
-  /** Who asks; undefined for whoever is to log in first. */
+  /** The user that asks; undefined where it must log in first. */
   async sessionOf(request: FastifyRequest): Promise<Session | Refusal | undefined> {
     const way = this.#way(request);
     if (way === undefined || 'status' in way) return way;
@@ -131,10 +131,10 @@ export class Login {
     return { oidc, teams, origin, isSecure: protocol === 'https:', seal };
   }
 
-  /** Once, and not for each request of whoever asks. */
+  /** Once, and not for each request. */
   #warn(problem: string): void {
     if (this.#warned !== problem)
-      this.#options.onFailure(new Error(`nobody can log in at the console: ${problem}`));
+      this.#options.onFailure(new Error(`users cannot log in at the console: ${problem}`));
     this.#warned = problem;
   }
 
@@ -196,7 +196,7 @@ export class Login {
         reply,
         403,
         signInProblem(
-          'You are in so many groups of teams that a browser cannot keep them. Whoever looks after the fleet can name one group that has them all.',
+          'You are in so many groups of teams that a browser cannot keep them. An administrator of the fleet can name one group that has them all.',
         ),
       );
     reply.setCookie(cookieName(way, 'session'), text, cookie(way, sessionSeconds));
@@ -278,7 +278,7 @@ function textsIn(value: unknown): string[] {
   return list.filter((one) => typeof one === 'string');
 }
 
-/** An address that nobody has verified may be that of another person. */
+/** An address that is not verified may be that of another person. */
 function userIn(claims: Claims, claim: string | undefined): string {
   const email = claims['email_verified'] === false ? undefined : claims['email'];
   const given = claim === undefined ? email : claims[claim];

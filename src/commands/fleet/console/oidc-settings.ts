@@ -72,7 +72,7 @@ interface Mistake {
   readonly message: string;
 }
 
-/** Whoever has the secrets can pretend to be any user of the console. */
+/** With the secrets, one can pretend to be any user of the console. */
 export function oidcMistakes(
   oidc: OidcSettings | undefined,
   repositories: readonly NamedRepository[],

@@ -166,7 +166,7 @@ class Pages {
     return this.#show(reply, found, { viewer, parent });
   }
 
-  /** Undefined for whoever is to log in first. */
+  /** Undefined where the user must log in first. */
   async #viewer(request: FastifyRequest): Promise<Viewer | Refusal | undefined> {
     const settings = this.#options.fleet().console;
     if (settings?.oidc === undefined) return viewerOf(request.raw, settings);

@@ -53,7 +53,7 @@ export function quotaMistakes(
 /** Seconds after which the quotas of a worker without a heartbeat do not count. */
 const silentAfterSeconds = 60;
 
-/** Those of a worker that said that it is there. All workers keep to them, whatever their own files say. */
+/** Those of a worker that said that it is there. All workers keep to them, also those whose own files say something else. */
 export async function noteQuotas(client: PostgresClient, worker: string, quotas: Quotas): Promise<void> {
   await client.query(
     `with given as (select * from unnest($2::text[], $3::double precision[]) as given (address, per_second)),
