@@ -53,7 +53,8 @@ async function open(listen: ListenAddress, { file, lastLook }: ServedWorker, hos
   };
   const { oidc } = file.fleet.console ?? {};
   const problem = oidc && secretsProblem(oidc, secret);
-  if (problem !== undefined) throw new CommandStop('usage', `users could not log in at the console: ${problem}`);
+  if (problem !== undefined)
+    throw new CommandStop('usage', `users could not log in at the console: ${problem}`);
   const reader = openReader(host);
   const metricsToken = secret(metricsVariable);
   try {
