@@ -6,7 +6,7 @@ import { LedgerError } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import type { FoundCheck } from './check-records.ts';
-import { CheckRates } from './check-rates.ts';
+import { CheckRates } from './rates/check-rates.ts';
 import type { Checkout } from './checkouts.ts';
 import type { Fleet } from './fleet-file.ts';
 import { databaseTime, makeStackDue } from './schedule.ts';

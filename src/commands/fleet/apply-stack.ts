@@ -4,7 +4,7 @@ import { quoted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
 import { type ApplyGrant, type ApplyMessage, fleetVariables } from '../../run/fleet-process.ts';
-import type { CheckRates } from './check-rates.ts';
+import type { CheckRates } from './rates/check-rates.ts';
 import { parsed, problemOf } from './check-stack.ts';
 import { type EndedProcess, runForStack, type StackWork } from './stack-process.ts';
 import type { ApplyEnd, OpenPlan, Wait } from './apply/apply-records.ts';

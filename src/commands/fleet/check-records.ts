@@ -5,7 +5,7 @@ import { noteAccess } from './access-records.ts';
 import type { CheckResult } from './check-stack.ts';
 import { noteDrift } from './drift-records.ts';
 import { noteEnd } from './schedule.ts';
-import type { RateOwner } from './request-rate.ts';
+import type { RateOwner } from './rates/request-rate.ts';
 import type { StackId } from './stack-id.ts';
 import { noteTargets, type PauseChange, targetAddresses, targetResults } from './target-pauses.ts';
 

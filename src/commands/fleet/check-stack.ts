@@ -5,7 +5,7 @@ import { jsonSchema } from '../../model/define-kind.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
 import { type DriftJson, driftSchema } from '../../report/json/drift-schema.ts';
-import type { CheckRates } from './check-rates.ts';
+import type { CheckRates } from './rates/check-rates.ts';
 import { type EndedProcess, runForStack, type StackWork } from './stack-process.ts';
 
 export interface CheckResult {

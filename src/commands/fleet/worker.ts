@@ -10,7 +10,7 @@ import { CommandStop } from '../../run/command-stop.ts';
 import { type Applied, type ApplyContext, decideApply } from './apply-after-check.ts';
 import { readReleased } from './apply/apply-records.ts';
 import { type Checkout, Checkouts } from './checkouts.ts';
-import { CheckRates } from './check-rates.ts';
+import { CheckRates } from './rates/check-rates.ts';
 import { type FoundCheck, recordEnd } from './check-records.ts';
 import type { CheckResult } from './check-stack.ts';
 import { checkStack } from './check-stack.ts';

@@ -1,6 +1,6 @@
 // Whose limit the requests of a check count for, in a real PostgreSQL.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CheckRates } from '../../../src/commands/fleet/check-rates.ts';
+import { CheckRates } from '../../../src/commands/fleet/rates/check-rates.ts';
 import { openFleetDatabase } from '../../support/fleet/database.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CheckRates } from '../../../src/commands/fleet/check-rates.ts';
+import { CheckRates } from '../../../src/commands/fleet/rates/check-rates.ts';
 import { startHeartbeat } from '../../../src/commands/fleet/heartbeat.ts';
 import { noteQuotas, quotaOf, readQuotas } from '../../../src/commands/fleet/rates/quotas.ts';
 import {
@@ -10,7 +10,7 @@ import {
   recordAnswers,
   type RequestPurpose,
   takeStartTimes,
-} from '../../../src/commands/fleet/request-rate.ts';
+} from '../../../src/commands/fleet/rates/request-rate.ts';
 import { noteWorker } from '../../../src/commands/fleet/workers.ts';
 import { openFleetDatabase } from '../../support/fleet/database.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
@@ -55,7 +55,7 @@ async function openDatabase() {
   return { ...database, take };
 }
 
-/** The fewest milliseconds that more requests than `rate` took to start; 1000 when there were no more. */
+/** The shortest time in milliseconds in which more than `rate` requests started; 1000 if there were no more. */
 function shortest(starts: readonly number[], rate: number): number {
   const sorted = starts.toSorted((one, other) => one - other);
   return Math.min(1000, ...sorted.slice(rate).map((later, index) => later - (sorted[index] ?? 0)));

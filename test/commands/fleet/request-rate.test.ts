@@ -11,7 +11,7 @@ import {
   recordUser,
   type RequestPurpose,
   takeStartTimes,
-} from '../../../src/commands/fleet/request-rate.ts';
+} from '../../../src/commands/fleet/rates/request-rate.ts';
 import { openFleetDatabase } from '../../support/fleet/database.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 

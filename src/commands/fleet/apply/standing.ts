@@ -1,6 +1,6 @@
 /** How a stack stands: in SQL, so that `fleet status`, the console and the metrics say the same. */
 
-/** In the order in which they are looked at. */
+/** The first one that applies counts. */
 export const standings = ['stale', 'attention', 'working', 'in-sync'] as const;
 export type Standing = (typeof standings)[number];
 

@@ -80,7 +80,7 @@ interface Pending {
   readonly messages: readonly Message[];
   /** drifts that one message is to have */
   readonly digest: readonly OpenDrift[];
-  /** topics of stacks that a digest had and whose drift is gone: nothing is said of each */
+  /** topics of stacks that a digest had and whose drift is gone: no message is sent for each */
   readonly quiet: readonly string[];
 }
 

@@ -174,7 +174,7 @@ export async function makeDigest(
   );
 }
 
-/** Drift that a digest had is gone, and nothing is said of each. */
+/** Drift that a digest had is gone, and no message is sent for each. */
 export async function forget(client: PostgresClient, channel: string, topics: readonly string[]) {
   await client.query(
     'update trueup_fleet.sent_messages set hash = null, digest = null where channel = $1 and topic = any($2)',

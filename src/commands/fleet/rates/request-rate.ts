@@ -4,9 +4,9 @@
  * times that a worker does not use are lost.
  */
 import { createHmac } from 'node:crypto';
-import { initialRate, highestRate, RateController, type RatedAnswer } from '../../api/transport/rate.ts';
-import type { PostgresClient } from '../../ledger/postgres-connection.ts';
-import { quotaOf } from './rates/quotas.ts';
+import { initialRate, highestRate, RateController, type RatedAnswer } from '../../../api/transport/rate.ts';
+import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
+import { quotaOf } from './quotas.ts';
 
 /** Whose limit it is. Several tokens of one user share one limit. */
 export interface RateOwner {

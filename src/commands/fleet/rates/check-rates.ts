@@ -2,9 +2,9 @@
  * The limits that one check or apply shares with all others. Its process sends messages, because it does not know the database: it asks for start
  * times, and says what answers tell about the rate. Those are recorded together, about once a second.
  */
-import type { RatedAnswer } from '../../api/transport/rate.ts';
-import type { PostgresClient } from '../../ledger/postgres-connection.ts';
-import type { RateAnswer, RateMessage } from '../../run/fleet-process.ts';
+import type { RatedAnswer } from '../../../api/transport/rate.ts';
+import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
+import type { RateAnswer, RateMessage } from '../../../run/fleet-process.ts';
 import {
   identityOf,
   isUserKnown,
