@@ -23,17 +23,6 @@ const binary = join(folder, 'trueup');
 /** What Node looks for in an executable that has a program inside. */
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** The program is a CommonJS script, which cannot wait at its top level. Node exits with 13 where that never ends, and so does this. */
-const commonJsMain: Plugin = {
-  name: 'commonjs-main',
-  transform(code, id) {
-    if (id !== join(root, 'src', 'main.ts')) return null;
-    const changed = code.replace(/^await main\(\);$/m, 'process.exitCode = 13;\nvoid main();');
-    if (changed === code) throw new Error('src/main.ts does not end with "await main();"');
-    return changed;
-  },
-};
-
 /** What takes the log of a service that keeps none. Its package has no licence text, so that it cannot be part of the executable. */
 const silentLog: Plugin = {
   name: 'silent-log',
@@ -62,7 +51,6 @@ async function bundle(script: string): Promise<readonly string[]> {
       exampleTexts,
       worker,
       silentLog,
-      commonJsMain,
       asciiCode,
     ],
     onLog: (level, log) => {

@@ -19,7 +19,7 @@ const dist = resolve(root, to);
 
 /** Files of `dist` that commands load when they need them, each with what it imports; who stands first takes its pick. */
 const groups = [
-  // main.ts waits for its command at its top level: a file that the command loads must not wait for main.ts in turn.
+  // main.ts starts its command when it is loaded: what the command loads must not load main.ts in turn.
   { name: 'start', tags: ['$initial' as const], test: /(?<!\/src\/main\.ts)$/ },
   { name: 'prompts', test: /\/src\/run\/question\.ts$/ },
   // The service verifies signatures, and so does the command that checks a role, which does not need the service.
@@ -50,7 +50,9 @@ async function bundle(): Promise<readonly OutputChunk[]> {
   });
   const { output } = await build.write({
     dir: dist,
-    format: 'esm',
+    format: 'cjs',
+    // What a command loads when it needs it goes through the same loader.
+    dynamicImportInCjs: false,
     entryFileNames: '[name].js',
     // A command's module is called after its folder.
     chunkFileNames: ({ name, facadeModuleId }) =>
@@ -65,8 +67,9 @@ async function bundle(): Promise<readonly OutputChunk[]> {
 await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });
 const chunks = await bundle();
+await writeFile(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
 await copyFile(join(root, 'scripts', 'launch.js'), join(dist, 'main.js'));
-await copyFile(join(root, 'scripts', 'keep-compiled-code.js'), join(dist, 'keep-compiled-code.js'));
+await copyFile(join(root, 'scripts', 'load-program.js'), join(dist, 'load-program.js'));
 await writeFile(join(dist, 'version.js'), `console.log('${about.version}');\n`);
 // npm makes the commands of a package executable; an unpacked tarball has the mode that is packed.
 await chmod(join(dist, 'main.js'), 0o755);

@@ -1,29 +1,15 @@
 #!/usr/bin/env node
 // What `trueup` starts, as dist/main.js: any Node, however old, can read this file and says what it takes.
-// Invariant: no syntax and no module that an old Node lacks; everything else comes with the import.
+// Invariant: no syntax and no module that an old Node lacks; everything else is loaded after the check.
 const [major, minor] = process.versions.node.split('.').map(Number);
 const [option, ...others] = process.argv.slice(2);
 if (major < 22 || (major === 22 && minor < 18)) {
   fail();
 } else if (others.length === 0 && (option === '--version' || option === '-V')) {
-  // Scripts ask for it often, and the program takes three times as long to load.
-  void import('./version.js');
+  // Scripts ask for it often, and the program takes longer to load.
+  require('./version.js');
 } else {
-  // Node would let the space for new objects grow to 128 MB, a third of the memory of a large plan, which saves no time. While the first
-  // file loads, it grows to 8 MB at once, and then no more. The whole heap would double before it is collected; 40 % save a quarter of the
-  // memory and cost no time that can be measured. No option of the process can say that here: it has already begun.
-  // Node has compiled code of its own modules, but takes it only before flags change: the modules that the first file needs come first.
-  const early = ['v8', 'child_process', 'crypto', 'fs/promises', 'timers/promises', 'util'];
-  void Promise.all(early.map((name) => import(`node:${name}`))).then(([{ setFlagsFromString }]) => {
-    setFlagsFromString('--semi-space-growth-factor=8');
-    setFlagsFromString('--heap-growing-percent=40');
-    return import('./keep-compiled-code.js')
-      .then(() => import('./start.js'))
-      .then(() => {
-        setFlagsFromString('--semi-space-growth-factor=1');
-        return import('./trueup.js');
-      });
-  });
+  require('./load-program.js');
 }
 
 function fail() {

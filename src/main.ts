@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** The process: makes a host from its arguments, streams and signals, and is the only place that exits. */
 import { randomUUID } from 'node:crypto';
 import { addAbortSignal } from 'node:stream';
@@ -139,5 +138,6 @@ async function main(): Promise<void> {
   process.exitCode = reportLost() || hasFailed ? code || exitCodes.error : code;
 }
 
-// At the top level, so that a process that ends before its command exits with 13. The executable does without (`scripts/build-binary.ts`).
-await main();
+// A process that ends before its command exits with 13, as Node does where a script waits at its top level.
+process.exitCode = 13;
+void main();

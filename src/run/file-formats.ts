@@ -108,10 +108,10 @@ export const fileFormats: readonly FileFormat[] = [
   {
     title: 'Compiled code',
     about: 'The code of trueup as Node compiled it, so that the next start takes a third less.',
-    places: ['"dist/compiled" of the installed package'],
-    format: 'of Node; a file of another version of Node or trueup is ignored',
+    places: ['"dist/compiled" of the installed package', 'the folder that "NODE_COMPILE_CACHE" names'],
+    format: 'of Node, after a checksum; a file of another version of Node or trueup, or a damaged one, is ignored',
     version: 'none',
     keeping:
-      'Node writes it at the end of a command. You can delete it. Nothing is written if the program belongs to another user, or if others may write to its folder.',
+      'Commands write it at their end. You can delete it. Nothing is written if the program belongs to another user, or if others may write to its folder.',
   },
 ];

@@ -6,7 +6,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, realpathSync } from 'node:fs';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   type ApplyAnswer,
@@ -67,7 +67,7 @@ export interface EndedProcess {
 export async function runForStack(work: StackProcess): Promise<EndedProcess> {
   const temporary = await mkdtemp(join(realpathSync(work.folder), 'run-'));
   try {
-    return await runProcess(work, temporary, await copyCompiledCode(work, temporary));
+    return await runProcess(work, temporary, await compiledCodeOf(work));
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
@@ -77,16 +77,16 @@ export async function runForStack(work: StackProcess): Promise<EndedProcess> {
 const starts = new Map<string, number>();
 const compiled = new Map<string, Promise<void>>();
 
-/** To compile a command takes as long as the compiled code saves in three starts. */
+/** To compile a command takes as long as the compiled code saves in a few starts. */
 const fewStarts = 3;
 
 /**
- * Compiled code of the command saves a fifth of a check. Node uses it only in a folder where it may also write, so each process has a
- * copy: a stack must not change the code of the next one.
- * @returns the folder of the copy; undefined while there is none, and the process takes longer
+ * Compiled code of the command saves a third of a check. Processes of stacks may only read it: a stack must not change the code of the
+ * next one.
+ * @returns its folder; undefined while there is none, and the process takes longer
  */
-async function copyCompiledCode(work: StackProcess, temporary: string): Promise<string | undefined> {
-  const folder = join(work.folder, `compiled-${work.command.join('-')}`);
+async function compiledCodeOf(work: StackProcess): Promise<string | undefined> {
+  const folder = join(realpathSync(work.folder), `compiled-${work.command.join('-')}`);
   const before = starts.get(folder) ?? 0;
   starts.set(folder, before + 1);
   if (before < fewStarts) return undefined;
@@ -94,28 +94,51 @@ async function copyCompiledCode(work: StackProcess, temporary: string): Promise<
   compiled.set(folder, known);
   // The work that began it may have ended early: the next one compiles it then.
   known.catch(() => compiled.delete(folder));
-  const copy = join(temporary, 'compiled');
-  return await known
-    .then(() => cp(folder, copy, { recursive: true }))
-    .then(
-      () => copy,
-      () => undefined,
-    );
+  return await known.then(
+    () => folder,
+    () => undefined,
+  );
 }
 
-/** Lets Node write the compiled code of what a command loads. */
+const exampleFiles = {
+  'trueup.yaml': {
+    apiVersion: 'trueup.dev/v1',
+    kind: 'Stack',
+    metadata: { name: 'example' },
+    spec: {
+      manifests: ['workspace.yaml'],
+      targets: [{ name: 'example', service: 'workspaces', url: 'embedded', organization: 'example' }],
+    },
+  },
+  'workspace.yaml': {
+    apiVersion: 'trueup.dev/v1',
+    kind: 'Workspace',
+    metadata: { name: 'example' },
+    spec: {},
+  },
+};
+
+/** Lets the command keep its compiled code. It runs on a stack of the embedded service, so that the functions it calls are compiled too. */
 async function compileCommand(
-  { program, command, env, signal }: StackProcess,
+  { program, command, env, signal, folder: worker }: StackProcess,
   folder: string,
 ): Promise<void> {
   const { PATH, HOME } = env;
-  const child = fork(realpathSync(program), [...command, '--help'], {
-    env: { PATH, HOME, NODE_COMPILE_CACHE: folder },
-    stdio: 'ignore',
-    timeout: 60_000,
-    signal,
-  });
-  await once(child, 'exit');
+  const example = await mkdtemp(join(worker, 'example-'));
+  try {
+    for (const [name, content] of Object.entries(exampleFiles))
+      await writeFile(join(example, name), JSON.stringify(content));
+    const child = fork(realpathSync(program), command, {
+      cwd: example,
+      env: { PATH, HOME, NODE_COMPILE_CACHE: folder },
+      stdio: 'ignore',
+      timeout: 60_000,
+      signal,
+    });
+    await once(child, 'exit');
+  } finally {
+    await rm(example, { recursive: true, force: true });
+  }
 }
 
 function runProcess(
@@ -133,7 +156,7 @@ function runProcess(
       ...(compiledCode === undefined ? {} : { NODE_COMPILE_CACHE: compiledCode }),
       [fleetVariables.repository]: work.repository.name,
     },
-    execArgv: permissionFlags(work, program, temporary),
+    execArgv: permissionFlags(work, program, temporary, compiledCode),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const dispose = endWith(child, signal, killDelay);
@@ -193,8 +216,13 @@ function permissionFlags(
   { checkout, repository, files = [] }: StackProcess,
   program: string,
   temporary: string,
+  compiledCode: string | undefined,
 ): string[] {
-  const readable = [...programFolders(program), checkout.directory, temporary, ...repository.files, ...files];
+  const readable = [
+    ...programFolders(program),
+    ...(compiledCode === undefined ? [] : [compiledCode]),
+    ...[checkout.directory, temporary, ...repository.files, ...files],
+  ];
   return [
     '--permission',
     ...readable.map((path) => `--allow-fs-read=${path}`),

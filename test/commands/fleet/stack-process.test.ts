@@ -1,21 +1,22 @@
 // The process of a stack uses compiled code, and cannot change what the process of another stack gets.
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runForStack } from '../../../src/commands/fleet/stack-process.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
-/** Takes the place of trueup: prints its folder of compiled code, and tries to write where a second argument says. */
+/** Takes the place of trueup: keeps "compiled code", prints what is kept, and tries to write where its second argument says. */
 const program = `
-const { getCompileCacheDir } = await import('node:module');
-const { readdirSync, writeFileSync } = await import('node:fs');
-const folder = getCompileCacheDir();
-const compiled = folder === undefined ? [] : readdirSync(folder);
-await import('./loaded.mjs');
+const { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } = await import('node:fs');
+const folder = process.env.NODE_COMPILE_CACHE;
 const [, , , place] = process.argv;
-let written = false;
-try { writeFileSync(place, 'x'); written = true; } catch {}
-console.log(JSON.stringify({ folder, compiled, written }));
+const write = (path, text) => { try { writeFileSync(path, text); return true; } catch { return false; } };
+if (place === undefined) {
+  mkdirSync(folder, { recursive: true });
+  write(folder + '/kept', readFileSync('trueup.yaml', 'utf8'));
+}
+const compiled = folder === undefined ? [] : readdirSync(folder);
+console.log(JSON.stringify({ folder, compiled, written: place !== undefined && write(place, 'x') }));
 `;
 
 interface Folders {
@@ -51,24 +52,16 @@ function makeProgram(): string {
   const root = temporaryFolder();
   mkdirSync(join(root, 'worker'));
   writeFileSync(join(root, 'program.mjs'), program);
-  writeFileSync(join(root, 'loaded.mjs'), 'export const loaded = true;\n');
   return root;
 }
 
-it('A process of a stack gets a copy of the compiled code of its command, and cannot write the original', async () => {
+it('A process of a stack reads the compiled code of its command, and cannot write it', async () => {
   const root = makeProgram();
-  const original = join(root, 'worker', 'compiled-drift');
-  await startFew({ root, place: join(original, 'planted') });
-  const first = await process({ root, place: join(original, 'planted') });
-  expect(first.written).toBe(false);
-  const [versioned = ''] = readdirSync(original);
-  const compiled = readdirSync(join(original, versioned));
-  expect(compiled).not.toEqual([]);
-  expect(first.compiled).toEqual(compiled);
-  expect(first.folder).toMatch(/\/worker\/run-[^/]+\/compiled\//);
-  const second = await process({ root, place: join(root, 'worker', 'planted') });
-  expect(second.folder).not.toBe(first.folder);
-  expect(second.written).toBe(false);
+  const folder = join(root, 'worker', 'compiled-drift');
+  await startFew({ root, place: join(folder, 'planted') });
+  const expected = { folder, compiled: expect.arrayContaining(['kept']), written: false };
+  expect(await process({ root, place: join(folder, 'planted') })).toEqual(expected);
+  expect(await process({ root, place: join(folder, 'kept') })).toEqual(expected);
 });
 
 it('A process that ends before the code of its command is compiled leaves that to the next one', async () => {
