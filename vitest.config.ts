@@ -13,7 +13,8 @@ const pure = ['model', 'redaction', 'compare', 'plan', 'report'].map(
 const flows = [
   'test/approvals/signatures.test.ts',
   'test/commands/completion/shells.test.ts',
-  'test/e2e/{accept,approval,ci,doctor,failures,ledger,limited-services,names,ownership,secrets,workspaces}/**/*.test.ts',
+  'test/e2e/{accept,approval,ci,doctor,failures,ledger,limited-services,names,ownership}/**/*.test.ts',
+  'test/e2e/{projects,secrets,selection,workspaces}/**/*.test.ts',
   'test/e2e/policies/{acknowledged,ci-policies,loosened,project-tags,proposed-commands}.test.ts',
   'test/ledger/**/*.test.ts',
   'test/manifest/format/any-yaml.test.ts',

@@ -4,14 +4,13 @@ import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts'
 import { printable } from '../../report/view/printable.ts';
 import { printJson, type Terminal, textOutput } from '../../run/terminal.ts';
 import type { WaitingApply } from './apply/apply-records.ts';
+import { type Standing, waitingWords } from './apply/standing.ts';
 import type { OpenDrift } from './drift-records.ts';
 import type { Undelivered } from './notify/store.ts';
 import type { Quota } from './rates/quotas.ts';
 import type { StackStatus } from './schedule.ts';
 import { keyOf, type StackId } from './stack-id.ts';
-import type { Standing } from './apply/standing.ts';
 import type { PausedTarget } from './target-pauses.ts';
-import { waitingWords } from './apply/waiting-words.ts';
 
 interface Found {
   readonly drifted?: number;

@@ -1,7 +1,7 @@
 /** The schema of `fleet status --format json`; `schemas/fleet-status.schema.json` is generated from it. Members may be added. */
 import { Type } from 'typebox';
 import { closed, count, diagnosticSchema } from '../../report/json/plan-schema.ts';
-import { waitReasons } from './apply/waiting-words.ts';
+import { waitReasons } from './apply/standing.ts';
 
 const time = (description: string) => Type.String({ format: 'date-time', description });
 

@@ -74,6 +74,8 @@ export interface BenchOptions {
   readonly edition?: string;
   /** the clock of the service */
   readonly now?: () => Date;
+  /** requests a second that the service allows a user; none where it is absent */
+  readonly rateLimit?: number;
   /** rules of the policy that the read-only service token has */
   readonly readOnly?: readonly {
     readonly path: string;
@@ -111,8 +113,12 @@ export interface StackOptions {
 }
 
 export async function openBench(options: BenchOptions = {}): Promise<Bench> {
-  const { dialects = [], edition, now } = options;
-  const more = { ...(edition === undefined ? {} : { edition }), ...(now === undefined ? {} : { now }) };
+  const { dialects = [], edition, now, rateLimit } = options;
+  const more = {
+    ...(edition === undefined ? {} : { edition }),
+    ...(now === undefined ? {} : { now }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+  };
   const server = await startService({ seed: seedOf(options), dialects, ...more });
   onTestFinished(() => server.close());
   const wire = await openFaultyProxy(server.url);

@@ -10,24 +10,27 @@ const folder = process.env[RECORD_VARIABLE];
 const file = relative(testsFolder, expect.getState().testPath ?? '');
 
 /** A worker runs many files, and this one before each of them. */
-const ofProcess = globalThis as { recorded?: { readonly files: ReadonlySet<string> } };
+const ofProcess = globalThis as { namedFiles?: ReadonlySet<string> };
 
-if (folder !== undefined && (await begun(folder)).has(file)) {
-  const { writeDown } = await import('./recorder.ts');
-  // What is sent before the tests of the file is for all of them.
-  beforeEach(() => writeDown(folder, file, []));
-  afterEach(({ task }) => writeDown(folder, file, titlesAround(task)));
-  afterAll(() => writeDown(folder, file, []));
+if (folder !== undefined) {
+  const named = begun(folder);
+  const { take, writeDown } = await import('./recorder.ts');
+  take(named.has(file));
+  if (named.has(file)) {
+    // What is sent before the tests of the file is for all of them.
+    beforeEach(() => writeDown(folder, file, []));
+    afterEach(({ task }) => writeDown(folder, file, titlesAround(task)));
+    afterAll(() => writeDown(folder, file, []));
+  }
 }
 
-/** The files that the pages name, once this process records. */
-async function begun(into: string): Promise<ReadonlySet<string>> {
-  if (ofProcess.recorded === undefined) {
+/** The files that the pages name. */
+function begun(into: string): ReadonlySet<string> {
+  if (ofProcess.namedFiles === undefined) {
     mkdirSync(into, { recursive: true });
-    ofProcess.recorded = { files: namedFiles() };
-    (await import('./recorder.ts')).record();
+    ofProcess.namedFiles = namedFiles();
   }
-  return ofProcess.recorded.files;
+  return ofProcess.namedFiles;
 }
 
 interface Titled {

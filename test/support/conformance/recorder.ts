@@ -21,6 +21,8 @@ interface Taken {
 
 const nothing = (): Taken => ({ requests: [], asserted: new Set() });
 let taken = nothing();
+let takes = false;
+let isSubscribed = false;
 
 /** Writes down what was taken since the last call, as that of the given test. */
 export function writeDown(folder: string, file: string, titles: readonly string[]): void {
@@ -44,14 +46,18 @@ function onceEach(requests: readonly SentRequest[]): SentRequest[] {
   return [...new Map(seen.map((request) => [JSON.stringify(request), request])).values()];
 }
 
-/** Begins to take what arrives and what is asserted; once for each process. */
-export function record(): void {
-  subscribe('http.server.request.start', (message) =>
-    takeArriving(message as { request: IncomingMessage; response: ServerResponse }),
-  );
-  subscribe('undici:request:create', (message) =>
-    takeLeaving((message as { request: { method: string; path: string } }).request),
-  );
+/** Takes what arrives and what is asserted from now on, or nothing: what no test writes down would fill the memory of the process. */
+export function take(all: boolean): void {
+  takes = all;
+  taken = nothing();
+  if (!all || isSubscribed) return;
+  isSubscribed = true;
+  subscribe('http.server.request.start', (message) => {
+    if (takes) takeArriving(message as { request: IncomingMessage; response: ServerResponse });
+  });
+  subscribe('undici:request:create', (message) => {
+    if (takes) takeLeaving((message as { request: { method: string; path: string } }).request);
+  });
   takeAssertions();
 }
 
@@ -100,7 +106,7 @@ function takeAssertions(): void {
     const matcher: unknown = Object.getOwnPropertyDescriptor(prototype, name)?.value;
     if (typeof matcher !== 'function') continue;
     const wrapped = function (this: unknown, ...expected: unknown[]): unknown {
-      for (const value of expected) taken.asserted.add(textOf(value));
+      if (takes) for (const value of expected) taken.asserted.add(textOf(value));
       return Reflect.apply(matcher, this, expected);
     };
     Object.defineProperty(prototype, name, { value: wrapped, writable: true, configurable: true });

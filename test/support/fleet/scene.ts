@@ -44,6 +44,8 @@ interface SceneOptions {
   readonly repository?: object;
   /** tokens of more owners of the organization, by their names */
   readonly people?: Readonly<Record<string, string>>;
+  /** requests a second that the service allows a user */
+  readonly rateLimit?: number;
   /** more members of `spec` in fleet.yaml */
   readonly spec?: object;
   /** more variables of the workers */
@@ -56,11 +58,12 @@ export async function openFleet(
     stacks = ['one', 'two', 'three'],
     repository = {},
     people = {},
+    rateLimit,
     spec = {},
     env: more = {},
   }: SceneOptions = {},
 ): Promise<FleetScene> {
-  const bench = await openBench({ people });
+  const bench = await openBench({ people, ...(rateLimit === undefined ? {} : { rateLimit }) });
   const remote = makeRemote();
   const clone = remote.clone();
   const folder = temporaryFolder();

@@ -1,4 +1,5 @@
-/** How a stack stands: in SQL, so that `fleet status`, the console and the metrics say the same. */
+/** How a stack stands, and what its apply waits for: `fleet status`, the console and the metrics say the same. */
+import { quoted } from '../../../model/quoted.ts';
 
 /** The first one that applies counts. */
 export const standings = ['stale', 'attention', 'working', 'in-sync'] as const;
@@ -25,4 +26,22 @@ export function standingSql({ stack, wait, time }: Names): string {
       when ${stack}.last_complete is null or ${wait}.because is not null or ${stack}.applying and ${stack}.queued_until > ${time} then 'working'
       else 'in-sync'
     end`;
+}
+
+/** As `waiting_applies.because` has them. */
+export const waitReasons = ['freeze', 'approval', 'guard', 'lock', 'retry', 'target'] as const;
+
+/** Each completes "the apply …". */
+const words: Readonly<Record<string, string>> = {
+  freeze: 'waits for the end of a freeze',
+  approval: 'waits for an approval',
+  guard: 'waits because of a guard',
+  lock: 'waits for the lock of the stack',
+  retry: 'waits for its next try',
+  target: 'waits for its target to accept changes again',
+};
+
+export function waitingWords(reason: string): string {
+  // A newer worker of the same fleet may know more.
+  return words[reason] ?? `waits: ${quoted(reason)}`;
 }

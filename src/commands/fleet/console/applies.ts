@@ -1,7 +1,7 @@
 /** What pages say of applies: why one waits, and how those ended that began. */
 import { clip } from '../../../report/view/printable.ts';
 import type { OpenPlan } from '../apply/apply-records.ts';
-import { waitingWords } from '../apply/waiting-words.ts';
+import { waitingWords } from '../apply/standing.ts';
 import { type Content, type Html, html } from './html.ts';
 import { clockText, dueText, durationText, link, numberText, stackLink, table, timeText } from './layout.ts';
 import { clock, inScope, type Reading, type Row, seenStacks, textOf, timeOf } from './reading.ts';

@@ -1,7 +1,6 @@
 /** The fleet in numbers, as OpenMetrics text. No stack has a label of its own, so that their number is bounded. */
 import { Gauge, Registry, type RegistryContentType } from 'prom-client';
-import { waitReasons } from '../apply/waiting-words.ts';
-import { standings } from '../apply/standing.ts';
+import { standings, waitReasons } from '../apply/standing.ts';
 import { applyOutcomes } from './applies.ts';
 import { clock, inScope, type Reading, type Row, seenStacks } from './reading.ts';
 
