@@ -81,6 +81,8 @@ export default defineConfig({
     setupFiles: ['./test/support/fixed-seed.ts', './test/support/conformance/record-evidence.ts'],
     globalSetup: ['./test/support/build-once.ts', './test/support/folder-of-run.ts'],
     pool: 'forks',
+    // Each process that a test starts is a fork of its worker, which copies the tables of all of its memory.
+    execArgv: ['--max-semi-space-size=16', '--heap-growing-percent=40'],
     // Half of the time of many tests is waiting for processes and sockets: there is a worker more than cores.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: ShortFilesLast },

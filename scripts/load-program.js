@@ -2,7 +2,15 @@
  * Loads the program, as dist/load-program.js: limits its memory, and keeps compiled code for the next start. The cache of Node would hold
  * only what runs while a file is loaded; this one also holds the functions that commands called.
  */
-const { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
+const {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} = require('node:fs');
 const { enableCompileCache } = require('node:module');
 const { basename, join } = require('node:path');
 const { setFlagsFromString } = require('node:v8');
@@ -36,16 +44,21 @@ function folderOfCompiledCode() {
   const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env;
   if (NODE_DISABLE_COMPILE_CACHE === '1') return undefined;
   const kept = NODE_COMPILE_CACHE || join(__dirname, 'compiled');
+  const own = join(kept, `trueup-${process.version}-${process.arch}`);
   try {
     if (!NODE_COMPILE_CACHE && !isOwn(__dirname)) return undefined;
-    if (!existsSync(kept)) mkdirSync(kept, { recursive: true, mode: 0o700 });
-    if (!isOwn(kept)) return undefined;
+    if (!makeOwn(kept) || !makeOwn(own)) return undefined;
   } catch {
     // On a read-only disk the program starts without it.
     return undefined;
   }
   enableCompileCache(kept);
-  return join(kept, `trueup-${process.version}-${process.arch}`);
+  return own;
+}
+
+function makeOwn(folder) {
+  if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return isOwn(folder);
 }
 
 function isOwn(path) {
@@ -91,10 +104,14 @@ function compile(source, filename, compiled) {
 
 /** Its checksum comes first: V8 does not check, and would crash. @returns undefined where there is none, or it is damaged */
 function readCompiledCode(path) {
-  if (!existsSync(path)) return undefined;
-  const content = readFileSync(path);
-  const data = content.subarray(4);
-  return data.length > 0 && content.readUInt32LE() === crc32(data) ? data : undefined;
+  try {
+    if (!isOwn(path)) return undefined;
+    const content = readFileSync(path);
+    const data = content.subarray(4);
+    return data.length > 0 && content.readUInt32LE() === crc32(data) ? data : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function setFlags(flags) {
@@ -108,24 +125,32 @@ function keepCompiledCode() {
   for (const { script, compiled, size } of scripts) {
     if (size > 0 && !looks) continue;
     const data = script.createCachedData();
-    if (data.length > size * 1.05) replaceFile(compiled, data);
+    if (data.length > size * 1.05 && !replaceFile(compiled, data)) return;
   }
 }
 
+/** @returns false where the disk is full, or the process may only read */
 function replaceFile(path, data) {
   const checksum = Buffer.alloc(4);
   checksum.writeUInt32LE(crc32(data));
   const written = `${path}-${process.pid}`;
-  writeFileSync(written, Buffer.concat([checksum, data]));
-  renameSync(written, path);
+  try {
+    writeFileSync(written, Buffer.concat([checksum, data]), { mode: 0o600 });
+    renameSync(written, path);
+    return true;
+  } catch {
+    removeFile(written);
+    return false;
+  }
 }
 
-process.on('exit', () => {
+function removeFile(path) {
   try {
-    if (folder) mkdirSync(folder, { recursive: true });
-    keepCompiledCode();
+    rmSync(path, { force: true });
   } catch {
-    // A full disk, or a process that may only read.
+    // The process may only read.
   }
-});
+}
+
+process.on('exit', keepCompiledCode);
 load('trueup.js');

@@ -188,6 +188,21 @@ describe('the compiled code of a start', () => {
     }
   });
 
+  it('is not used if it is no file, or others may write to its folder', () => {
+    begin();
+    startOnce();
+    const folder = join(kept, `trueup-${process.version}-${process.arch}`);
+    const file = join(folder, readdirSync(folder).find((name) => name.startsWith('start.js-')) ?? '');
+    expect([statSync(folder).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o700, 0o600]);
+    rmSync(file);
+    mkdirSync(file);
+    expect(JSON.parse(startOnce())).toMatchObject({ title: 'Stack' });
+    rmSync(file, { recursive: true });
+    chmodSync(folder, 0o777);
+    expect(JSON.parse(startOnce())).toMatchObject({ title: 'Stack' });
+    expect(existsSync(file)).toBe(false);
+  });
+
   it('is not kept if the user says so', () => {
     begin();
     execFileSync(process.execPath, [program, 'schema', 'Stack'], {

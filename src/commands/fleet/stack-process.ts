@@ -6,7 +6,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, realpathSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   type ApplyAnswer,
@@ -125,14 +125,19 @@ async function compileCommand(
 ): Promise<void> {
   const { PATH, HOME } = env;
   const example = await mkdtemp(join(worker, 'example-'));
+  // Node would make it with the mode of the worker, which may let others write.
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
     for (const [name, content] of Object.entries(exampleFiles))
       await writeFile(join(example, name), JSON.stringify(content));
     const child = fork(realpathSync(program), command, {
       cwd: example,
       env: { PATH, HOME, NODE_COMPILE_CACHE: folder },
+      // Those of the worker may change what Node takes.
+      execArgv: [],
       stdio: 'ignore',
       timeout: 60_000,
+      killSignal: 'SIGKILL',
       signal,
     });
     await once(child, 'exit');
