@@ -70,6 +70,16 @@ function reportLost(): boolean {
   return true;
 }
 
+/** A folder that was deleted ends the process: no path can be resolved in it. */
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    process.stderr.write('error: the current folder does not exist any more: change to another one\n');
+    process.exit(exitCodes.error);
+  }
+}
+
 const stops = new Set<() => void>();
 let hasFailed = false;
 
@@ -96,7 +106,7 @@ async function readStdin(max: number, stop: AbortSignal): Promise<Uint8Array> {
 const now = steadyClock();
 
 const host: ProcessHost = {
-  cwd: process.cwd(),
+  cwd: currentFolder(),
   env: process.env,
   machine: thisMachine,
   now,

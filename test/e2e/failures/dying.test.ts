@@ -1,4 +1,5 @@
 /** Whatever ends a run, or takes its reader away: what is in flight ends, the ledger is written, the lock goes back. */
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -7,7 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { onTerminal, spawnTrueup, startTrueup } from '../../support/cli/process.ts';
+import { mainFile, onTerminal, spawnTrueup, startTrueup } from '../../support/cli/process.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const anyCreate = { method: 'POST', path: /\/organizations\/acme\/workspaces$/ };
 
@@ -31,6 +33,19 @@ async function intoFullDisk(
   const [code] = await once(child, 'close');
   return { code, err };
 }
+
+it('a command in a folder that was deleted says so', () => {
+  const folder = temporaryFolder();
+  const ran = spawnSync('bash', ['-c', 'rmdir "$PWD"; exec "$0" "$@"', process.execPath, mainFile, 'plan'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  expect(ran).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: 'error: the current folder does not exist any more: change to another one\n',
+  });
+});
 
 describe('output that cannot be written', () => {
   it('does not end an apply: it goes on to its end, gives the lock back, and says that nobody could read it', async () => {
