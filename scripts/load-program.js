@@ -152,5 +152,11 @@ function removeFile(path) {
   }
 }
 
-process.on('exit', keepCompiledCode);
+process.on('exit', () => {
+  try {
+    keepCompiledCode();
+  } catch {
+    // The command has ended, and only the next start takes longer.
+  }
+});
 load('trueup.js');
