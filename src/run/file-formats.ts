@@ -109,7 +109,8 @@ export const fileFormats: readonly FileFormat[] = [
     title: 'Compiled code',
     about: 'The code of trueup as Node compiled it, so that the next start takes a third less.',
     places: ['"dist/compiled" of the installed package', 'the folder that "NODE_COMPILE_CACHE" names'],
-    format: 'of Node, after a checksum; a file of another version of Node or trueup, or a damaged one, is ignored',
+    format:
+      'of Node, after a checksum; a file of another version of Node or trueup, or a damaged one, is ignored',
     version: 'none',
     keeping:
       'Commands write it at their end. You can delete it. Nothing is written if the program belongs to another user, or if others may write to its folder.',
