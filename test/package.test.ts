@@ -188,7 +188,7 @@ describe('the compiled code of a start', () => {
     }
   });
 
-  it('is not used if it is no file, or others may write to its folder', () => {
+  it('is not used if it is a folder, or if other users may write to its folder', () => {
     begin();
     startOnce();
     const folder = join(kept, `trueup-${process.version}-${process.arch}`);
