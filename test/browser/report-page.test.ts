@@ -236,6 +236,7 @@ describeInBrowser('the page of 5,000 changes', () => {
     expect(await page.locator('.details').filter({ visible: true }).count()).toBe(1250);
     expect(await page.locator('.filters, .pager, .graph-tools').filter({ visible: true }).count()).toBe(0);
     await page.emulateMedia({ media: 'screen' });
-    await page.waitForFunction('document.querySelectorAll(".rows [role=row]").length === 100');
+    await rows(page).nth(100).waitFor({ state: 'detached', timeout: 60_000 });
+    expect(await rows(page).count()).toBe(100);
   });
 });

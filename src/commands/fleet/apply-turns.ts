@@ -18,6 +18,14 @@ interface Turn {
   readonly summary: { readonly stack: string; readonly drifted: number; readonly pending: number };
 }
 
+/** Notes that the stack waits for its turn: until then, or until a check says otherwise, it is not in sync. */
+export async function noteQueued(client: PostgresClient, { repository, path }: StackId): Promise<void> {
+  await client.query(
+    'update trueup_fleet.stacks set apply_queued = coalesce(apply_queued, trueup_fleet.now()) where repository = $1 and path = $2',
+    [repository, path],
+  );
+}
+
 /**
  * Takes a stack for its apply, also from a worker that lost the job: the claim of that one is over.
  * @returns undefined when a check has the stack, which sends the apply again, or when the last one was not complete
@@ -28,7 +36,7 @@ export async function takeTurn(
 ): Promise<Turn | undefined> {
   const { rows } = await client.query(
     `with before as (select applying from trueup_fleet.stacks where repository = $1 and path = $2 for update)
-     update trueup_fleet.stacks set attempt = attempt + 1, applying = true,
+     update trueup_fleet.stacks set attempt = attempt + 1, applying = true, apply_queued = null,
        queued_until = trueup_fleet.now() + make_interval(secs => ${longestTurn})
      from before
      where repository = $1 and path = $2 and removed is null and last_error is null and last_commit is not null

@@ -102,7 +102,10 @@ function problemsOf(document: YamlDocument): Problem[] {
       problem(['console', 'oidc', ...path], message),
     ),
     ...webhookProblems(spec),
-    ...quotaMistakes(spec.quotas ?? []).map(({ index, message }) =>
+    ...quotaMistakes(
+      spec.quotas ?? [],
+      repositories.map(({ targets }) => targets),
+    ).map(({ index, message }) =>
       problem(['quotas', index, 'target'], message),
     ),
     ...applyMistakes(repositories).map(({ index, message }) =>

@@ -4,7 +4,7 @@ import { diagnosticsMember, renderJson } from '../../report/json/render-json.ts'
 import { printable } from '../../report/view/printable.ts';
 import { printJson, type Terminal, textOutput } from '../../run/terminal.ts';
 import type { WaitingApply } from './apply/apply-records.ts';
-import { type Standing, waitingWords } from './apply/standing.ts';
+import { queuedWords, type Standing, waitingWords } from './apply/standing.ts';
 import type { OpenDrift } from './drift-records.ts';
 import type { Undelivered } from './notify/store.ts';
 import type { Quota } from './rates/quotas.ts';
@@ -86,7 +86,7 @@ export function nameOf({ repository, path }: StackId): string {
 }
 
 function describe(stack: StackStatus, now: number, { drift, wait }: Recorded): string {
-  const { error, lastComplete, standing, isRunning, isApplying, failures } = stack;
+  const { error, lastComplete, standing, isRunning, isApplying, isApplyQueued, failures } = stack;
   const { drifted = 0, pending = 0 } = (stack.summary ?? {}) as Found;
   const since = drift === undefined ? '' : ` (for ${ago(now - drift.opened)})`;
   const found = drifted > 0 ? `${counted(drifted, 'resource')} drifted${since}` : 'no drift';
@@ -101,7 +101,9 @@ function describe(stack: StackStatus, now: number, { drift, wait }: Recorded): s
       : `; ${failures === 1 ? 'the last check' : `the last ${failures} checks`} failed: ${error}`;
   const waiting =
     wait === undefined
-      ? ''
+      ? isApplyQueued
+        ? `; apply ${queuedWords}`
+        : ''
       : `; apply ${waitingWords(wait.for)} (for ${ago(now - wait.since)}): ${printable(wait.reason)}`;
   return `${standing === 'stale' ? 'stale: ' : ''}${seen}${isApplying ? ' (an apply runs)' : isRunning ? ' (a check runs)' : ''}${failed}${waiting}`;
 }
@@ -114,8 +116,8 @@ function ago(milliseconds: number): string {
 }
 
 function jsonOf(stack: StackStatus, { drift, wait }: Recorded) {
-  const { repository, path, standing, labels, isRunning, failures, lastComplete, nextDue, commit, error } =
-    stack;
+  const { repository, path, standing, labels, isRunning, isApplyQueued, failures } = stack;
+  const { lastComplete, nextDue, commit, error } = stack;
   const { drifted, pending } = (stack.summary ?? {}) as Found;
   return {
     ...{ repository, path, is: standing, running: isRunning, failures },
@@ -127,6 +129,7 @@ function jsonOf(stack: StackStatus, { drift, wait }: Recorded) {
     ...(drifted === undefined ? {} : { drifted }),
     ...(drift === undefined ? {} : { driftedSince: iso(drift.opened), driftChanged: iso(drift.changed) }),
     ...(pending === undefined ? {} : { pending }),
+    ...(isApplyQueued ? { applyQueued: true } : {}),
     ...(wait === undefined ? {} : { apply: waitMember(wait) }),
   };
 }

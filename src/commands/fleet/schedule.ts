@@ -232,6 +232,7 @@ export async function noteEnd(
   const { rows } = await client.query(
     `update trueup_fleet.stacks set
        queued_until = null,
+       apply_queued = null,
        failures = case when $3::text is null then 0 else failures + 1 end,
        last_error = $3,
        last_complete = case when $3::text is null then trueup_fleet.now() else last_complete end,
@@ -266,6 +267,8 @@ export interface StackStatus extends StackId {
   readonly isRunning: boolean;
   /** an apply, not a check */
   readonly isApplying: boolean;
+  /** its apply waits for a worker */
+  readonly isApplyQueued: boolean;
   readonly failures: number;
   readonly lastComplete: number | undefined;
   readonly nextDue: number;
@@ -291,6 +294,7 @@ export async function readStatus(
     standing: row.standing,
     isRunning: row.queued_until !== null && row.queued_until > row.time,
     isApplying: row.queued_until !== null && row.queued_until > row.time && row.applying,
+    isApplyQueued: row.apply_queued !== null,
     failures: Number(row.failures),
     lastComplete: row.last_complete?.getTime(),
     nextDue: row.next_due.getTime(),

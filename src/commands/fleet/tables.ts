@@ -249,6 +249,8 @@ const migrations = [
   // The files whose apply waits: a commit that leaves them alone does not end the back-off of a failed one.
   'alter table trueup_fleet.waiting_applies add column tree text;',
   'alter table trueup_fleet.told rename to sent_messages;',
+  // Since when the job of an apply waits for a worker.
+  'alter table trueup_fleet.stacks add column apply_queued timestamptz;',
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

@@ -3,7 +3,7 @@ import type { Job, PgBoss } from 'pg-boss';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { type Applied, type ApplyContext, applyNow } from './apply-after-check.ts';
 import { readReleased } from './apply/apply-records.ts';
-import { endTurn, takeTurn } from './apply-turns.ts';
+import { endTurn, noteQueued, takeTurn } from './apply-turns.ts';
 import type { Fleet, FleetRepository } from './fleet-file.ts';
 import { makeStackDue } from './schedule.ts';
 import { keyOf, type StackId } from './stack-id.ts';
@@ -17,6 +17,7 @@ interface AppliesOptions {
   readonly database: {
     readonly boss: PgBoss;
     run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
+    transaction<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
   };
   /** applies at a time */
   readonly applyConcurrency: number;
@@ -77,9 +78,13 @@ export class WorkerApplies {
 
   /** Asks for an apply, by any worker. There is one job for each stack that waits. */
   async send(stack: StackId): Promise<void> {
-    const { boss, run } = this.#options.database;
-    const priority = priorityIn(await run(readReleased), stack);
-    await boss.insert(applyQueue, [{ data: stack, singletonKey: keyOf(stack), priority }]);
+    const { boss, transaction } = this.#options.database;
+    await transaction(async (client) => {
+      await noteQueued(client, stack);
+      const priority = priorityIn(await readReleased(client), stack);
+      const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
+      await boss.insert(applyQueue, [{ data: stack, singletonKey: keyOf(stack), priority }], { db });
+    });
   }
 
   async #apply({ data: stack, signal: claim }: Job<StackId>): Promise<void> {

@@ -12,11 +12,12 @@ import {
   wasJustApplied,
 } from '../../../src/commands/fleet/apply/apply-records.ts';
 import { applyPause } from '../../../src/commands/fleet/apply/paused-targets.ts';
-import { endTurn, takeTurn } from '../../../src/commands/fleet/apply-turns.ts';
+import { endTurn, noteQueued, takeTurn } from '../../../src/commands/fleet/apply-turns.ts';
 import {
   makeStackDue,
   noteEnd,
   noteStart,
+  readStatus,
   scheduleStacks,
   takeDue,
 } from '../../../src/commands/fleet/schedule.ts';
@@ -281,6 +282,20 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     expect(await due()).toEqual([]);
     if (turn !== undefined) await endTurn(client, one, turn);
     expect(await due()).toHaveLength(1);
+  });
+
+  it('count as queued until their turn, or until a check ends', async () => {
+    const { client, check } = await openApplies();
+    const isQueued = async () => (await readStatus(client)).stacks.map((stack) => stack.isApplyQueued);
+    await check();
+    await noteQueued(client, one);
+    expect(await isQueued()).toEqual([true]);
+    const turn = await takeTurn(client, one);
+    expect(await isQueued()).toEqual([false]);
+    if (turn !== undefined) await endTurn(client, one, turn);
+    await noteQueued(client, one);
+    await check();
+    expect(await isQueued()).toEqual([false]);
   });
 
   it('are taken over from a worker that lost the job, which gives nothing back then', async () => {

@@ -144,6 +144,23 @@ it('takes a quota for each target, and refuses two for one target', async () => 
   expect((await read({ repositories, quotas: [quota('https://app.example.com', 0)] })).fleet).toBeUndefined();
 });
 
+it('refuses a quota for a target that no repository may connect to', async () => {
+  const own = { name: 'platform', url, targets: ['https://app.example.com/api'] };
+  const quotas = [{ target: 'https://ap.example.com', requestsPerSecond: 20 }];
+  const { fleet, diagnostics } = await read({ repositories: [own], quotas });
+  expect(fleet).toBeUndefined();
+  expect(diagnostics).toMatchObject([
+    {
+      message:
+        'no repository may connect to "https://ap.example.com": "targets" of the repositories have "https://app.example.com"',
+    },
+  ]);
+  const any = { name: 'other', url };
+  expect((await read({ repositories: [own, any], quotas })).fleet).toBeDefined();
+  const right = [{ target: 'https://app.example.com', requestsPerSecond: 20 }];
+  expect((await read({ repositories: [own], quotas: right })).fleet).toBeDefined();
+});
+
 const oidc = {
   ...{ issuer: 'https://login.example.com/', clientId: 'fleet', url: 'https://fleet.example.com' },
   ...{ clientSecret: { env: 'CLIENT_SECRET' }, sessionKey: { env: 'SESSION_KEY' } },
@@ -187,6 +204,10 @@ it.each([
   [{ issuer: 'https://me@login.example.com' }, 'an address that begins with https://'],
   [{ url: 'http://fleet.example.com' }, 'an origin that begins with https://'],
   [{ url: 'https://fleet.example.com/console' }, 'an origin that begins with https://'],
+  [
+    { issuer: 'https://login.example.com/.well-known/openid-configuration' },
+    'the address of a document of the issuer: remove "/.well-known/openid-configuration"',
+  ],
   [{ sessionKey: { env: 'CLIENT_SECRET' } }, 'which the issuer knows: use another variable'],
   [{ sessionKey: { env: 'STACK_TOKEN' } }, 'may read "STACK_TOKEN": the console needs a secret of its own'],
   [{ clientSecret: { env: 'WRITE_TOKEN' } }, 'may read "WRITE_TOKEN": the console needs a secret of its own'],

@@ -68,6 +68,17 @@ describe.skipIf(bin === undefined)('fleet status', () => {
     expect((await fleet('status')).out).toMatch(/^2 stacks: .* 2 in sync$/m);
   });
 
+  it('says that an apply waits for a free worker, and does not call such a stack in sync', async () => {
+    const { fleet, sql } = await openWaiting([]);
+    sql('update trueup_fleet.stacks set apply_queued = now()');
+    const { out } = await fleet('status');
+    expect(out).toMatch(/^1 stack: 0 stale, 0 in need of attention, 1 working, 0 in sync$/m);
+    expect(out).toContain('no drift, 1 pending, checked 10 min ago; apply waits for a free worker\n');
+    const status = JSON.parse((await fleet('status', '--format', 'json')).out);
+    expect(compileSchema(fleetStatusSchema, () => jsonSchema(fleetStatusSchema))(status)).toEqual([]);
+    expect(status.stacks).toMatchObject([{ is: 'working', applyQueued: true }]);
+  });
+
   it('has the same as JSON by its schema, with the end of a freeze and the time of the next try', async () => {
     const { fleet } = await openWaiting(waits);
     const status = JSON.parse((await fleet('status', '--format', 'json')).out);

@@ -191,6 +191,9 @@ infra/one/trueup.yaml: no drift
     await worker.says(/(three\/trueup.yaml: no drift[\s\S]*){2}/);
     expect(scene.sql('select count(*) from trueup_fleet.applies')).toBe('1');
     expect(scene.sql('select count(*) from trueup_fleet.stacks where applying')).toBe('1');
+    const { out } = await scene.fleet('status');
+    expect(out).toMatch(/^3 stacks: .* 2 working, 1 in sync$/m);
+    expect(out.match(/apply waits for a free worker/g)).toHaveLength(1);
     held.release();
     await worker.says(/(1 change applied[\s\S]*){2}/);
     worker.kill('SIGTERM');

@@ -17,19 +17,23 @@ interface Names {
 /** What somebody must do something about: an approval or a guard, or the cause of a failed apply. */
 const needsSomebody = `('approval', 'guard', 'retry')`;
 
-/** The standing as SQL. An apply that waits for a freeze, a lock or a target, or that runs, is work that goes on by itself. */
+/** The standing as SQL. An apply that waits for a freeze, a lock, a target or a worker, or that runs, is work that goes on by itself. */
 export function standingSql({ stack, wait, time }: Names): string {
   return `case
       when coalesce(${stack}.last_complete, ${stack}.first_seen) < ${time} - make_interval(secs => 2 * ${stack}.seconds_between_checks) then 'stale'
       when ${stack}.last_error is not null or coalesce((${stack}.last_summary->>'drifted')::integer, 0) > 0
         or ${wait}.because in ${needsSomebody} then 'attention'
-      when ${stack}.last_complete is null or ${wait}.because is not null or ${stack}.applying and ${stack}.queued_until > ${time} then 'working'
+      when ${stack}.last_complete is null or ${wait}.because is not null or ${stack}.apply_queued is not null
+        or ${stack}.applying and ${stack}.queued_until > ${time} then 'working'
       else 'in-sync'
     end`;
 }
 
 /** As `waiting_applies.because` has them. */
 export const waitReasons = ['freeze', 'approval', 'guard', 'lock', 'retry', 'target'] as const;
+
+/** Completes "the apply …", where nothing but a free worker is missing. */
+export const queuedWords = 'waits for a free worker';
 
 /** Each completes "the apply …". */
 const words: Readonly<Record<string, string>> = {

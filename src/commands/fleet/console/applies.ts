@@ -1,7 +1,7 @@
 /** What pages say of applies: why one waits, and how those ended that began. */
 import { clip } from '../../../report/view/printable.ts';
 import type { OpenPlan } from '../apply/apply-records.ts';
-import { waitingWords } from '../apply/standing.ts';
+import { queuedWords, waitingWords } from '../apply/standing.ts';
 import { type Content, type Html, html } from './html.ts';
 import { clockText, dueText, durationText, link, numberText, stackLink, table, timeText } from './layout.ts';
 import { clock, inScope, type Reading, type Row, seenStacks, textOf, timeOf } from './reading.ts';
@@ -25,9 +25,9 @@ const longestReason = 500;
 /** In the row of a stack: only that its apply waits, and for what. */
 export function waitMark(stack: Row): Html | undefined {
   const waitsFor = textOf(stack['waits_for']);
-  return waitsFor === undefined
-    ? undefined
-    : html`<span class="field muted">apply ${waitingWords(waitsFor)}</span>`;
+  const words =
+    waitsFor === undefined ? stack['is_apply_queued'] === true && queuedWords : waitingWords(waitsFor);
+  return words === false ? undefined : html`<span class="field muted">apply ${words}</span>`;
 }
 
 /** On the page of a stack. */

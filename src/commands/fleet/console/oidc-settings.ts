@@ -91,9 +91,18 @@ export function oidcMistakes(
           },
         ];
   });
+  const document = '/.well-known/openid-configuration';
   const isShared = clientSecret?.env === sessionKey.env;
   return [
     ...granted,
+    ...(oidc.issuer.endsWith(document)
+      ? [
+          {
+            path: ['issuer'],
+            message: `this is the address of a document of the issuer: remove ${quoted(document)}`,
+          },
+        ]
+      : []),
     ...(isShared
       ? [
           {

@@ -57,7 +57,7 @@ export const seenStacks = `${clock}, seen as materialized (
     wait.because as waits_for, wait.since as waits_since, wait.reason as waits_reason, coalesce(wait.until, wait.next_try) as waits_until, wait.plan as waits_plan,
     coalesce((stack.last_summary->>'drifted')::integer, 0) as drifted,
     coalesce((stack.last_summary->>'pending')::integer, 0) as pending,
-    coalesce(stack.queued_until > clock.time, false) as running,
+    coalesce(stack.queued_until > clock.time, false) as running, stack.apply_queued is not null as is_apply_queued,
     ${standingSql({ stack: 'stack', wait: 'wait', time: 'clock.time' })} as standing
   from trueup_fleet.stacks as stack left join trueup_fleet.waiting_applies as wait using (repository, path), clock
   where stack.removed is null and ${inScope('stack')}

@@ -38,16 +38,29 @@ export function quotasOf(quotas: readonly QuotaDocument[]): Quotas {
   );
 }
 
-/** @returns mistakes, as sentences */
+/**
+ * @param targets addresses that the stacks of each repository may connect to; undefined: any
+ * @returns mistakes, as sentences
+ */
 export function quotaMistakes(
   quotas: readonly QuotaDocument[],
+  targets: readonly (readonly string[] | undefined)[],
 ): { readonly index: number; readonly message: string }[] {
   const origins = quotas.map(({ target }) => new URL(target).origin);
-  return origins.flatMap((origin, index) =>
-    origins.indexOf(origin) === index
-      ? []
-      : [{ index, message: `two quotas are for ${quoted(origin)}: keep one of them` }],
-  );
+  const used = targets.flatMap((addresses) => addresses?.map((address) => new URL(address).origin) ?? '');
+  return origins.flatMap((origin, index) => {
+    if (origins.indexOf(origin) !== index)
+      return [{ index, message: `two quotas are for ${quoted(origin)}: keep one of them` }];
+    // With a typing error in its address, it would limit nothing.
+    if (!used.includes('') && !used.includes(origin))
+      return [
+        {
+          index,
+          message: `no repository may connect to ${quoted(origin)}: "targets" of the repositories have ${[...new Set(used)].map(quoted).join(', ')}`,
+        },
+      ];
+    return [];
+  });
 }
 
 /** Seconds after which the quotas of a worker without a heartbeat do not count. */
