@@ -61,16 +61,17 @@ describe.each(places)('%s in the dialect %s: after an apply the next plan is emp
       dialect,
       ...(isElsewhere ? { edition: 'self-hosted' } : {}),
     });
-    const changes = name.startsWith('same') ? 0 : 2;
-    for (const [side, pending] of [
-      ['before', 2],
-      ['after', changes],
-      ['before', changes],
-    ] as const) {
-      await declare(...corpusDocuments({ kind, name, side }));
-      await expectCode(['plan', '--exit-code'], pending);
-      await expectCode(['apply', '--yes'], 0);
-      await expectCode(['plan', '--exit-code'], 0);
-    }
+    const declareSide = (side: 'before' | 'after') => declare(...corpusDocuments({ kind, name, side }));
+    await declareSide('before');
+    // Apply plans once more when it has written, and would end with 6 if that plan had anything in it.
+    await expectCode(['apply', '--yes'], 0);
+    await declareSide('after');
+    if (name.startsWith('same')) return await expectCode(['plan', '--exit-code'], 0);
+    await expectCode(['plan', '--exit-code'], 2);
+    await expectCode(['apply', '--yes'], 0);
+    await declareSide('before');
+    await expectCode(['plan', '--exit-code'], 2);
+    await expectCode(['apply', '--yes'], 0);
+    await expectCode(['plan', '--exit-code'], 0);
   });
 });
