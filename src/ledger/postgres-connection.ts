@@ -114,6 +114,13 @@ function withPlainMode(url: string): string {
   return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|#|$)/g, '$1verify-full');
 }
 
+/** Whether a database that answers refused a statement, as for want of a right. Waiting does not help. */
+export function isRefusedStatement(error: unknown): boolean {
+  // Connections, resources, the operator, and transactions that others were in the way of. Source: PostgreSQL, appendix A
+  const isStatement = error instanceof Error && 'severity' in error && 'code' in error;
+  return isStatement && !/^(08|40|53|55|57)/.test(String(error.code));
+}
+
 /** The message of an error, or of each address that was tried. Errors about URLs quote them and so are replaced. */
 export function failureMessage(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(failureMessage))].join('; ');

@@ -74,6 +74,9 @@ export const fleetVariables = {
   codeHostToken: 'TRUEUP_FLEET_CODE_HOST_TOKEN',
 } as const;
 
+/** Names of the variables that fleet.yaml grants, with spaces between them. All others are for programs, such as the login of a proxy. */
+export const grantedVariables = 'TRUEUP_FLEET_VARIABLES';
+
 /** What a worker tells the process of an apply. */
 export type ApplyGrant = Pick<FleetApply, 'run' | 'freeze'>;
 

@@ -12,6 +12,7 @@ import { quoted } from '../model/quoted.ts';
 import type { SecretSource, Stack, TokenSource } from '../model/stack.ts';
 import { maskAddresses, missingFileToShow, variableToShow } from '../redaction/mask-text.ts';
 import { CommandStop } from './command-stop.ts';
+import { grantedVariables } from './fleet-process.ts';
 import type { CliHost } from './host.ts';
 
 /** The maximal size of a secret in bytes, far more than any token or JWT has. */
@@ -51,8 +52,8 @@ export async function readSecret(
 ): Promise<string> {
   const hint = what === undefined ? '' : `: it has to hold ${what}`;
   if ('env' in source) {
-    const value = env[source.env]?.trim();
-    if (value === undefined || value === '') throw secretStop(`${variableProblem(source.env, value)}${hint}`);
+    const { value, problem } = variableIn(env, source.env);
+    if (value === undefined) throw secretStop(`${problem}${hint}`);
     return value;
   }
   const outside = linkProblem(source.file, { directory, files });
@@ -99,10 +100,7 @@ export async function whyAbsent(
   { env, directory, files }: SecretContext,
   options: { readonly reads: boolean },
 ): Promise<string | undefined> {
-  if ('env' in source) {
-    const value = env[source.env]?.trim();
-    return value === undefined || value === '' ? variableProblem(source.env, value) : undefined;
-  }
+  if ('env' in source) return variableIn(env, source.env).problem;
   const outside = linkProblem(source.file, { directory, files });
   if (outside !== undefined) return `the file ${quoted(source.file)} ${outside}`;
   const unread = await whyUnreadable(resolve(directory, source.file), options);
@@ -115,8 +113,21 @@ function linkProblem(file: string, { directory, files }: Omit<SecretContext, 'en
   return real && `is a link out of what "spec.secrets" of the stack admits, to ${quoted(real)}`;
 }
 
-function variableProblem(name: string, value: string | undefined): string {
-  return `the environment variable ${variableToShow(name)} is ${value === '' ? 'empty' : 'not set'}`;
+/** The value of a variable, or why it has none that may be used. */
+function variableIn(
+  env: CliHost['env'],
+  name: string,
+):
+  | { readonly value: string; readonly problem?: undefined }
+  | { readonly value?: undefined; readonly problem: string } {
+  const shown = `the environment variable ${variableToShow(name)}`;
+  const granted = env[grantedVariables]?.split(' ');
+  if (granted?.includes(name) === false)
+    return { problem: `${shown} is not set: fleet.yaml does not grant it to the stacks of this repository` };
+  const value = env[name]?.trim();
+  if (value === undefined || value === '')
+    return { problem: `${shown} is ${value === '' ? 'empty' : 'not set'}` };
+  return { value };
 }
 
 /** A clause, and the code of the system error if there was one. */

@@ -144,9 +144,10 @@ async function findFreeze(
 ): Promise<ActiveFreeze | undefined> {
   const now = await database.run(databaseTime);
   const freeze = activeFreeze(fleet.freezes, `${stack.repository}/${stack.path}`, now.getTime());
-  if (freeze === undefined || (await database.run((client) => wasCutShort(client, stack, attempt))))
-    return undefined;
-  return freeze;
+  if (freeze === undefined) return undefined;
+  const { since } = freeze;
+  const isRest = await database.run((client) => wasCutShort(client, stack, { attempt, since }));
+  return isRest ? undefined : freeze;
 }
 
 function frozen({ name, until }: ActiveFreeze): Omit<Wait, 'commit'> {

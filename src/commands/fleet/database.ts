@@ -173,5 +173,6 @@ function unusable(error: unknown): CommandStop {
   return new CommandStop(
     'fleet-database',
     `the database of the fleet cannot be used: ${failureMessage(error)}`,
+    { cause: error },
   );
 }

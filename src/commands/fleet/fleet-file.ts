@@ -105,9 +105,7 @@ function problemsOf(document: YamlDocument): Problem[] {
     ...quotaMistakes(
       spec.quotas ?? [],
       repositories.map(({ targets }) => targets),
-    ).map(({ index, message }) =>
-      problem(['quotas', index, 'target'], message),
-    ),
+    ).map(({ index, message }) => problem(['quotas', index, 'target'], message)),
     ...applyMistakes(repositories).map(({ index, message }) =>
       problem(['repositories', index, 'apply'], message),
     ),

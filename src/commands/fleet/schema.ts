@@ -43,9 +43,7 @@ const stack = Type.Object(
     driftedSince: Type.Optional(time('of the first check that found drift')),
     driftChanged: Type.Optional(time('of the last check that found other drift than the one before')),
     pending: Type.Optional(Type.Integer({ minimum: 0, description: 'resources that the files change' })),
-    applyQueued: Type.Optional(
-      Type.Literal(true, { description: 'its apply waits only for a free worker' }),
-    ),
+    applyQueued: Type.Optional(Type.Literal(true, { description: 'its apply waits only for a free worker' })),
     apply: Type.Optional(waitingApply),
   },
   closed,

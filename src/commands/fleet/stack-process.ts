@@ -12,12 +12,13 @@ import {
   type ApplyAnswer,
   type FleetMessage,
   fleetVariables,
+  grantedVariables,
   type RateAnswer,
 } from '../../run/fleet-process.ts';
 import { type Checkout, sshSettings } from './checkouts.ts';
 import type { FleetRepository } from './fleet-file.ts';
 
-/** What all stacks get: how to find programs and services, and nothing that lets in. */
+/** What all processes get: how to find programs and services. Stacks cannot name them: a proxy may need a password. */
 const commonVariables = [
   ...['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
@@ -200,7 +201,8 @@ function endWith(child: ChildProcess, signal: AbortSignal, killDelay: number): (
 function variablesOf({ repository, env, variables = {} }: StackProcess): Record<string, string> {
   const targets = { [fleetVariables.targets]: repository.targets?.join(' ') };
   const granted = [...commonVariables, ...repository.variables].map((name) => [name, env[name]] as const);
-  const all = { ...Object.fromEntries(granted), ...variables, ...targets };
+  const names = [...repository.variables, ...Object.keys(variables)].join(' ');
+  const all = { ...Object.fromEntries(granted), ...variables, ...targets, [grantedVariables]: names };
   return Object.fromEntries(
     [
       ...Object.entries(all),

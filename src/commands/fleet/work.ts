@@ -78,6 +78,7 @@ export async function work(
       get fleet() {
         return file.fleet;
       },
+      refreshFleet: file.refresh,
       onCheck: counts.note,
       onApply: counts.noteApply,
       clean: host.clean,

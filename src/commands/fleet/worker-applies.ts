@@ -7,6 +7,7 @@ import { endTurn, noteQueued, takeTurn } from './apply-turns.ts';
 import type { Fleet, FleetRepository } from './fleet-file.ts';
 import { makeStackDue } from './schedule.ts';
 import { keyOf, type StackId } from './stack-id.ts';
+import { jobSchema } from './tables.ts';
 
 /** The queue of applies. */
 export const applyQueue = 'applies';
@@ -14,6 +15,8 @@ export const applyQueue = 'applies';
 interface AppliesOptions {
   /** read at each use: it may change */
   readonly fleet: Fleet;
+  /** Reads the fleet file again. */
+  readonly refreshFleet: () => Promise<void>;
   readonly database: {
     readonly boss: PgBoss;
     run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
@@ -40,6 +43,14 @@ export function priorityIn(released: readonly StackId[], stack: StackId): number
   return index === -1 ? 0 : released.length - index;
 }
 
+async function hasJobs(client: PostgresClient): Promise<boolean> {
+  const { rows } = await client.query(
+    `select 1 from ${jobSchema}.job where name = $1 and state in ('created', 'retry', 'active') limit 1`,
+    [applyQueue],
+  );
+  return rows.length > 0;
+}
+
 export class WorkerApplies {
   readonly #options: AppliesOptions;
   readonly #hooks: Hooks;
@@ -61,10 +72,15 @@ export class WorkerApplies {
     return this.#hasBegun ? [applyQueue] : [];
   }
 
-  /** Begins to carry out jobs as soon as the fleet applies anything: most fleets do not, and would ask the database in vain. */
+  /**
+   * Begins to carry out jobs as soon as the fleet applies anything: most fleets do not, and would ask the database in vain. What is left
+   * of applies that the fleet file allowed before keeps its stacks from their checks, so it is ended, too.
+   */
   async begin(): Promise<void> {
     const { database, fleet, applyConcurrency } = this.#options;
-    if (this.#hasBegun || fleet.repositories.every(({ apply }) => apply === undefined)) return;
+    if (this.#hasBegun) return;
+    const applies = fleet.repositories.some(({ apply }) => apply !== undefined);
+    if (!applies && !(await database.run(hasJobs))) return;
     const settings = { localConcurrency: applyConcurrency, pollingIntervalSeconds: 1 };
     // With an error of the database, which may be away: the worker asks again then.
     await database.run(async () => {
@@ -88,8 +104,10 @@ export class WorkerApplies {
   }
 
   async #apply({ data: stack, signal: claim }: Job<StackId>): Promise<void> {
-    const { database, fleet, signal: ended, onApply } = this.#options;
-    const repository = fleet.repositories.find(({ name }) => name === stack.repository);
+    const { database, signal: ended, onApply } = this.#options;
+    // It may have a new freeze, or forbid this apply.
+    await this.#options.refreshFleet();
+    const repository = this.#options.fleet.repositories.find(({ name }) => name === stack.repository);
     // Another worker, with another fleet file, knows it.
     if (repository === undefined || ended.aborted)
       return await database.run((client) => makeStackDue(client, stack));

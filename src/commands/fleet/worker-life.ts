@@ -34,6 +34,7 @@ interface Life {
 export class WorkerLife {
   readonly #life: Life;
   #lastLook: number | undefined;
+  #refreshedAt = Number.NEGATIVE_INFINITY;
   #dueBy: Date | undefined;
   #outageSince: number | undefined;
   /** of the fleet file, which is reported once */
@@ -100,6 +101,7 @@ export class WorkerLife {
           reading = undefined;
         });
       }
+      if (!once && now() - this.#refreshedAt > readInterval) await this.#refreshFile();
       if (this.#readFailure !== undefined) throw this.#readFailure.cause;
       if (!once) await this.#bridge(() => this.#readPushed());
       idle = (await this.#bridge(() => this.#isQuiet())) ? idle + 1 : 0;
@@ -118,11 +120,18 @@ export class WorkerLife {
     return ended.finally(() => this.#reads.delete(ended));
   }
 
-  async #readAgain(): Promise<void> {
-    const { worker, file, onProblem } = this.#life;
+  /** Apart from the repositories: a new freeze must not wait for a code host. */
+  async #refreshFile(): Promise<void> {
+    const { file, onProblem, now } = this.#life;
+    this.#refreshedAt = now();
     await file.refresh();
     if (file.problem !== undefined && file.problem !== this.#problem) onProblem(file.problem);
     this.#problem = file.problem;
+  }
+
+  async #readAgain(): Promise<void> {
+    const { worker } = this.#life;
+    await this.#refreshFile();
     await this.#readRepositories();
     await this.#bridge(() => worker.beginApplies());
   }

@@ -3,7 +3,7 @@
  * of ours; pg-boss carries out the jobs, so that a job whose worker died is given to another one.
  */
 import type { Job, PgBoss } from 'pg-boss';
-import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+import { isRefusedStatement, type PostgresClient } from '../../ledger/postgres-connection.ts';
 import { messageOf } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
@@ -37,6 +37,8 @@ interface FleetDatabase {
 interface WorkerOptions {
   /** read at each use: it may change */
   readonly fleet: Fleet;
+  /** Reads the fleet file again. */
+  readonly refreshFleet: () => Promise<void>;
   readonly database: FleetDatabase;
   /** for checkouts and temporary files, of this worker alone */
   readonly folder: string;
@@ -204,11 +206,11 @@ export class FleetWorker {
     return this.#applies.begin();
   }
 
-  /** The job is tried again. A database that is away is reported elsewhere. */
+  /** The job is tried again. A database that is away is reported elsewhere, and one that refuses a statement here. */
   #failed(error: unknown, job: 'apply' | 'check'): never {
     const { onProblem, clean } = this.#options;
     const { message } = clean({ message: messageOf(error) });
-    if (!(error instanceof CommandStop))
+    if (!(error instanceof CommandStop) || isRefusedStatement(error.cause))
       onProblem(`${job === 'apply' ? 'an apply' : 'a check'} failed: ${message}`);
     // pg-boss records it.
     throw new Error(message);

@@ -6,14 +6,17 @@ import {
   endApply,
   endWait,
   isBackingOff,
+  noteBegun,
   noteWait,
   readWaits,
   type Wait,
+  wasCutShort,
   wasJustApplied,
 } from '../../../src/commands/fleet/apply/apply-records.ts';
 import { applyPause } from '../../../src/commands/fleet/apply/paused-targets.ts';
 import { endTurn, noteQueued, takeTurn } from '../../../src/commands/fleet/apply-turns.ts';
 import {
+  databaseTime,
   makeStackDue,
   noteEnd,
   noteStart,
@@ -265,6 +268,35 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     await fail('c3');
     await advance(8 * minute);
     expect(await isBackingOff(client, one)).toBe(false);
+  });
+
+  it('end in a freeze only if they began before it, and were cut short shortly before it or in it', async () => {
+    const { client, begin, check, advance } = await openApplies();
+    const now = async () => (await databaseTime(client)).getTime();
+    const isRest = async (since: number) => wasCutShort(client, one, { attempt: await check(), since });
+    const run = async (outcome: 'failed' | 'interrupted' | 'partial' | undefined) => {
+      const id = await begin();
+      await noteBegun(client, id);
+      await advance(minute);
+      if (outcome !== undefined) await endApply(client, id, { outcome, people: [] });
+    };
+    await run('interrupted');
+    const freeze = await now();
+    expect(await isRest(freeze)).toBe(true);
+    expect(await isRest(freeze - 2 * minute)).toBe(false);
+    expect(await isRest(freeze + 50 * minute)).toBe(true);
+    expect(await isRest(freeze + 70 * minute)).toBe(false);
+    // Its rest is cut short, too, and then ends with what the service refuses.
+    await advance(5 * minute);
+    await run(undefined);
+    expect(await isRest(freeze)).toBe(true);
+    await run('interrupted');
+    expect(await isRest(freeze)).toBe(true);
+    await run('partial');
+    expect(await isRest(freeze)).toBe(false);
+    expect(await isRest((await now()) + minute)).toBe(false);
+    await run('interrupted');
+    expect(await isRest(freeze)).toBe(false);
   });
 
   it('begin when no check has the stack, and keep checks away until they end', async () => {

@@ -50,7 +50,7 @@ async function openReads(repository: Partial<FleetRepository> = {}) {
         },
       },
       ...{ folder: temporaryFolder(), env: process.env, program: '', shard: undefined },
-      ...{ concurrency: 1, applyConcurrency: 1 },
+      ...{ concurrency: 1, applyConcurrency: 1, refreshFleet: async () => {} },
       ...{ signal: new AbortController().signal, onCheck: () => {}, onApply: () => {}, onProblem: () => {} },
       clean: (value) => value,
     });

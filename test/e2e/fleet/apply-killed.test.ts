@@ -121,9 +121,11 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
 
   it('that ended before it wrote does not pass a freeze, and one that wrote ends during it', async () => {
     const [planned, begun] = [await openMerged(), await openMerged(['one-app', 'two-app', 'three-app'])];
-    const freeze = ({ folder }: FleetScene) => {
-      const began = new Date(Date.now() - 60_000);
-      const schedule = `${began.getUTCMinutes()} ${began.getUTCHours()} * * *`;
+    /** It begins in the next minute, and then two minutes have passed. */
+    const freeze = ({ folder, sql }: FleetScene) => {
+      const begin = new Date(Date.now() + 60_000);
+      const schedule = `${begin.getUTCMinutes()} ${begin.getUTCHours()} * * *`;
+      sql("insert into trueup_fleet.moved_time values (interval '2 min')");
       const file = join(folder, 'fleet.yaml');
       const fleet = JSON.parse(readFileSync(file, 'utf8'));
       fleet.spec.freezes = [{ name: 'release', schedule, duration: '50m' }];
@@ -150,6 +152,23 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
     // What comes later is not a part of it.
     begun.push({ 'one/manifests.yaml': documentsText([workspace('one-app', { description: 'later' })]) });
     expect((await begun.fleet('run', '--all')).out).toContain('not applied: the freeze "release"');
+  });
+
+  it('does not keep its stack from checks when fleet.yaml allows no applies any more', async () => {
+    const scene = await openMerged();
+    const { worker, release } = await workerAt(scene.checkRequests + 1, scene);
+    worker.kill('SIGKILL');
+    await worker.ended;
+    release();
+    const file = join(scene.folder, 'fleet.yaml');
+    const fleet = JSON.parse(readFileSync(file, 'utf8'));
+    delete fleet.spec.repositories[0].apply;
+    writeFileSync(file, JSON.stringify(fleet));
+    const next = scene.work();
+    await next.says(/one\/trueup.yaml: no drift/);
+    next.kill('SIGTERM');
+    await next.ended;
+    expect(scene.bench.wire.writes()).toEqual([]);
   });
 
   it('is recorded when the database comes back, and its approvals with it', async () => {

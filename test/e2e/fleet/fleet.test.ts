@@ -93,6 +93,16 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
     expect(said).not.toContain(env['TRUEUP_FLEET_URL']);
   });
 
+  it('says why a check is not recorded when the database refuses a statement', async () => {
+    const { fleet, sql } = await openFleet(server(), { stacks: ['one'] });
+    await fleet('migrate');
+    sql('alter table trueup_fleet.checks add constraint none check (false)');
+    const { err } = await fleet('run');
+    expect(err).toContain(
+      'warning: a check failed: the database of the fleet cannot be used: new row for relation "checks"',
+    );
+  });
+
   it('sends no token to an address that fleet.yaml does not allow', async () => {
     const { bench, fleet, checks } = await openFleet(server(), {
       stacks: ['one'],

@@ -48,6 +48,26 @@ describe.skipIf(bin === undefined)('A stack file that wants more than it may', (
     expect(existsSync(mark)).toBe(false);
   });
 
+  it('sends no variable to a target that fleet.yaml does not grant, such as the login of a proxy', async () => {
+    const { bench, fleet, checks, push, stack } = await openFleet(server(), {
+      stacks: [],
+      env: { HTTPS_PROXY: 'http://user:password-of-the-proxy@127.0.0.1:9' },
+    });
+    push({
+      ...stack('proxy', { target: { token: { env: 'HTTPS_PROXY' } } }),
+      ...stack('ledger', { spec: { ledger: { postgres: { url: { env: 'HTTPS_PROXY' } } } } }),
+    });
+    await fleet('migrate');
+    bench.wire.reset();
+    const run = await fleet('run');
+    const refused = expect.stringContaining(
+      'the environment variable "HTTPS_PROXY" is not set: fleet.yaml does not grant it to the stacks of this repository',
+    );
+    expect(checks(run)).toEqual({ proxy: refused, ledger: refused });
+    expect(bench.wire.seen).toEqual([]);
+    expect(run.out + run.err).not.toContain('password-of-the-proxy');
+  });
+
   it('reads no file of the worker through a symbolic link', async () => {
     const secret = join(temporaryFolder(), 'secret.txt');
     writeFileSync(secret, 'the-secret-of-the-worker');

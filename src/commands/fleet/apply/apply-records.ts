@@ -170,20 +170,31 @@ export async function noteBegun(client: PostgresClient, id: string): Promise<voi
   ]);
 }
 
+/** Minutes before a freeze within which an apply that was cut short still ends in it: workers may have been away for so long. */
+const cutShortMinutes = 60;
+
 /**
- * Whether an apply of the same files began to write and was cut short: it may end during a freeze.
- * @param attempt the one that asks, which does not count
+ * Whether an apply of the same files began to write before a freeze, and was cut short: it may end during the freeze, in one or more
+ * attempts. One that a service refused has ended.
+ * @param about.attempt the one that asks, which does not count. @param about.since milliseconds since 1970: the begin of the freeze
  */
 export async function wasCutShort(
   client: PostgresClient,
   { repository, path }: StackId,
-  attempt: string,
+  { attempt, since }: { readonly attempt: string; readonly since: number },
 ): Promise<boolean> {
   const { rows } = await client.query(
-    `select begun and applies.tree = stacks.started_tree and coalesce(outcome, 'lost') in ('lost', 'interrupted', 'partial') as cut
-     from trueup_fleet.applies join trueup_fleet.stacks using (repository, path)
-     where repository = $1 and path = $2 and applies.attempt <> $3::bigint order by id desc limit 1`,
-    [repository, path, attempt],
+    `with earlier as (
+       select id, applies.started, coalesce(ended, leased_until) as ended,
+         coalesce(begun and applies.tree = stacks.started_tree, false) and coalesce(outcome, 'lost') in ('lost', 'interrupted') as cut
+       from trueup_fleet.applies join trueup_fleet.stacks using (repository, path)
+       where repository = $1 and path = $2 and applies.attempt <> $3::bigint
+     )
+     select min(started) < begin_of_freeze.since and max(ended) > begin_of_freeze.since - make_interval(mins => ${cutShortMinutes}) as cut
+     from earlier, (select to_timestamp($4::double precision / 1000) as since) as begin_of_freeze
+     where id > coalesce((select max(id) from earlier where not cut), 0)
+     group by begin_of_freeze.since`,
+    [repository, path, attempt, since],
   );
   return rows[0]?.cut === true;
 }
