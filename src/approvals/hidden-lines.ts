@@ -1,9 +1,11 @@
 /**
- * The hidden lines that the comment of a stack begins with: whose plan it shows, and which plans it has shown. The command that
- * writes the comment and the one that reads approvals share them. Everybody who may edit the comment may change them, so they
- * prove nothing: who wrote the comment, and when it was edited, is what the code host says.
+ * The hidden lines in the comment of a stack. It begins with whose plan it shows, and which plans it has shown; another line carries the
+ * content of the plan. The command that writes the comment and the one that reads approvals share them. Everybody who may edit the
+ * comment may change them, so they prove nothing: who wrote the comment, and when it was edited, is what the code host says, and
+ * whoever reads the content compares its hash with the approved digest.
  */
 import { createHash } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { isJsonObject, type Json } from '../model/json.ts';
 
 /** One plan that a comment has shown. */
@@ -107,4 +109,28 @@ function shownPlan(value: Json): ShownPlan | undefined {
 
 function isTexts(value: Json | undefined): value is readonly string[] {
   return Array.isArray(value) && value.every((one: Json) => typeof one === 'string');
+}
+
+const contentBegin = '<!-- trueup-plan: ';
+const contentEnd = ' -->';
+
+/** Plans with more content are compared by their digest alone. */
+const maxContentSize = 16 * 1024 * 1024;
+
+/** Base64 has no character that could end an HTML comment. @param content as JSON */
+export function hiddenContent(content: object): string {
+  const packed = deflateRawSync(JSON.stringify(content), { level: 9 });
+  return `${contentBegin}${packed.toString('base64')}${contentEnd}`;
+}
+
+/** @returns undefined where there is none, or it cannot be read */
+export function readHiddenContent(body: string): Json | undefined {
+  const line = body.split(/\r?\n/).find((one) => one.startsWith(contentBegin) && one.endsWith(contentEnd));
+  if (line === undefined) return undefined;
+  try {
+    const packed = Buffer.from(line.slice(contentBegin.length, -contentEnd.length), 'base64');
+    return JSON.parse(inflateRawSync(packed, { maxOutputLength: maxContentSize }).toString('utf8'));
+  } catch {
+    return undefined;
+  }
 }

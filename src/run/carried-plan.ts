@@ -2,7 +2,7 @@
  * The plan that a comment carries in a hidden line: its content, with its digest and the commit that it was made for. Everybody who may edit
  * the comment may change the line, so only a content that has the digest is read. What that digest is worth is for others to decide.
  */
-import { hiddenContent, readHiddenContent } from '../approvals/hidden-content.ts';
+import { hiddenContent, readHiddenContent } from '../approvals/hidden-lines.ts';
 import { memberOf } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
 import { planContent, type ProvedPlan, proveContent } from '../plan/approved-plans.ts';

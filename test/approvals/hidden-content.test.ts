@@ -1,6 +1,6 @@
 import { deflateRawSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { hiddenContent, readHiddenContent } from '../../src/approvals/hidden-content.ts';
+import { hiddenContent, readHiddenContent } from '../../src/approvals/hidden-lines.ts';
 
 const content = { version: 3, targets: [], items: ['["Workspace/acme/app","update"]', '--> <b>'] };
 

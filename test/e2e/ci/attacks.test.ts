@@ -5,8 +5,7 @@
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { hiddenContent } from '../../../src/approvals/hidden-content.ts';
-import { hiddenLines } from '../../../src/approvals/hidden-lines.ts';
+import { hiddenContent, hiddenLines } from '../../../src/approvals/hidden-lines.ts';
 import { planContent } from '../../../src/plan/approved-plans.ts';
 import { type ApplyScene, emptyStack, openApplyScene } from '../../support/ci/apply-scene.ts';
 import { makeSigner } from '../../support/ci/signers.ts';

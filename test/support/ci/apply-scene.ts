@@ -5,8 +5,7 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { hiddenContent } from '../../../src/approvals/hidden-content.ts';
-import { hiddenLines } from '../../../src/approvals/hidden-lines.ts';
+import { hiddenContent, hiddenLines } from '../../../src/approvals/hidden-lines.ts';
 import type { Plan } from '../../../src/model/plan.ts';
 import { planContent } from '../../../src/plan/approved-plans.ts';
 import { openPlanFile } from '../../../src/run/plan-file.ts';
