@@ -26,10 +26,9 @@ import {
   type SessionOptions,
   trustOf,
 } from './code-host-session.ts';
-import { endOf, nextStep } from './end-of-plan.ts';
 import { checkGroup, type GroupVerdict, pullsOfGroup } from './merge-group.ts';
 import { planStack, type StackResult, worstCode } from './plan-stack.ts';
-import { reportToGithub, writePlans, writeSarif } from './report.ts';
+import { endOf, nextStep, reportToGithub, writePlans, writeSarif } from './report.ts';
 
 export interface CiPlanOptions extends SessionOptions, Omit<CommonOptions, 'format'> {
   readonly all?: boolean;

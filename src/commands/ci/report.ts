@@ -1,4 +1,7 @@
-/** The results of a plan job, besides what it prints: annotations, the summary and outputs of the step, SARIF, and files. */
+/**
+ * The results of a plan job: annotations, the summary and outputs of the step, SARIF, and files; and the last lines that it prints, which
+ * say what became of each stack, and what to do next.
+ */
 import { lstat, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { megabyte, readRegularText } from '../../files/read-file.ts';
@@ -6,18 +9,21 @@ import { makeStateFolder, replaceFile } from '../../files/write-file.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { acknowledgeableIds } from '../../model/guard.ts';
 import { memberOf } from '../../model/json.ts';
+import { counted, quoted } from '../../model/quoted.ts';
 import { renderJson } from '../../report/json/render-json.ts';
 import { renderSarif } from '../../report/json/sarif.ts';
 import { code, sentence } from '../../report/markdown/escape.ts';
 import { renderPlanMarkdown } from '../../report/markdown/plan.ts';
 import { renderDiagnosticsMarkdown } from '../../report/markdown/sections.ts';
 import { annotations, appendSummary, repositoryPath, writeOutputs } from '../../run/answer.ts';
-import type { ExitCode } from '../../run/exit-codes.ts';
+import type { CiJob } from '../../run/ci/job.ts';
+import { type ExitCode, exitCodeOfPlan, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { isPlanFile, maxPlanSize, parsed } from '../../run/plan-file.ts';
 import { planWithoutSecrets } from '../../run/print-plan.ts';
 import { cleanDiagnostics } from '../../run/terminal.ts';
 import { refusePlanFile, writePlanFile } from '../../run/write-plan-file.ts';
+import type { ChosenStack } from './choose-stacks.ts';
 import type { StackResult } from './plan-stack.ts';
 
 /** The name of the list of plans in the folder of plan files. */
@@ -143,4 +149,82 @@ export async function writeSarif(
     pathOf: (path) => paths.get(path) ?? repositoryPath(path, host),
   });
   await replaceFile(resolve(host.cwd, file), `${text}\n`);
+}
+
+interface EndOptions {
+  readonly job: CiJob;
+  readonly outDir: string | undefined;
+  /** stacks that the commits remove */
+  readonly removed: readonly ChosenStack[];
+}
+
+type EndedStack = Pick<StackResult, 'stack' | 'code' | 'plan' | 'onlyValidated'>;
+
+/** What happened, and what to do next. */
+export function endOf(
+  results: readonly EndedStack[],
+  code: ExitCode,
+  { job, outDir, removed }: EndOptions,
+): string {
+  if (results.length === 0 && code !== exitCodes.done) return `No stack was planned.\n${nextStep(code, job)}`;
+  if (results.length === 0)
+    return removed.length === 0
+      ? 'No stack is changed, so nothing was planned. There is nothing to do.'
+      : `${counted(removed.length, 'stack')} removed, and nothing was planned. Next: decide what becomes of the resources, as the message says.`;
+  const groups = Map.groupBy(results, kindOf);
+  const parts = resultKinds.flatMap((kind) => {
+    const found = groups.get(kind) ?? [];
+    if (found.length === 0) return [];
+    const which = kind.isGood ? '' : `: ${found.map(({ stack }) => stack.path).join(', ')}`;
+    return [{ count: found.length, text: `${kind.text}${which}` }];
+  });
+  const said = parts.map(({ count, text }, index) =>
+    index === 0 ? `${counted(count, 'stack')} ${text}` : `${count} ${text}`,
+  );
+  const hasPlans = results.some(({ plan }) => plan !== undefined);
+  const kept = outDir === undefined || !hasPlans ? '' : `; the plan files are in ${quoted(outDir)}`;
+  const isValidation = groups.get(validated)?.length === results.length && job.event !== 'push';
+  return `${said.join(', ')}${kept}.\n${isValidation ? stepAfterValidation : nextStep(code, job)}`;
+}
+
+interface ResultKind {
+  readonly text: string;
+  /** otherwise its stacks are named */
+  readonly isGood: boolean;
+}
+
+const planned: ResultKind = { text: 'planned', isGood: true };
+const validated: ResultKind = { text: 'only validated', isGood: true };
+const notReviewed: ResultKind = { text: 'with a plan that was not reviewed', isGood: false };
+const incomplete: ResultKind = { text: 'not planned completely', isGood: false };
+const failed: ResultKind = { text: 'not planned', isGood: false };
+const resultKinds: readonly ResultKind[] = [planned, validated, notReviewed, incomplete, failed];
+
+function kindOf({ plan, onlyValidated, code }: EndedStack): ResultKind {
+  if (plan === undefined) return onlyValidated !== undefined && code === exitCodes.done ? validated : failed;
+  if (code === exitCodes.done) return planned;
+  return exitCodeOfPlan(plan) === exitCodes.done ? notReviewed : incomplete;
+}
+
+const stepAfterValidation =
+  'Next: review the changes. Then let a person who may write to this repository push the commits to a branch of it, so that a job with secrets can plan them.';
+
+/** In a sentence. */
+export function nextStep(code: ExitCode, { event }: CiJob): string {
+  switch (code) {
+    case exitCodes.done:
+      return event === 'push'
+        ? 'Next: let the plan be approved, then apply it with "trueup ci apply".'
+        : 'Next: review each plan and its guards. After the merge, "trueup ci apply" applies what was approved.';
+    case exitCodes.invalid:
+      return 'Next: correct the lines that the messages name, and push again.';
+    case exitCodes.stale:
+      return 'Next: take the pull request out of the queue, update its branch, and review its new plan; if an earlier merge is not applied yet, wait for that apply, and queue it again.';
+    case exitCodes.conflict:
+      return 'Next: read the message. It names the owner or the place, and the ways to go on.';
+    case exitCodes.interrupted:
+      return 'Next: run the job again. Nothing was changed.';
+    default:
+      return 'Next: remove the cause that the message names, and run the job again. Nothing was changed.';
+  }
 }

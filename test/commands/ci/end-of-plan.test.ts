@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endOf } from '../../../src/commands/ci/end-of-plan.ts';
+import { endOf } from '../../../src/commands/ci/report.ts';
 import type { CiJob } from '../../../src/run/ci/job.ts';
 import { type ExitCode, exitCodes } from '../../../src/run/exit-codes.ts';
 import { plan } from '../../support/report/small-plan.ts';
