@@ -1,9 +1,11 @@
 /**
  * Finds drift from the reading of a plan: live against the ledger, names that refer to other things, manifests against the
- * ledger, and changed fields that no manifest sets. After an incomplete read it never reports that there is none.
+ * ledger, changed fields that no manifest sets, and what access the resources give. After an incomplete read it never reports that there
+ * is none.
  */
 import { canonicalDefault, canonicalSpec } from '../compare/comparisons.ts';
 import { changesBetween } from '../compare/diff.ts';
+import type { GivenAccess } from '../model/access.ts';
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Notice } from '../model/change.ts';
 import { hasErrors } from '../model/diagnostic.ts';
@@ -30,12 +32,11 @@ import {
 import type { Plan } from '../model/plan.ts';
 import { quoted } from '../model/quoted.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
-import { seenValues, undeclaredIn } from './compare-resource.ts';
-import { type ChangedId, changedIds, changedMessage, namedFields } from './names.ts';
-import { findAccess } from './find-access.ts';
-import { makePlanContext, type PlanContext, type PlanContextInput } from './plan-context.ts';
 import { compareRecorded, recordedContext, type RecordedVerdict } from './compare-recorded.ts';
+import { seenValues, undeclaredIn } from './compare-resource.ts';
 import { findPending, isSelectedIn, recordOf } from './find-pending.ts';
+import { type ChangedId, changedIds, changedMessage, namedFields } from './names.ts';
+import { makePlanContext, type PlanContext, type PlanContextInput } from './plan-context.ts';
 
 interface DriftInput extends PlanContextInput {
   /** also find changes of fields that no manifest declares */
@@ -323,4 +324,19 @@ function fixOf({ key, now }: ChangedId, { reference, list, former }: Whereabouts
       ? `${key}: ${former.id}`
       : `${nameKey(reference.name)}: ${former.name}`;
   return `${back}, or write ${quoted(line)} to stay with ${quoted(former.id)}; ${follow}`;
+}
+
+/**
+ * What access the resources of the stack give now, whatever their manifests say.
+ * @returns undefined where none gives any
+ */
+function findAccess(context: PlanContext): GivenAccess[] | undefined {
+  const isSelected = isSelectedIn(context);
+  const given = [...context.live].flatMap(([text, live]) => {
+    const { address } = live;
+    const isOurs = context.desired.has(text) || context.record(address) !== undefined;
+    const access = isOurs && isSelected({ address }) ? context.kind(address.kind).access?.(live) : undefined;
+    return access === undefined ? [] : [{ address, ...access }];
+  });
+  return given.length === 0 ? undefined : given;
 }
