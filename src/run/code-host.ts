@@ -1,8 +1,11 @@
 /** Connects to the code host of a CI job: its API, and the provider of its OIDC tokens. */
-import { type CodeHost, openCodeHost } from '../api/code-host.ts';
 import { githubHeaders, gitlabHeaders } from '../api/code-host/comments.ts';
+import { type CodeHost, openCodeHost } from '../api/code-host.ts';
+import { messageOf } from '../model/error-message.ts';
+import { memberOf } from '../model/json.ts';
 import type { CliHost } from './host.ts';
 import type { HostPlace } from './pull-request.ts';
+import { jwtRequest, readSecret, secretStop, sourceToShow } from './read-secret.ts';
 
 /** None of these tokens is printed or posted, also where a plan repeats one. */
 export function keepTokens(tokenEnv: string | undefined, { env, secrets, fleet }: CliHost): void {
@@ -11,7 +14,7 @@ export function keepTokens(tokenEnv: string | undefined, { env, secrets, fleet }
     if (value?.trim()) secrets.keep(value.trim());
 }
 
-export interface CodeHostRun {
+interface CodeHostRun {
   readonly token: string;
   readonly host: CliHost;
   /** the end of the run */
@@ -29,7 +32,7 @@ export function connectToCodeHost(
 }
 
 /** The same to another address. @param place.address what messages call it */
-export function connect(
+function connect(
   place: Pick<Parameters<typeof openCodeHost>[0], 'url' | 'headers' | 'address'>,
   { token, host, signal, until }: CodeHostRun,
 ): CodeHost {
@@ -45,4 +48,62 @@ export function connect(
     secrets: host.secrets,
     ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
   });
+}
+
+interface JwtRequest extends Omit<CodeHostRun, 'token'> {
+  readonly audience: string;
+  /** what the JWT is for: `the JWT that target "prod" logs in with` */
+  readonly what: string;
+}
+
+const hint =
+  'in GitHub Actions the job needs "permissions: { id-token: write }", which a job of a fork never gets';
+
+/** Each call gets a new JWT, because one lives for a few minutes only. @throws CommandStop when there is none */
+export async function requestJobJwt({ audience, what, ...about }: JwtRequest): Promise<string> {
+  const { host } = about;
+  const [url, token] = await Promise.all([read(jwtRequest.url, host), read(jwtRequest.token, host)]).catch(
+    (error: unknown) => {
+      throw secretStop(`${what} cannot be requested: ${messageOf(error)}; ${hint}`, error);
+    },
+  );
+  host.secrets.keep(token, sourceToShow(jwtRequest.token));
+  const { above, path } = placeOf(url, audience);
+  const place = {
+    url: above,
+    headers: { accept: 'application/json' },
+    address: sourceToShow(jwtRequest.url),
+  };
+  const provider = connect(place, { ...about, token });
+  try {
+    const { status, body, words } = await provider.send({ method: 'GET', path, repeatable: true });
+    const jwt = memberOf(body, 'value');
+    if (status !== 200 || typeof jwt !== 'string' || jwt === '')
+      throw new Error(`the OIDC provider answered ${status}${words === '' ? '' : `: ${words}`}`);
+    return host.secrets.keep(jwt, 'the OIDC token of this job');
+  } catch (error) {
+    throw secretStop(`${what} was not given: ${messageOf(error)}; ${hint}`, error);
+  } finally {
+    await provider.close();
+  }
+}
+
+function read(source: { readonly env: string }, { env }: CliHost): Promise<string> {
+  return readSecret(source, { env, directory: '' });
+}
+
+/** @throws CommandStop for an address where others could read the token */
+function placeOf(text: string, audience: string): { readonly above: string; readonly path: string } {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isOfThisMachine = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
+  if (url === undefined || !(url.protocol === 'https:' || (url.protocol === 'http:' && isOfThisMachine)))
+    throw secretStop(
+      `${sourceToShow(jwtRequest.url)} holds no https address, so nothing was sent to it; leave it as GitHub Actions sets it`,
+    );
+  url.searchParams.set('audience', audience);
+  const end = url.pathname.lastIndexOf('/');
+  return {
+    above: `${url.origin}${url.pathname.slice(0, end)}`,
+    path: `${url.pathname.slice(end)}${url.search}`,
+  };
 }

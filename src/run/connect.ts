@@ -27,7 +27,7 @@ import type { Deadline } from './stop-signals.ts';
 import { type Embedded, openEmbedded } from './embedded-service.ts';
 import { refuseForFleet, sharedRateOf, tellingUser, tellUser } from './fleet-process.ts';
 import type { CliHost } from './host.ts';
-import { requestJobJwt } from './job-jwt.ts';
+import { requestJobJwt } from './code-host.ts';
 import { readSecret, secretStop, sourceToShow } from './read-secret.ts';
 
 export interface Connected<C extends ReaderConnection = ReaderConnection> {
