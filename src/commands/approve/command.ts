@@ -15,7 +15,7 @@ import {
   type SignedApproval,
   signedText,
 } from '../../approvals/signed-approval.ts';
-import { signText, withVerifier } from '../../approvals/ssh-keygen.ts';
+import { chooseKey, signText, withVerifier } from '../../approvals/ssh-keygen.ts';
 import { SigningError } from '../../model/approval.ts';
 import { deniedIds, type GuardId, openIds, policyOf } from '../../model/guard.ts';
 import type { Json } from '../../model/json.ts';
@@ -46,7 +46,6 @@ import { openApprovedPlan } from '../../run/plan-file.ts';
 import { planWithoutSecrets } from '../../run/print-plan.ts';
 import { listenForEnd, raceStop, stoppedRun } from '../../run/stop-signals.ts';
 import { type CommandContext, printJson, printNote, type Terminal, textOutput } from '../../run/terminal.ts';
-import { chooseKey } from './choose-key.ts';
 import { listApprovals } from './list.ts';
 import { type ApprovalPlace, findPlace, wholeCommit } from './place.ts';
 
