@@ -9,9 +9,8 @@ import { adjustableGuardIds, type BuiltInGuard, guardLimits } from '../../model/
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { jsonSchema } from '../../model/define-kind.ts';
 import type { Registry } from '../../model/kind.ts';
-import { defaultsExample, defaultsSchema } from './defaults-schema.ts';
 import { stackLabelsSchema } from './label-schema.ts';
-import { apiVersion, partialSpecSchema } from './manifest-schema.ts';
+import { apiVersion, defaultsExample, defaultsSchema, partialSpecSchema } from './manifest-schema.ts';
 import { Archive, closed, Ledger, oneMember, Policies, text } from './place-schemas.ts';
 import { TargetSchema } from './target-schema.ts';
 
