@@ -35,7 +35,7 @@ import { readSecret, secretContext } from '../read-secret.ts';
 import { raceStop, stoppedRun, type StopSignals } from '../stop-signals.ts';
 import { type CommandContext, printJson, printWarnings, type Terminal, textOutput } from '../terminal.ts';
 import { endApprovals, type PreparedApply, type WritingRun } from './store-approval.ts';
-import { renderUnconverged } from './unconverged.ts';
+import { renderUnconverged } from '../../report/text/plan.ts';
 
 /** One run of apply: its identity, and the signals that stop it. */
 export interface ApplyContext extends CommandContext, StopSignals {

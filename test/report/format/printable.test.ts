@@ -6,9 +6,8 @@ import { renderOutcomesJson } from '../../../src/report/json/apply-events.ts';
 import { renderEvent, renderOutcomes } from '../../../src/report/text/outcomes.ts';
 import { plain } from '../../../src/report/text/layout.ts';
 import { renderPlanJson } from '../../../src/report/json/plan.ts';
-import { renderPlan } from '../../../src/report/text/plan.ts';
+import { renderPlan, renderUnconverged } from '../../../src/report/text/plan.ts';
 import { printable } from '../../../src/report/view/printable.ts';
-import { renderUnconverged } from '../../../src/run/apply/unconverged.ts';
 import { anyDiagnostic, anyOutcome, anyPlan } from '../../support/report/arbitrary-plan.ts';
 
 /** Control and format characters, other line separators, halves of characters: all but our own line ends. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { plain } from '../../../src/report/text/layout.ts';
-import { renderUnconverged } from '../../../src/run/apply/unconverged.ts';
+import { renderUnconverged } from '../../../src/report/text/plan.ts';
 import { change, plan } from '../../support/report/small-plan.ts';
 
 const paint = plain;
