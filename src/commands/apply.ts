@@ -1,12 +1,14 @@
 /** `trueup apply [path]`: shows the plan, asks for consent or compares it with the approved plan, and applies it. */
-import { type Command, InvalidArgumentError } from 'commander';
-import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
-import { quoted } from '../model/quoted.ts';
+import type { Command } from 'commander';
 import { planEvent } from '../report/json/apply-events.ts';
-import { shellWord } from '../report/view/printable.ts';
 import { authorize, type AuthorizeOptions } from '../run/apply/authorize.ts';
 import { type ApplyContext, carryOut } from '../run/apply/carry-out.ts';
-import { type Approval, refuseOtherStack } from '../run/apply/check-approval.ts';
+import {
+  type ApplyRequest,
+  commandOfFile,
+  readApproval,
+  refuseOtherStack,
+} from '../run/apply/check-approval.ts';
 import { storeApproval } from '../run/apply/store-approval.ts';
 import {
   ackOption,
@@ -15,23 +17,21 @@ import {
   type CommonOptions,
   completeOption,
   formatOption,
+  parseDigest,
   parseTimeout,
   pathHelp,
   selectOption,
   timeoutOption,
   traceOption,
 } from '../run/command-options.ts';
-import { CommandStop } from '../run/command-stop.ts';
 import { connectToWrite } from '../run/connect.ts';
-import { checkIds, type CommandOfFile, readIds } from '../run/consent.ts';
-import { type ExitCode, exitCodes } from '../run/exit-codes.ts';
+import type { ExitCode } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
 import { stackArgument } from '../run/load-manifests.ts';
 import { endAfter, lockingFor } from '../run/lock.ts';
 import { makePlanToApply } from '../run/make-plan.ts';
 import { findLimitedTokens, learnSecrets } from '../run/needed-secrets.ts';
 import { identifyRun, withOrigin } from '../run/origin.ts';
-import { meansPlanFile, openApprovedPlan } from '../run/plan-file.ts';
 import { prepareRun } from '../run/prepare-run.ts';
 import { secretContext } from '../run/read-secret.ts';
 import { choosePart } from '../run/selection/choose-part.ts';
@@ -85,12 +85,6 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
       'apply without a question, and wait up to 5 minutes for the lock',
     ],
   );
-}
-
-function parseDigest(text: string): string {
-  if (!/^[0-9a-f]{32}$/i.test(text))
-    throw new InvalidArgumentError('a digest is the 32 hexadecimal characters at the end of a plan');
-  return text.toLowerCase();
 }
 
 interface ApplyOptions extends AuthorizeOptions, CommonOptions {
@@ -156,96 +150,4 @@ async function applyUnderLock(
     return carryOut(planning, { ...run, acknowledged }, { ...context, stack });
   };
   return endAfter(planAndApply, prepared.close);
-}
-
-/** A plan file says by itself what was selected. */
-function commandOfFile(
-  path: string | undefined,
-  options: ApplyOptions,
-  approval: ApplyRequest['approval'],
-): CommandOfFile | undefined {
-  if (approval?.given === undefined) return undefined;
-  const { file, plan } = approval.given;
-  const words = ['trueup apply', shellWord(file), stackArgument(path, { ...options, select: [] })];
-  return { plan, command: words.filter((word) => word !== undefined).join(' ') };
-}
-
-/** What the command line names: at most one stack, and at most one approval. */
-interface ApplyRequest {
-  /** path of the stack */
-  readonly path?: string;
-  readonly approval?: Approval;
-}
-
-interface ApprovalFlags {
-  /** in lower case */
-  readonly approve?: string | undefined;
-  readonly again?: boolean | undefined;
-  readonly ack?: string | undefined;
-}
-
-/**
- * Distinguishes plan file and stack, in any order.
- * @throws CommandStop with the reason why the apply does not begin
- */
-async function readApproval(
-  paths: readonly string[],
-  flags: ApprovalFlags,
-  cwd: string,
-): Promise<ApplyRequest> {
-  try {
-    const request = await readRequest(paths, flags, cwd);
-    const acknowledged = readIds(flags.ack);
-    checkIds(acknowledged);
-    if (acknowledged.length > 0 && request.approval === undefined)
-      throw new CommandStop(
-        'ack-without-plan',
-        '--ack is for one plan only: give its digest with --approve, or its plan file, as "trueup plan" shows them',
-      );
-    return request;
-  } catch (error) {
-    if (!(error instanceof CommandStop) || error.code === undefined) throw error;
-    const isStale = staleCodes.includes(error.code);
-    throw new CommandStop(error.code, `nothing was written: ${error.message}`, {
-      exit: isStale ? exitCodes.stale : error.exit,
-    });
-  }
-}
-
-const staleCodes: readonly DiagnosticCode[] = ['plan-version', 'plan-edited', 'approval-mismatch'];
-
-async function readRequest(
-  paths: readonly string[],
-  { approve: digest, again }: ApprovalFlags,
-  cwd: string,
-): Promise<ApplyRequest> {
-  const kinds = await Promise.all(
-    paths.map(async (path) => ({ path, isPlan: await meansPlanFile(path, cwd) })),
-  );
-  const [plan, ...morePlans] = kinds.filter(({ isPlan }) => isPlan);
-  const [stack, ...moreStacks] = kinds.filter(({ isPlan }) => !isPlan);
-  if (morePlans.length > 0)
-    throw mistake('apply takes one plan file; to see how two differ, use "trueup diff"');
-  if (moreStacks.length > 0) {
-    const all = paths.map(quoted).join(' nor ');
-    throw mistake(`apply takes one stack, and beside it a plan file: neither ${all} is a plan file`);
-  }
-  const path = stack === undefined ? {} : { path: stack.path };
-  if (again === true && (plan !== undefined || digest === undefined))
-    throw mistake(
-      '"--again" goes with "--approve" and a digest alone; make the plan file again to approve it again',
-    );
-  if (plan === undefined)
-    return { ...path, ...(digest === undefined ? {} : { approval: { digest, again } }) };
-  const given = await openApprovedPlan(plan.path, cwd);
-  if (digest !== undefined && digest !== given.plan.digest)
-    throw new CommandStop(
-      'approval-mismatch',
-      `the plan ${quoted(given.file)} has the digest ${quoted(given.plan.digest)}, and ${quoted(digest)} was approved: apply the plan that was approved, or approve this one`,
-    );
-  return { ...path, approval: { digest: given.plan.digest, given } };
-}
-
-function mistake(message: string): CommandStop {
-  return new CommandStop('usage', message);
 }

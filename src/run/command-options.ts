@@ -160,6 +160,13 @@ export function parseTimeout(text: string): number {
   return seconds;
 }
 
+/** Parses the digest of a plan. @returns it in lower case */
+export function parseDigest(text: string): string {
+  if (!/^[0-9a-f]{32}$/i.test(text))
+    throw new InvalidArgumentError('a digest is the 32 hexadecimal characters at the end of a plan');
+  return text.toLowerCase();
+}
+
 /** Parses a moment, or how long ago something was, to milliseconds since 1970. */
 export function timeParser({ now }: Pick<CliHost, 'now'>): (text: string) => number {
   return (text) => {

@@ -1,5 +1,5 @@
 /** `trueup ci`: whole jobs of a CI pipeline, with the flags of each. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   addExamples,
   addHostOptions,
@@ -7,6 +7,7 @@ import {
   command,
   type CommandEnd,
   formatOption,
+  parseDigest,
   parseTimeout,
   timeoutOption,
   traceOption,
@@ -111,10 +112,4 @@ function defineApply(apply: Command, host: CliHost, { end, terminalOf }: Command
     ['trueup ci apply stacks/pay stacks/web --lock-timeout 10m', 'these two, one after the other'],
     ['trueup ci apply --record', 'plan for the reviewers of an environment'],
   );
-}
-
-function parseDigest(text: string): string {
-  if (!/^[0-9a-f]{32}$/i.test(text))
-    throw new InvalidArgumentError('a digest is the 32 hexadecimal characters at the end of a plan');
-  return text.toLowerCase();
 }
