@@ -2,7 +2,7 @@
  * Before an apply connects to anything: whoever merges a change of a target's address must not get its token before somebody has
  * approved that change. Where a secret would go elsewhere than at the last apply, a commit with the same places must be approved.
  */
-import { fileAtCommit } from '../../ledger/git/file-at-commit.ts';
+import { fileAtCommit } from '../../ledger/git/read-commits.ts';
 import type { GitContext } from '../../ledger/git/git-command.ts';
 import type { RefusedApproval } from '../../model/approval.ts';
 import { messageOf } from '../../model/error-message.ts';

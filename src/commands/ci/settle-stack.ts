@@ -8,9 +8,8 @@ import {
   noCommit,
   stepAt,
 } from '../../ledger/git/commits-since.ts';
-import { fileAtCommit } from '../../ledger/git/file-at-commit.ts';
 import type { GitContext } from '../../ledger/git/git-command.ts';
-import { openCommits } from '../../ledger/git/read-commits.ts';
+import { fileAtCommit, openCommits } from '../../ledger/git/read-commits.ts';
 import { checkSources } from '../../manifest/check-secret-sources.ts';
 import { readManifests } from '../../manifest/read-manifests.ts';
 import { approvalMethods, type ApprovalRules } from '../../model/approval.ts';

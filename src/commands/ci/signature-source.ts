@@ -11,7 +11,7 @@ import { type Makers, readMakers, whyUnknown } from '../../approvals/people.ts';
 import { type Proposal, readSignatures, type SignerRules } from '../../approvals/signatures.ts';
 import { addressesOfRemote } from '../../ledger/git/checkout.ts';
 import type { CommitRange, RangeCommit } from '../../ledger/git/commits-since.ts';
-import { fileAtCommit } from '../../ledger/git/file-at-commit.ts';
+import { fileAtCommit } from '../../ledger/git/read-commits.ts';
 import type { GitContext } from '../../ledger/git/git-command.ts';
 import { type ApprovalRules, directPushes, type RefusedApproval } from '../../model/approval.ts';
 import { quoted } from '../../model/quoted.ts';
