@@ -17,9 +17,14 @@ import type { Loaded, LoadInput } from './load-documents.ts';
 import { findHidden } from './yaml/hidden-parts.ts';
 import { parseDocuments } from './yaml/parse-documents.ts';
 import { type SecretNames, secretNames } from './yaml/secret-fields.ts';
-import { createSourceText, placeIn, type SourceText, type YamlDocument } from './yaml/yaml-document.ts';
+import {
+  createSourceText,
+  isTemplate,
+  placeIn,
+  type SourceText,
+  type YamlDocument,
+} from './yaml/yaml-document.ts';
 import { CsvFile, wrongList } from './templates/csv-file.ts';
-import { isTemplate } from './templates/is-template.ts';
 import { type ItemList, YamlList } from './templates/list-items.ts';
 import {
   combinationsOf,

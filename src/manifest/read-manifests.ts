@@ -20,7 +20,6 @@ import { groupTargets, StackDefaults } from './stack-defaults.ts';
 import { slashes } from './files/find-stack.ts';
 import type { ReadIgnored } from './files/private-files.ts';
 import type { ReadIndex } from './files/tracked-files.ts';
-import { isTemplate } from './templates/is-template.ts';
 import {
   type FileDrafts,
   isStack,
@@ -33,7 +32,7 @@ import type { AdjustStack, StackReading } from './read-stack.ts';
 import { type Entry, resolve } from './resolve-resources.ts';
 import { validate, validateHeader } from './validate-manifest.ts';
 import { secretFields } from './yaml/secret-fields.ts';
-import { placeIn, type YamlDocument } from './yaml/yaml-document.ts';
+import { isTemplate, placeIn, type YamlDocument } from './yaml/yaml-document.ts';
 
 interface ManifestInput {
   /** a directory that holds `trueup.yaml`, a stack file, or `-`; by default `trueup.yaml` in `cwd` or a parent */

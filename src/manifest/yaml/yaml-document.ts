@@ -4,7 +4,7 @@
  */
 import { type Event, EVENT_ID } from 'js-yaml';
 import type { Place } from '../../model/diagnostic.ts';
-import type { Json, Path } from '../../model/json.ts';
+import { isJsonObject, type Json, memberOf, type Path } from '../../model/json.ts';
 import { maskAddresses } from '../../redaction/mask-text.ts';
 import type { HiddenParts } from './hidden-parts.ts';
 import { type EventPair, type EventRange, locate, pairsOf, rawScalar, type Span, spanOf } from './locate.ts';
@@ -186,4 +186,10 @@ function firstKey(document: YamlDocument): Span {
   const content = document.events[document.first];
   const first = content?.type === EVENT_ID.MAPPING ? pairsOf(document, document.first)[0] : undefined;
   return spanOf(document, first?.key ?? document.first) ?? { start: 0, end: 1 };
+}
+
+/** Tells templates from other documents: in most stacks that is all that is done for templates. */
+export function isTemplate({ value }: Pick<YamlDocument, 'value'>): boolean {
+  const metadata = memberOf(value, 'metadata');
+  return isJsonObject(metadata) && Object.hasOwn(metadata, 'each');
 }
