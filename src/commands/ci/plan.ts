@@ -2,33 +2,37 @@
  * `trueup ci plan`: the plan job of a pull request, a merge group or a push. Chooses the stacks that the commits change, plans each, and
  * reports them wherever the CI shows something.
  */
+import type { PullRequest, PullRequests } from '../../api/code-host/pull-requests.ts';
+import { guardKeys } from '../../approvals/guard-keys.ts';
+import { readState } from '../../approvals/hidden-lines.ts';
+import { findPlanComment } from '../../approvals/plan-comment.ts';
+import { runGit } from '../../ledger/git/git-command.ts';
 import { stackFileName } from '../../manifest/files/find-stack.ts';
-import type { Plan } from '../../model/plan.ts';
+import { blockingIds } from '../../model/guard.ts';
+import type { Plan, PlanDifference } from '../../model/plan.ts';
 import { quoted } from '../../model/quoted.ts';
+import { checkApprovedPlans, type ProvedPlan } from '../../plan/approved-plans.ts';
+import type { PlanResult } from '../../plan/build-plan.ts';
 import { renderPlanDifference } from '../../report/text/plan-difference.ts';
-import { sentence } from '../../report/markdown/escape.ts';
+import { readCarriedPlan } from '../../run/carried-plan.ts';
 import { findJob } from '../../run/ci/job.ts';
 import { type CiScope, openScope } from '../../run/ci/scope.ts';
 import type { CommonOptions } from '../../run/command-options.ts';
-import { carriedLine } from '../../run/carried-plan.ts';
-import { draftOf, isEmptyPlan } from '../../run/post-comment.ts';
-import type { Draft } from '../../run/sticky-comment.ts';
+import { CommandStop } from '../../run/command-stop.ts';
 import { type ExitCode, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
-import { CommandStop } from '../../run/command-stop.ts';
 import { reportStop } from '../../run/report-stop.ts';
 import { listenForEnd, openDeadline } from '../../run/stop-signals.ts';
 import { type CommandContext, printError } from '../../run/terminal.ts';
-import { type Choice, type ChosenStack, chooseStacks, headingOf, listStacks } from './choose-stacks.ts';
+import { type Choice, chooseStacks, headingOf, listStacks } from './choose-stacks.ts';
 import {
   type CodeHostSession,
   openCodeHostSession,
   type SessionOptions,
   trustOf,
 } from './code-host-session.ts';
-import { checkGroup, type GroupVerdict, pullsOfGroup } from './merge-group.ts';
 import { planStack, type StackResult, worstCode } from './plan-stack.ts';
-import { endOf, nextStep, reportToGithub, writePlans, writeSarif } from './report.ts';
+import { endOf, nextStep, postAll, removedText, reportToGithub, writePlans, writeSarif } from './report.ts';
 
 export interface CiPlanOptions extends SessionOptions, Omit<CommonOptions, 'format'> {
   readonly all?: boolean;
@@ -148,11 +152,6 @@ function sayGone({ removed, moved }: Pick<Choice, 'removed' | 'moved'>, { stderr
   for (const stack of removed) stderr.write(`${removedText(stack)}\n`);
 }
 
-function removedText({ file, name }: ChosenStack): string {
-  const stack = name === undefined ? '' : ` of the stack ${quoted(name)}`;
-  return `the stack file ${quoted(file)}${stack} is removed: its resources stay as they are; to remove them, keep the file for now, with "optional: true" for each pattern of "spec.manifests", remove only the manifests, and remove the file after the apply`;
-}
-
 async function numbersOf(scope: CiScope, host: CliHost): Promise<readonly number[]> {
   const { job } = scope;
   if (job.event === 'merge-group') return pullsOfGroup(scope, host.env);
@@ -197,65 +196,100 @@ function showDifference(
   host.stdout.write(`\n${renderPlanDifference(verdict.difference, layout)}\n`);
 }
 
-/** Comments are posted at the end: the next job marks those that were not as out of date. */
-async function postAll(
-  results: readonly StackResult[],
-  removed: readonly ChosenStack[],
-  { session, context }: PlanAll,
-): Promise<ExitCode> {
-  try {
-    let isPosted = true;
-    for (const stack of removed)
-      if (stack.name !== undefined) {
-        const text = `**Removed, and not planned**: ${sentence(removedText(stack))}.`;
-        const note = noteOf(stack.name, { text, summary: 'removed, and not planned' }, context.host);
-        isPosted = (await session.post(note, { creates: true })) && isPosted;
-      }
-    for (const result of results) isPosted = (await postOne(result, session)) && isPosted;
-    return isPosted ? exitCodes.done : exitCodes.error;
-  } catch (error) {
-    return reportStop(error, context.terminal);
+// A merge queue merges pull requests together and asks whether the result may be merged. What would be applied then must be what the pull
+// requests have shown to their reviewers: the plan of the group must be what is left of their plans.
+
+type GroupVerdict =
+  | { readonly is: 'reviewed'; readonly by: readonly number[] }
+  | {
+      readonly is: 'not-reviewed';
+      /** clauses */
+      readonly reasons: readonly string[];
+      readonly difference?: PlanDifference;
+    };
+
+/**
+ * The pull requests whose changes the group has besides the base branch, oldest first: from the subjects of the commits that the queue made, and
+ * from its branch. Groups that wait before this one count as well.
+ */
+async function pullsOfGroup({ job, reader, head, tip }: CiScope, env: CliHost['env']): Promise<number[]> {
+  const { baseBranch } = job;
+  const newest = baseBranch === undefined ? tip?.commit : await reader.tipOf(baseBranch);
+  // Fetches the commits between the two where the clone is shallow.
+  if (newest !== undefined) await reader.between(newest, head.commit);
+  const range = newest === undefined ? head.commit : `${newest}..${head.commit}`;
+  const listed = await runGit(['log', '--first-parent', '--reverse', '--format=%s', range, '--'], reader.at);
+  const subjects = listed.code === 0 ? listed.out.toString().split('\n') : [];
+  const found = [
+    ...subjects.map((subject) => /^Merge pull request #(\d+) |\(#(\d+)\)$/.exec(subject)),
+    /\/pr-(\d+)-[0-9a-f]+$/.exec(env['GITHUB_REF'] ?? ''),
+  ];
+  return [...new Set(found.flatMap((match) => (match ? [Number(match[1] ?? match[2])] : [])))];
+}
+
+/** @throws CodeHostError, WireError */
+async function checkGroup(
+  planning: PlanResult,
+  numbers: readonly number[],
+  { pullRequests, accounts }: Pick<CodeHostSession, 'pullRequests' | 'accounts'>,
+): Promise<GroupVerdict> {
+  const { plan } = planning;
+  if (plan.changes.length === 0 && blockingIds(plan.guards).length === 0) return { is: 'reviewed', by: [] };
+  if (pullRequests === undefined || numbers.length === 0)
+    return {
+      is: 'not-reviewed',
+      reasons: ['the pull requests of this merge group are not known, so nothing shows what was reviewed'],
+    };
+  const shown: (ShownInPull & { readonly number: number })[] = [];
+  const reasons: string[] = [];
+  for (const number of numbers) {
+    const found = await shownPlan(await pullRequests.get(number), plan, { pullRequests, accounts });
+    if (typeof found === 'string') reasons.push(found);
+    else shown.push({ number, ...found });
   }
-}
-
-async function postOne(
-  { plan, host, stack, onlyValidated, next }: StackResult,
-  session: CodeHostSession,
-): Promise<boolean> {
-  if (plan !== undefined) {
-    const commit = commitOf(plan);
-    const draft = draftOf(plan, host, originOf(plan), next);
-    return session.post(
-      { ...draft, carried: carriedLine(plan, commit, host) },
-      { creates: !isEmptyPlan(plan) },
-    );
-  }
-  if (onlyValidated === undefined || stack.name === undefined) return true;
-  const text = `**Validated, and not planned**: ${sentence(onlyValidated)}.`;
-  const note = noteOf(stack.name, { text, summary: 'validated, and not planned' }, host);
-  return session.post(note, { creates: true });
-}
-
-/** A comment without a plan. @param about.text Markdown */
-function noteOf(
-  stack: string,
-  { text, summary }: { readonly text: string; readonly summary: string },
-  host: CliHost,
-): Draft {
-  const at = new Date(host.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-  return { stack, plan: text, shown: { post: host.newId(), at, digest: '', summary } };
-}
-
-function commitOf({ made }: Plan): string | undefined {
-  return made?.pullRequestCommit ?? made?.commit;
-}
-
-function originOf(plan: Plan) {
-  const { made } = plan;
-  const commit = commitOf(plan);
+  const checked = checkApprovedPlans(
+    planning,
+    shown.map((one) => one.plan),
+  );
+  const unseen = unseenGuards(plan, shown);
+  const isReviewed = checked.is === 'equal' || checked.is === 'subset';
+  if (isReviewed && unseen.length === 0) return { is: 'reviewed', by: shown.map(({ number }) => number) };
   return {
-    ...(made === undefined ? {} : { made: made.at }),
-    ...(commit === undefined ? {} : { commit }),
-    ...(made?.dirty ? { dirty: true as const } : {}),
+    is: 'not-reviewed',
+    reasons: [...reasons, ...unseen],
+    ...(checked.is === 'differs' ? { difference: checked.difference } : {}),
   };
+}
+
+interface ShownInPull {
+  readonly plan: ProvedPlan;
+  /** of the guards that block it */
+  readonly guards: readonly string[];
+}
+
+/** A digest covers no guards, so they are compared by themselves. @returns clauses */
+function unseenGuards({ guards }: Plan, shown: readonly ShownInPull[]): string[] {
+  const seen = new Set(shown.flatMap((one) => one.guards));
+  return guards
+    .filter((guard) => guardKeys([guard]).some((key) => !seen.has(key)))
+    .map(({ id, message }) => `none of them shows the guard ${quoted(id)}: ${message}`);
+}
+
+/** The plan that the comment of a pull request shows. @returns a clause where there is none */
+async function shownPlan(
+  pullRequest: PullRequest,
+  plan: Plan,
+  { pullRequests, accounts }: { readonly pullRequests: PullRequests } & Pick<CodeHostSession, 'accounts'>,
+): Promise<ShownInPull | string> {
+  const { stack } = plan;
+  const found = await findPlanComment({ pullRequests, pullRequest, stack, accounts });
+  const name = `pull request ${pullRequest.number}`;
+  if (found.is === 'missing') return `${name}: ${found.why}`;
+  const { digest, body } = found.comment;
+  const guards = readState(body)?.shown.guards ?? [];
+  const carried = readCarriedPlan(body, stack);
+  if (carried?.digest === digest) return { plan: carried, guards };
+  // Without the content, only the very same plan can be recognized.
+  if (digest === plan.digest) return { plan, guards };
+  return `${name}: its comment does not hold the content of the plan ${quoted(digest)}`;
 }

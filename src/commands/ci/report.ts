@@ -1,6 +1,6 @@
 /**
- * The results of a plan job: annotations, the summary and outputs of the step, SARIF, and files; and the last lines that it prints, which
- * say what became of each stack, and what to do next.
+ * The results of a plan job: annotations, the summary and outputs of the step, SARIF, files and comments; and the last lines that it
+ * prints, which say what became of each stack, and what to do next.
  */
 import { lstat, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -9,6 +9,7 @@ import { makeStateFolder, replaceFile } from '../../files/write-file.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { acknowledgeableIds } from '../../model/guard.ts';
 import { memberOf } from '../../model/json.ts';
+import type { Plan } from '../../model/plan.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import { renderJson } from '../../report/json/render-json.ts';
 import { renderSarif } from '../../report/json/sarif.ts';
@@ -16,14 +17,19 @@ import { code, sentence } from '../../report/markdown/escape.ts';
 import { renderPlanMarkdown } from '../../report/markdown/plan.ts';
 import { renderDiagnosticsMarkdown } from '../../report/markdown/sections.ts';
 import { annotations, appendSummary, repositoryPath, writeOutputs } from '../../run/answer.ts';
+import { carriedLine } from '../../run/carried-plan.ts';
 import type { CiJob } from '../../run/ci/job.ts';
 import { type ExitCode, exitCodeOfPlan, exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { isPlanFile, maxPlanSize, parsed } from '../../run/plan-file.ts';
+import { draftOf, isEmptyPlan } from '../../run/post-comment.ts';
 import { planWithoutSecrets } from '../../run/print-plan.ts';
-import { cleanDiagnostics } from '../../run/terminal.ts';
+import { reportStop } from '../../run/report-stop.ts';
+import type { Draft } from '../../run/sticky-comment.ts';
+import { cleanDiagnostics, type CommandContext } from '../../run/terminal.ts';
 import { refusePlanFile, writePlanFile } from '../../run/write-plan-file.ts';
 import type { ChosenStack } from './choose-stacks.ts';
+import type { CodeHostSession } from './code-host-session.ts';
 import type { StackResult } from './plan-stack.ts';
 
 /** The name of the list of plans in the folder of plan files. */
@@ -149,6 +155,74 @@ export async function writeSarif(
     pathOf: (path) => paths.get(path) ?? repositoryPath(path, host),
   });
   await replaceFile(resolve(host.cwd, file), `${text}\n`);
+}
+
+/** Comments are posted at the end: the next job marks those that were not as out of date. */
+export async function postAll(
+  results: readonly StackResult[],
+  removed: readonly ChosenStack[],
+  { session, context }: { readonly session: CodeHostSession; readonly context: CommandContext },
+): Promise<ExitCode> {
+  try {
+    let isPosted = true;
+    for (const stack of removed)
+      if (stack.name !== undefined) {
+        const text = `**Removed, and not planned**: ${sentence(removedText(stack))}.`;
+        const note = noteOf(stack.name, { text, summary: 'removed, and not planned' }, context.host);
+        isPosted = (await session.post(note, { creates: true })) && isPosted;
+      }
+    for (const result of results) isPosted = (await postOne(result, session)) && isPosted;
+    return isPosted ? exitCodes.done : exitCodes.error;
+  } catch (error) {
+    return reportStop(error, context.terminal);
+  }
+}
+
+async function postOne(
+  { plan, host, stack, onlyValidated, next }: StackResult,
+  session: CodeHostSession,
+): Promise<boolean> {
+  if (plan !== undefined) {
+    const commit = commitOf(plan);
+    const draft = draftOf(plan, host, originOf(plan), next);
+    return session.post(
+      { ...draft, carried: carriedLine(plan, commit, host) },
+      { creates: !isEmptyPlan(plan) },
+    );
+  }
+  if (onlyValidated === undefined || stack.name === undefined) return true;
+  const text = `**Validated, and not planned**: ${sentence(onlyValidated)}.`;
+  const note = noteOf(stack.name, { text, summary: 'validated, and not planned' }, host);
+  return session.post(note, { creates: true });
+}
+
+/** A comment without a plan. @param about.text Markdown */
+function noteOf(
+  stack: string,
+  { text, summary }: { readonly text: string; readonly summary: string },
+  host: CliHost,
+): Draft {
+  const at = new Date(host.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+  return { stack, plan: text, shown: { post: host.newId(), at, digest: '', summary } };
+}
+
+function commitOf({ made }: Plan): string | undefined {
+  return made?.pullRequestCommit ?? made?.commit;
+}
+
+function originOf(plan: Plan) {
+  const { made } = plan;
+  const commit = commitOf(plan);
+  return {
+    ...(made === undefined ? {} : { made: made.at }),
+    ...(commit === undefined ? {} : { commit }),
+    ...(made?.dirty ? { dirty: true as const } : {}),
+  };
+}
+
+export function removedText({ file, name }: ChosenStack): string {
+  const stack = name === undefined ? '' : ` of the stack ${quoted(name)}`;
+  return `the stack file ${quoted(file)}${stack} is removed: its resources stay as they are; to remove them, keep the file for now, with "optional: true" for each pattern of "spec.manifests", remove only the manifests, and remove the file after the apply`;
 }
 
 interface EndOptions {
