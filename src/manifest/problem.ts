@@ -72,6 +72,13 @@ function placeOf(problem: Problem, where: DocumentPlaces): Place {
   return hidesSecret(problem, where) ? maskedPlace(place, side) : place;
 }
 
+/** Equal for problems of one kind at one place. */
+export function diagnosticKey({ code, place }: Diagnostic): string {
+  const list = place?.list;
+  const at = list === undefined ? [] : [list.file, list.line, list.column];
+  return JSON.stringify([code, place?.file, place?.line, place?.column, ...at]);
+}
+
 /** Without the value of a secret, in a list as well. */
 export function maskedPlace(place: Place, side: EntrySide): Place {
   const { text, column, list } = place;

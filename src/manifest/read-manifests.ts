@@ -3,36 +3,27 @@
  * against each other. All problems of all files are returned together, sorted, with the lint at the level that the stack chose.
  */
 import { relative } from 'node:path';
+import { formatAddress } from '../model/address.ts';
 import type { MissingFiles } from '../model/checkout.ts';
-import { asReported, type Diagnostic, hasErrors } from '../model/diagnostic.ts';
-import { isJsonObject, memberOf } from '../model/json.ts';
+import { asReported, type Diagnostic, hasErrors, type Place } from '../model/diagnostic.ts';
+import { isJsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { lintCodeNames } from '../model/lint-codes.ts';
 import { quoted } from '../model/quoted.ts';
 import type { DesiredResource } from '../model/resource.ts';
-import type { Dialect, Lint, Stack } from '../model/stack.ts';
+import { type Dialect, formatIdentity, identityOf, type Lint, type Stack } from '../model/stack.ts';
 import { maskAddresses, maskPrivateKeys } from '../redaction/mask-text.ts';
-import { checkDuplicates } from './check-duplicates.ts';
 import { checkResources } from './check-resources.ts';
-import { chooseTargets } from './choose-targets.ts';
-import { type Declaration, declare } from './declaration.ts';
-import { groupTargets, StackDefaults } from './stack-defaults.ts';
 import { slashes } from './files/find-stack.ts';
 import type { ReadIgnored } from './files/private-files.ts';
 import type { ReadIndex } from './files/tracked-files.ts';
-import {
-  type FileDrafts,
-  isStack,
-  type LearnVariables,
-  loadDocuments,
-  type Loaded,
-} from './load-documents.ts';
-import { diagnose, quotedMasked, serviceSpellings } from './problem.ts';
-import type { AdjustStack, StackReading } from './read-stack.ts';
-import { type Entry, resolve } from './resolve-resources.ts';
-import { validate, validateHeader } from './validate-manifest.ts';
+import { type FileDrafts, type LearnVariables, loadDocuments, type Loaded } from './load-documents.ts';
+import { diagnosticKey, quotedMasked } from './problem.ts';
+import type { AdjustStack } from './read-stack.ts';
+import { type Entry, placeOfEntry } from './resolve-resources.ts';
+import { validateDocuments } from './validate-manifest.ts';
 import { secretFields } from './yaml/secret-fields.ts';
-import { isTemplate, placeIn, type YamlDocument } from './yaml/yaml-document.ts';
+import { isTemplate, type YamlDocument } from './yaml/yaml-document.ts';
 
 interface ManifestInput {
   /** a directory that holds `trueup.yaml`, a stack file, or `-`; by default `trueup.yaml` in `cwd` or a parent */
@@ -128,100 +119,6 @@ async function withTemplates(loaded: Loaded, input: ManifestInput): Promise<Load
   return expandTemplates(loaded, input);
 }
 
-interface ValidatedDocuments {
-  readonly entries: readonly Entry[];
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-type ValidateContext = Pick<ManifestInput, 'kinds' | 'dialects'> & { readonly secrets: ReadonlySet<string> };
-
-/** Validates each document separately, and resolves what it declares in each target. */
-function validateDocuments(
-  { stack, documents, isSelection = false }: Loaded,
-  { kinds, dialects, secrets }: ValidateContext,
-): ValidatedDocuments {
-  const spellings = serviceSpellings(dialects);
-  const entries: Entry[] = [];
-  const diagnostics: Diagnostic[] = [];
-  const reportedBefore = stack?.diagnostics ?? [];
-  const reported = new Set(reportedBefore.map(diagnosticKey));
-  const stackDefaults = stack && new StackDefaults(stack.document, stack.defaults, kinds);
-  for (const document of documents) {
-    const kind = kindOf(document, kinds);
-    if (kind === undefined) {
-      diagnostics.push(...validateUnknownKind(document, stack, kinds));
-      continue;
-    }
-    const { value } = document;
-    const choice = stack === undefined ? noTargets : chooseTargets({ kind, value }, stack);
-    for (const { targets, defaultsOf } of groupTargets(value, choice.targets, stackDefaults)) {
-      const declaration = declare(document, kind, { defaults: defaultsOf(kind.name), secrets, spellings });
-      const problems = validate(declaration);
-      diagnostics.push(...toDiagnostics(declaration, [...problems, ...choice.problems], reported));
-      const valid = problems.every(({ severity }) => severity === 'warning');
-      for (const target of targets)
-        entries.push(...resolve(declaration, target, { valid, context: { kinds, defaultsOf } }));
-    }
-  }
-  const isWhole = !isSelection && documents.length > 0 && !hasErrors([...reportedBefore, ...diagnostics]);
-  return { entries, diagnostics: [...diagnostics, ...(isWhole ? (stackDefaults?.unused() ?? []) : [])] };
-}
-
-const noTargets = { targets: [], problems: [] };
-
-function kindOf({ value }: YamlDocument, kinds: Registry) {
-  const name = isJsonObject(value) ? value['kind'] : undefined;
-  return typeof name === 'string' ? kinds.get(name) : undefined;
-}
-
-/** Leaves out problems of the defaults that reading the stack has already reported. */
-function toDiagnostics(
-  { where }: Declaration,
-  problems: readonly Parameters<typeof diagnose>[0][],
-  reported: ReadonlySet<string>,
-): Diagnostic[] {
-  return problems.flatMap((problem) => {
-    const diagnostic = diagnose(problem, where);
-    return where.fromDefaults(problem.path) && reported.has(diagnosticKey(diagnostic)) ? [] : [diagnostic];
-  });
-}
-
-function validateUnknownKind(
-  document: YamlDocument,
-  stack: StackReading | undefined,
-  kinds: Registry,
-): Diagnostic[] {
-  if (isStack(document)) return [secondStack(document, stack)];
-  const where = {
-    place: (path: readonly string[], side?: 'key' | 'value') => placeIn(document, path, side),
-    fromDefaults: () => false,
-    isSecret: () => false,
-  };
-  const isPolicy = memberOf(document.value, 'kind') === 'Policy';
-  const hint = isPolicy ? { fix: 'name the files of policies in "spec.policies" of the stack' } : {};
-  return validateHeader(document, kinds).map((problem) => diagnose({ ...problem, ...hint }, where));
-}
-
-function secondStack(document: YamlDocument, stack: StackReading | undefined): Diagnostic {
-  return {
-    code: 'second-stack',
-    severity: 'error',
-    class: 'invalid',
-    message: 'the manifests of a stack include another Stack',
-    place: placeIn(document, ['kind']),
-    fix: 'exclude this file from "spec.manifests", with a pattern such as "!other/**"',
-    ...(stack === undefined
-      ? {}
-      : { related: [{ message: 'the stack that is read', place: placeIn(stack.document, ['kind']) }] }),
-  };
-}
-
-function diagnosticKey({ code, place }: Diagnostic): string {
-  const list = place?.list;
-  const at = list === undefined ? [] : [list.file, list.line, list.column];
-  return JSON.stringify([code, place?.file, place?.line, place?.column, ...at]);
-}
-
 /**
  * Removes hidden values from the texts of diagnostics. A message may repeat an address in a wrong field, and an alias may bring
  * a secret into a field whose value is shown.
@@ -280,4 +177,114 @@ function applyLint(diagnostics: readonly Diagnostic[], { raise = [], allow = [] 
     if (allowed.has(code)) return [];
     return [raised.has(code) ? { ...diagnostic, severity: 'error' } : diagnostic];
   });
+}
+
+/**
+ * Checks that no resource is declared twice: by two documents, by a document and a short form, under two spellings of its name, or for
+ * two targets that are the same place.
+ * @param entries also of invalid manifests, in reading order
+ */
+function checkDuplicates(entries: readonly Entry[]): Diagnostic[] {
+  const first = new Map<string, Entry>();
+  const found = new Map<string | Entry, [first: Entry, again: Entry, times: number]>();
+  for (const entry of entries) {
+    const key = keyOf(entry);
+    const earlier = first.get(key);
+    if (earlier === undefined) first.set(key, entry);
+    else if (!isReportedForParent(earlier, entry)) {
+      // A template without an expression in its name makes one duplicate of each item, which is one mistake.
+      const cause = isOneTemplate(earlier, entry) && isSameName(earlier, entry) ? key : entry;
+      const [, again = entry, times = 1] = found.get(cause) ?? [];
+      found.set(cause, [earlier, again, times + 1]);
+    }
+  }
+  return [...found.values()].map(([earlier, again, times]) => duplicate(earlier, again, times));
+}
+
+/** A resource that exists once in a place has one key for all targets at this place. */
+function keyOf({ address, target, declaration, shortForm }: Entry): string {
+  const { ownership } = declaration.kind;
+  const isOnePerPlace = shortForm === undefined && ownership.by === 'ledger' && !ownership.named;
+  return isOnePerPlace
+    ? formatAddress({ ...address, target: formatIdentity(identityOf(target)) })
+    : formatAddress(address);
+}
+
+/** When two documents declare one resource, their equal short forms are not reported again. */
+function isReportedForParent(first: Entry, again: Entry): boolean {
+  if (first.shortForm === undefined || again.shortForm === undefined) return false;
+  const [one, other] = [first.declaration, again.declaration];
+  return one !== other && one.kind === other.kind;
+}
+
+function duplicate(first: Entry, again: Entry, times: number): Diagnostic {
+  const { kind, target, name } = again.address;
+  if (first.address.target !== target) return duplicateInPlace(first, again);
+  const sameName = isSameName(first, again);
+  return {
+    code: sameName ? 'duplicate' : 'same-name',
+    severity: 'error',
+    class: 'invalid',
+    message: sameName
+      ? `${kind} ${quoted(name)} is declared ${times > 2 ? `${times} times` : 'twice'} for target ${quoted(target)}${byWhat(first, again)}`
+      : `the names ${quoted(first.writtenName)} and ${quoted(again.writtenName)} fold to the same name: for target ${quoted(target)} both are ${kind} ${quoted(name)}`,
+    place: placeWithItem(again),
+    fix: isOneTemplate(first, again) ? fixInTemplate(first, again) : 'keep one of them',
+    related: [{ message: 'first declared here', place: placeWithItem(first) }],
+  };
+}
+
+function isSameName(one: Entry, other: Entry): boolean {
+  return one.writtenName === other.writtenName;
+}
+
+/** Where two items have one key, `${each.key}` in the name does not help. */
+function fixInTemplate(first: Entry, again: Entry): string {
+  const [one, other] = [first, again].map(({ declaration }) => declaration.document.made?.key);
+  return one === other
+    ? 'give these items of the list different keys'
+    : 'let the name differ for each item of the list: put ${each.key} into it';
+}
+
+/** The name of a template may have no expression that leads to its list. */
+function placeWithItem(entry: Entry): Place {
+  const place = placeOfEntry(entry);
+  const item = entry.declaration.document.made?.item;
+  return place.list !== undefined || item === undefined ? place : { ...place, list: item };
+}
+
+function isOneTemplate(one: Entry, other: Entry): boolean {
+  const template = one.declaration.document.made?.from;
+  return template !== undefined && template === other.declaration.document.made?.from;
+}
+
+/** `: by "tags" of Workspace "app" and by a separate document`. */
+function byWhat(first: Entry, again: Entry): string {
+  const short = [first, again].find(({ shortForm }) => shortForm !== undefined);
+  if (short === undefined) return '';
+  const other = short === first ? again : first;
+  const owner = `by ${quoted(short.shortForm ?? '')} of ${short.declaration.kind.name} ${quoted(short.writtenName)}`;
+  return other.shortForm === undefined ? `: ${owner} and by a separate document` : `: ${owner} each time`;
+}
+
+function duplicateInPlace(first: Entry, again: Entry): Diagnostic {
+  const { kind, target, name } = again.address;
+  return {
+    code: 'duplicate',
+    severity: 'error',
+    class: 'invalid',
+    message: `${kind} ${quoted(name)} is declared for the targets ${quoted(first.address.target)} and ${quoted(target)}, which are the same place`,
+    place: placeOfTarget(again),
+    fix: 'keep one of them',
+    related: [{ message: 'first declared here', place: placeOfTarget(first) }],
+  };
+}
+
+/** The place of the target's name when `metadata.targets` lists it; otherwise the place of the entry. */
+function placeOfTarget(entry: Entry): Place {
+  const { declaration, target } = entry;
+  const metadata = declaration.value['metadata'];
+  const targets = isJsonObject(metadata) ? metadata['targets'] : undefined;
+  const index = Array.isArray(targets) ? targets.indexOf(target.name) : -1;
+  return index === -1 ? placeOfEntry(entry) : declaration.where.place(['metadata', 'targets', `${index}`]);
 }
