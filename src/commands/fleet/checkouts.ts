@@ -191,9 +191,12 @@ export function sshSettings({ ssh }: Pick<FleetRepository, 'ssh'>): Record<strin
   };
 }
 
-/** A repository that has moved is fetched again: the ledgers of its stacks are at "origin". */
-function keyOf({ name, url }: FleetRepository, commit: string): string {
-  const place = createHash('sha256').update(url).digest('hex').slice(0, 8);
+/** A repository that has moved is fetched again: the ledgers of its stacks are at "origin". With other patterns, it has other stacks. */
+function keyOf({ name, url, stacks }: FleetRepository, commit: string): string {
+  const place = createHash('sha256')
+    .update(JSON.stringify([url, stacks]))
+    .digest('hex')
+    .slice(0, 8);
   return `${name}-${commit}${place}`;
 }
 

@@ -1,8 +1,9 @@
 // Two workers that read one repository: what the slower one has seen is older, and ends nothing that was added since.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { PgBoss } from 'pg-boss';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readOpenDrifts } from '../../../src/commands/fleet/drift-records.ts';
 import type { FleetRepository } from '../../../src/commands/fleet/fleet-file.ts';
 import { readStatus } from '../../../src/commands/fleet/schedule.ts';
 import { FleetWorker } from '../../../src/commands/fleet/worker.ts';
@@ -24,21 +25,30 @@ async function openReads(repository: Partial<FleetRepository> = {}) {
   const { client, advance } = await openFleetDatabase(server);
   const remote = makeRemote();
   const clone = remote.clone();
-  const push = (path: string, text = 'a stack') => {
-    mkdirSync(dirname(join(clone, path)), { recursive: true });
-    writeFileSync(join(clone, path), text);
+  const commit = (path: string) => {
     git(clone, 'add', '.');
     git(clone, 'commit', '--quiet', '-m', path);
     git(clone, 'push', '--quiet', 'origin', 'HEAD:main');
   };
+  const push = (path: string, text = 'a stack') => {
+    mkdirSync(dirname(join(clone, path)), { recursive: true });
+    writeFileSync(join(clone, path), text);
+    commit(path);
+  };
+  const remove = (path: string) => {
+    rmSync(join(clone, path));
+    commit(path);
+  };
   const run = <T>(work: (client: PostgresClient) => Promise<T>) => work(client);
+  const settings = fleetRepository({ name: 'infra', url: remote.directory, ...repository });
+  const problems: string[] = [];
   const none = { webhookSecret: undefined, channels: [], console: undefined, freezes: [], quotas: new Map() };
   /** @param before waits before the schedule changes, as a worker that was stopped there */
   const worker = (before: () => Promise<void> = async () => {}) =>
     new FleetWorker({
       fleet: {
         ...{ ...none, name: 'acme' },
-        repositories: [fleetRepository({ name: 'infra', url: remote.directory, ...repository })],
+        repositories: [settings],
       },
       database: {
         // Reads of repositories send no job.
@@ -51,10 +61,14 @@ async function openReads(repository: Partial<FleetRepository> = {}) {
       },
       ...{ folder: temporaryFolder(), env: process.env, program: '', shard: undefined },
       ...{ concurrency: 1, applyConcurrency: 1, refreshFleet: async () => {} },
-      ...{ signal: new AbortController().signal, onCheck: () => {}, onApply: () => {}, onProblem: () => {} },
+      ...{ signal: new AbortController().signal, onCheck: () => {}, onApply: () => {} },
+      onProblem: (problem) => problems.push(problem),
       clean: (value) => value,
     });
-  return { client, advance, push, worker };
+  /** as a new version of fleet.yaml */
+  const change = (more: Partial<FleetRepository>) => Object.assign(settings, more);
+  const paths = async () => (await readStatus(client)).stacks.map(({ path }) => path);
+  return { client, advance, push, remove, worker, change, paths, problems };
 }
 
 it.skipIf(bin === undefined)(
@@ -91,8 +105,7 @@ it.skipIf(bin === undefined)(
 it.skipIf(bin === undefined)(
   'A read that began earlier and ends later ends no stack that was added since',
   async () => {
-    const { client, advance, push, worker } = await openReads();
-    const paths = async () => (await readStatus(client)).stacks.map(({ path }) => path);
+    const { advance, push, worker, paths } = await openReads();
     push('one/trueup.yaml');
     const stopped = Promise.withResolvers<void>();
     const resumed = Promise.withResolvers<void>();
@@ -108,5 +121,20 @@ it.skipIf(bin === undefined)(
     resumed.resolve();
     expect([...(await slow)]).toEqual([]);
     expect(await paths()).toEqual(['one/trueup.yaml', 'two/trueup.yaml']);
+  },
+);
+
+it.skipIf(bin === undefined)(
+  'A read follows patterns that changed in fleet.yaml, also without a new commit',
+  async () => {
+    const { push, worker, change, paths } = await openReads();
+    push('one/trueup.yaml');
+    push('two/trueup.yaml');
+    const reading = worker();
+    await reading.readRepositories();
+    expect(await paths()).toEqual(['one/trueup.yaml', 'two/trueup.yaml']);
+    change({ stacks: ['two/*.yaml'] });
+    await reading.readRepositories();
+    expect(await paths()).toEqual(['two/trueup.yaml']);
   },
 );
