@@ -3,6 +3,23 @@
  * may be older, and must not end stacks that were added since.
  */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+import { quoted } from '../../model/quoted.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import type { FleetRepository } from './fleet-file.ts';
+
+type Patterns = Pick<FleetRepository, 'name' | 'stacks'>;
+
+export function noStackFile({ name, stacks }: Patterns): string {
+  return `repository ${quoted(name)} has no stack file: none of its files matches ${stacks.map(quoted).join(' or ')}`;
+}
+
+/** Where the schedule still has stacks. */
+export function allGone(repository: Patterns): CommandStop {
+  return new CommandStop(
+    'usage',
+    `${noStackFile(repository)}. Its stacks stay as they are: correct "stacks" or the branch, or remove the repository from fleet.yaml to end its stacks`,
+  );
+}
 
 /** The time of the database, as text: with all of its digits. */
 export async function readTime(client: PostgresClient): Promise<string> {

@@ -5,7 +5,6 @@
 import type { Job, PgBoss } from 'pg-boss';
 import { isRefusedStatement, type PostgresClient } from '../../ledger/postgres-connection.ts';
 import { messageOf } from '../../model/error-message.ts';
-import { quoted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type Applied, type ApplyContext, decideApply } from './apply-after-check.ts';
 import { readReleased } from './apply/apply-records.ts';
@@ -18,8 +17,17 @@ import type { Fleet, FleetRepository } from './fleet-file.ts';
 import { readLabels } from './labels.ts';
 import { jobSchema } from './tables.ts';
 import { pauseMessage } from './target-pauses.ts';
-import { noteRead, readTime } from './repository-reads.ts';
-import { giveBack, makeDue, noteStart, release, scheduleStacks, type Shard, takeDue } from './schedule.ts';
+import { allGone, noStackFile, noteRead, readTime } from './repository-reads.ts';
+import {
+  giveBack,
+  hasStacks,
+  makeDue,
+  noteStart,
+  release,
+  scheduleStacks,
+  type Shard,
+  takeDue,
+} from './schedule.ts';
 import { keyOf, type StackId } from './stack-id.ts';
 import { priorityIn, WorkerApplies } from './worker-applies.ts';
 
@@ -122,10 +130,6 @@ export class FleetWorker {
       stacks: checkout.stacks,
       labels: await this.#labelsIn(checkout),
     }));
-    if (stacks.length === 0)
-      this.#options.onProblem(
-        `repository ${quoted(name)} has no stack file: none of its files matches ${repository.stacks.map(quoted).join(' or ')}`,
-      );
     const wanted = stacks.map(({ path, tree }) => ({
       ...{ repository: name, path, tree },
       labels: labels.get(path),
@@ -133,9 +137,12 @@ export class FleetWorker {
     }));
     const isNewest = await database.transaction(async (client) => {
       const isNewest = await noteRead(client, name, began);
+      // A wrong pattern or an emptied branch would end all stacks, with their drift.
+      if (isNewest && wanted.length === 0 && (await hasStacks(client, name))) throw allGone(repository);
       if (isNewest) await scheduleStacks(client, name, wanted);
       return isNewest;
     });
+    if (stacks.length === 0) this.#options.onProblem(noStackFile(repository));
     // Another worker has read the repository since, and may have a newer commit. A check asks for it.
     if (!isNewest) return;
     this.#commits.set(name, commit);
@@ -271,7 +278,12 @@ export class FleetWorker {
     const checkouts = this.#checkouts;
     return {
       ...{ ...this.#options, ...given },
-      newestCommit: () => checkouts.newest(repository),
+      newestCommit: async () => {
+        const commit = await checkouts.newest(repository);
+        const { stacks } = await checkouts.at(repository, commit);
+        if (stacks.length === 0) throw allGone(repository);
+        return commit;
+      },
       readRepository: () => this.readRepositories([repository.name]),
       hasSameFiles: async (one, other) => {
         const [before, now] = [await checkouts.at(repository, one), await checkouts.at(repository, other)];

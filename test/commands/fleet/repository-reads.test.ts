@@ -138,3 +138,32 @@ it.skipIf(bin === undefined)(
     expect(await paths()).toEqual(['two/trueup.yaml']);
   },
 );
+
+it.skipIf(bin === undefined)('A read that finds no stack file any more ends no stack', async () => {
+  const { push, remove, worker, change, paths, problems, client } = await openReads();
+  push('one/trueup.yaml');
+  const reading = worker();
+  await reading.readRepositories();
+  await client.query(
+    `insert into trueup_fleet.drifts (repository, path, stack, hash, opened, changed, resources, report)
+     values ('infra', 'one/trueup.yaml', 'one', 'x', now(), now(), 1, '{}')`,
+  );
+  const kept = async (read: FleetWorker, pattern: string) => {
+    const said =
+      `repository "infra" has no stack file: none of its files matches "${pattern}". Its stacks stay as they are: ` +
+      'correct "stacks" or the branch, or remove the repository from fleet.yaml to end its stacks';
+    expect([...(await read.readRepositories())]).toEqual([['infra', said]]);
+    expect(problems.splice(0)).toEqual([said]);
+    expect(await paths()).toEqual(['one/trueup.yaml']);
+    expect(await readOpenDrifts(client)).toHaveLength(1);
+  };
+  change({ stacks: ['stack/*.yaml'] });
+  await kept(reading, 'stack/*.yaml');
+  await kept(worker(), 'stack/*.yaml');
+  change({ stacks: ['**/trueup.yaml'] });
+  remove('one/trueup.yaml');
+  await kept(reading, '**/trueup.yaml');
+  push('two/trueup.yaml');
+  expect([...(await reading.readRepositories())]).toEqual([]);
+  expect(await paths()).toEqual(['two/trueup.yaml']);
+});

@@ -1,9 +1,11 @@
 // Stack files of people who want the secrets of the worker: each try fails, and what is checked besides goes on.
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { workspace } from '../../support/cli/documents.ts';
 import { openFleet } from '../../support/fleet/scene.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+import { documentsText } from '../../support/rig/stack-folder.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const bin = findPostgres();
@@ -123,6 +125,39 @@ describe.skipIf(bin === undefined)('A mistake in fleet.yaml', () => {
     expect((await fleet('run')).err).toBe(
       'warning: repository "infra" has no stack file: none of its files matches "stack/*.yaml"\n',
     );
+  });
+
+  it('ends no stack and no drift where no file matches the patterns any more', async () => {
+    const repository = { apply: { stacks: ['**'] } };
+    const scene = await openFleet(server(), { stacks: [], repository });
+    const { bench, fleet, checks, folder, push, stack } = scene;
+    push(stack('one', { spec: { approvals: { accept: ['none'] } } }));
+    await scene.apply('one');
+    await fleet('migrate');
+    await bench.byHand.update(await bench.idOf('one-app'), { description: 'by hand' });
+    expect(await fleet('run')).toMatchObject({ code: 3 });
+    const file = join(folder, 'fleet.yaml');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace('"variables"', '"stacks":["stack/*.yaml"],"variables"'));
+    // And a change that was merged is not applied.
+    push({ 'one/manifests.yaml': documentsText([workspace('one-app', { description: 'new' })]) });
+    bench.wire.reset();
+    const run = await fleet('run', '--all');
+    expect(run.code).toBe(1);
+    expect(run.out).toContain('one/trueup.yaml: 1 resource drifted\n');
+    expect(checks(run)).toEqual({
+      one: expect.stringMatching(/^not applied: repository "infra" has no stack file/),
+    });
+    expect(bench.wire.writes()).toEqual([]);
+    expect(run.err).toContain(
+      'warning: repository "infra" has no stack file: none of its files matches "stack/*.yaml". Its stacks stay as they are: ',
+    );
+    const { out } = await fleet('status');
+    expect(out).toMatch(/^1 stack: 0 stale, 1 in need of attention/);
+    expect(out).toMatch(
+      /repository infra cannot be read \(last read \d+ s ago\): repository "infra" has no stack/,
+    );
+    expect(out).toMatch(/1 resource drifted \(for \d+ s\)/);
   });
 
   it('is reported where a pattern excludes, or an address has no host', async () => {
