@@ -17,6 +17,7 @@ import { migrateDatabase, openDatabase } from './database.ts';
 import { readOpenDrifts } from './drift-records.ts';
 import { readUndelivered } from './notify/store.ts';
 import { readQuotas } from './rates/quotas.ts';
+import { readUnread } from './repository-reads.ts';
 import { printStatus } from './render.ts';
 import { defaultListen, serve, type ServeOptions } from './serve.ts';
 import { readStatus, type Shard } from './schedule.ts';
@@ -150,6 +151,7 @@ async function showStatus({ host, terminal }: CommandContext): Promise<ExitCode>
       drifts: await readOpenDrifts(client),
       waits: await readWaits(client),
       pauses: await readPauses(client),
+      unread: await readUnread(client),
       undelivered: await readUndelivered(client),
       quotas: await readQuotas(client),
     }));

@@ -8,6 +8,7 @@ import { queuedWords, type Standing, waitingWords } from './apply/standing.ts';
 import type { OpenDrift } from './drift-records.ts';
 import type { Undelivered } from './notify/store.ts';
 import type { Quota } from './rates/quotas.ts';
+import type { UnreadRepository } from './repository-reads.ts';
 import type { StackStatus } from './schedule.ts';
 import { keyOf, type StackId } from './stack-id.ts';
 import type { PausedTarget } from './target-pauses.ts';
@@ -26,6 +27,7 @@ interface FleetStatus {
   /** those first that wait the longest */
   readonly waits: readonly WaitingApply[];
   readonly pauses: readonly PausedTarget[];
+  readonly unread: readonly UnreadRepository[];
   readonly undelivered: readonly Undelivered[];
   /** that count now */
   readonly quotas: readonly Quota[];
@@ -142,9 +144,15 @@ function iso(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** Targets that are not asked, and messages that do not arrive. */
-function troubleLines({ now, pauses, undelivered }: FleetStatus): string[] {
+/** Repositories that cannot be read, targets that are not asked, and messages that do not arrive. */
+function troubleLines({ now, unread, pauses, undelivered }: FleetStatus): string[] {
   return [
+    ...unread.map(({ name, reason, lastRead, lastTry }) => {
+      // Without stacks, the status has no time of the database.
+      const read =
+        lastRead === undefined ? 'never read' : `last read ${ago(Math.max(now, lastTry) - lastRead)} ago`;
+      return `repository ${printable(name)} cannot be read (${read}): ${printable(reason)}`;
+    }),
     ...pauses.map(
       ({ address, since, reason }) =>
         `target ${printable(address)} is paused for ${ago(now - since)}: ${printable(reason)}`,
@@ -156,8 +164,16 @@ function troubleLines({ now, pauses, undelivered }: FleetStatus): string[] {
   ];
 }
 
-function troubleMembers({ pauses, undelivered }: FleetStatus) {
+function troubleMembers({ unread, pauses, undelivered }: FleetStatus) {
   return {
+    ...(unread.length === 0
+      ? {}
+      : {
+          unreadRepositories: unread.map(({ name, reason, lastTry, lastRead }) => ({
+            ...{ repository: name, reason, lastTry: iso(lastTry) },
+            ...(lastRead === undefined ? {} : { lastRead: iso(lastRead) }),
+          })),
+        }),
     ...(pauses.length === 0
       ? {}
       : {

@@ -1,6 +1,6 @@
 /**
- * In which order workers read a repository. A worker that is slow, or was stopped, may end its read after one that began later: what it read
- * may be older, and must not end stacks that were added since.
+ * In which order workers read a repository, and which ones they cannot read. A worker that is slow, or was stopped, may end its read after
+ * one that began later: what it read may be older, and must not end stacks that were added since.
  */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -40,4 +40,25 @@ export async function noteRead(client: PostgresClient, repository: string, began
     [repository, began],
   );
   return rows.length > 0;
+}
+
+/** A repository that cannot be read: its stacks stay as they were. Times are in milliseconds since 1970. */
+export interface UnreadRepository {
+  readonly name: string;
+  readonly reason: string;
+  readonly lastTry: number;
+  /** undefined: it was never read */
+  readonly lastRead: number | undefined;
+}
+
+export async function readUnread(client: PostgresClient): Promise<UnreadRepository[]> {
+  const { rows } = await client.query(
+    `select distinct on (given.name) given.name, given.problem, given.named, reads.began
+     from trueup_fleet.repositories as given left join trueup_fleet.repository_reads as reads on reads.repository = given.name
+     where given.problem is not null order by given.name, given.named desc`,
+  );
+  return rows.map(({ name, problem, named, began }) => ({
+    ...{ name, reason: problem, lastTry: named.getTime() },
+    lastRead: began?.getTime(),
+  }));
 }

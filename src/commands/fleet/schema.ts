@@ -59,6 +59,16 @@ const pausedTarget = Type.Object(
   closed,
 );
 
+const unreadRepository = Type.Object(
+  {
+    repository: Type.String({ description: 'its name in fleet.yaml' }),
+    reason: Type.String(),
+    lastTry: time('when it was tried last'),
+    lastRead: Type.Optional(time('when it was read last; absent if it never was')),
+  },
+  closed,
+);
+
 const undelivered = Type.Object(
   {
     channel: Type.String({ description: 'name of the notification, and its place' }),
@@ -94,6 +104,11 @@ export const fleetStatusSchema = Type.Object(
         ),
         { description: 'ceilings for requests that fleet files of workers have; the lowest of each target' },
       ),
+    ),
+    unreadRepositories: Type.Optional(
+      Type.Array(unreadRepository, {
+        description: 'repositories that cannot be read: their stacks stay as they were',
+      }),
     ),
     pausedTargets: Type.Optional(
       Type.Array(pausedTarget, { description: 'targets that fail for several stacks: they are not asked' }),

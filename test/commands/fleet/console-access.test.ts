@@ -128,6 +128,10 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     const { as } = await openSeeded();
     expect((await as('platform-admins', '/')).text).toContain('of 200 stacks');
     expect((await as('platform-admins', '/health')).text).toContain('payments-is-secret');
+    const unread = 'Repositories that cannot be read: ';
+    expect((await as('platform-admins', '/')).text).toContain(`${unread}data, payments. `);
+    expect((await as('data-readers', '/')).text).toContain(`${unread}data. `);
+    expect((await as('nobody', '/')).text).not.toContain(unread);
     expect((await as('platform-admins', '/health')).text).toContain('two repositories have the name');
     for (const groups of ['', 'strangers', 'Platform-Admins', 'platform-admins x', 'nobody']) {
       for (const place of places) {

@@ -58,7 +58,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     printStatus(
       {
         ...(await readStatus(client)),
-        ...{ problems: [], drifts: [], waits: [], pauses: [], undelivered: [], quotas: [] },
+        ...{ problems: [], drifts: [], waits: [], pauses: [], unread: [], undelivered: [], quotas: [] },
       },
       terminal as never,
     );
@@ -219,6 +219,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect(text).toContain('1 waiting, 1 running');
     expect(text).toContain('repository &quot;data&quot; has no branch &quot;main&quot;');
     expect(text).toContain('the service answered 503 for two minutes');
+    expect((await get('/')).text).toContain('Repositories that cannot be read: data. ');
   });
 
   it('has metrics as OpenMetrics text, with as many series for many stacks as for few', async () => {

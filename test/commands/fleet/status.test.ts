@@ -101,6 +101,30 @@ describe.skipIf(bin === undefined)('fleet status', () => {
     });
   });
 
+  it('says which repositories cannot be read, why, and when they were read last', async () => {
+    const { fleet, sql } = await openWaiting([]);
+    sql(`insert into trueup_fleet.repositories (fleet, name, named, problem)
+      values ('acme', 'infra', now(), E'it has no\\nbranch'), ('acme', 'new', now(), 'no answer'), ('acme', 'well', now(), null);
+      insert into trueup_fleet.repository_reads (repository, began) values ('infra', now() - interval '3 hours'), ('well', now())`);
+    const { out } = await fleet('status');
+    expect(out.split('\n').slice(1, 3)).toEqual([
+      String.raw`  repository infra cannot be read (last read 3 h ago): it has no\nbranch`,
+      '  repository new cannot be read (never read): no answer',
+    ]);
+    const status = JSON.parse((await fleet('status', '--format', 'json')).out);
+    expect(compileSchema(fleetStatusSchema, () => jsonSchema(fleetStatusSchema))(status)).toEqual([]);
+    const time = expect.stringMatching(/^\d{4}-.*Z$/);
+    expect(status.unreadRepositories).toEqual([
+      { repository: 'infra', reason: 'it has no\nbranch', lastTry: time, lastRead: time },
+      { repository: 'new', reason: 'no answer', lastTry: time },
+    ]);
+    sql('update trueup_fleet.repositories set problem = null');
+    expect((await fleet('status')).out).not.toContain('cannot be read');
+    expect(JSON.parse((await fleet('status', '--format', 'json')).out)).not.toHaveProperty(
+      'unreadRepositories',
+    );
+  });
+
   it('prints a reason on one line, without characters that could move the cursor', async () => {
     const { fleet } = await openWaiting([{ because: 'retry', reason: 'one\\ntwo \\u001b[2Jthree\\u202e' }]);
     const { out } = await fleet('status');

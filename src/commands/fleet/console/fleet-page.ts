@@ -5,6 +5,7 @@ import type { Html } from './html.ts';
 import { html } from './html.ts';
 import { dueText, link, numberText, pageIn, pager, pageSize, stackLink, table, timeText } from './layout.ts';
 import { type Reading, type Row, seenStacks, textOf, timeOf } from './reading.ts';
+import { unreadBanner } from './unread.ts';
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
@@ -56,7 +57,7 @@ export async function fleetPage(reading: Reading, query: Query): Promise<{ head:
   );
   const shown = filters.apply === undefined ? stackTable(rows) : waitTable(rows);
   return {
-    head: html`<div class="tiles">${standings.map((standing) => standingTile(standing, counts, filters))}${waitingTile(waiting, filters)}</div>
+    head: html`${await unreadBanner(reading)}<div class="tiles">${standings.map((standing) => standingTile(standing, counts, filters))}${waitingTile(waiting, filters)}</div>
 <p class="muted">Stale: no complete check for two intervals. Needs attention: drift, a check or an apply that failed, or a plan that somebody must approve or acknowledge. Working: before the first check, or while an apply goes on by itself.</p>`,
     body: html`<section aria-label="Stacks">
 ${filterForm(filters, {

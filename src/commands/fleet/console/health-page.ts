@@ -4,6 +4,7 @@ import { failedApplies } from './applies.ts';
 import { type Content, type Html, html } from './html.ts';
 import { link, numberText, stackLink, table, timeText } from './layout.ts';
 import { clock, inScope, type Reading, type Row, seenStacks, seesSome, textOf, timeOf } from './reading.ts';
+import { readUnread } from './unread.ts';
 
 /** Seconds after which a worker without a heartbeat counts as silent. */
 const silentAfter = 60;
@@ -92,19 +93,6 @@ async function readQueue(reading: Reading): Promise<Queue> {
     oldest: timeOf(row['oldest']),
     now: timeOf(row['time']) ?? 0,
   };
-}
-
-/** For a team, the repositories in which it sees a stack. */
-function readUnread(reading: Reading): Promise<readonly Row[]> {
-  return reading.rows(
-    `with ${clock}
-     select distinct on (given.name) given.name, given.problem, given.named, clock.time
-     from trueup_fleet.repositories as given, clock
-     where given.problem is not null and ($1::text[] is null or exists (
-       select from trueup_fleet.stacks as stack
-       where stack.repository = given.name and stack.removed is null and ${inScope('stack')}))
-     order by given.name, given.named desc limit 100`,
-  );
 }
 
 function unreadCells(row: Row): readonly Content[] {
