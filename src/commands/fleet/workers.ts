@@ -16,6 +16,9 @@ const forgottenAfterSeconds = 3600;
 /** Seconds for which no worker may have named a repository before it counts as gone. */
 const leftAfterSeconds = 600;
 
+/** Seconds after which a fleet whose name no worker uses is given up: longer than from one `fleet run` to the next. */
+const unusedAfterSeconds = 7 * 86_400;
+
 interface WorkerRow {
   readonly id: string;
   readonly host: string;
@@ -63,7 +66,8 @@ interface NamedRepositories {
 /**
  * Notes which repositories the fleet has. One that no worker of a fleet of this name has named for ten minutes has left it: workers with
  * the old file still name it, so they and those with the new one do not undo each other's work. A repository that a fleet of another name
- * has stays. The stacks of one that left end as removed, with their drift, and keep their history; when it comes back, they are due at once.
+ * has stays, but not for a name that nobody uses: a fleet may have been renamed. The stacks of one that left end as removed, with their
+ * drift, and keep their history; when it comes back, they are due at once.
  */
 export async function nameRepositories(
   client: PostgresClient,
@@ -75,22 +79,39 @@ export async function nameRepositories(
      on conflict (fleet, name) do update set named = excluded.named, problem = excluded.problem`,
     [fleet, names, names.map((name) => unread.get(name) ?? null)],
   );
-  const { rows } = await client.query(
-    `with gone as (
-       delete from trueup_fleet.repositories
-       where fleet = $1 and not (name = any($2::text[])) and named < trueup_fleet.now() - make_interval(secs => ${leftAfterSeconds})
-       returning name
-     )
-     update trueup_fleet.stacks as stack set removed = trueup_fleet.now() from gone
-     where stack.repository = gone.name and stack.removed is null
-       and not exists (select from trueup_fleet.repositories as other where other.name = gone.name and other.fleet <> $1)
-     returning stack.repository`,
+  const { rows: left } = await client.query(
+    `delete from trueup_fleet.repositories
+     where fleet = $1 and not (name = any($2::text[])) and named < trueup_fleet.now() - make_interval(secs => ${leftAfterSeconds})
+     returning name`,
     [fleet, names],
+  );
+  const { rows: unused } = await client.query(
+    `delete from trueup_fleet.repositories
+     where named < trueup_fleet.now() - make_interval(secs => ${leftAfterSeconds})
+       and (name = any($1::text[]) and not (fleet = any(${usedWithin(leftAfterSeconds)}))
+         or not (fleet = any(${usedWithin(unusedAfterSeconds)})))
+     returning name`,
+    [left.map(({ name }) => name)],
+  );
+  const { rows } = await client.query(
+    `update trueup_fleet.stacks as stack set removed = trueup_fleet.now()
+     where stack.repository = any($1::text[]) and stack.removed is null
+       and not exists (select from trueup_fleet.repositories as other where other.name = stack.repository)
+     returning stack.repository`,
+    [[...left, ...unused].map(({ name }) => name)],
   );
   for (const repository of new Set<string>(rows.map((row) => row.repository))) {
     await closeRemoved(client, repository);
     await endRemovedApplies(client, repository);
   }
+}
+
+/** As SQL: the names of the fleets that a worker has used since so many seconds. */
+function usedWithin(seconds: number): string {
+  return `array(
+    select used.fleet from (
+      select fleet, last_seen as at from trueup_fleet.workers union all select fleet, named from trueup_fleet.repositories) as used
+    where used.at >= trueup_fleet.now() - make_interval(secs => ${seconds}))`;
 }
 
 /** What workers say of their fleet files: each problem once, with the hosts that have it. */

@@ -89,17 +89,63 @@ describe.skipIf(bin === undefined)('The workers of a fleet', () => {
     expect(await left()).toEqual(['old']);
   });
 
-  it('do not end the stacks of a fleet with another name, also while its workers are away', async () => {
+  it('do not end the stacks of a fleet with another name, its own ones not while its workers are away', async () => {
     const { add, name, left, advance } = await openRepositories();
     await add('theirs');
     await add('shared');
     await name(['theirs', 'shared'], 'other');
     await name(['ours', 'shared']);
     await advance(24 * 60 * minute);
+    await name(['theirs', 'shared'], 'other');
+    await advance(9 * minute);
+    await name(['ours']);
+    expect(await left()).toEqual(['shared', 'theirs']);
+    await advance(6 * 24 * 60 * minute);
     await name(['ours']);
     expect(await left()).toEqual(['shared', 'theirs']);
     await name(['theirs'], 'other');
     expect(await left()).toEqual(['theirs']);
+  });
+
+  it('end the stacks of a repository that leaves a fleet after its name was changed', async () => {
+    const { add, name, left, advance } = await openRepositories();
+    await add('gone');
+    await add('kept');
+    await name(['gone', 'kept'], 'old');
+    await name(['gone', 'kept'], 'new');
+    await advance(60 * minute);
+    await name(['kept'], 'new');
+    expect(await left()).toEqual(['kept']);
+  });
+
+  it('do not end a repository that a worker with the old name of the fleet still has', async () => {
+    const { client, add, name, left, advance } = await openRepositories();
+    await add('gone');
+    await name(['gone'], 'old');
+    await name(['gone'], 'new');
+    await advance(20 * minute);
+    // It reads a repository for longer than that.
+    await noteWorker(client, { ...worker, id: 'a', fleet: 'old' });
+    await name(['kept'], 'new');
+    expect(await left()).toEqual(['gone']);
+  });
+
+  it('end what a fleet had whose name was changed together with its repositories, a week later', async () => {
+    const { client, add, name, left, advance } = await openRepositories();
+    await add('gone');
+    await add('kept');
+    await name(['gone', 'kept'], 'old');
+    await advance(minute);
+    await name(['kept'], 'new');
+    await advance(6 * 24 * 60 * minute);
+    await name(['kept'], 'new');
+    expect(await left()).toEqual(['gone', 'kept']);
+    await advance(2 * 24 * 60 * minute);
+    await name(['kept'], 'new');
+    expect(await left()).toEqual(['kept']);
+    expect((await client.query('select fleet, name from trueup_fleet.repositories')).rows).toEqual([
+      { fleet: 'new', name: 'kept' },
+    ]);
   });
 });
 
