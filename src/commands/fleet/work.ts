@@ -16,6 +16,7 @@ import { openDatabase, type OpenDatabase } from './database.ts';
 import type { CheckResult } from './check-stack.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { type KeptFleet, openFleetFile } from './kept-fleet.ts';
+import { beginRun, leftLines } from './left-stale.ts';
 import { nameOf } from './render.ts';
 import { printable } from '../../report/view/printable.ts';
 import type { Shard } from './schedule.ts';
@@ -96,16 +97,19 @@ export async function work(
     if (listening !== undefined) closing.push(() => listening.close());
     if (listening !== undefined) output?.write(`listening for webhooks at ${listening.url}/webhook\n`);
     await life.begin();
+    const readLeft = await beginRun({ ...loop, clean: host.clean });
     if (options.all === true) await worker.makeAllDue();
     await worker.begin();
     await life.run();
+    const left = await readLeft();
     if (once) await sending.finish();
     await closeAll(closing);
     // Before the counts: checks that run are ended, and given back.
     await database.close();
-    counts.print();
+    counts.print(leftLines(left));
     if (runEnded.aborted && once) return exitCodes.interrupted;
-    if (counts.failed > 0 || counts.failedApplies > 0 || life.unread > 0) return exitCodes.error;
+    const undone = counts.failed + counts.failedApplies + life.unread + left.stale.length;
+    if (undone > 0) return exitCodes.error;
     return counts.drifted > 0 ? exitCodes.drift : exitCodes.done;
   } finally {
     await closeAll(closing);
@@ -189,7 +193,7 @@ function countChecks(output: Output | undefined) {
       else counts[applied.end.outcome === 'applied' ? 'applied' : 'failedApplies'] += 1;
       output?.write(`${nameOf(stack)}: ${appliedText(applied)}\n`);
     },
-    print: () => {
+    print: (more: readonly string[]) => {
       const all = counts.complete + counts.failed;
       output?.write(`${counted(all, 'check')}: ${counts.drifted} with drift, ${counts.failed} failed\n`);
       const { applied, failedApplies, waiting } = counts;
@@ -198,6 +202,7 @@ function countChecks(output: Output | undefined) {
         output?.write(
           `${counted(applies, 'apply', 'applies')}: ${applied} done, ${waiting} waiting, ${failedApplies} failed\n`,
         );
+      for (const line of more) output?.write(`${line}\n`);
     },
   };
 }

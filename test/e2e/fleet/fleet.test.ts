@@ -58,6 +58,34 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
     expect(bench.written()).toEqual(bench.written().filter((request) => !request.startsWith('DELETE')));
   });
 
+  it('ends with 1 and names the stacks that stay stale, such as those of a target that is paused', async () => {
+    const { bench, fleet, sql } = await openFleet(server(), { stacks: ['one', 'two'] });
+    await fleet('migrate');
+    expect(await fleet('run')).toMatchObject({ code: 0, out: expect.not.stringContaining('stale') });
+    const address = new URL(bench.wire.url).origin;
+    sql(`insert into trueup_fleet.moved_time values (interval '2 hours');
+      insert into trueup_fleet.target_pauses (address, since, class, reason, stacks, next_probe)
+      values ('${address}', now(), 'x', E'it answered\\n503', 5, now() + interval '1 day'),
+        ('https://other.example.com', now(), 'x', 'of another fleet', 5, now() + interval '1 day')`);
+    const lines = (await fleet('run', '--all')).out.split('\n');
+    expect(lines.slice(-4)).toEqual([
+      '0 checks: 0 with drift, 0 failed',
+      '2 stacks are stale, without a complete check for two intervals: infra/one/trueup.yaml, infra/two/trueup.yaml',
+      String.raw`target ${address} is paused, and its stacks are not checked: it answered\n503`,
+      '',
+    ]);
+    expect(await fleet('run')).toMatchObject({ code: 1 });
+    // Another worker checks one of them.
+    sql(`update trueup_fleet.stacks set queued_until = now() + interval '1 day' where path like 'one/%'`);
+    expect((await fleet('run')).out).toContain('1 stack is stale, without');
+    sql(`update trueup_fleet.target_pauses set until = now();
+      update trueup_fleet.stacks set queued_until = null`);
+    expect(await fleet('run')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/2 checks: 0 with drift, 0 failed\n$/),
+    });
+  });
+
   it('gives a stack nothing of the worker but what fleet.yaml allows', async () => {
     const secret = join(temporaryFolder(), 'secret.txt');
     writeFileSync(secret, 'the-secret-of-the-worker');
