@@ -8,18 +8,21 @@ const source = fileURLToPath(new URL('../src/', import.meta.url));
 
 /**
  * Of undici only what sends requests: its front door also loads fetch, caches, mocks and web sockets, which takes
- * several times as long. An import from `undici` that is missing here fails the build.
+ * several times as long. An import from `undici` that is missing here fails the build. Without HTTP/2, which no connection of trueup allows.
  */
 export const leanUndici: Plugin = {
   name: 'lean-undici',
   resolveId: (specifier) => (specifier === 'undici' ? '\0undici' : null),
-  load: (id) =>
-    id === '\0undici'
+  load: (id) => {
+    if (id.endsWith('/undici/lib/dispatcher/client-h2.js'))
+      return { code: "module.exports = () => { throw new Error('HTTP/2 is left out'); };", moduleType: 'js' };
+    return id === '\0undici'
       ? `import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
          import api from 'undici/lib/api/index.js';
          export { default as EnvHttpProxyAgent } from 'undici/lib/dispatcher/env-http-proxy-agent.js';
          Object.assign(Dispatcher.prototype, api);`
-      : null,
+      : null;
+  },
 };
 
 const compiled: Readonly<Record<string, () => string>> = {

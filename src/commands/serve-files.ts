@@ -4,7 +4,6 @@
  */
 import { rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { createSecureContext } from 'node:tls';
 import { megabyte, readRegularText } from '../files/read-file.ts';
 import { replaceFile } from '../files/write-file.ts';
 import { messageOf, systemErrorMessage } from '../model/error-message.ts';
@@ -29,6 +28,8 @@ export async function readTlsFiles(files: TlsFiles, directory: string): Promise<
     cert: await read('certificate', files.cert, directory),
     key: await read('key', files.key, directory),
   };
+  // To load it takes as long as a small plan, and most commands that load this file serve nothing.
+  const { createSecureContext } = await import('node:tls');
   try {
     createSecureContext(identity);
   } catch (cause) {

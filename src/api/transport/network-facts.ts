@@ -5,7 +5,7 @@
 import { X509Certificate } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { type Environment, proxyFor } from './proxy.ts';
 import { errorCodes } from './explain-failure.ts';
 
@@ -103,9 +103,11 @@ async function inspectTls(
   // Such a text is ignored without an error.
   if (caCert !== undefined && !isCertificate(caCert))
     return { failure: { at: 'tls', code: 'ERR_OSSL_PEM_NO_START_LINE' } };
+  // Loaded here alone: a plan over plain HTTP does not need it.
+  const { connect } = await import('node:tls');
   let secure: TLSSocket;
   try {
-    secure = connectTls({
+    secure = connect({
       socket,
       host: hostname,
       ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
