@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TargetOptions } from '../api/open-target.ts';
 import type { RatedAnswer } from '../api/transport/rate.ts';
-import type { SharedRate } from '../api/transport/throttle.ts';
+import type { SharedRate } from '../api/transport/shared-rate.ts';
 import type { Approval } from '../model/approval.ts';
 import type { Reader } from '../model/http.ts';
 import { memberOf } from '../model/json.ts';
@@ -26,7 +26,7 @@ interface RateOwner {
 /** From the process to its worker, about limits. Those with an id have an answer. */
 export type RateMessage = RateOwner &
   (
-    | { readonly do: 'take'; readonly id: number; readonly count: number }
+    | { readonly do: 'take'; readonly id: number; readonly count: number; readonly late?: number }
     | { readonly do: 'wants-user'; readonly id: number }
     | { readonly do: 'pause'; readonly milliseconds: number }
     | { readonly do: 'observe'; readonly answer: RatedAnswer | undefined }
@@ -94,7 +94,7 @@ export function fleetProcessOf(parent: ParentChannel, now: () => number): FleetP
     },
     setUser: (address, identity, user) => channel.tell({ do: 'set-user', address, identity, user }),
     sharedRate: (address, identity) => ({
-      take: (count) => channel.ask<RateAnswer>({ do: 'take', count, address, identity }),
+      take: (count, late) => channel.ask<RateAnswer>({ do: 'take', count, late, address, identity }),
       pause: (milliseconds) => channel.tell({ do: 'pause', milliseconds, address, identity }),
       observe: (answer) => channel.tell({ do: 'observe', answer, address, identity }),
     }),
@@ -214,7 +214,7 @@ export async function sharedRateOf(
   const shared = fleet.sharedRate(new URL(url).origin, await ownerOf(target, token));
   if (requestsPerSecond === undefined) return shared;
   // Its own limit starts requests later than the shared one would: what was taken for them would be lost to all others.
-  return { ...shared, take: () => shared.take(1) };
+  return { ...shared, take: (_, late) => shared.take(1, late) };
 }
 
 /** Where each service says whose token a request has, and in which member of `data` (wire/cluster-auth 2.9). */

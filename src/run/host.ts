@@ -6,7 +6,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import type { Observer } from '../api/transport/exchange.ts';
 import type { RetryPolicy } from '../api/transport/retry.ts';
-import type { SharedRate } from '../api/transport/throttle.ts';
+import type { SharedRate } from '../api/transport/shared-rate.ts';
 import type { Registry } from '../model/kind.ts';
 import { WebPages } from './links.ts';
 import { hasLiveLine, openProgress, type Output, type Progress } from './progress.ts';

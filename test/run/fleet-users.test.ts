@@ -87,7 +87,7 @@ it('takes start times one by one for a target with a limit of its own, which beg
   for (const requestsPerSecond of [2, undefined]) {
     const { requestsPerSecond: _, ...target } = rolesTarget;
     const limit = requestsPerSecond === undefined ? {} : { requestsPerSecond };
-    await (await sharedRateOf({ ...target, ...limit }, token, { fleet: counting }))?.take(30);
+    await (await sharedRateOf({ ...target, ...limit }, token, { fleet: counting }))?.take(30, 0);
   }
   expect(taken).toEqual([1, 30]);
 });

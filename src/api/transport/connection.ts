@@ -15,7 +15,8 @@ import type { Environment } from './proxy.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './retry.ts';
 import { services } from './service-conventions.ts';
 import { highestRate, initialRate, RateController } from './rate.ts';
-import { type SharedRate, Throttle } from './throttle.ts';
+import type { SharedRate } from './shared-rate.ts';
+import { Throttle } from './throttle.ts';
 
 /** In milliseconds: to open a connection, until the answer begins, between its parts, and for the whole answer. */
 interface Timeouts {

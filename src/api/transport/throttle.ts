@@ -5,16 +5,7 @@
  */
 import { type Clock, systemClock } from './clock.ts';
 import type { RateController, RatedAnswer } from './rate.ts';
-
-/** A limit that this process shares with others. */
-export interface SharedRate {
-  /** Start times for at most `count` requests: how many there are, and milliseconds to the first one and between two of them. */
-  take(count: number): Promise<{ readonly count: number; readonly wait: number; readonly apart: number }>;
-  /** Nobody may start a request for this many milliseconds, because the service refused one. */
-  pause(milliseconds: number): void;
-  /** What an answer says about the limit; undefined when a request had none. */
-  observe(answer: RatedAnswer | undefined): void;
-}
+import { expectedLate, type SharedRate, usableStarts } from './shared-rate.ts';
 
 interface ThrottleOptions {
   readonly rate: RateController;
@@ -49,6 +40,8 @@ export class Throttle {
   /** start times that were taken from the shared limit, earliest first */
   #given: number[] = [];
   #isAsking = false;
+  /** milliseconds by which the next answer of the shared limit may be late */
+  #late = 0;
   #tokens: number;
   #filledAt: number;
   #pausedUntil = 0;
@@ -219,12 +212,14 @@ export class Throttle {
   async #askFor(shared: SharedRate, wanted: number): Promise<void> {
     this.#isAsking = true;
     try {
-      const { count, wait, apart } = await shared.take(wanted);
-      const first = this.#clock.now() + wait;
-      this.#given = Array.from({ length: count }, (_, index) => first + index * apart);
+      const asked = this.#clock.now();
+      const times = await shared.take(wanted, this.#late);
+      const exchange = { asked, answered: this.#clock.now() };
+      this.#given = usableStarts(times, exchange);
+      this.#late = expectedLate(exchange);
       this.#isAsking = false;
-      if (count > 0) this.#admit();
-      else this.#wakeIn(Math.max(1, wait));
+      if (times.count > 0) this.#admit();
+      else this.#wakeIn(Math.max(1, times.wait));
     } catch (error) {
       this.#isAsking = false;
       this.shut(error instanceof Error ? error : new Error(String(error)));

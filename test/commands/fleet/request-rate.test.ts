@@ -13,6 +13,7 @@ import {
   takeStartTimes,
 } from '../../../src/commands/fleet/rates/request-rate.ts';
 import { openFleetDatabase } from '../../support/fleet/database.ts';
+import { anyLateAnswer, type LateAnswer, startsOf, tolerance } from '../../support/fleet/late-answers.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 
 const bin = findPostgres();
@@ -34,8 +35,8 @@ function setRate(client: Client, rate: number) {
 
 async function openDatabase() {
   const database = await openFleetDatabase(server);
-  const take = (count: number, purpose: RequestPurpose = 'apply') =>
-    takeStartTimes(database.client, { ...owner, purpose, count });
+  const take = (count: number, purpose: RequestPurpose = 'apply', late = 0) =>
+    takeStartTimes(database.client, { ...owner, purpose, count, late });
   return { ...database, take };
 }
 
@@ -63,6 +64,15 @@ describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
     expect(await take(1)).toEqual({ count: 0, wait: 4000, apart: expect.any(Number) });
     await advance(4000);
     expect(await take(1)).toMatchObject({ count: 1, wait: 1000 });
+  });
+
+  it('gives as many start times more as the time by which an answer is late, two seconds at most', async () => {
+    const { client, take } = await openDatabase();
+    await setRate(client, 10);
+    expect(await take(3, 'apply', 450)).toEqual({ count: 8, wait: 0, apart: 100 });
+    expect(await take(1, 'apply', -1000)).toMatchObject({ count: 1, wait: 800 });
+    expect(await take(1, 'apply', 60_000)).toMatchObject({ count: 21, wait: 900 });
+    expect(await take(1, 'apply', 450)).toMatchObject({ count: 0 });
   });
 
   it('is another one for another user or another service', async () => {
@@ -180,15 +190,14 @@ describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
     expect(JSON.stringify(rows)).not.toMatch(/secret-token|user-ann/);
   });
 
-  it('never gives more than the rate in any second, whatever workers do', async () => {
+  it('never gives more than the rate in any second, whatever workers do, and however late answers are', async () => {
     const { client, take, advance, now } = await openDatabase();
     /** the start times that one step gives */
     const doStep = async (step: Step): Promise<number[]> => {
       if (step.do === 'wait') await advance(step.milliseconds);
       else if (step.do === 'pause') await pauseRequests(client, owner, step.milliseconds);
       if (step.do !== 'take') return [];
-      const { count, wait, apart } = await take(step.count, step.purpose);
-      return Array.from({ length: count }, (_, index) => now() + wait + index * apart);
+      return startsOf(await take(step.count, step.purpose, step.answer.late), step.answer, now());
     };
     await fc.assert(
       fc.asyncProperty(
@@ -201,8 +210,7 @@ describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
           for (const step of steps) starts.push(...(await doStep(step)));
           starts.sort((one, other) => one - other);
           const apart = starts.slice(rate).map((later, index) => later - (starts[index] ?? 0));
-          // A start time is rounded up to a whole millisecond.
-          expect(Math.min(1000, ...apart)).toBeGreaterThanOrEqual(998);
+          expect(Math.min(1000, ...apart)).toBeGreaterThanOrEqual(1000 - tolerance);
         },
       ),
       { numRuns: 60 },
@@ -219,7 +227,12 @@ const anyAnswer: fc.Arbitrary<RatedAnswer> = fc.record({
 });
 
 type Step =
-  | { readonly do: 'take'; readonly count: number; readonly purpose: RequestPurpose }
+  | {
+      readonly do: 'take';
+      readonly count: number;
+      readonly purpose: RequestPurpose;
+      readonly answer: LateAnswer;
+    }
   | { readonly do: 'wait' | 'pause'; readonly milliseconds: number };
 
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
@@ -227,6 +240,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     do: fc.constant('take' as const),
     count: fc.integer({ min: 1, max: 40 }),
     purpose: fc.constantFrom<RequestPurpose>('apply', 'plan', 'check'),
+    answer: anyLateAnswer,
   }),
   fc.record({ do: fc.constant('wait' as const), milliseconds: fc.integer({ min: 1, max: 3000 }) }),
   fc.record({ do: fc.constant('pause' as const), milliseconds: fc.integer({ min: 1, max: 2000 }) }),

@@ -107,7 +107,7 @@ export class CheckRates {
       await transaction((client) =>
         pauseRequests(client, observed.owner, Math.min(message.milliseconds, longestPause)),
       );
-    else return { id: message.id, ...(await this.#take(observed, message.count)) };
+    else return { id: message.id, ...(await this.#take(observed, message)) };
     return undefined;
   }
 
@@ -119,10 +119,13 @@ export class CheckRates {
     if (isRefused || answers.length % fewAnswers === 0) await this.#record(observed);
   }
 
-  #take(observed: Observed, count: number): Promise<StartTimes> {
+  #take(
+    observed: Observed,
+    { count, late }: { readonly count: number; readonly late?: number },
+  ): Promise<StartTimes> {
     return this.#recorded(observed, (client) =>
       takeStartTimes(client, {
-        ...{ ...observed.owner, purpose: this.purpose, count },
+        ...{ ...observed.owner, purpose: this.purpose, count, late },
         quota: this.#quotaOf(observed.owner.address),
       }),
     );

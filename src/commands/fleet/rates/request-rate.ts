@@ -5,6 +5,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { initialRate, highestRate, RateController, type RatedAnswer } from '../../../api/transport/rate.ts';
+import { longestLate } from '../../../api/transport/shared-rate.ts';
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import { quotaOf } from './quotas.ts';
 
@@ -24,7 +25,7 @@ const fullest: Readonly<Record<RequestPurpose, number>> = { apply: 1, plan: 0.9,
 
 /** Start times for `count` requests, evenly spaced. */
 export interface StartTimes {
-  /** 0 when there are none yet */
+  /** with those for the time by which the answer is late; 0 when there are none yet */
   readonly count: number;
   /** milliseconds from now to the first one, or until it is worth asking again */
   readonly wait: number;
@@ -36,6 +37,8 @@ interface Wish extends RateOwner {
   readonly purpose: RequestPurpose;
   /** how many requests are waiting; at most as many as a second has are given */
   readonly count: number;
+  /** milliseconds by which the answer may arrive late: as many more are given, which are not used (`usableStarts`) */
+  readonly late?: number | undefined;
   /** requests per second to this address, by the fleet file of the worker that asks */
   readonly quota?: number | undefined;
 }
@@ -45,7 +48,7 @@ interface Wish extends RateOwner {
  * all users of the target. A user whose own limit is lower gets them one by one, and none ahead of time: it would take others' turns.
  */
 export async function takeStartTimes(client: PostgresClient, wish: Wish): Promise<StartTimes> {
-  const { address, identity, purpose, count } = wish;
+  const { address, identity, purpose, count, late = 0 } = wish;
   await addRow(client, wish);
   const quota = await quotaOf(client, address, wish.quota);
   if (quota !== undefined)
@@ -56,6 +59,7 @@ export async function takeStartTimes(client: PostgresClient, wish: Wish): Promis
   const { rows } = await client.query(takingStatement, [
     ...[address, identity, count, fullest[purpose]],
     ...[quota ?? null, fullest[purpose] - fullest.check],
+    Math.min(Math.max(late, 0), longestLate) / 1000,
   ]);
   const [row] = rows;
   return {
@@ -81,20 +85,23 @@ const takingStatement = `with held as (
   ), counted as (
     select given.*,
       case when next_free - time > make_interval(secs => $4) or (is_ahead and $5 is not null) then 0
-        when own < $5 then 1 else least($3, greatest(1, floor(per_second)))::int end as count
+        when own < $5 then 1 else least($3, greatest(1, floor(per_second)))::int end as wanted,
+      ceil($7 * per_second)::int as spare
     from given
+  ), added as (
+    select counted.*, case when wanted > 0 then wanted + spare else 0 end as count from counted
   ), moved as (
-    update trueup_fleet.request_rates set next_free = counted.start + make_interval(secs => counted.count / counted.per_second)
-    from counted where address = $1 and identity = $2 and counted.count > 0
+    update trueup_fleet.request_rates set next_free = added.start + make_interval(secs => added.count / added.per_second)
+    from added where address = $1 and identity = $2 and added.count > 0
   ), moved_shared as (
-    update trueup_fleet.quota_times set next_free = counted.start + make_interval(secs => counted.count / $5)
-    from counted where address = $1 and counted.count > 0 and $5 is not null
+    update trueup_fleet.quota_times set next_free = added.start + make_interval(secs => spare / added.per_second + wanted / $5)
+    from added where address = $1 and added.count > 0 and $5 is not null
   )
   select count, 1000 / per_second as apart,
     1000 * extract(epoch from case when count > 0 then start - time
       when is_ahead and $5 is not null then greatest(own_free - time - make_interval(secs => $6), make_interval(secs => 0.001))
       else start - time - make_interval(secs => $4) end) as wait
-  from counted`;
+  from added`;
 
 /** No worker gets a start time for this long, because the service refused a request. Start times that were taken stay taken. */
 export async function pauseRequests(
