@@ -251,6 +251,8 @@ const migrations = [
   'alter table trueup_fleet.told rename to sent_messages;',
   // Since when the job of an apply waits for a worker.
   'alter table trueup_fleet.stacks add column apply_queued timestamptz;',
+  // Which repository a fleet uses under the name, without a login; null while another fleet has the name.
+  'alter table trueup_fleet.repositories add column url text, add column ref text;',
 ];
 
 export const fleetTables: StoreTables = { schema: 'trueup_fleet', migrations };

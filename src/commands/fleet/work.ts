@@ -89,7 +89,7 @@ export async function work(
     const beating = { host, database, file, concurrency, shard, running: () => worker.running };
     const heartbeat = await startHeartbeat(beating);
     closing.push(() => heartbeat.stop());
-    const sending = startSending({ host, database, fleet: () => file.fleet, signal: runEnded });
+    const sending = startSending({ host, database, fleet: () => worker.fleet, signal: runEnded });
     closing.push(() => sending.stop());
     const served = await serve?.({ file, lastLook: () => life.lastLook });
     if (served !== undefined) closing.push(() => served.close());

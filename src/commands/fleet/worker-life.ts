@@ -55,6 +55,7 @@ export class WorkerLife {
 
   /** Reads the repositories for the first time. A worker that goes on checks meanwhile what is in the schedule. */
   async begin(): Promise<void> {
+    if (!this.#life.once) await this.#life.worker.claimRepositories();
     const read = this.#readBeside(async () => {
       this.#unread = await this.#readRepositories();
     });
@@ -138,8 +139,8 @@ export class WorkerLife {
 
   /** Reads the repositories of which a webhook told. */
   async #readPushed(): Promise<void> {
-    const { worker, file, database } = this.#life;
-    const names = file.fleet.repositories.map(({ name }) => name);
+    const { worker, database } = this.#life;
+    const names = worker.fleet.repositories.map(({ name }) => name);
     const pushed = await database.run((client) => takePushes(client, names));
     if (pushed.length > 0) void this.#readBeside(() => worker.readRepositories(pushed));
   }

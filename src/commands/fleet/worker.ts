@@ -17,6 +17,7 @@ import type { Fleet, FleetRepository } from './fleet-file.ts';
 import { readLabels } from './labels.ts';
 import { jobSchema } from './tables.ts';
 import { pauseMessage } from './target-pauses.ts';
+import { renewClaim, RepositoryClaims } from './repository-claims.ts';
 import { allGone, noStackFile, noteRead, readTime } from './repository-reads.ts';
 import {
   giveBack,
@@ -81,17 +82,31 @@ export class FleetWorker {
   /** the newest commit of each repository that was read */
   readonly #commits = new Map<string, string>();
   readonly #applies: WorkerApplies;
+  readonly #claims: RepositoryClaims;
   readonly #labels = new WeakMap<Checkout, ReturnType<typeof readLabels>>();
   #running = 0;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
-    this.#applies = new WorkerApplies(options, {
+    this.#claims = new RepositoryClaims(options.database);
+    const usable = Object.defineProperty({ ...options }, 'fleet', { get: () => this.fleet });
+    this.#applies = new WorkerApplies(usable, {
       contextOf: (stack, claim) => this.#contextOf(stack, claim),
       failed: (error) => this.#failed(error, 'apply'),
     });
     const { env, signal, folder } = options;
     this.#checkouts = new Checkouts(folder, { env, signal });
+  }
+
+  /** With the repositories that this worker may use: no other fleet uses their names otherwise. */
+  get fleet(): Fleet {
+    return this.#claims.usable(this.#options.fleet);
+  }
+
+  /** Before it has done so, it takes no stack. @returns those that it leaves alone, with why */
+  claimRepositories(): Promise<UnreadRepositories> {
+    const { fleet } = this.#options;
+    return this.#claims.claim(fleet.name, fleet.repositories);
   }
 
   /** Says that its folder is in use. @param now milliseconds since 1970 */
@@ -105,8 +120,10 @@ export class FleetWorker {
    */
   async readRepositories(names?: readonly string[]): Promise<UnreadRepositories> {
     const { fleet, onProblem } = this.#options;
-    const unread = new Map<string, string>();
-    const left = fleet.repositories.filter(({ name }) => names?.includes(name) ?? true);
+    const named = fleet.repositories.filter(({ name }) => names?.includes(name) ?? true);
+    const unread = await this.#claims.claim(fleet.name, named);
+    for (const why of unread.values()) onProblem(why);
+    const left = named.filter(({ name }) => !unread.has(name));
     const readNext = async () => {
       for (let next = left.shift(); next !== undefined; next = left.shift()) {
         try {
@@ -123,7 +140,7 @@ export class FleetWorker {
 
   async #readRepository(repository: FleetRepository): Promise<void> {
     const { name } = repository;
-    const { database } = this.#options;
+    const { database, fleet } = this.#options;
     const began = await database.run(readTime);
     const commit = await this.#checkouts.newest(repository);
     const { stacks, labels } = await this.#checkouts.use(repository, commit, async (checkout) => ({
@@ -137,10 +154,12 @@ export class FleetWorker {
     }));
     const isNewest = await database.transaction(async (client) => {
       const isNewest = await noteRead(client, name, began);
+      if (!isNewest) return false;
       // A wrong pattern or an emptied branch would end all stacks, with their drift.
-      if (isNewest && wanted.length === 0 && (await hasStacks(client, name))) throw allGone(repository);
-      if (isNewest) await scheduleStacks(client, name, wanted);
-      return isNewest;
+      if (wanted.length === 0 && (await hasStacks(client, name))) throw allGone(repository);
+      await renewClaim(client, fleet.name, repository);
+      await scheduleStacks(client, name, wanted);
+      return true;
     });
     if (stacks.length === 0) this.#options.onProblem(noStackFile(repository));
     // Another worker has read the repository since, and may have a newer commit. A check asks for it.
@@ -158,16 +177,16 @@ export class FleetWorker {
 
   /** All stacks of its shard are due at once. */
   async makeAllDue(): Promise<void> {
-    const { database, fleet, shard } = this.#options;
-    const repositories = fleet.repositories.map(({ name }) => name);
+    const { database, shard } = this.#options;
+    const repositories = this.fleet.repositories.map(({ name }) => name);
     await database.run((client) => makeDue(client, { repositories, shard }));
   }
 
   /** Takes due stacks and makes a job of each, in one transaction. @param dueBy see `takeDue`; @returns how many */
   dispatch(limit: number, dueBy?: Date): Promise<number> {
-    const { database, fleet, shard } = this.#options;
+    const { database, shard } = this.#options;
     const { boss, transaction } = database;
-    const repositories = fleet.repositories.map(({ name }) => name);
+    const repositories = this.fleet.repositories.map(({ name }) => name);
     return transaction(async (client) => {
       const due = await takeDue(client, limit, { repositories, shard, dueBy });
       if (due.length === 0) return 0;
@@ -233,8 +252,8 @@ export class FleetWorker {
   }
 
   async #check({ data, signal }: Job<StackId>): Promise<void> {
-    const { database, fleet, onCheck } = this.#options;
-    const repository = fleet.repositories.find(({ name }) => name === data.repository);
+    const { database, onCheck } = this.#options;
+    const repository = this.fleet.repositories.find(({ name }) => name === data.repository);
     // All workers share one queue, and this one may have another fleet file: one that knows the repository takes the stack.
     if (repository === undefined) return await database.run((client) => giveBack(client, data));
     this.#running += 1;

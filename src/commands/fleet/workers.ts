@@ -54,6 +54,19 @@ export async function forgetWorker(client: PostgresClient, id: string): Promise<
   await client.query('delete from trueup_fleet.workers where id = $1', [id]);
 }
 
+/** The key of an advisory lock: one worker at a time changes which repositories fleets have. */
+const repositoriesLock = 7_278_784;
+
+/** Until the end of the transaction. */
+export async function lockRepositories(client: PostgresClient): Promise<void> {
+  await client.query('select pg_advisory_xact_lock($1)', [repositoriesLock]);
+}
+
+/** As SQL: whether a worker of its fleet has named the repository lately. */
+export function isNamedSql(row: string): string {
+  return `${row}.named >= trueup_fleet.now() - make_interval(secs => ${leftAfterSeconds})`;
+}
+
 /** The repositories of one fleet file, after they were read. */
 interface NamedRepositories {
   /** the name of the fleet */
@@ -73,6 +86,7 @@ export async function nameRepositories(
   client: PostgresClient,
   { fleet, names, unread }: NamedRepositories,
 ): Promise<void> {
+  await lockRepositories(client);
   await client.query(
     `insert into trueup_fleet.repositories (fleet, name, named, problem)
      select $1, name, trueup_fleet.now(), problem from unnest($2::text[], $3::text[]) as given (name, problem)

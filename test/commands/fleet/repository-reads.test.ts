@@ -55,7 +55,9 @@ async function openReads(repository: Partial<FleetRepository> = {}) {
         boss: {} as PgBoss,
         run,
         transaction: async (work) => {
-          await before();
+          // Before, the name of the repository is claimed.
+          const { rows } = await client.query('select from trueup_fleet.repositories');
+          if (rows.length > 0) await before();
           return work(client);
         },
       },

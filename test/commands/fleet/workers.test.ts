@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openFleetFile } from '../../../src/commands/fleet/kept-fleet.ts';
+import { claimRepositories, renewClaim } from '../../../src/commands/fleet/repository-claims.ts';
 import { readStatus, scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
 import {
   forgetWorker,
@@ -146,6 +147,85 @@ describe.skipIf(bin === undefined)('The workers of a fleet', () => {
     expect((await client.query('select fleet, name from trueup_fleet.repositories')).rows).toEqual([
       { fleet: 'new', name: 'kept' },
     ]);
+  });
+});
+
+describe.skipIf(bin === undefined)('A repository of a fleet', () => {
+  const infra = { name: 'infra', url: 'https://git.example.com/acme/infra.git', ref: 'main' };
+  const other = { ...infra, url: 'https://git.example.com/globex/infra.git' };
+
+  async function openClaims() {
+    const database = await openFleetDatabase(server);
+    const { client } = database;
+    const claim = async (fleet: string, repository = infra) => {
+      await client.query('begin');
+      const refused = await claimRepositories(client, { fleet, repositories: [repository] });
+      await client.query('commit');
+      return refused.get('infra');
+    };
+    return { ...database, claim };
+  }
+
+  it('is left alone while another fleet uses its name for another one, or for another branch', async () => {
+    const { claim, client } = await openClaims();
+    expect(await claim('acme')).toBeUndefined();
+    expect(await claim('globex', other)).toBe(
+      'repository "infra" of the fleet "globex" is left alone: the fleet "acme" uses this name for another repository, and both fleets use one database; give it another name in fleet.yaml',
+    );
+    expect(await claim('globex', { ...infra, ref: 'next' })).toContain('for another branch');
+    // Who is refused keeps the name from nobody.
+    expect(await claim('acme')).toBeUndefined();
+    // The same repository, written otherwise.
+    expect(await claim('globex', { ...infra, url: 'git@git.example.com:acme/infra' })).toBeUndefined();
+    await expect(renewClaim(client, 'globex', other)).rejects.toThrow('is left alone');
+  });
+
+  it('may move, with its fleet', async () => {
+    const { claim } = await openClaims();
+    await claim('acme');
+    expect(await claim('acme', other)).toBeUndefined();
+    expect(await claim('globex')).toContain('is left alone');
+    expect(await claim('globex', other)).toBeUndefined();
+    // When two fleets have it, both must say so.
+    expect(await claim('acme')).toContain('is left alone');
+    expect(await claim('globex')).toBeUndefined();
+    expect(await claim('acme')).toBeUndefined();
+  });
+
+  it('may be used ten minutes after no worker of the other fleet has named it', async () => {
+    const { claim, advance, client } = await openClaims();
+    await claim('acme');
+    await advance(9 * minute);
+    expect(await claim('globex', other)).toContain('is left alone');
+    await advance(2 * minute);
+    expect(await claim('globex', other)).toBeUndefined();
+    // A worker that began to read it before.
+    await expect(renewClaim(client, 'acme', infra)).rejects.toThrow('is left alone');
+    expect(await claim('acme')).toContain('the fleet "globex" uses this name');
+  });
+
+  it('is in the database without the login in its address', async () => {
+    const { claim, client } = await openClaims();
+    await claim('acme', { ...infra, url: 'https://ann:secret-word@git.example.com/acme/infra.git' });
+    const { rows } = await client.query('select fleet, name, url, ref from trueup_fleet.repositories');
+    expect(rows).toEqual([{ fleet: 'acme', name: 'infra', url: 'git.example.com/acme/infra', ref: 'main' }]);
+  });
+
+  it('goes to one of two fleets that take its name at the same moment', async () => {
+    const { client, connect } = await openClaims();
+    const clients = await Promise.all([connect(), connect()]);
+    const refused = await Promise.all(
+      clients.map(async (one, index) => {
+        await one.query('begin');
+        const repositories = [index === 0 ? infra : other];
+        const why = await claimRepositories(one, { fleet: `fleet-${index}`, repositories });
+        await one.query('commit');
+        return why.size;
+      }),
+    );
+    expect(refused.toSorted()).toEqual([0, 1]);
+    const { rows } = await client.query('select fleet from trueup_fleet.repositories where url is not null');
+    expect(rows).toHaveLength(1);
   });
 });
 

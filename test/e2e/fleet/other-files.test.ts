@@ -1,10 +1,11 @@
 // Workers whose fleet files differ, and repositories whose code host does not answer: the other stacks are checked as ever.
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTrueup } from '../../support/cli/process.ts';
+import { startTrueup, trueupProcess } from '../../support/cli/process.ts';
 import { openFleet } from '../../support/fleet/scene.ts';
+import { git, makeRemote } from '../../support/ledger/git-remote.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 import { listenForTest } from '../../support/rig/listen.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
@@ -61,5 +62,41 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
     expect(sql('select count(*) from trueup_fleet.checks where error is not null').trim()).toBe('0');
     other.kill('SIGTERM');
     await other.ended;
+  });
+
+  it('leaves a repository alone whose name another fleet uses, and with another name checks it', async () => {
+    const { env, fleet, sql, stack, checks } = await openFleet(server(), { stacks: ['one'] });
+    await fleet('migrate');
+    await fleet('run');
+    const stacks = () =>
+      sql(
+        'select repository, path, removed is null, last_error is null from trueup_fleet.stacks order by repository, path',
+      )
+        .trim()
+        .split('\n');
+    const before = stacks();
+    const remote = makeRemote();
+    const clone = remote.clone();
+    for (const [path, text] of Object.entries(stack('uno'))) {
+      mkdirSync(dirname(join(clone, path)), { recursive: true });
+      writeFileSync(join(clone, path), text);
+    }
+    git(clone, 'add', '.');
+    git(clone, 'commit', '--quiet', '-m', 'one stack');
+    git(clone, 'push', '--quiet', 'origin', 'HEAD:main');
+    const run = (name: string) => {
+      const cwd = folderWith('globex', [{ name, url: remote.directory, variables: ['API_TOKEN'] }]);
+      return trueupProcess(['fleet', 'run', '--all'], { cwd, env });
+    };
+    const refused = await run('infra');
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain('the fleet "acme" uses this name for another repository');
+    expect(refused.out).toContain('0 checks');
+    expect(stacks()).toEqual(before);
+    const problem = "select problem from trueup_fleet.repositories where fleet = 'globex'";
+    expect(sql(problem)).toContain('give it another name in fleet.yaml');
+    expect(checks(await fleet('run', '--all'))).toEqual({ one: 'no drift' });
+    expect((await run('globex-infra')).out).toContain('globex-infra/uno/trueup.yaml: ');
+    expect(stacks()).toHaveLength(before.length + 1);
   });
 });

@@ -1,0 +1,142 @@
+/**
+ * Which repository a name stands for. Stacks are recorded by the name of their repository, and several fleets may share a database. So a
+ * fleet leaves a repository alone while another fleet uses the name for another one, or for another branch: they would end each other's stacks.
+ */
+import { normalizeRemote } from '../../ledger/git/checkout.ts';
+import type { PostgresClient } from '../../ledger/postgres-connection.ts';
+import { messageOf } from '../../model/error-message.ts';
+import { quoted } from '../../model/quoted.ts';
+import { CommandStop } from '../../run/command-stop.ts';
+import type { Fleet, FleetRepository } from './fleet-file.ts';
+import { lockRepositories, isNamedSql } from './workers.ts';
+
+type Repository = Pick<FleetRepository, 'name' | 'ref' | 'url'>;
+
+interface Claimed {
+  /** the name of the fleet */
+  readonly fleet: string;
+  readonly repositories: readonly Repository[];
+}
+
+/** Takes the names for these repositories, but for those that another fleet uses otherwise. @returns why not, by name */
+export async function claimRepositories(
+  client: PostgresClient,
+  { fleet, repositories }: Claimed,
+): Promise<Map<string, string>> {
+  await lockRepositories(client);
+  const refused = await refusedOf(client, { fleet, repositories });
+  await noteClaims(client, { fleet, repositories, refused });
+  return refused;
+}
+
+/**
+ * In the transaction that changes the schedule of a repository, after `noteRead`: it was claimed before the repository was read, which may be long ago.
+ * @throws CommandStop when another fleet has taken the name since
+ */
+export async function renewClaim(
+  client: PostgresClient,
+  fleet: string,
+  repository: Repository,
+): Promise<void> {
+  const repositories = [repository];
+  await noteClaims(client, { fleet, repositories, refused: new Map() });
+  const why = (await refusedOf(client, { fleet, repositories })).get(repository.name);
+  if (why !== undefined) throw new CommandStop('fleet-database', why);
+}
+
+async function noteClaims(
+  client: PostgresClient,
+  { fleet, repositories, refused }: Claimed & { readonly refused: ReadonlyMap<string, string> },
+): Promise<void> {
+  const claimed = repositories.filter(({ name }) => !refused.has(name));
+  await client.query(
+    `insert into trueup_fleet.repositories (fleet, name, named, url, ref)
+     select $1, name, trueup_fleet.now(), url, ref from unnest($2::text[], $3::text[], $4::text[]) as given (name, url, ref)
+     on conflict (fleet, name) do update set named = excluded.named, url = excluded.url, ref = excluded.ref`,
+    [fleet, ...columnsOf(claimed)],
+  );
+  // One that is refused must not keep the name from others.
+  await client.query(
+    'update trueup_fleet.repositories set url = null, ref = null where fleet = $1 and name = any($2)',
+    [fleet, [...refused.keys()]],
+  );
+}
+
+async function refusedOf(
+  client: PostgresClient,
+  { fleet, repositories }: Claimed,
+): Promise<Map<string, string>> {
+  const { rows } = await client.query(
+    `select other.name, other.fleet, other.url <> given.url as elsewhere
+     from unnest($2::text[], $3::text[], $4::text[]) as given (name, url, ref) join trueup_fleet.repositories as other using (name)
+     where other.fleet <> $1 and (other.url <> given.url or other.ref <> given.ref) and ${isNamedSql('other')}
+     for share of other`,
+    [fleet, ...columnsOf(repositories)],
+  );
+  return new Map(
+    rows.map(({ name, fleet: other, elsewhere }) => [
+      String(name),
+      `repository ${quoted(name)} of the fleet ${quoted(fleet)} is left alone: the fleet ${quoted(other)} uses this name for ${
+        elsewhere ? 'another repository' : 'another branch'
+      }, and both fleets use one database; give it another name in fleet.yaml`,
+    ]),
+  );
+}
+
+/** The addresses have no login. */
+function columnsOf(repositories: readonly Repository[]): string[][] {
+  return [
+    repositories.map(({ name }) => name),
+    repositories.map(({ url }) => normalizeRemote(url)),
+    repositories.map(({ ref }) => ref),
+  ];
+}
+
+interface Database {
+  transaction<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
+}
+
+/** The claims of one worker. */
+export class RepositoryClaims {
+  readonly #database: Database;
+  readonly #claimed = new Set<string>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** @returns why some of them are left alone, by name; all when the database does not answer */
+  async claim(fleet: string, repositories: readonly Repository[]): Promise<Map<string, string>> {
+    try {
+      const refused = await this.#database.transaction((client) =>
+        claimRepositories(client, { fleet, repositories }),
+      );
+      for (const repository of repositories) {
+        if (refused.has(repository.name)) this.#claimed.delete(keyOf(fleet, repository));
+        else this.#claimed.add(keyOf(fleet, repository));
+      }
+      return refused;
+    } catch (error) {
+      return new Map(repositories.map(({ name }) => [name, messageOf(error)]));
+    }
+  }
+
+  /** The fleet with the repositories that are claimed, in its channels, too. */
+  usable(fleet: Fleet): Fleet {
+    const repositories = fleet.repositories.filter((one) => this.#claimed.has(keyOf(fleet.name, one)));
+    const names = new Set(repositories.map(({ name }) => name));
+    const channels = fleet.channels.map((channel) => ({
+      ...channel,
+      repositories: channel.repositories.filter((name) => names.has(name)),
+    }));
+    return {
+      ...fleet,
+      repositories,
+      channels: channels.filter((channel) => channel.repositories.length > 0),
+    };
+  }
+}
+
+function keyOf(fleet: string, { name, url, ref }: Repository): string {
+  return JSON.stringify([fleet, name, url, ref]);
+}
