@@ -224,7 +224,7 @@ function fleetOf({ metadata, spec }: FleetDocument, folder: string): Fleet {
     })),
     quotas: quotasOf(spec.quotas ?? []),
     freezes: freezesOf(spec.freezes ?? [], secondsIn),
-    channels: channelsOf(spec.notifications ?? [], spec.repositories, secondsIn),
+    channels: channelsOf(metadata.name, spec.notifications ?? [], spec.repositories, secondsIn),
   };
 }
 

@@ -25,6 +25,7 @@ import {
   takeDue,
 } from '../../../src/commands/fleet/schedule.ts';
 import { fleetTables } from '../../../src/commands/fleet/tables.ts';
+import { adoptOldKey } from '../../../src/commands/fleet/notify/channel-keys.ts';
 import { nameRepositories } from '../../../src/commands/fleet/workers.ts';
 import { migrate } from '../../../src/ledger/postgres-connection.ts';
 import { openFleetDatabase, whenWaiting } from '../../support/fleet/database.ts';
@@ -84,8 +85,9 @@ it.skipIf(bin === undefined)(
        values ('infra', 'one', now(), 'guard', 'a guard', 'c1')`,
     );
     await migrate(client, fleetTables);
-    const { rows } = await client.query('select hash, issue::int from trueup_fleet.sent_messages');
-    expect(rows).toEqual([{ hash: 'h1', issue: 7 }]);
+    await adoptOldKey(client, 'acme', 'acme/issues');
+    const { rows } = await client.query('select channel, hash, issue::int from trueup_fleet.sent_messages');
+    expect(rows).toEqual([{ channel: 'acme/issues', hash: 'h1', issue: 7 }]);
     const waits = await client.query('select because, tree from trueup_fleet.waiting_applies');
     expect(waits.rows).toEqual([{ because: 'guard', tree: null }]);
   },

@@ -1,9 +1,11 @@
 // Notifications whose stacks change with fleet.yaml, while workers with the old file are still there.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordEnd } from '../../../src/commands/fleet/check-records.ts';
+import { noteStart, scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
 import { nameRepositories } from '../../../src/commands/fleet/workers.ts';
 import { channelsOf } from '../../../src/commands/fleet/notify/settings.ts';
 import { minute, openReceiver, openTold } from '../../support/fleet/notifications.ts';
-import { drifted } from '../../support/fleet/reports.ts';
+import { drifted, resultWith } from '../../support/fleet/reports.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 
 const bin = findPostgres();
@@ -19,7 +21,7 @@ async function openHook(stacks?: string[]) {
   const receiver = await openReceiver();
   const hook = { url: receiver.url, secret: { env: 'HOOK_SECRET' } };
   const told = await openTold(server, { name: 'chat', webhook: hook }, stacks);
-  const [channel] = channelsOf([{ name: 'chat', webhook: hook }], [other], () => 600);
+  const [channel] = channelsOf('acme', [{ name: 'chat', webhook: hook }], [other], () => 600);
   if (channel === undefined) throw new Error('no channel');
   return { ...told, receiver, channel };
 }
@@ -52,6 +54,73 @@ describe.skipIf(bin === undefined)('A repository that left a notification', () =
   });
 });
 
+describe.skipIf(bin === undefined)('Two fleets with one database and a notification of the same name', () => {
+  const byHand = { drifted: [drifted('app', 'by hand')] };
+
+  /** The hook of another fleet, which has the repository "other". */
+  async function openFleets() {
+    const first = await openHook();
+    const receiver = await openReceiver();
+    const hook = { url: receiver.url, secret: { env: 'HOOK_SECRET' } };
+    const channels = channelsOf('globex', [{ name: 'chat', webhook: hook }], [other], () => 600);
+    await nameRepositories(first.client, { fleet: 'globex', names: ['other'], unread: new Map() });
+    const open = () => first.worker(undefined, channels, { fleet: 'globex' });
+    const secondCheck = async (parts: Parameters<typeof first.check>[1]) => {
+      const stack = { repository: 'other', path: 'uno/trueup.yaml' };
+      const attempt = (await noteStart(first.client, stack))?.attempt ?? '';
+      await recordEnd(first.client, stack, attempt, resultWith({ stack: 'uno', ...parts }));
+    };
+    await scheduleStacks(first.client, 'other', [
+      { repository: 'other', path: 'uno/trueup.yaml', seconds: 900, tree: 'first' },
+    ]);
+    return { ...first, second: { receiver, open, check: secondCheck } };
+  }
+
+  it('each hear of their own stacks only, and of the end of what they heard', async () => {
+    const { check, advance, pass, receiver, second } = await openFleets();
+    const other = await second.open();
+    await check('one', byHand);
+    await advance(11 * minute);
+    await pass();
+    await check('one');
+    await other.pass();
+    expect(second.receiver.events()).toEqual([]);
+    await pass();
+    expect(receiver.events()).toEqual(['drift.opened', 'drift.closed']);
+    await second.check(byHand);
+    await advance(11 * minute);
+    await pass();
+    await other.pass();
+    expect(second.receiver.events()).toEqual(['drift.opened']);
+    expect(receiver.events()).toHaveLength(2);
+  });
+
+  it('hear nothing again after an upgrade from a version whose records had no fleet', async () => {
+    const { check, advance, pass, worker, receiver, second, client } = await openFleets();
+    await check('one', byHand);
+    await second.check(byHand);
+    await advance(11 * minute);
+    await pass();
+    await (await second.open()).pass();
+    // As they were: one row for both.
+    await client.query(`update trueup_fleet.sent_messages set channel = 'chat'`);
+    await client.query(`delete from trueup_fleet.channels where name like 'globex/%'`);
+    await client.query(`update trueup_fleet.channels set name = 'chat', last_error = 'no'`);
+    const [upgraded, other] = [await worker(), await second.open()];
+    for (const look of [upgraded, other, upgraded, other]) await look.pass();
+    expect([receiver.events(), second.receiver.events()]).toEqual([['drift.opened'], ['drift.opened']]);
+    await check('one');
+    await second.check({});
+    for (const look of [other, upgraded]) await look.pass();
+    const all = ['drift.opened', 'drift.closed'];
+    expect([receiver.events(), second.receiver.events()]).toEqual([all, all]);
+    const { rows } = await client.query(
+      'select name from trueup_fleet.channels union select channel from trueup_fleet.sent_messages order by name',
+    );
+    expect(rows).toEqual([{ name: 'acme/chat' }, { name: 'globex/chat' }]);
+  });
+});
+
 it.skipIf(bin === undefined)(
   'A worker that was stopped while it told something does not say it anew',
   async () => {
@@ -73,7 +142,7 @@ it.skipIf(bin === undefined)(
     Object.assign(slow, { query: stopping });
     await check('one', { drifted: [drifted('app', 'by hand')] });
     await advance(11 * minute);
-    await (await worker(undefined, undefined, slow)).pass();
+    await (await worker(undefined, undefined, { client: slow })).pass();
     await advance(3 * minute);
     await pass();
     expect(receiver.events()).toEqual(['drift.opened', 'drift.opened', 'drift.closed']);

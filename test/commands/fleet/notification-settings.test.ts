@@ -31,7 +31,7 @@ it('Without a place, the issues of each stack are in the repository of its addre
   const { fleet } = await read([{ name: 'issues', gitlab: { url, token }, hold: '0s' }]);
   expect(fleet?.channels).toEqual(
     ['acme/one', 'acme/group/two'].map((repository, index) => ({
-      ...{ key: `issues ${repository}`, hold: 0, digestAbove: 20, reportsPauses: index === 0 },
+      ...{ key: `acme/issues ${repository}`, hold: 0, digestAbove: 20, reportsPauses: index === 0 },
       repositories: [index === 0 ? 'one' : 'two'],
       to: { is: 'gitlab', url: 'https://git.example.com/api/v4', repository, secret: 'ISSUES_TOKEN' },
     })),
@@ -57,8 +57,8 @@ it('A webhook is told about all repositories, or about those that it names', asy
     { name: 'some', webhook, repositories: ['two'], hold: '1h', digestAbove: 3 },
   ]);
   expect(fleet?.channels).toMatchObject([
-    { key: 'all', repositories: ['one', 'two'], hold: 600 },
-    { key: 'some', repositories: ['two'], hold: 3600, digestAbove: 3 },
+    { key: 'acme/all', repositories: ['one', 'two'], hold: 600 },
+    { key: 'acme/some', repositories: ['two'], hold: 3600, digestAbove: 3 },
   ]);
 });
 

@@ -285,7 +285,7 @@ describe.skipIf(bin === undefined)('A message about drift', () => {
     await advance(11 * minute);
     await client.query(
       `insert into trueup_fleet.channels (name, claim, claimed_until)
-       values ('chat', 7, trueup_fleet.now() + interval '2 minutes')`,
+       values ('acme/chat', 7, trueup_fleet.now() + interval '2 minutes')`,
     );
     await pass();
     expect(receiver.events()).toEqual([]);

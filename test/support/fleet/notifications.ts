@@ -13,7 +13,7 @@ import { listenForTest } from '../rig/listen.ts';
 import { openFleetDatabase } from './database.ts';
 import { resultWith } from './reports.ts';
 
-type Notification = Parameters<typeof channelsOf>[0][number];
+type Notification = Parameters<typeof channelsOf>[1][number];
 
 export const minute = 60_000;
 export const webhookSecret = 'secret-of-the-webhook-0123456789';
@@ -39,9 +39,12 @@ export async function openTold(
       })),
     );
   await schedule(stacks);
+  await client.query(
+    "insert into trueup_fleet.repositories (fleet, name, named) values ('acme', 'infra', trueup_fleet.now())",
+  );
   const seconds = (duration: string) => Number(duration.slice(0, -1)) * (duration.endsWith('m') ? 60 : 1);
   const repositories = [{ name: 'infra', url: 'https://git.example.com/acme/infra.git' }];
-  const channels = channelsOf([notification], repositories, seconds);
+  const channels = channelsOf('acme', [notification], repositories, seconds);
   const check = async (name: string, parts: Parameters<typeof resultWith>[0] = {}) => {
     const stack = { repository: 'infra', path: `${name}/trueup.yaml` };
     const attempt = (await noteStart(client, stack))?.attempt ?? '';
@@ -51,7 +54,7 @@ export async function openTold(
   const worker = async (
     given: Readonly<Record<string, string>> = env,
     known = channels,
-    client?: pg.Client,
+    { client, fleet = 'acme' }: { readonly client?: pg.Client; readonly fleet?: string } = {},
   ) => {
     const own = client ?? (await connect());
     const secrets = new KnownSecrets();
@@ -71,7 +74,7 @@ export async function openTold(
           return result;
         },
       },
-      fleet: () => ({ name: 'acme', channels: known }),
+      fleet: () => ({ name: fleet, channels: known }),
       signal,
     });
   };

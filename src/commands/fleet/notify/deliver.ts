@@ -19,6 +19,7 @@ import {
   targetBody,
   targetTitle,
 } from './issue-text.ts';
+import { keyInFleet } from './channel-keys.ts';
 import { type Message, stackOf, targetOf, type Sent } from './pending.ts';
 import {
   type Claim,
@@ -88,14 +89,14 @@ function deliveredOf(message: Message) {
 }
 
 /** The same for each attempt to send one message, and for no other message. */
-function messageId(message: Message, { channel, sent }: DeliveryContext): string {
+function messageId(message: Message, { fleet, channel, sent }: DeliveryContext): string {
   const of =
     'drift' in message
       ? [message.drift.id, message.drift.hash, message.drift.changed]
       : 'pause' in message
         ? [message.pause.id]
         : [sent?.drift ?? '', sent?.hash ?? ''];
-  const parts = [channel, message.topic, message.event, ...of];
+  const parts = [keyInFleet(fleet, channel), message.topic, message.event, ...of];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }
 

@@ -10,6 +10,7 @@ import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import { messageOf } from '../../../model/error-message.ts';
 import { quoted } from '../../../model/quoted.ts';
 import type { CliHost } from '../../../run/host.ts';
+import { adoptOldKey } from './channel-keys.ts';
 import { deliver, type Sender } from './deliver.ts';
 import { findPending, type Message, type Sent } from './pending.ts';
 import type { Channel } from './settings.ts';
@@ -46,6 +47,8 @@ const margin = 30_000;
 
 export class Notifier {
   readonly #options: NotifierOptions;
+  /** keys of channels that have what was sent under their old keys */
+  readonly #adopted = new Set<string>();
 
   constructor(options: NotifierOptions) {
     this.#options = options;
@@ -54,7 +57,8 @@ export class Notifier {
   /** Sends to each channel that no other worker sends to now, once. Only the database can make it fail. */
   async pass(): Promise<void> {
     const { database, fleet, signal } = this.#options;
-    const { channels } = fleet();
+    const { name, channels } = fleet();
+    await this.#adopt(name, channels);
     const able: Channel[] = [];
     for (const channel of channels) {
       const missing = this.#missing(channel);
@@ -69,6 +73,13 @@ export class Notifier {
       if (claim === undefined || channel === undefined) return;
       await this.#sendAll(channel, claim);
       left = left.filter((one) => one !== channel);
+    }
+  }
+
+  async #adopt(fleet: string, channels: readonly Channel[]): Promise<void> {
+    for (const { key } of channels.filter((one) => !this.#adopted.has(one.key))) {
+      await this.#options.database.transaction((client) => adoptOldKey(client, fleet, key));
+      this.#adopted.add(key);
     }
   }
 

@@ -99,6 +99,10 @@ export function stackTopic({ repository, path }: Pick<OpenDrift, 'repository' | 
   return `${stackPrefix}${JSON.stringify([repository, path])}`;
 }
 
+export function isOfStack(topic: string): boolean {
+  return topic.startsWith(stackPrefix);
+}
+
 export function stackOf(topic: string): { readonly repository: string; readonly path: string } {
   const [repository = '', path = ''] = JSON.parse(topic.slice(stackPrefix.length)) as string[];
   return { repository, path };
@@ -121,7 +125,7 @@ export function findPending(situation: Situation, limits: Limits): Pending {
   const { messages, digest } = ofDrifts(situation.drifts, sent, limits);
   const open = new Set([...situation.drifts.map(stackTopic), ...situation.ofOthers]);
   const over = situation.sent.filter(
-    ({ topic, hash }) => topic.startsWith(stackPrefix) && hash !== undefined && !open.has(topic),
+    ({ topic, hash }) => isOfStack(topic) && hash !== undefined && !open.has(topic),
   );
   const closed = over
     .filter((one) => one.digest === undefined)

@@ -12,6 +12,7 @@ import {
   repositoryIn,
   workerSecret,
 } from '../apply/places.ts';
+import { channelKey } from './channel-keys.ts';
 
 export const notificationSchema = Type.Object(
   {
@@ -169,7 +170,9 @@ function secretOf({ github, gitlab, webhook }: NotificationDocument): string {
   return (github ?? gitlab)?.token.env ?? webhook?.secret.env ?? '';
 }
 
+/** @param fleet its name */
 export function channelsOf(
+  fleet: string,
   notifications: readonly NotificationDocument[],
   repositories: readonly NamedRepository[],
   secondsIn: (duration: string) => number,
@@ -181,7 +184,15 @@ export function channelsOf(
     const secret = secretOf(notification);
     if (webhook !== undefined) {
       const to = { is: 'webhook', url: webhook.url, secret } as const;
-      return [{ ...shared, key: name, to, repositories: all.map((one) => one.name), reportsPauses: true }];
+      return [
+        {
+          ...shared,
+          key: channelKey(fleet, name),
+          to,
+          repositories: all.map((one) => one.name),
+          reportsPauses: true,
+        },
+      ];
     }
     const api = codeHostApi({ github, gitlab });
     if (api === undefined) return [];
@@ -189,7 +200,7 @@ export function channelsOf(
     const byPlace = Map.groupBy(all, (one) => given ?? repositoryIn(one.url) ?? '');
     return [...byPlace].map(([repository, some], index) => ({
       ...shared,
-      key: `${name} ${repository}`,
+      key: channelKey(fleet, `${name} ${repository}`),
       to: { is, url, repository, secret } as const,
       repositories: some.map((one) => one.name),
       reportsPauses: index === 0,
