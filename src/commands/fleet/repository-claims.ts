@@ -8,7 +8,10 @@ import { messageOf } from '../../model/error-message.ts';
 import { quoted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import type { Fleet, FleetRepository } from './fleet-file.ts';
-import { lockRepositories, isNamedSql } from './workers.ts';
+import { lockRepositories } from './workers.ts';
+
+/** Days for which a name stays that of a fleet which does not use it: one may run once a night. */
+const claimDays = 2;
 
 type Repository = Pick<FleetRepository, 'name' | 'ref' | 'url'>;
 
@@ -69,7 +72,8 @@ async function refusedOf(
   const { rows } = await client.query(
     `select other.name, other.fleet, other.url <> given.url as elsewhere
      from unnest($2::text[], $3::text[], $4::text[]) as given (name, url, ref) join trueup_fleet.repositories as other using (name)
-     where other.fleet <> $1 and (other.url <> given.url or other.ref <> given.ref) and ${isNamedSql('other')}
+     where other.fleet <> $1 and (other.url <> given.url or other.ref <> given.ref) 
+       and other.named >= trueup_fleet.now() - make_interval(days => ${claimDays})
      for share of other`,
     [fleet, ...columnsOf(repositories)],
   );

@@ -13,7 +13,18 @@ export function noStackFile({ name, stacks }: Patterns): string {
   return `repository ${quoted(name)} has no stack file: none of its files matches ${stacks.map(quoted).join(' or ')}`;
 }
 
-/** Where the schedule still has stacks. */
+/**
+ * A wrong pattern or an emptied branch would end all stacks, with their drift.
+ * @throws CommandStop when the schedule still has stacks of the repository
+ */
+export async function refuseAllGone(client: PostgresClient, repository: Patterns): Promise<void> {
+  const { rows } = await client.query(
+    'select 1 from trueup_fleet.stacks where repository = $1 and removed is null limit 1',
+    [repository.name],
+  );
+  if (rows.length > 0) throw allGone(repository);
+}
+
 export function allGone(repository: Patterns): CommandStop {
   return new CommandStop(
     'usage',

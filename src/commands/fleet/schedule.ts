@@ -85,15 +85,6 @@ export async function scheduleStacks(
   await endRemovedApplies(client, repository);
 }
 
-/** Whether the schedule has stacks of the repository that are not removed. */
-export async function hasStacks(client: PostgresClient, repository: string): Promise<boolean> {
-  const { rows } = await client.query(
-    'select 1 from trueup_fleet.stacks where repository = $1 and removed is null limit 1',
-    [repository],
-  );
-  return rows.length > 0;
-}
-
 /** A part of all stacks: the part with this index, from 0, of so many equal parts. */
 export interface Shard {
   readonly index: number;

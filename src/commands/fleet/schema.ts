@@ -71,7 +71,7 @@ const unreadRepository = Type.Object(
 
 const undelivered = Type.Object(
   {
-    channel: Type.String({ description: 'name of the notification, and its place' }),
+    channel: Type.String({ description: 'the fleet, the name of the notification, and its place' }),
     about: Type.Optional(Type.String({ description: 'what the message is about, where others arrive' })),
     error: Type.String(),
     since: time('of the first attempt that failed'),

@@ -18,17 +18,8 @@ import { readLabels } from './labels.ts';
 import { jobSchema } from './tables.ts';
 import { pauseMessage } from './target-pauses.ts';
 import { renewClaim, RepositoryClaims } from './repository-claims.ts';
-import { allGone, noStackFile, noteRead, readTime } from './repository-reads.ts';
-import {
-  giveBack,
-  hasStacks,
-  makeDue,
-  noteStart,
-  release,
-  scheduleStacks,
-  type Shard,
-  takeDue,
-} from './schedule.ts';
+import { allGone, noStackFile, noteRead, readTime, refuseAllGone } from './repository-reads.ts';
+import { giveBack, makeDue, noteStart, release, scheduleStacks, type Shard, takeDue } from './schedule.ts';
 import { keyOf, type StackId } from './stack-id.ts';
 import { priorityIn, WorkerApplies } from './worker-applies.ts';
 
@@ -155,8 +146,7 @@ export class FleetWorker {
     const isNewest = await database.transaction(async (client) => {
       const isNewest = await noteRead(client, name, began);
       if (!isNewest) return false;
-      // A wrong pattern or an emptied branch would end all stacks, with their drift.
-      if (wanted.length === 0 && (await hasStacks(client, name))) throw allGone(repository);
+      if (wanted.length === 0) await refuseAllGone(client, repository);
       await renewClaim(client, fleet.name, repository);
       await scheduleStacks(client, name, wanted);
       return true;

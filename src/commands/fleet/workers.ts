@@ -62,11 +62,6 @@ export async function lockRepositories(client: PostgresClient): Promise<void> {
   await client.query('select pg_advisory_xact_lock($1)', [repositoriesLock]);
 }
 
-/** As SQL: whether a worker of its fleet has named the repository lately. */
-export function isNamedSql(row: string): string {
-  return `${row}.named >= trueup_fleet.now() - make_interval(secs => ${leftAfterSeconds})`;
-}
-
 /** The repositories of one fleet file, after they were read. */
 interface NamedRepositories {
   /** the name of the fleet */
