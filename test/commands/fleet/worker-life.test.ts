@@ -17,8 +17,9 @@ it('A worker reads its fleet file each minute, also while the host of a reposito
     ending.signal.addEventListener('abort', () => reject(new Error('the worker ends')));
   });
   const worker = {
+    fleet: file.fleet,
     ...{ running: 0, isIdle: true, touchFolder: async () => {}, dispatch: async () => 0 },
-    ...{ waiting: async () => 0, readRepositories: () => hanging },
+    ...{ waiting: async () => 0, readRepositories: () => hanging, claimRepositories: async () => new Map() },
   };
   const now = () => {
     time += 10_000;
@@ -29,6 +30,6 @@ it('A worker reads its fleet file each minute, also while the host of a reposito
   const texts = { onProblem: () => {}, clean: (value: unknown) => value };
   const life = new WorkerLife({ worker, file, database, ...about, ...texts } as never);
   void life.begin();
-  await life.run().catch(() => {});
+  await life.run();
   expect(reads).toBe(3);
 });
