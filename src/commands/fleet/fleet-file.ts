@@ -87,6 +87,8 @@ function problemsOf(document: YamlDocument): Problem[] {
   const broken = documentProblems(document, fleetSchema, jsonSchema(fleetSchema));
   if (broken.length > 0) return broken;
   const { spec } = document.value as unknown as FleetDocument;
+  const unfit = addressProblems(spec);
+  if (unfit.length > 0) return unfit;
   const { repositories, notifications = [], freezes = [], console: readers } = spec;
   const freeze = freezeMistake(freezes);
   return [
@@ -114,6 +116,39 @@ function problemsOf(document: YamlDocument): Problem[] {
     ...repositories.flatMap(intervalProblems),
     ...patternProblems(spec),
   ];
+}
+
+/** Before anything else reads an address. */
+function addressProblems({
+  repositories,
+  quotas = [],
+  notifications = [],
+}: FleetDocument['spec']): Problem[] {
+  const check = (path: readonly (string | number)[], address: string | undefined) => {
+    const message = address === undefined ? undefined : addressMistake(address);
+    return message === undefined ? [] : [problem(path, message)];
+  };
+  return [
+    ...repositories.flatMap(({ targets = [], apply }, index) => [
+      ...targets.flatMap((address, entry) => check(['repositories', index, 'targets', entry], address)),
+      ...check(['repositories', index, 'apply', 'github', 'url'], apply?.github?.url),
+      ...check(['repositories', index, 'apply', 'gitlab', 'url'], apply?.gitlab?.url),
+    ]),
+    ...quotas.flatMap(({ target }, index) => check(['quotas', index, 'target'], target)),
+    ...notifications.flatMap(({ github, gitlab, webhook }, index) => [
+      ...check(['notifications', index, 'github', 'url'], github?.url),
+      ...check(['notifications', index, 'gitlab', 'url'], gitlab?.url),
+      ...check(['notifications', index, 'webhook', 'url'], webhook?.url),
+    ]),
+  ];
+}
+
+function addressMistake(address: string): string | undefined {
+  if (!URL.canParse(address)) return 'this is not a valid address: write one such as https://app.example.com';
+  const { username, password, hostname } = new URL(address);
+  if (username !== '' || password !== '') return 'the address holds a login: remove it';
+  if (hostname.includes('*')) return 'an address names one host: write each of them, without "*"';
+  return undefined;
 }
 
 /** @param path below `spec` */

@@ -1,5 +1,6 @@
 /** The fleet file of a worker that goes on: it is read again and again, and one that is not valid keeps the last valid one. */
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import { messageOf } from '../../model/error-message.ts';
 import { counted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { type Fleet, readFleet } from './fleet-file.ts';
@@ -29,7 +30,13 @@ export async function openFleetFile(file: string): Promise<KeptFleet> {
     },
     warnings: first.diagnostics,
     refresh: async () => {
-      const newest = await readFleet(file);
+      const newest = await readFleet(file).catch((error: unknown) => ({
+        // A mistake of trueup must not end a worker.
+        diagnostics: [
+          { code: 'fleet-file', severity: 'error', class: 'invalid', message: messageOf(error) } as const,
+        ],
+        fleet: undefined,
+      }));
       if (newest.fleet !== undefined) fleet = newest.fleet;
       problem = hasErrors(newest.diagnostics) ? describe(newest.diagnostics) : undefined;
     },

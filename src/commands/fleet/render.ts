@@ -84,7 +84,7 @@ function recordsOf({ drifts, waits }: FleetStatus): (stack: StackId) => Recorded
 
 /** The name of a stack as text. Whoever named its folder chose the path, so control characters are escaped. */
 export function nameOf({ repository, path }: StackId): string {
-  return `${repository}/${quoted(path).slice(1, -1)}`;
+  return `${repository}/${printable(quoted(path).slice(1, -1))}`;
 }
 
 function describe(stack: StackStatus, now: number, { drift, wait }: Recorded): string {

@@ -1,4 +1,5 @@
 /** Patterns of `fleet.yaml` that cannot match a stack of any repository. */
+import picomatch from 'picomatch';
 import { nearestWord } from '../../model/nearest-word.ts';
 import { quoted } from '../../model/quoted.ts';
 
@@ -17,10 +18,11 @@ export function repositoryMistake(
   place: Place,
 ): PatternMistake | undefined {
   const [, first = '', rest = ''] =
-    /^([^/]*)(.*)$/s.exec(place === 'freeze' ? pattern.replace(/^\.\//, '') : pattern) ?? [];
+    /^([^/]*)(.*)$/s.exec(place === 'freeze' ? pattern.replace(/^(?:\.\/)+/, '') : pattern) ?? [];
+  const hasBrackets = place === 'freeze' && /[^\w.*?-]/.test(first);
   // In a freeze, brackets have alternatives, which may hold the slash.
-  if (place === 'freeze' && /[^\w.*?-]/.test(first)) return undefined;
-  const matches = matcherOf(first);
+  if (hasBrackets && !areClosed(first)) return undefined;
+  const matches = hasBrackets ? picomatch(first, { dot: true, flags: 's' }) : matcherOf(first);
   const reachesPaths = rest !== '' || first.includes('**');
   if (reachesPaths && names.some((name) => matches(name))) return undefined;
   if (!reachesPaths && names.some((name) => matches(name)))
@@ -33,6 +35,15 @@ export function repositoryMistake(
     message: `no repository of this file has a name that matches ${quoted(first)}, so ${quoted(pattern)} matches no stack`,
     ...(near === undefined ? {} : { fix: `did you mean ${quoted(near + (rest || '/**'))}?` }),
   };
+}
+
+/** Whether each bracket has its end. One that is escaped may have none, and two stars go on into the path. */
+function areClosed(part: string): boolean {
+  const count = (bracket: string) => part.split(bracket).length;
+  return (
+    !/\\|\*\*/.test(part) &&
+    ['{}', '()', '[]'].every(([open = '', close = '']) => count(open) === count(close))
+  );
 }
 
 /** Stars and question marks are special, and two stars go on into the path. */

@@ -84,8 +84,12 @@ interface Push {
 /** Undefined for other events, such as a ping. */
 function pushIn(body: Buffer): Push | undefined {
   let payload: Json;
+  const text = body.toString();
   try {
-    payload = JSON.parse(body.toString()) as Json;
+    // GitHub sends JSON alone, or as a field of a form, as the hook is configured.
+    payload = JSON.parse(
+      (text.startsWith('payload=') && new URLSearchParams(text).get('payload')) || text,
+    ) as Json;
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readFleet } from '../../../src/commands/fleet/fleet-file.ts';
+import { openFleetFile } from '../../../src/commands/fleet/kept-fleet.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 async function read(spec: object) {
@@ -159,6 +160,53 @@ it('refuses a quota for a target that no repository may connect to', async () =>
   expect((await read({ repositories: [own, any], quotas })).fleet).toBeDefined();
   const right = [{ target: 'https://app.example.com', requestsPerSecond: 20 }];
   expect((await read({ repositories: [own], quotas: right })).fleet).toBeDefined();
+});
+
+const webhook = (at: string) => ({
+  notifications: [{ name: 'chat', webhook: { url: at, secret: { env: 'HOOK' } } }],
+});
+
+it.each([
+  ['http://', 'this is not a valid address'],
+  ['http://127.0.0.1:99999', 'this is not a valid address'],
+  ['https://ann:planted@app.example.com', 'the address holds a login: remove it'],
+  ['https://*.example.com', 'an address names one host'],
+])('refuses the address %s wherever one may be', async (at, message) => {
+  const platform = { name: 'platform', url };
+  const token = { env: 'REVIEWS' };
+  for (const spec of [
+    { repositories: [{ ...platform, targets: [at] }] },
+    { repositories: [platform], quotas: [{ target: at, requestsPerSecond: 1 }] },
+    { repositories: [platform], ...webhook(at) },
+    {
+      repositories: [
+        { ...platform, apply: { stacks: ['**'], github: { url: at, repository: 'a/b', token } } },
+      ],
+    },
+  ]) {
+    const { fleet, diagnostics } = await read(spec);
+    expect(fleet).toBeUndefined();
+    expect(diagnostics).toMatchObject([{ message: expect.stringContaining(message) }]);
+    expect(JSON.stringify(diagnostics)).not.toContain('planted');
+  }
+});
+
+it('keeps the last valid version when the new one is not valid', async () => {
+  const file = join(temporaryFolder(), 'fleet.yaml');
+  const write = (target: string) =>
+    writeFileSync(
+      file,
+      JSON.stringify({
+        ...{ apiVersion: 'trueup.dev/v1', kind: 'Fleet', metadata: { name: 'acme' } },
+        spec: { repositories: [{ name: 'platform', url, targets: [target] }] },
+      }),
+    );
+  write('http://127.0.0.1:8270');
+  const kept = await openFleetFile(file);
+  write('http://127.0.0.1:99999');
+  await kept.refresh();
+  expect(kept.problem).toContain('the last valid one stays in use: line 1: this is not a valid address');
+  expect(kept.fleet.repositories[0]?.targets).toEqual(['http://127.0.0.1:8270']);
 });
 
 const oidc = {

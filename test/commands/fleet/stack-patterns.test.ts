@@ -72,6 +72,9 @@ it('A pattern of a freeze may have alternatives with a slash, which are not look
   const names = ['platform', 'data-2'];
   for (const pattern of ['{platform/a,other}/**', '@(data-2|x)/**', '{platform,x}/**', '[dp]*/**'])
     expect(repositoryMistake(pattern, names, 'freeze')).toBeUndefined();
+  expect(repositoryMistake('{platfrom,other}/**', names, 'freeze')?.message).toMatch(
+    /^no repository of this file/,
+  );
   // The console takes brackets as they are, and no name has them.
   expect(repositoryMistake('{platform,x}/**', names, 'team')).toBeDefined();
 });

@@ -57,6 +57,14 @@ describe('A webhook', () => {
     expect(asked).toEqual([['platform'], []]);
   });
 
+  it('of GitHub may be a form with the JSON in it', async () => {
+    const { asked, send } = await listen();
+    const body = new URLSearchParams({ payload: pushToGithub('refs/heads/main') }).toString();
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect(await send(body, { ...type, ...signed(body) })).toBe(202);
+    expect(asked).toEqual([['platform']]);
+  });
+
   it('of GitLab does the same, whichever form the address has in fleet.yaml', async () => {
     const { asked, send } = await listen();
     const project = { git_http_url: 'https://git.example.com/acme/teams.git' };

@@ -61,7 +61,9 @@ describe.skipIf(bin === undefined)('A fleet that tells of drift', () => {
     makeDue();
     expect(await fleet('run')).toMatchObject({ code: 0 });
     const { out } = await fleet('status');
-    expect(out).toMatch(/messages to "acme\/issues acme\/infra" cannot be sent for \d+ s: PATCH .* answered 503/);
+    expect(out).toMatch(
+      /messages to "acme\/issues acme\/infra" cannot be sent for \d+ s: PATCH .* answered 503/,
+    );
     expect(out).toContain('no drift');
   });
 
