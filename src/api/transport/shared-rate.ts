@@ -17,7 +17,7 @@ export interface SharedRate {
    * times as that takes, which are not used
    */
   take(count: number, late: number): Promise<StartTimes>;
-  /** Nobody may start a request for this many milliseconds, because the service refused one. */
+  /** No process may start a request for this many milliseconds, because the service refused one. */
   pause(milliseconds: number): void;
   /** What an answer says about the limit; undefined when a request had none. */
   observe(answer: RatedAnswer | undefined): void;

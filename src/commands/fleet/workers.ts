@@ -74,7 +74,7 @@ interface NamedRepositories {
 /**
  * Notes which repositories the fleet has. One that no worker of a fleet of this name has named for ten minutes has left it: workers with
  * the old file still name it, so they and those with the new one do not undo each other's work. A repository that a fleet of another name
- * has stays, but not for a name that nobody uses: a fleet may have been renamed. The stacks of one that left end as removed, with their
+ * has stays, but not for a name that no fleet uses: a fleet may have been renamed. The stacks of one that left end as removed, with their
  * drift, and keep their history; when it comes back, they are due at once.
  */
 export async function nameRepositories(

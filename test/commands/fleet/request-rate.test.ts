@@ -190,7 +190,7 @@ describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
     expect(JSON.stringify(rows)).not.toMatch(/secret-token|user-ann/);
   });
 
-  it('never gives more than the rate in any second, whatever workers do, and however late answers are', async () => {
+  it('never gives more than the rate in any second, also if workers stop or end, or answers are late', async () => {
     const { client, take, advance, now } = await openDatabase();
     /** the start times that one step gives */
     const doStep = async (step: Step): Promise<number[]> => {

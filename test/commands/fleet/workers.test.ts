@@ -173,7 +173,7 @@ describe.skipIf(bin === undefined)('A repository of a fleet', () => {
       'repository "infra" of the fleet "globex" is left alone: the fleet "acme" uses this name for another repository, and both fleets use one database; give it another name in fleet.yaml',
     );
     expect(await claim('globex', { ...infra, ref: 'next' })).toContain('for another branch');
-    // Who is refused keeps the name from nobody.
+    // A fleet that was refused does not keep the name from others.
     expect(await claim('acme')).toBeUndefined();
     // The same repository, written otherwise.
     expect(await claim('globex', { ...infra, url: 'git@git.example.com:acme/infra' })).toBeUndefined();
