@@ -21,7 +21,7 @@ interface SignersPlace {
 
 /**
  * The texts of files of allowed signers at a commit, one after the other. A file that is missing there admits nobody.
- * @throws ApprovalsError when the commit or a file cannot be read, or one is no regular file
+ * @throws ApprovalsError when the commit or a file cannot be read, or one is not a regular file
  */
 export async function readAllowedSigners(git: GitContext, { commit, paths }: SignersPlace): Promise<string> {
   const texts: string[] = [];

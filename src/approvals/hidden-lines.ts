@@ -2,7 +2,7 @@
  * The hidden lines in the comment of a stack. It begins with whose plan it shows, and which plans it has shown; another line carries the
  * content of the plan. The command that writes the comment and the one that reads approvals share them. Everybody who may edit the
  * comment may change them, so they prove nothing: who wrote the comment, and when it was edited, is what the code host says, and
- * whoever reads the content compares its hash with the approved digest.
+ * each reader of the content compares its hash with the approved digest.
  */
 import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';

@@ -54,7 +54,7 @@ async function placesAt({ stack, commit, path }: StackVersion, at: GitContext): 
   return places;
 }
 
-/** What is no regular file, such as a link, is another one in each commit. A file that a job makes is in none. */
+/** What is not a regular file, such as a link, is another one in each commit. A file that a job makes is in none. */
 async function contentAt(commit: string, file: string, at: GitContext): Promise<string> {
   try {
     return JSON.stringify((await fileAtCommit(at, commit, file)) ?? null);

@@ -291,7 +291,7 @@ const maxSize = 8 * 1024 * 1024;
  * Reads one file of a commit as data, from the clone or from its remote.
  * @param path from the root of the repository, with slashes
  * @returns undefined if the commit has no such file
- * @throws LedgerError when neither the clone nor its remote has the commit, or it is no regular file
+ * @throws LedgerError when neither the clone nor its remote has the commit, or it is not a regular file
  */
 export async function fileAtCommit(
   at: GitContext,
@@ -326,7 +326,7 @@ async function readFile(
   if (entry === '') return undefined;
   const [mode = '', , id = ''] = entry.split(/[ \t]/);
   if (mode !== '100644' && mode !== '100755')
-    throw new LedgerError(`${quoted(path)} of commit ${commit} is no regular file`);
+    throw new LedgerError(`${quoted(path)} of commit ${commit} is not a regular file`);
   const blob = await runGit(['cat-file', 'blob', id], at);
   if (blob.code !== 0) return 'incomplete';
   if (blob.out.length > maxSize) throw new LedgerError(`${quoted(path)} of commit ${commit} is too large`);

@@ -57,7 +57,7 @@ it.each([
   });
 });
 
-it('goes on when a file is gone, or is no regular file', async () => {
+it('goes on when a file is gone, or is not a regular file', async () => {
   const directory = temporaryFolder();
   mkdirSync(join(directory, 'folder'));
   symlinkSync('/dev/zero', join(directory, 'device'));

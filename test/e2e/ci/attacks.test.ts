@@ -232,7 +232,7 @@ describe('People who make themselves approvers', () => {
     rmSync(join(author, 'pay/allowed_signers'));
     symlinkSync('/tmp/signers', join(author, 'pay/allowed_signers'));
     scene.push({ 'pay/manifests/first.yaml': documentsText([first]) });
-    await refused(scene, 'is no regular file', 1);
+    await refused(scene, 'is not a regular file', 1);
   });
 
   it('by the name of another reviewer in the stack file need somebody who sees it', async () => {

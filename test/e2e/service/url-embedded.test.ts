@@ -134,7 +134,7 @@ describe('a stack with "url: embedded"', () => {
     expect({ code, err }).toEqual({
       code: 1,
       err: expect.stringMatching(
-        /^error: the data file ".*pipe" cannot be used: it is no regular file; .*\n$/,
+        /^error: the data file ".*pipe" cannot be used: it is not a regular file; .*\n$/,
       ),
     });
     expect((await stat(pipe)).mode & 0o777).toBe(0o644);
