@@ -75,10 +75,16 @@ export function findMount(
   namespace: string,
   path: string,
 ): { readonly mount: Mount; readonly rest: string } | undefined {
-  const [mount] = mountsIn(database, namespace)
-    .filter((each) => `${path}/`.startsWith(`auth/${each.path}/`))
-    .toSorted((one, other) => other.path.length - one.path.length);
-  return mount && { mount, rest: path.slice(`auth/${mount.path}/`.length) };
+  if (!path.startsWith('auth/')) return undefined;
+  const below = path.slice('auth/'.length);
+  for (let end = below.length; end > 0; end = below.lastIndexOf('/', end - 1)) {
+    const row = database.get<MountRow>(
+      'SELECT id, namespace, path, type, uuid, settings FROM mounts WHERE namespace = :namespace AND path = :path',
+      { namespace, path: below.slice(0, end) },
+    );
+    if (row !== undefined) return { mount: mountOf(row), rest: below.slice(end + 1) };
+  }
+  return undefined;
 }
 
 /** Mounts a method; an existing mount at the path stays as it is. */
