@@ -69,6 +69,7 @@ CREATE INDEX variable_sets_of_project ON variable_set_projects (project_id);
 CREATE TABLE "variables" (position INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, workspace_id TEXT REFERENCES workspaces (id) ON DELETE CASCADE, variable_set_id TEXT REFERENCES variable_sets (id) ON DELETE CASCADE, key TEXT NOT NULL, value TEXT NOT NULL, description TEXT, category TEXT NOT NULL CHECK (category IN ('engine', 'env')), hcl INTEGER NOT NULL, sensitive INTEGER NOT NULL, created_at TEXT NOT NULL, UNIQUE (workspace_id, category, key), UNIQUE (variable_set_id, category, key), CHECK ((workspace_id IS NULL) <> (variable_set_id IS NULL))) STRICT;
 CREATE TABLE run_triggers (id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE, sourceable_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE, created_at TEXT NOT NULL, UNIQUE (workspace_id, sourceable_id)) STRICT;
 CREATE INDEX run_triggers_by_source ON run_triggers (sourceable_id);
+CREATE INDEX workspaces_by_organization ON workspaces (organization_id);
 INSERT INTO data_file (proof_key) VALUES (lower(hex(randomblob(32))));
 INSERT INTO releases (version) VALUES
 ('0.10.0'), ('0.10.1'), ('0.10.2'), ('0.10.3'), ('0.10.4'), ('0.10.5'), ('0.10.6'), ('0.10.7'),
@@ -107,5 +108,5 @@ INSERT INTO releases (version) VALUES
 ('1.8.0-rc1'), ('1.8.0-rc2'), ('1.8.1'), ('1.8.2'), ('1.8.3'), ('1.8.4'), ('1.8.5'), ('1.9.0'),
 ('1.9.0-beta1'), ('1.9.0-rc1'), ('1.9.0-rc2'), ('1.9.0-rc3'), ('1.9.1'), ('1.9.2'), ('1.9.3'),
 ('1.9.4'), ('1.9.5'), ('1.9.6'), ('1.9.7'), ('1.9.8');
-PRAGMA user_version = 17;
+PRAGMA user_version = 18;
 `;

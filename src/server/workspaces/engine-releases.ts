@@ -21,7 +21,7 @@ export function latestRelease(database: Database): string {
 /** The newest release that an exact version, a constraint or `latest` allows; undefined when none does. */
 function newestRelease(database: Database, wanted: string): string | undefined {
   const allows = wanted === LATEST ? (version: string) => !isPreRelease(version) : parseConstraint(wanted);
-  return allows === undefined ? undefined : newest(releases(database).filter(allows));
+  return allows && newestFirst(database).find(allows);
 }
 
 /** The version that runs use: an exact version that the list does not hold is used as it is. */
@@ -42,16 +42,19 @@ export function engineVersionProblem(
   return isNewer && dialect.takesNewerEngines ? undefined : `No release is or matches "${wanted}"`;
 }
 
-function releases(database: Database): string[] {
-  return database.all<{ version: string }>('SELECT version FROM releases').map(({ version }) => version);
-}
+const sorted = new WeakMap<Database, { readonly text: string; readonly versions: readonly string[] }>();
 
-/** One pass, because each create asks for it: to sort them took longer than all else of a create. */
-function newest(versions: readonly string[]): string | undefined {
-  return versions.reduce<string | undefined>(
-    (best, version) => (best === undefined || compareVersions(version, best) >= 0 ? version : best),
-    undefined,
-  );
+/** Each create asks for them: they are sorted again only when another process or a seed has added one. */
+function newestFirst(database: Database): readonly string[] {
+  const { text } = database.get<{ text: string | null }>(
+    "SELECT group_concat(version, ' ') AS text FROM releases",
+  ) ?? { text: null };
+  if (text === null) return [];
+  const known = sorted.get(database);
+  if (known?.text === text) return known.versions;
+  const versions = text.split(' ').sort((one, other) => compareVersions(other, one));
+  sorted.set(database, { text, versions });
+  return versions;
 }
 
 // Engine versions and the constraints that choose among them: `1.9.8`, `~> 1.9.0`, `>= 1.2, < 2.0`.

@@ -28,13 +28,13 @@ import { workspaceResources } from './workspace-document.ts';
 import { includedResources, requestedIncludes, withLinkage } from './workspace-include.ts';
 import { recordsById, type WorkspaceRecord } from './workspace-record.ts';
 
-/** What a list is sorted by: an expression over `w` that is a text and never null. */
 interface SortKey {
-  readonly sql: string;
+  /** An expression over `w` that is a text and never null. Without it, the workspace that was created first comes first. */
+  readonly sql?: string;
   readonly descending: boolean;
 }
 
-export const BY_NAME: SortKey = { sql: 'w.name', descending: false };
+export const BY_NAME = { sql: 'w.name', descending: false } as const;
 
 /** Which workspaces, in which order, and which page of them. */
 interface WorkspaceQuery {
@@ -68,15 +68,18 @@ export function pageOfWorkspaces(database: Database, query: WorkspaceQuery): Pag
     parameters,
   );
   const { limit, offset } = pageWindow(page);
+  const start = after && behind(sort, after);
+  const order = sort.sql === undefined ? '' : `${sort.sql} ${sort.descending ? 'DESC' : 'ASC'},`;
   const rows = database.all<PageRow>(
-    `SELECT w.id, ${sort.sql} AS key, w.rowid AS row FROM workspaces w WHERE ${where} ${behind(sort, after)}
-     ORDER BY ${sort.sql} ${sort.descending ? 'DESC' : 'ASC'}, w.rowid LIMIT :limit OFFSET :offset`,
+    `SELECT w.id, ${sort.sql ?? "''"} AS key, w.rowid AS row FROM workspaces w
+     WHERE ${where} ${start === undefined ? '' : `AND (${start.sql})`}
+     ORDER BY ${order} w.rowid LIMIT :limit OFFSET :offset`,
     {
       ...parameters,
-      ...(after === undefined ? {} : { after_key: after.key, after_row: after.row }),
+      ...start?.parameters,
       // One more than the page has, to know whether that is all.
       limit: limit + 1,
-      offset: after === undefined ? offset : 0,
+      offset: start === undefined ? offset : 0,
     },
   );
   const shown = rows.slice(0, limit);
@@ -91,9 +94,13 @@ export function pageOfWorkspaces(database: Database, query: WorkspaceQuery): Pag
   };
 }
 
-function behind({ sql, descending }: SortKey, after: PageEnd | undefined): string {
-  if (after === undefined) return '';
-  return `AND (${sql} ${descending ? '<' : '>'} :after_key OR (${sql} = :after_key AND w.rowid > :after_row))`;
+/** The rows after the end of a page. */
+function behind({ sql, descending }: SortKey, { key, row }: PageEnd): Condition {
+  if (sql === undefined) return { sql: 'w.rowid > :after_row', parameters: { after_row: row } };
+  return {
+    sql: `${sql} ${descending ? '<' : '>'} :after_key OR (${sql} = :after_key AND w.rowid > :after_row)`,
+    parameters: { after_key: key, after_row: row },
+  };
 }
 
 // GET /organizations/:organization_name/workspaces: which workspaces, in which order, which page.
@@ -145,7 +152,7 @@ const SORTS: ReadonlyMap<string, (descending: boolean) => string> = new Map([
 /** The spec calls the order without `sort` arbitrary but stable; what was made first comes first. */
 function requestedSort(query: Query): SortKey {
   const sort = queryText(query, 'sort') ?? '';
-  if (sort === '') return { sql: "''", descending: false };
+  if (sort === '') return { descending: false };
   const descending = sort.startsWith('-');
   const sql = SORTS.get(descending ? sort.slice(1) : sort)?.(descending);
   if (sql === undefined) {
