@@ -91,8 +91,15 @@ export function camelCase(wireName: string): string {
   return wireName.replace(/[-_]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
+/** Fields have few names, and each is converted for each of thousands of resources. */
+const kebabNames = new Map<string, string>();
+
 export function kebabCase(fieldName: string): string {
-  return fieldName.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const known = kebabNames.get(fieldName);
+  if (known !== undefined) return known;
+  const name = fieldName.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  kebabNames.set(fieldName, name);
+  return name;
 }
 
 export function snakeCase(fieldName: string): string {

@@ -180,15 +180,14 @@ export function makeFinder(secret: string): SecretFinder {
   const base64 = [0, 1, 2]
     .map((before) => new Pattern(base64Core(bytes, before), 'base64'))
     .filter(isFindable);
-  return (text, shortest) => [
-    ...plain.find(text, shortest),
-    ...hex.flatMap((pattern) => pattern.find(text, shortest && shortest * 2)),
-    ...base64.flatMap((pattern) =>
-      pattern
-        .find(text, shortest && Math.ceil((shortest * 4) / 3))
-        .map((found) => withEdges(text.text, found)),
-    ),
-  ];
+  return (text, shortest) => {
+    const found = [...plain.find(text, shortest)];
+    for (const pattern of hex) found.push(...pattern.find(text, shortest && shortest * 2));
+    for (const pattern of base64)
+      for (const range of pattern.find(text, shortest && Math.ceil((shortest * 4) / 3)))
+        found.push(withEdges(text.text, range));
+    return found;
+  };
 }
 
 /**
@@ -219,12 +218,16 @@ const folds = {
 /** The part of a word that is searched first. */
 const wordLength = 32;
 
+const nothing: readonly TextRange[] = [];
+
 /** One text to find in all spellings of its characters. */
 class Pattern {
   readonly length: number;
   readonly #text: string;
   readonly #encoding: keyof typeof folds;
   #prepared: { readonly matcher: Matcher; readonly starts: RegExp } | undefined;
+  /** what the quick check searches for a beginning of this length */
+  #word: { readonly least: number; readonly part: string } | undefined;
 
   constructor(text: string, encoding: keyof typeof folds = 'none') {
     this.#text = text;
@@ -233,9 +236,9 @@ class Pattern {
   }
 
   /** Sorted, without overlaps. @param shortest length of a beginning; without it only the whole is found */
-  find(searched: SearchedText, shortest = this.length): TextRange[] {
+  find(searched: SearchedText, shortest = this.length): readonly TextRange[] {
     const least = Math.min(shortest, this.length);
-    if (least === 0 || searched.text.length < least || !this.#mayBeIn(searched, least)) return [];
+    if (least === 0 || searched.text.length < least || !this.#mayBeIn(searched, least)) return nothing;
     const fold = folds[this.#encoding];
     this.#prepared ??= this.#prepare();
     const { matcher, starts } = this.#prepared;
@@ -267,9 +270,14 @@ class Pattern {
   /** A quick check for a word of it: letters and digits are seldom escaped, and never in encodings. */
   #mayBeIn({ text, hasEscapedWords: isAnyEscaped }: SearchedText, least: number): boolean {
     if (isAnyEscaped && this.#encoding === 'none') return true;
-    const words = this.#text.slice(0, Math.min(least, 4 * wordLength)).match(/[a-z\d]+/gi) ?? [];
-    const word = words.reduce((longest, next) => (next.length > longest.length ? next : longest), '');
-    const part = word.slice(0, wordLength);
+    if (this.#word?.least !== least) this.#word = { least, part: this.#longestWord(least) };
+    const { part } = this.#word;
     return text.includes(part) || (this.#encoding === 'hex' && text.includes(part.toUpperCase()));
+  }
+
+  #longestWord(least: number): string {
+    const words = this.#text.slice(0, Math.min(least, 4 * wordLength)).match(/[a-z\d]+/gi) ?? [];
+    const longest = words.reduce((longest, next) => (next.length > longest.length ? next : longest), '');
+    return longest.slice(0, wordLength);
   }
 }

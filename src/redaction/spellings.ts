@@ -56,7 +56,7 @@ const escapedWord =
   /(?:%(?:25){0,8}|\\u00|(?:&|\\u0026)(?:amp;){0,8}#x0*)(?:3\d|[46][1-9a-f]|[57][\da])|(?:&|\\u0026)(?:amp;){0,8}#0*(?:4[89]|5[0-7]|6[5-9]|[78]\d|9[0789]|1[01]\d|12[0-2]);/i;
 
 export function hasEscapedWords(text: string): boolean {
-  return escapedWord.test(text);
+  return /[%\\&]/.test(text) && escapedWord.test(text);
 }
 
 /** Reports each reading of what begins at `at`. @returns the next offset where a reading can begin */

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { type Address, formatAddress } from '../model/address.ts';
 import type { TrailEvent } from '../model/audit-trail.ts';
 import type { FieldChange } from '../model/field.ts';
-import { canonicalText, isJsonObject, type Json, type Path, sameJson } from '../model/json.ts';
+import { canonicalText, type Json, type Path, sameJson } from '../model/json.ts';
 import type {
   HistoryChange,
   HistoryEntry,
@@ -15,7 +15,7 @@ import type {
   LedgerLock,
   LedgerRecord,
 } from '../model/ledger.ts';
-import { secretPlaceholder, type SourcesIn } from './known-secrets.ts';
+import { secretPlaceholder, type SourcesIn, textsIn } from './known-secrets.ts';
 
 /** Removes secrets from the texts of a value; returns the same object when there are none. */
 export type Redact = <T extends object>(value: T) => T;
@@ -123,8 +123,8 @@ export function findStored(
 ): { readonly record?: string; readonly member: string; readonly source: string }[] {
   // Search thousands of texts at once, because a hit is rare.
   const all: string[] = [];
-  for (const record of records.values()) collectTexts({ ...record } as unknown as Json, all);
-  for (const member of Object.values(others)) collectTexts(member as Json, all);
+  for (const record of records.values()) textsIn({ ...record } as unknown as Json, all);
+  for (const member of Object.values(others)) textsIn(member as Json, all);
   if (sourcesIn(all.join('\n')).length === 0) return [];
   const ofRecords = [...records].flatMap(([record, { id: _, formerOwners: __, ...members }]) =>
     Object.entries(members).flatMap(([member, value]) =>
@@ -139,19 +139,7 @@ export function findStored(
 }
 
 function sourcesOf(value: unknown, sourcesIn: SourcesIn): string[] {
-  const texts: string[] = [];
-  collectTexts(value as Json, texts);
-  return [...new Set(texts.flatMap(sourcesIn))];
-}
-
-function collectTexts(value: Json | undefined, texts: string[]): void {
-  if (typeof value === 'string') texts.push(value);
-  else if (Array.isArray(value)) for (const item of value) collectTexts(item, texts);
-  else if (isJsonObject(value))
-    for (const name in value) {
-      texts.push(name);
-      collectTexts(value[name], texts);
-    }
+  return [...new Set(textsIn(value as Json).flatMap(sourcesIn))];
 }
 
 // Values that are redacted in stored plans. A redacted value is replaced as a whole by the placeholder, and its hash is kept, so that

@@ -2,8 +2,10 @@
 import { formatAddress } from '../model/address.ts';
 import { type Call, type CallObject, type CallValue, isCallObject } from '../model/call.ts';
 import type { ShownDiagnostic } from '../model/diagnostic.ts';
+import type { Json } from '../model/json.ts';
 import { acknowledgeableIds, isBlocking, policyOf } from '../model/guard.ts';
 import type { Plan } from '../model/plan.ts';
+import { textsIn } from '../redaction/known-secrets.ts';
 import { renderPlanJson } from '../report/json/plan.ts';
 import { renderSarif } from '../report/json/sarif.ts';
 import { renderMermaid } from '../report/markdown/mermaid.ts';
@@ -86,7 +88,10 @@ export function planWithWholeValues(plan: Plan, host: CliHost): Plan {
   return { ...rest, changes: whole };
 }
 
-function callWithoutSecrets({ path, body, ...call }: Call, clean: CliHost['clean']): Call {
+function callWithoutSecrets(whole: Call, clean: CliHost['clean']): Call {
+  const { path, body, ...call } = whole;
+  const texts = textsIn([path, body ?? {}] as Json);
+  if (clean(texts) === texts) return whole;
   const cleanText = (text: string) => clean([text])[0] ?? '';
   // References are no JSON, and hold no value.
   const cleanValue = (value: CallValue): CallValue => {

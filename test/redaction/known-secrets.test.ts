@@ -89,6 +89,20 @@ describe('a secret is redacted', () => {
     );
   });
 
+  it('in one text of a value as in a text of its own, with any other texts beside it', () => {
+    const encoding = fc.constantFrom(...encodings.map(([, encode]) => encode));
+    const others = fc.array(fc.string({ unit: fc.constantFrom('a', '\\', '%', '&', '#', '\n', '=') }));
+    fc.assert(
+      fc.property(anySecret, encoding, around, others, others, (secret, encode, text, first, last) => {
+        const secrets = new KnownSecrets();
+        secrets.keep(secret);
+        const texts = [...first, encode(secret, text, text), ...last];
+        expect(secrets.redactBody(texts)).toEqual(texts.map((each) => secrets.redact(each)));
+        expect(secrets.redactKept(texts)).toEqual(texts.map((each) => secrets.redactPrinted(each)));
+      }),
+    );
+  });
+
   it('in JSON, which stays JSON of the same members', () => {
     const value = fc.oneof(
       anySecret,
