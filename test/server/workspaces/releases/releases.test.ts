@@ -78,4 +78,11 @@ describe('Runs use', () => {
     expect(releaseForRuns(database, '~> 1.11.0')).toBe('1.11.9');
     expect(releaseForRuns(database, 'latest')).toBe('1.11.9');
   });
+
+  it('a release that is added while the service runs', () => {
+    const database = openWith('1.11.9');
+    expect(releaseForRuns(database, 'latest')).toBe('1.11.9');
+    applySeed(database, { releases: ['1.12.0'] }, new Date());
+    expect(releaseForRuns(database, 'latest')).toBe('1.12.0');
+  });
 });
