@@ -1,7 +1,7 @@
 /** What access live resources give: who may log in and with what, and who may read a state. */
 import type { Address } from './address.ts';
 
-/** One of both. */
+/** It has one of the two members. */
 export interface Access {
   readonly login?: LoginAccess;
   readonly state?: StateAccess;
@@ -10,23 +10,23 @@ export interface Access {
 interface LoginAccess {
   /** names of service accounts; `*` stands for any characters */
   readonly accounts: readonly string[];
-  /** the same of their namespaces */
+  /** names of their namespaces; `*` stands for any characters */
   readonly namespaces: readonly string[];
   /** admits further namespaces, by their labels */
   readonly selector?: string;
-  /** that a JWT must be issued for; absent: any */
+  /** the audience that a JWT must be issued for; absent: any */
   readonly audience?: string;
-  /** of the tokens */
+  /** the policies of the tokens */
   readonly policies: readonly string[];
 }
 
 interface StateAccess {
-  /** names of workspaces; none where it is shared with all of them */
+  /** names of workspaces; empty if the state is shared with all of them */
   readonly readers: readonly string[];
   readonly sharedWith?: 'organization' | 'project';
 }
 
 export interface GivenAccess extends Access {
-  /** of the resource that gives it */
+  /** the resource that gives the access */
   readonly address: Address;
 }

@@ -19,7 +19,7 @@ export function formatAddress(address: Address): AddressText {
 }
 
 function textOf({ kind, target, name }: Address): AddressText {
-  // A template would make a text of parts, which each of the maps would join again.
+  // A template literal makes a string of unjoined parts, which each lookup in a map would join again.
   return branded([kind, target, name].join('/'));
 }
 
@@ -42,17 +42,17 @@ class KnownAddress implements Address {
   }
 }
 
-/** The same address with its text, for those of resources: a plan asks for each of these dozens of times, as a key of maps. */
+/** The same address, which keeps its text: a plan uses the address of a resource as a key of maps dozens of times. */
 export function knownAddress(address: Address): Address {
   return new KnownAddress(address);
 }
 
-/** @throws when the text is no address: a bug, for only our own output is read back */
+/** @throws when the text is not an address: a bug, because only texts that trueup wrote are read back */
 export function readAddress(text: string): AddressText {
   return formatAddress(parseAddress(text));
 }
 
-/** @throws when the text is no address: a bug, for only our own output is read back */
+/** @throws when the text is not an address: a bug, because only texts that trueup wrote are read back */
 export function parseAddress(text: string): Address {
   const afterKind = text.indexOf('/');
   const afterTarget = text.indexOf('/', afterKind + 1);
@@ -67,7 +67,7 @@ export function kindAndTarget({ kind, target }: Omit<Address, 'name'>): string {
   return `${kind}/${target}`;
 }
 
-/** The same of a text; cheaper than to parse it. */
+/** The same for an address as text; cheaper than parsing it. */
 export function kindAndTargetIn(text: AddressText): string {
   return text.slice(0, text.indexOf('/', text.indexOf('/') + 1));
 }

@@ -46,11 +46,11 @@ export interface Approval {
   readonly acknowledged: readonly GuardId[];
   /** what policies among them said then, as keys (`guardKeys`) */
   readonly shown?: readonly string[];
-  /** what else is applied that this person made: indices of other pull requests in the order of the merges, or `directPushes` */
+  /** other applied changes of this person: indices of other pull requests in the order of the merges, or `directPushes` */
   readonly parts?: readonly number[];
 }
 
-/** The part of what is applied that no pull request brought. */
+/** The applied changes that did not come from a pull request. */
 export const directPushes = -1;
 
 /** An approval that does not count, with the reason, for messages. */
@@ -60,7 +60,7 @@ export interface RefusedApproval {
   readonly pullRequest?: number;
   /** a clause without a full stop */
   readonly why: string;
-  /** it is for commits that are not applied, and most likely were applied before: of many, only the number is of interest */
+  /** it is for commits that are not applied, and most likely were applied before: of several, reports show only the number */
   readonly isOld?: boolean;
 }
 
@@ -85,9 +85,9 @@ export interface ApprovedPlan {
   readonly createdAt?: string;
   /** digests of approvals that this one replaced before their apply had succeeded */
   readonly replaced?: readonly string[];
-  /** of `ci apply`: the commit before the pull requests that were approved. Their approvals are read again when the apply goes on */
+  /** of `ci apply`: the commit before the pull requests that were approved. Their approvals are read again when the apply continues */
   readonly since?: string;
-  /** of `ci apply`: no apply of the stack has ended well before */
+  /** of `ci apply`: no apply of the stack has succeeded before */
   readonly first?: true;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Calls are data: one HTTP request that a change needs, complete before anything is sent, in neutral names or in those of a
- * dialect. References stand for ids that do not exist yet and for secrets. They are classes, so that no live value can be
- * mistaken for one.
+ * dialect. References are placeholders for secrets and for ids that do not exist yet. They are classes, so that no live value can
+ * be mistaken for one.
  */
 import type { AddressText } from './address.ts';
 import type { WriteMethod } from './http.ts';
@@ -27,7 +27,7 @@ export class SecretReference {
   }
 }
 
-/** JSON, with references in it. */
+/** JSON that may contain references. */
 export type CallValue =
   | null
   | boolean
@@ -49,7 +49,7 @@ export interface Call {
   readonly path: readonly (string | IdReference)[];
   /** in the target's own wire names; may hold references */
   readonly body?: CallObject;
-  /** calls of one target run in rising order; a later one waits until all earlier ones have ended, in whatever way */
+  /** calls of one target run in ascending order: a call waits until all calls with a lower order have ended, successfully or not */
   readonly order: number;
   /** calls that must succeed first, or this one is skipped; the calls that create referenced ids are added automatically */
   readonly needs: readonly CallId[];
@@ -62,7 +62,7 @@ export interface Call {
   readonly already?: readonly number[];
   /** may be sent again when its response was lost */
   readonly repeatable: boolean;
-  /** the read before it may be that of a page with other resources, because it changes its fields alone, and opens access to nobody */
+  /** the read before it may be the read of a list page, because it changes only its own fields and gives nobody more access */
   readonly sharesRead?: true;
   /** the facts among the change's preconditions that still matter to this call after other calls of the change */
   readonly reliesOn?: readonly string[];
@@ -75,7 +75,7 @@ export interface Call {
    * call of the change names. The ledger needs it to record a change that was only partly carried out.
    */
   readonly writes?: readonly string[];
-  /** the fields that it only removes elements from: no value in them becomes ours */
+  /** the fields from which it only removes elements: the ledger records no value of them for this call */
   readonly takesFrom?: readonly string[];
   /** values that it removes, by field: a response that still has one shows that the service ignored the call */
   readonly removes?: Readonly<Record<string, Json>>;

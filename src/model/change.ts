@@ -44,7 +44,7 @@ export interface Change {
   readonly lastModified?: LastModified;
 }
 
-/** The members of a change that enter the digest: what an approval is about. Of the risks, those that narrow access do not. */
+/** The members of a change that enter the digest, which an approval covers. Risks that narrow access do not enter it. */
 export type DigestedChange = Pick<
   Change,
   'address' | 'action' | 'fields' | 'id' | 'fingerprint' | 'references' | 'risks'

@@ -1,4 +1,4 @@
-/** One entry of the error catalogue. Titles name no kind: a code stands for what went wrong, not for where. */
+/** One entry of the error catalogue. Titles name no kind: a code is about what went wrong, not about where. */
 
 /** The exit code of an error (architecture: exit codes); a run ends with the most important one. */
 export type DiagnosticClass = 'invalid' | 'conflict' | 'incomplete' | 'failure';

@@ -11,9 +11,9 @@ export interface Place {
   readonly length: number;
   /** the whole text of that line, for the excerpt */
   readonly text: string;
-  /** offsets of the span in `text`, where secrets were replaced in it; `end` is exclusive */
+  /** offsets of the span in `text`, if secrets were replaced in `text`; `end` is exclusive */
   readonly shown?: { readonly start: number; readonly end: number };
-  /** where the value comes from, if this is an expression of a template: in the list of `metadata.each` */
+  /** for an expression of a template: the place of its value in the list of `metadata.each` */
   readonly list?: Place;
   /** the value is a default of the stack */
   readonly isDefault?: true;
@@ -46,7 +46,7 @@ export function incomplete(code: DiagnosticCode, message: string): Diagnostic {
   return { code, severity: 'error', class: 'incomplete', message };
 }
 
-/** As they are reported: sorted, with places in lists, and one for each cause, with the names of all resources that it is about. */
+/** The diagnostics as reports show them: sorted, with places in lists, and one for each cause, which names all its resources. */
 export function asReported(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const causes = Map.groupBy(sortDiagnostics(withListPlaces(diagnostics)), causeOf);
   return [...causes.values()].flatMap(([first, ...more]) => {
@@ -64,13 +64,13 @@ const shownSubjects = 20;
 /** The resource that a message is about: the first one that it names. */
 const subject = /"[A-Z]\w*\/[^/"]+\/[^"]*"|\b[A-Z][A-Za-z]* "[^"]*"/;
 
-/** Equal for diagnostics of one place in a document, or of one item of its list, that differ only in the resource that they are about. */
+/** Equal for diagnostics at one place in a document, or for one item of its list, that differ only in their resource. */
 function causeOf(diagnostic: Diagnostic): string | Diagnostic {
   const { code, severity, class: kind, message, place, found, allowed, fix, related } = diagnostic;
   const [name = ''] = subject.exec(message) ?? [];
   if (place === undefined || name === '') return diagnostic;
   const spot = (at: Place | undefined) => at && [at.file, at.line, at.column];
-  // Addresses keep their targets: what is wrong in one may be right in another.
+  // The target of an address stays in the text: what is wrong in one target may be right in another.
   const about = name.replace(/[^/"]*"$/, '');
   const others = related?.map(({ place: at, message: says }) => [spot(at), says]);
   return JSON.stringify([
@@ -80,7 +80,7 @@ function causeOf(diagnostic: Diagnostic): string | Diagnostic {
   ]);
 }
 
-/** Adds to each place in a template the one in its list, as a related place. */
+/** For each place in a template, adds the place in its list as a related place. */
 function withListPlaces(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.map((diagnostic) => {
     const { place, related = [] } = diagnostic;

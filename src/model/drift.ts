@@ -1,6 +1,6 @@
 /**
- * Drift: what differs between the ledger, which holds what was last applied, and its two neighbours. `drifted` is live
- * against the ledger: somebody changed the target. `pending` is manifests against the ledger: somebody changed the files.
+ * Drift: how live resources and manifests differ from the ledger, which holds what was last applied. `drifted`: live differs, because
+ * somebody changed the target. `pending`: manifests differ, because somebody changed the files.
  */
 import type { GivenAccess } from './access.ts';
 import type { Place, ShownDiagnostic } from './diagnostic.ts';
@@ -13,7 +13,7 @@ import type { LastModified } from './audit-trail.ts';
 export interface Drift extends Pick<Plan, 'stack' | 'selection' | 'part'> {
   readonly targets: readonly PlanTarget[];
   readonly drifted: readonly DriftedResource[];
-  /** names in manifests that refer to other things of the service than the ledger recorded: somebody changed the names there */
+  /** names in manifests that refer to other objects than the ledger recorded: somebody changed names in the service */
   readonly changedNames: readonly DriftedName[];
   readonly pending: readonly PendingResource[];
   /** absent if it was not requested */
@@ -40,7 +40,7 @@ export interface MovedField extends FieldChange {
 }
 
 export interface DriftedResource {
-  /** as the ledger has it: after a rename in the target, the former one */
+  /** its address in the ledger: after a rename in the target, the former one */
   readonly address: Address;
   /** `recreated`: another resource has its name now */
   readonly is: 'changed' | 'gone' | 'recreated';
@@ -66,7 +66,7 @@ export interface DriftedName {
   readonly field: string;
   /** as the manifest has it */
   readonly given: string;
-  /** the id that it has now; the address of what an apply would create under it */
+  /** the id that it has now; an address, if an apply would create the object */
   readonly id: string;
   /** the ids that the ledger has under it */
   readonly recorded: readonly string[];
@@ -88,7 +88,7 @@ export interface PendingResource {
 /** Fields that no manifest declares and whose live values changed since the last apply. */
 export interface Unmanaged {
   readonly resources: readonly UnmanagedResource[];
-  /** resources whose undeclared fields the ledger does not have: an older version wrote it */
+  /** the number of resources whose undeclared fields the ledger does not have, because an older version wrote it */
   readonly unseen: number;
 }
 

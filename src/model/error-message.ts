@@ -1,4 +1,4 @@
-/** Messages of thrown values, which may be no errors, and of error codes of the operating system, with a fix. */
+/** Messages of thrown values, which need not be `Error`s, and of error codes of the operating system, each with a fix. */
 
 /** The message of an error; any other thrown value as text. */
 export function messageOf(thrown: unknown): string {
@@ -8,9 +8,9 @@ export function messageOf(thrown: unknown): string {
 // Messages with a fix for error codes of the operating system about files and connections.
 
 const messages: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not do that; check the rights of it and of its folders',
-  EPERM: 'this user may not do that; check the rights of it and of its folders',
-  // Node's own, in a check that a worker of a fleet started.
+  EACCES: 'this user may not do that; check the permissions of the path and of its parent folders',
+  EPERM: 'this user may not do that; check the permissions of the path and of its parent folders',
+  // From Node's permission model, in a check that a worker of a fleet started.
   ERR_ACCESS_DENIED: 'fleet.yaml does not allow this file to the stacks of the repository',
   EISDIR: 'it is a directory; name a file in it',
   ENOTDIR: 'a part of its path is no directory; check the path',
@@ -35,8 +35,8 @@ export function systemErrorMessage(error: unknown): string | undefined {
 }
 
 /**
- * The error with the path of the file that should be written. The system names none if a write fails after the file was opened, for
- * example on a full disk; and users do not know the temporary file that is written next to the one that it replaces.
+ * Sets the path of a system error to the file that should be written. The error has no path if a write fails after the file was
+ * opened, such as on a full disk, or it has the path of the temporary file, which users do not know.
  */
 export function withPath(error: unknown, path: string): unknown {
   return error instanceof Error && 'syscall' in error ? Object.assign(error, { path }) : error;

@@ -1,5 +1,5 @@
 /**
- * The fields of a kind: how they compare, what a difference between two of them is, and that difference as RFC 6902 operations.
+ * The fields of a kind: how their values are compared, and the differences between values, also as RFC 6902 operations.
  * Also converts the names of fields between the API and manifests.
  */
 import { canonicalText, isJsonObject, type Json, type JsonObject, ownMember, type Path } from './json.ts';
@@ -9,7 +9,7 @@ export type Shape = 'scalar' | 'text' | 'list' | 'set' | 'map' | 'duration' | 's
 
 /**
  * One way to compare. Two values are equal when their canonical forms are the same JSON, so that `1h` and `3600`,
- * or two orders of one set, are no difference. `canonical` is idempotent and total over what the kind's schema admits.
+ * or two orders of one set, are no difference. `canonical` is idempotent, and works for every value that the schema allows.
  */
 export interface Comparison {
   readonly shape: Shape;
@@ -37,7 +37,7 @@ export interface Field {
 /** Every field of a kind's spec, by its name in manifests. */
 export type FieldTable = Readonly<Record<string, Field>>;
 
-/** The field table of a kind whose specs have the type `S`, except `Other` names: neither a missing name nor another one compiles. */
+/** The field table of a kind whose specs have the type `S`, without the names in `Other`. A missing or additional name does not compile. */
 export type FieldsOf<S, Other extends keyof S = never> = {
   readonly [Name in Exclude<keyof S, Other>]-?: Field;
 };
@@ -54,15 +54,15 @@ export interface FieldChange {
   readonly unknown?: string;
   /** where the value comes from, if not from the manifest: "default", "no longer declared" */
   readonly origin?: string;
-  /** the names of things whose ids the values contain: they are only shown */
+  /** the names of the objects whose ids the values contain: they are only shown */
   readonly names?: readonly ShownName[];
   /** for a value that was redacted as a whole: its hash, from which the digest is built. The value itself is then the placeholder */
   readonly redacted?: { readonly before?: string; readonly after?: string };
 }
 
-/** A thing that a value gives by its id, with the name that it has in the target. */
+/** An object that a value gives by its id, with the name that it has in the target. */
 export type ShownName = {
-  /** of the id, below the path of the change; empty if the whole value is the id */
+  /** path of the id, below the path of the change; empty if the whole value is the id */
   readonly at: Path;
   readonly before?: string;
   readonly after?: string;
@@ -91,7 +91,7 @@ export function camelCase(wireName: string): string {
   return wireName.replace(/[-_]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Fields have few names, and each is converted for each of thousands of resources. */
+/** A cache: there are few names of fields, and each is converted for thousands of resources. */
 const kebabNames = new Map<string, string>();
 
 export function kebabCase(fieldName: string): string {
@@ -120,7 +120,7 @@ export function jsonPointer(path: Path): string {
 
 /**
  * The operations of all changes of one resource, in the order of the changes. For a resource that is to be created
- * they start from `{}`. The parent of a nested change already exists in the document: the differ guarantees that.
+ * they start from `{}`. The differ guarantees that the document has the object around a nested change.
  */
 export function toJsonPatch(changes: readonly FieldChange[]): PatchOperation[] {
   return changes.flatMap(operationsOf);

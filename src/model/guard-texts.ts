@@ -1,4 +1,4 @@
-/** What each guard is about, for people who meet its id: what trips it, and what to check before it is acknowledged. */
+/** The explanation of each guard, for people who see its id: what trips it, and what to check before it is acknowledged. */
 import type { BuiltInGuard } from './guard.ts';
 
 interface GuardText {

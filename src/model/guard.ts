@@ -86,7 +86,7 @@ export const guardLimits = { maxDeletes: 3, maxDeletePercent: 10, maxUpdatePerce
 /** In the order of reports. */
 export const guardIds: readonly string[] = Object.keys(guardDefaults);
 
-/** The guards whose effect a stack may change: one about the stack's own settings is not its to switch off. */
+/** The guards whose effect a stack may change. `loosened` is about the stack's own settings, so a stack cannot switch it off. */
 export const adjustableGuardIds: readonly string[] = guardIds.filter((id) => id !== 'loosened');
 
 const policyPrefix = 'policy/';
@@ -100,7 +100,7 @@ export function policyOf(id: string): string | undefined {
   return id.startsWith(policyPrefix) ? id.slice(policyPrefix.length) : undefined;
 }
 
-/** Whether a text can be the id of a guard. Which policies there are is known only to those who plan. */
+/** Whether a text can be the id of a guard. The policies that exist are known only when a plan is made. */
 export function isGuardId(text: string): text is GuardId {
   return guardIds.includes(text) || /^policy\/[a-z0-9-]{1,32}$/.test(text);
 }
@@ -137,9 +137,9 @@ export interface LoosenedSetting {
   /** the value that holds, as YAML on one line, or a word */
   readonly before: string;
   readonly after: string;
-  /** of the whole values, where `before` and `after` may show only what differs */
+  /** hashes of the whole values; `before` and `after` may show only what differs */
   readonly hashes?: { readonly before: string; readonly after: string };
-  /** what was before cannot hold for the plan */
+  /** the former value cannot hold for the plan */
   readonly isLost?: true;
 }
 
@@ -148,7 +148,7 @@ export function sortConcerns(concerns: readonly Concern[]): Concern[] {
   return concerns.toSorted((a, b) => (formatAddress(a.address) < formatAddress(b.address) ? -1 : 1));
 }
 
-/** The checkout of an apply may differ from that of its plan. */
+/** Whether the guard is about the checkout, which may differ between a plan and its apply. */
 export function isAboutCheckout({ id }: Pick<Guard, 'id'>): boolean {
   return ['older-commit', 'diverged-commit', 'commit-unknown', 'missing-file'].includes(id);
 }
@@ -167,13 +167,13 @@ export function deniedIds(guards: readonly Guard[]): GuardId[] {
   return [...new Set(guards.filter(({ effect }) => effect === 'denies').map(({ id }) => id))];
 }
 
-/** Those that an acknowledgement lets pass. */
+/** The blocking ids that can be acknowledged. */
 export function acknowledgeableIds(guards: readonly Guard[]): GuardId[] {
   const denied = deniedIds(guards);
   return blockingIds(guards).filter((id) => !denied.includes(id));
 }
 
-/** The blocking ids that are left once these were acknowledged: what is denied is always among them. */
+/** The blocking ids that remain after these acknowledgements. Ids that cannot be acknowledged always remain. */
 export function openIds(guards: readonly Guard[], acknowledged: readonly string[]): GuardId[] {
   const denied = deniedIds(guards);
   return blockingIds(guards).filter((id) => denied.includes(id) || !acknowledged.includes(id));
@@ -184,11 +184,11 @@ export function openIds(guards: readonly Guard[], acknowledged: readonly string[
 export interface Risk {
   /** the field that causes it; empty when the whole resource does */
   readonly path: Path;
-  /** `destroys`: it makes a later destroy happen, or happen sooner. `affects`: it changes resources outside of the plan; it trips no guard */
+  /** `destroys`: it schedules a destroy, or makes one earlier. `affects`: it changes resources outside of the plan; it trips no guard */
   readonly effect: 'widens' | 'narrows' | 'destroys' | 'affects';
   /** a clause for people: who gains or loses what, or what is destroyed and when */
   readonly message: string;
-  /** the guard that it trips if it widens access; `widening` when absent. What destroys trips `scheduled-destroy` */
+  /** the guard that it trips if it widens access; `widening` when absent. A risk that destroys trips `scheduled-destroy` */
   readonly guard?: RiskGuard;
 }
 

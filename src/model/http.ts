@@ -1,6 +1,6 @@
 /**
  * HTTP as the rest of the program sees it. A `Reader` cannot write, so planning cannot change anything. Every response (`Answer`)
- * is a value, whatever its status; only a service that cannot be reached causes a throw. Waits end when a signal aborts them.
+ * is returned as a value, with any status; only a service that cannot be reached causes a throw. Waits end when a signal aborts them.
  */
 import type { Json, JsonObject } from './json.ts';
 
@@ -41,7 +41,7 @@ export interface AttemptHistory {
   readonly hasNewToken?: true;
 }
 
-/** Allows another attempt of a write. Whoever sends it reads the resource again first. */
+/** Allows another attempt of a write. The resource must be read again before it is sent. */
 export interface Again {
   readonly history: AttemptHistory;
   /** Waits as long as the service asks, or as failures require. @throws WireError when the run is stopped meanwhile */
@@ -67,7 +67,7 @@ export type TokenRights =
 export interface Writer {
   /**
    * Sends one request once, unchanged (wire names, secrets resolved). A response or a WireError with `again` allows another attempt:
-   * after 429 always, else only if the request is `repeatable`.
+   * always after a 429, otherwise only if the request is `repeatable`.
    */
   send(request: WireRequest): Promise<Answer>;
 }
@@ -81,7 +81,7 @@ export interface WireRequest {
   readonly secrets?: readonly string[];
   /** Called just before the request is sent: if it rejects, nothing is sent. */
   readonly permit?: () => Promise<void>;
-  /** Once aborted, the request is not sent; one that is in flight goes on. */
+  /** Once aborted, the request is not sent; a request in flight continues. */
   readonly stop?: AbortSignal;
   /** of the earlier attempts, as the last one returned it */
   readonly history?: AttemptHistory;
@@ -127,7 +127,7 @@ function unexpectedForm({ status, body }: Answer): string {
   return ` with ${form}, which is not a valid response; check that the target's "url" is the service itself`;
 }
 
-// Waits for work until a signal aborts the wait. The work itself goes on, and its result is ignored.
+// Waits for work until a signal aborts the wait. The work itself continues, and its result is ignored.
 
 /** @returns the result of the work. @throws the signal's reason once it is aborted, unless the work had ended before */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

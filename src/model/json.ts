@@ -54,10 +54,10 @@ export function canonicalText(value: Json | undefined): string {
   return sorted === undefined ? joinedText(value) : JSON.stringify(sorted);
 }
 
-/** Objects put such keys first, or have them from the start, in whichever order they are set. */
+/** JavaScript objects put numeric keys first, and `__proto__` is never a normal member, in whatever order they are set. */
 const keyWithOwnOrder = /^(?:\d|__proto__$)/;
 
-/** A copy that is written as text in one go, a third of the time of `joinedText`; undefined where an object cannot keep the order. */
+/** A copy for `JSON.stringify`, which needs a third of the time of `joinedText`; undefined if an object cannot keep the order. */
 function withSortedKeys(value: Json): Json | undefined {
   if (Array.isArray(value)) {
     const items: Json[] = [];

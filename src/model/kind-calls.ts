@@ -40,7 +40,7 @@ export interface CallContext<
   idOf(address: Address): string | IdReference | undefined;
   /**
    * Another resource of the same plan.
-   * @param id with it, the resource is found also if the plan has it at another address. `live.address` is that one
+   * @param id with it, a renamed resource is found as well, which the plan has at another address: `live.address`
    */
   peer(
     address: Address,

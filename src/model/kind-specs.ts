@@ -61,7 +61,7 @@ export interface CompareContext<D extends Spec = Spec, L extends LiveResource = 
   readonly now?: number | undefined;
   /**
    * Another resource.
-   * @param id with it, the resource is found also if the plan has it at another address, because it was renamed. `live.address` is that one
+   * @param id with it, a renamed resource is found as well, which the plan has at another address: `live.address`
    */
   peer(
     address: Address,

@@ -1,6 +1,6 @@
 /**
  * The contract that each kind implements. Differ, planner, applier and reports know a kind only through it, so that
- * a new kind changes none of them. Only reading does I/O here, and it gets no means to write.
+ * a new kind changes none of them. Only the functions that read do I/O, and they get no means to write.
  */
 import type { Access } from './access.ts';
 import type { Address, AddressText } from './address.ts';
@@ -33,7 +33,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   // Schema: what a manifest may declare.
   /** JSON Schema (draft 2020-12) of `spec` */
   readonly specSchema: JsonObject;
-  /** every field of `specSchema` that is no short form and gives no thing by its name */
+  /** every field of `specSchema`, except short forms and fields that give an object of the service by its name */
   readonly fields: FieldTable;
   /** how an absent field is treated: not managed, or set to its default (if every write replaces the whole resource) */
   readonly absent: 'unmanaged' | 'default';
@@ -43,7 +43,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   readonly upgrade?: (spec: Named<D>) => Named<D>;
   /** The rules about one resource that a schema cannot express. Offline. */
   readonly check?: (resource: DesiredResource<D>, others: CheckContext) => readonly ResourceProblem[];
-  /** the things of the service that a manifest can give by name instead of by id, and how they are listed */
+  /** the objects of the service that a manifest can give by name instead of by id, and how they are listed */
   readonly named?: NamedThings;
   /** The other resources that this one names. */
   readonly references?: (resource: DesiredResource<D>) => readonly Reference[];
@@ -75,8 +75,8 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
     read(session: Session, about: OnPage): Promise<L | undefined>;
   };
   /**
-   * Reads again what a parent gives, just before a write that relies on it: one request for each parent in a session, and one for
-   * the parent above all of them, if a value comes from there.
+   * Reads again the values that a parent gives, just before a write that relies on them: one request for each parent in a session,
+   * and one for the parent of all these parents, if it gives a value.
    */
   readonly readInheritable?: (session: Session, planned: Inheritable) => Promise<Inheritable>;
   /**
@@ -100,8 +100,8 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   /** The fields that the response to a write contains; undefined when it contains none. */
   readonly fieldsFromResponse?: (call: Call, answer: Answer) => ReturnedFields | undefined;
   /**
-   * For a repeated call that found its work already done, after its first response was lost or no success: the response that the
-   * first attempt would have got, if it can be proved that this attempt did the work. Only for calls with `already`.
+   * For a repeated call that finds its work already done, after the first attempt got no response or no success: the response that
+   * the first attempt would have got, if it can be proved that this attempt did the work. Only for calls with `already`.
    */
   readonly recoverAnswer?: (session: Session, call: Call, about: CallOwner) => Promise<Answer | undefined>;
   /** What the ledger records of an applied resource besides its fields; called after each call that was carried out. */
@@ -110,7 +110,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   // Ownership: which stack owns a resource, and what removals change.
   readonly ownership: Ownership;
   /**
-   * Values besides the fields that show that somebody changed this resource since this stack last wrote it, by name; only for
+   * Values other than fields, by name, which show whether somebody changed this resource since this stack last wrote it; only for
    * kinds with an ownership tag, in a target that keeps none.
    */
   readonly contentBesides?: (live: L) => Readonly<Record<string, Json>>;
@@ -145,8 +145,8 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   /** Why this resource must never be deleted, even on request, as a clause; undefined if it may be deleted. */
   readonly permanent?: (live: L) => string | undefined;
   /**
-   * The resources that are in this one, as far as they were read: it is not deleted unless the same plan deletes them or moves them
-   * to another one. A forced deletion overrides nothing of that, nor other blockers.
+   * The resources that are in this one, as far as they were read: it is deleted only if the same plan deletes them, or moves them
+   * to another one. A forced deletion overrides neither this nor other blockers.
    */
   readonly contents?: (live: L) => readonly Content[];
   /**
@@ -154,7 +154,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
    * ledger record: our own lock does not block.
    */
   readonly blockers?: (live: L, action: Action, record?: LedgerRecord<Named<D>>) => readonly string[];
-  /** Whether the service deletes this resource without checking that nothing is lost: then that is part of what is approved. */
+  /** Whether the service deletes this resource without checking that nothing is lost: then an approval covers that as well. */
   readonly deletesUnguarded?: (live: L) => boolean;
   /**
    * The facts that a forced deletion of this resource overrides, and that a safe one would be refused for. They are part of
@@ -193,26 +193,26 @@ export interface NameRule {
 /** What proves that a resource is ours. */
 type Ownership =
   /**
-   * an ownership tag in the target, with a creator mark. `unsearched`: undeclared resources of ours are found by the ledger alone, so
-   * that a stack that neither declares nor recorded any sends no request for them
+   * an ownership tag in the target, with a creator mark. `unsearched`: undeclared resources of ours are found only by the ledger, so
+   * that a stack sends no request if it has neither declared nor recorded any
    */
   | { readonly by: 'claim'; readonly unsearched?: true }
-  /** the ledger; `named`: only names that the target's `owns` admits */
+  /** the ledger; `named`: only names that the target's `owns` matches */
   | { readonly by: 'ledger'; readonly named: boolean; readonly undeclared: 'delete' | 'release' }
   /** the owner of its parent */
   | { readonly by: 'child'; readonly of: (address: Address) => Address };
 
 export interface ShortForm {
   readonly kind: string;
-  /** the spec of the document that the short form stands for */
+  /** the spec of the document that the short form replaces */
   spec(value: Json): Spec;
 }
 
 export interface NamedThings {
   readonly references: readonly NamedReference[];
   /**
-   * Reads one list in bulk. @param what of one of the references
-   * @throws WireError when the service cannot be reached; all its answers are values of the list
+   * Reads one list in bulk. @param what the `what` of one of the references
+   * @throws WireError when the service cannot be reached; a refusal is returned as the `problem` of the list
    */
   list(session: Session, what: string): Promise<NameList>;
 }
@@ -266,15 +266,15 @@ export interface Session {
   readonly reader: Reader;
   /** only in reads for a plan */
   known?(kind: string): KnownResources;
-  /** what the service was found to lack; known to all sessions of the target in this run, so that it is not asked again */
+  /** what the service was found to lack; all sessions of the target in this run share it, so that it is asked only once */
   readonly lacks: Set<ServiceLack>;
   /** Runs `read` once per session and key: for reads that several kinds need. */
   once<T>(key: string, read: () => Promise<T>): Promise<T>;
 }
 
 /**
- * It refuses to include tag bindings in lists, or in the document of one workspace; its workspaces do not all say in which project they
- * are.
+ * The service refuses to include tag bindings in lists, or in the document of one workspace; or some of its workspaces do not name
+ * their project.
  */
 export type ServiceLack = 'tags-in-lists' | 'tags-in-documents' | 'projects-of-workspaces';
 
@@ -283,7 +283,7 @@ export interface ReadRequest<D extends Spec = Spec> {
   readonly declared: readonly DesiredResource<D>[];
   /** of this kind and target */
   readonly records: ReadonlyMap<AddressText, LedgerRecord<Named<D>>>;
-  /** the resources that this run has deleted: it is enough that a list lacks them */
+  /** the resources that this run has deleted: their absence from a list is enough to know that they are gone */
   readonly deleted?: ReadonlySet<AddressText> | undefined;
   /** the record of a resource of any kind: a child finds its renamed parent by it */
   record(address: Address): LedgerRecord | undefined;
@@ -315,7 +315,7 @@ export interface LiveSet<L extends LiveResource = LiveResource> {
   readonly refusedValues?: ReadonlyMap<AddressText, readonly RefusedValue[]>;
   /** the service's own count of them; absent if it gives none */
   readonly total?: number;
-  /** why this list is not complete; when not empty, nothing is pruned and "no changes" is not said */
+  /** why this list is not complete; when not empty, nothing is pruned and no plan reports "no changes" */
   readonly incomplete: readonly string[];
   /** the token may not list them at all, as `incomplete` says */
   readonly forbidden?: true;
@@ -327,7 +327,7 @@ export interface LiveSet<L extends LiveResource = LiveResource> {
   readonly notes: readonly string[];
   /** what the service lacks of its API, one sentence each, for the beginning of the report */
   readonly limits?: readonly string[];
-  /** nothing that was read shows whether the service keeps what is written: of a parent the ownership tag, of a child the child itself */
+  /** nothing that was read shows whether the service keeps what is written: the ownership tag of a parent, or a child itself */
   readonly unverified?: true;
   /** why declared resources of this kind cannot exist, if the service does not have the kind */
   readonly unsupported?: Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;

@@ -24,7 +24,7 @@ export interface LedgerRecord<F = Readonly<Record<string, Json>>> {
    * ownership tag, in a target that keeps none: absent after a write, until a plan finds the resource as declared
    */
   readonly content?: Readonly<Record<string, Json>>;
-  /** the things that the manifest gave by name, with the ids in `fields`; absent in ledgers of older versions */
+  /** the names that the manifest gave in place of ids, with the ids in `fields`; absent in ledgers of older versions */
   readonly names?: NamedIds;
   /** live values of undeclared fields, except defaults: nothing is written because of them */
   readonly seen?: Readonly<Record<string, Json>>;
@@ -43,18 +43,18 @@ export interface StackIdentity {
   readonly id?: string;
 }
 
-/** Records that a stack takes over from another one. They count once that one's ledger says that it gave them away. */
+/** Records that a stack takes over from another one. They count once the ledger of the other stack says that it gave them away. */
 export interface IncomingRecords {
   readonly from: StackIdentity;
-  /** of its ledger, as `metadata.movedFrom.folder` has it */
+  /** folder of its ledger, as in `metadata.movedFrom.folder` */
   readonly folder?: string;
-  /** by address in this stack; `at` is the one in the other ledger, whose targets may have other names */
+  /** by address in this stack; `at` is the address in the other ledger, whose targets may have other names */
   readonly records: Readonly<Record<AddressText, IncomingRecord>>;
 }
 
 export type IncomingRecord = { readonly at: AddressText; readonly record: LedgerRecord };
 
-/** Says in the former owner's ledger where a resource is now. */
+/** An entry in the ledger of the former owner: which stack has the resource now. */
 export interface MovedAway {
   readonly to: StackIdentity;
   /** the id of the resource; absent if it has none */
@@ -127,7 +127,7 @@ export interface AppliedCommit {
   readonly dirty?: true;
   /** the hash of what was declared, where files of the stack had such changes; absent in ledgers of older versions */
   readonly uncommitted?: string;
-  /** such files are only those that git ignores, as generated ones */
+  /** only files that git ignores, such as generated ones, had such changes */
   readonly ignored?: true;
 }
 
@@ -161,7 +161,7 @@ export interface LedgerLock {
 
 /** The versions of the formats that this version writes. Ledgers of earlier versions are read, too. */
 export const ledgerVersion = 3;
-/** Of a ledger that was moved away, of an unfinished copy, and of one with resources that moved between stacks: earlier versions refuse to read it. */
+/** For a moved ledger, an unfinished copy, and one with resources that moved between stacks: earlier versions refuse to read them. */
 export const movedLedgerVersion = 4;
 export const historyVersion = 1;
 
@@ -179,7 +179,7 @@ export interface HistoryEntry {
   readonly dirty?: boolean;
   /** as in the ledger */
   readonly uncommitted?: string;
-  /** such files are only those that git ignores */
+  /** only files that git ignores had such changes */
   readonly ignored?: true;
   /** copied from the history of another stack, with the changes of resources that moved from there */
   readonly moved?: true;
@@ -212,7 +212,7 @@ export interface HistoryEntry {
   readonly unchanged?: number;
   /** the apply ended, but the ledger may lack some of what it did */
   readonly unrecorded?: true;
-  /** of the oldest entry, when "ledger prune" dropped older ones: when the newest of them ended or began, and the approvals that they ended */
+  /** of the oldest entry, if "ledger prune" dropped older ones: when the newest of them ended or began, and which approvals they ended */
   readonly pruned?: { readonly until: string } & Pick<HistoryEntry, 'endedApprovals'>;
   readonly changes: readonly HistoryChange[];
 }
@@ -236,7 +236,7 @@ export interface HistoryChange {
   readonly fields: readonly FieldChange[];
   /** for a deleted or released resource and its children: the fields that were last applied, without secrets */
   readonly was?: Readonly<Record<AddressText, Readonly<Record<string, Json>>>>;
-  /** what rules of policies may ask besides; absent in entries of older versions */
+  /** what else the rules of policies can check; absent in entries of older versions */
   readonly checked?: CheckedRecord;
 }
 

@@ -1,21 +1,21 @@
 /**
- * Things of a service that are no resources of ours, such as projects, by their names: the fields that name them, and the lists in
- * which the names are looked up. A plan has their ids; the names are only shown, and recorded with the ids that they had.
+ * Objects of a service that manifests give by name instead of by id, such as projects: the fields for names and ids, and the lists
+ * in which names are looked up. A plan has the ids; names are only shown, and recorded with the ids that they had.
  */
 import { type Address, type AddressText, parseAddress } from './address.ts';
 import type { Json, Path } from './json.ts';
 
-/** A field that gives a thing by its name, in place of the field that gives it by its id. */
+/** A field that gives an object by its name, in place of the field that gives it by its id. */
 export interface NamedReference {
   /** of the field with the name: `['vcsRepo', 'connection']` */
   readonly name: Path;
   /** of the field with the id: `['vcsRepo', 'oauthTokenId']` */
   readonly id: Path;
-  /** other fields that exclude the name, besides the one with the id */
+  /** other fields that cannot be set together with the name, besides the field of the id */
   readonly besides?: readonly Path[];
   /** what it is, in the singular: `agent pool`. One list for each */
   readonly what: string;
-  /** the kind whose documents are such things, if a stack can manage them */
+  /** the kind of these objects, if a stack can manage them */
   readonly kind?: string;
 }
 
@@ -31,11 +31,11 @@ export interface NamedId {
 /** By the path of the field with the id, with dots: `vcsRepo.oauthTokenId`. */
 export type NamedIds = Readonly<Record<string, NamedId>>;
 
-/** All things of one sort in a target. */
+/** All objects of one sort in a target. */
 export interface NameList {
   readonly byName: ReadonlyMap<string, readonly string[]>;
   readonly byId: ReadonlyMap<string, string>;
-  /** why things may be missing, as a clause: then no name counts as found, because another thing may have it, too */
+  /** why objects may be missing, as a clause: then no name counts as found, because a missing object may have it as well */
   readonly problem?: string;
 }
 
@@ -53,20 +53,20 @@ export function nameList(things: readonly NamedId[], problem?: string): NameList
   };
 }
 
-/** The name that only this thing has; undefined if there is none, or if others may have it. */
+/** The name of an object if no other object can have it; otherwise undefined. */
 export function uniqueName(list: NameList | undefined, id: string): string | undefined {
   const name = list?.problem === undefined ? list?.byId.get(id) : undefined;
   return name !== undefined && list?.byName.get(name)?.length === 1 ? name : undefined;
 }
 
 /**
- * The address of a thing that the same plan creates, which a value has in place of its id. Ids have no slash.
+ * The address of an object that the same plan creates, if the value is an address in place of an id. Ids have no slash.
  */
 export function createdThing(value: Json | undefined): Address | undefined {
   return typeof value === 'string' && /^[A-Z]\w*\/[^/]+\/./.test(value) ? parseAddress(value) : undefined;
 }
 
-/** The key of a field with an id among names. */
+/** A path with dots, as in the keys of `NamedIds`. */
 export function nameKey(path: Path): string {
   return path.join('.');
 }

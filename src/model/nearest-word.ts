@@ -24,7 +24,7 @@ export function nearestWords(word: string, candidates: Iterable<string>, most = 
     const distance = editDistance(wanted, other);
     if (distance <= limit) near.push({ word: candidate, distance });
   }
-  // The order of equally near ones stays.
+  // Equally near words keep their order.
   return near
     .toSorted((one, other) => one.distance - other.distance)
     .slice(0, most)

@@ -12,7 +12,7 @@ export interface ChosenPart extends Pick<PlanPart, 'selectors'> {
   readonly excluded: ReadonlySet<AddressText>;
   /** the names of the targets that have to be read */
   readonly targets: ReadonlySet<string>;
-  /** resources that come along where they are needed, although they exist by now: an earlier plan or apply began with them */
+  /** resources that still come along where they are needed, although they exist now: an earlier plan or apply began with them */
   readonly begun?: ReadonlySet<AddressText>;
 }
 
@@ -33,7 +33,7 @@ export interface NeededResource {
   readonly neededBy: readonly AddressText[];
 }
 
-/** A resource that an apply of a part deleted, released or withdrew lately. */
+/** A resource that an apply of a part recently deleted, released or withdrew. */
 export interface TakenByPart {
   /** under the present name of its target */
   readonly address: AddressText;

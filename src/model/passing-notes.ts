@@ -1,6 +1,6 @@
 /**
- * Notes that depend on the run that makes the plan and on the moment: the rights of its token and what it can read, secrets that its
- * environment lacks, and locks of others. The plan that apply makes may have other ones.
+ * Notes that depend on the run and the time of a plan: what its token may do and read, secrets that its environment lacks, and locks
+ * of others. The plan that apply makes may have different notes.
  */
 
 /** @param reasons depend on the rights of the token and on the state at that moment */

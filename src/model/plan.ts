@@ -1,6 +1,6 @@
 /**
- * The plan: ordered changes with their calls, the coverage, and the digest. How two plans differ, which is what the digest
- * covers and nothing else.
+ * The plan: ordered changes with their calls, the coverage, and the digest. Also how two plans differ in what the digest covers, and
+ * in nothing else.
  */
 import type { Address, AddressText } from './address.ts';
 import type { Action, Change, Notice } from './change.ts';
@@ -23,7 +23,7 @@ export interface Plan {
   readonly selection?: readonly AddressText[];
   /** present where `--select` made the selection */
   readonly part?: PlanPart;
-  /** in the order in which apply starts them; none with action `none` */
+  /** in the order in which apply starts them; without changes of action `none` */
   readonly changes: readonly Change[];
   /** sorted; an approval covers which name resolves to which resource, also where nothing is sent */
   readonly changedNames: readonly ChangedName[];
@@ -47,7 +47,7 @@ export interface Plan {
 }
 
 /**
- * A name that resolves to another resource or thing than the ledger has for it: the name of a resource, or one that a resource
+ * A name that resolves to another resource or object than the ledger has for it: the name of a resource, or one that a resource
  * gives in place of an id. It has either `resource` or `field`.
  */
 export interface ChangedName {
@@ -82,7 +82,7 @@ export interface PlanOrigin {
   readonly lastEnded?: string | null;
 }
 
-/** A target by its name in the stack, and what it is. */
+/** A target: its name in the stack, its identity and its dialect. */
 export interface PlanTarget extends TargetIdentity {
   readonly name: string;
   readonly dialect: string;
@@ -120,7 +120,7 @@ export interface TargetCoverage {
 }
 
 // How two plans differ in stack, targets, selection and changes: in what the digest covers, and nothing else. An absent side
-// means that this plan has no such thing.
+// means that this plan does not have it.
 
 export interface PlanDifference {
   /** absent when both have the same stack */
@@ -147,7 +147,7 @@ export interface ChangeDifference {
   readonly ids?: { readonly one?: string; readonly other?: string };
   /** the same for resources without an id */
   readonly fingerprints?: { readonly one?: string; readonly other?: string };
-  /** other resources that the change names, if a name has different ids in the two plans; the address itself for one that the plan creates */
+  /** other resources that the change names, if a name has different ids in the two plans; an address if the plan creates the resource */
   readonly references?: readonly {
     readonly address: AddressText;
     readonly one?: string;

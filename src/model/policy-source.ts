@@ -1,4 +1,4 @@
-/** Where a stack has its policies from. */
+/** Where the policies of a stack come from. */
 
 export type PolicySource =
   /** patterns, relative to the folder of the stack */
@@ -8,7 +8,7 @@ export type PolicySource =
   /** the files of an earlier commit, as they were read */
   | { readonly texts: readonly PolicyText[]; readonly commit: string; readonly earlier: true };
 
-// `earlier`: the stack had it at an earlier commit, and what it has now does not loosen it.
+// `earlier`: the source of an earlier commit of the stack. It still counts, so that a commit cannot loosen its own policies.
 
 export interface PolicyText {
   /** for people */

@@ -9,7 +9,7 @@ import type { Spec } from './resource.ts';
 /** `deny`: a violation cannot be acknowledged. `confirm`: it blocks until it is acknowledged. `warn`: it is only shown. */
 export type Severity = 'deny' | 'confirm' | 'warn';
 
-/** A change with all of these; an absent member matches everything. In patterns only `*` is special. */
+/** A change must match all members; an absent member matches every change. In patterns only `*` is special. */
 export interface PolicyMatch {
   readonly kinds?: readonly string[];
   readonly actions?: readonly Action[];
@@ -33,7 +33,7 @@ export type Expected = 'pass' | 'violation' | 'error' | 'no-match';
 
 interface PolicyTest {
   readonly name: string;
-  /** members of the variables; those that are left out have the values of a create without fields */
+  /** members of the variable `change`; those that are left out have the values of a create without fields */
   readonly change: JsonObject;
   readonly resource?: JsonObject;
   readonly plan?: JsonObject;
@@ -64,7 +64,7 @@ export interface PlanPolicies {
   /** RFC 3339: the time of the check */
   readonly at: string;
   readonly sources: readonly ReadSource[];
-  /** violations that count as none, because of an exemption */
+  /** violations that do not count, because of an exemption */
   readonly exempted: readonly UsedExemption[];
 }
 
@@ -87,23 +87,23 @@ export interface UsedExemption {
   readonly owner: string;
 }
 
-/** A change as policies see it, without secrets: today's policies can be run on what was applied before. */
+/** A change as policies see it, without secrets. The history keeps it, so that today's policies can check earlier applies. */
 export interface CheckedRecord {
   /** the whole content before and after; absent where there is none */
   readonly before?: Readonly<Record<string, Json>>;
   readonly after?: Readonly<Record<string, Json>>;
   readonly tags: Readonly<Record<string, string>>;
   readonly tagsBefore: Readonly<Record<string, string>>;
-  /** the service did not show which tags it has besides */
+  /** it may have other tags, which the service did not show */
   readonly hasUnknownTags?: true;
-  /** only those of its own are known, and not those that it inherits */
+  /** only its own tags are known, and not those that it inherits */
   readonly hasUnknownInherited?: true;
-  /** its workspace or its project gave it other tags, so that only policies about tags check it */
+  /** only the tags that it gets from its workspace or project change, so only policies about tags check it */
   readonly getsOtherTags?: true;
   readonly accessGained: readonly string[];
   readonly accessLost: readonly string[];
   readonly declaredAt?: string;
-  /** the address of what the resource belongs to; absent if it is a resource of its own */
+  /** the address of its parent; absent if it is not a child */
   readonly parent?: AddressText;
   /** addresses of other resources that it names */
   readonly references: readonly AddressText[];
@@ -114,7 +114,7 @@ export interface CheckedRecords {
   readonly changes: ReadonlyMap<AddressText, CheckedRecord>;
   /** resources without a change of their own whose tags change, which policies check as updates */
   readonly tagged: ReadonlyMap<AddressText, CheckedRecord>;
-  /** the contents of parents and references after the plan, once for all changes; without those that are not known */
+  /** the content of each parent and reference after the plan, once for all changes; unknown contents are left out */
   readonly related: Readonly<Record<string, Spec>>;
 }
 

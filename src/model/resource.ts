@@ -25,11 +25,11 @@ export interface Metadata {
 
 export type MoveOrigin = {
   readonly stack: string;
-  /** of its ledger, relative to the folder of this stack; for local ledgers, which stacks keep beside their files */
+  /** folder of its ledger, relative to the folder of this stack; only for a local ledger, which is kept beside the stack file */
   readonly folder?: string;
 };
 
-/** Whether a document says how a resource shall be: not for removal requests and documents of resources that move away. */
+/** Whether a document declares a resource: a removal request and the document of a resource that moves away do not. */
 export function isDeclaration({ metadata }: { readonly metadata: Metadata }): boolean {
   return metadata.remove === undefined && metadata.movedTo === undefined;
 }
@@ -45,7 +45,7 @@ export interface DesiredResource<D extends Spec = Spec> {
   placeOf(path: Path, side?: 'key' | 'value'): Place;
   /** top-level fields whose value comes from the stack's defaults */
   readonly fromDefaults: readonly string[];
-  /** the things that it gives by name; only once their ids were found, which are in `spec` then */
+  /** the names that it gives in place of ids; present once the ids were found, which `spec` then has */
   readonly names?: NamedIds;
 }
 
@@ -56,11 +56,11 @@ export interface OwnershipTag {
   readonly release: boolean;
   /** inherited, such as from a project: it proves nothing about this resource */
   readonly inherited: boolean;
-  /** the id of the stack, which two stacks of one name differ in; a plan leaves out its own */
+  /** the id of the stack, which distinguishes stacks with the same name; a plan leaves out the id of its own stack */
   readonly id?: string;
   /** made from the ledger's record, because the service keeps no ownership tags */
   readonly recorded?: true;
-  /** of the stack that this stack takes the resource over from: it counts as ours */
+  /** it names the stack from which this stack takes the resource over, and counts as ours */
   readonly moving?: true;
 }
 
@@ -71,7 +71,7 @@ export interface OwnershipEvidence {
   readonly creatorStack?: string;
 }
 
-/** Facts of a live resource that are no fields: locked, resource count, the full set of tag bindings. */
+/** Facts of a live resource that are not fields: locked, resource count, the full set of tag bindings. */
 type Facts = Readonly<Record<string, Json>>;
 
 export interface LiveResource<S extends Spec = Spec, F extends Facts = Facts> {
@@ -84,7 +84,7 @@ export interface LiveResource<S extends Spec = Spec, F extends Facts = Facts> {
   readonly spec: S;
   readonly evidence: OwnershipEvidence;
   readonly facts: F;
-  /** its index in the list in which it was read, if that list shows all that a read of the resource alone does */
+  /** its index in the list from which it was read, if that list shows all that a read of the resource alone shows */
   readonly listedAt?: number;
   /** effective values of fields that it inherits from a parent, by field name, as far as the service returns them */
   readonly inherited?: Readonly<Record<string, Json>>;
@@ -125,14 +125,14 @@ export function formatOwnershipTag({ stack, protect, release, id }: Omit<Ownersh
 
 /**
  * The value of the tag, with the id of the stack. Plans do not show the id, and approvals do not cover it.
- * @param text as a change has it
- * @param id undefined in a plan before the first apply, which makes it: such a plan is never sent
+ * @param text the tag as a change has it, without an id
+ * @param id undefined in a plan before the first apply, which makes the id: calls of such a plan are never sent
  */
 export function ownershipTagValue(text: string, id: string | undefined): string {
   return formatOwnershipTag({ ...parseOwnershipTag(text), id: id ?? '(made by the first apply)' });
 }
 
-/** The tag with the id of the stack, if it is this stack's and has none: for a write of all tags, which repeats it. */
+/** Adds the id of this stack to its own tag, if that has none: for a write of all tags, which repeats the ownership tag. */
 export function withStackId(value: string, stack: string, id: string | undefined): string {
   const ownershipTag = parseOwnershipTag(value);
   return ownershipTag.stack === stack && ownershipTag.id === undefined ? ownershipTagValue(value, id) : value;

@@ -69,7 +69,7 @@ export interface Stack {
   /** files of the lists that manifests name, relative to the directory, with slashes; they count as manifests */
   readonly lists?: readonly string[];
   readonly targets: readonly Target[];
-  /** merged under manifests; of those that match one, later entries win */
+  /** merged under manifests; of several entries that match a manifest, later ones win */
   readonly defaults: readonly DefaultsEntry[];
   readonly guards: Guards;
   readonly approvals?: ApprovalRules;
@@ -94,7 +94,7 @@ export interface DefaultsEntry {
   readonly match?: DefaultsMatch;
   /** by kind */
   readonly kinds: Readonly<Record<string, JsonObject>>;
-  /** of the map of kinds, in the Stack */
+  /** path of the map of kinds in the Stack document */
   readonly path: Path;
 }
 
@@ -171,7 +171,7 @@ type Capability =
   | 'flat-tags-on-create'
   /** a role can bind each token to the address that it was made for (wire/cluster-auth 2.5) */
   | 'strict-ip-binding'
-  /** a request must set that a workspace does not inherit its project's destroy schedule, and a date alone ends its duration (wire/workspaces 1.5.19) */
+  /** requests must opt out of the project's destroy schedule, and a date alone ends the duration of a workspace (wire/workspaces 1.5.19) */
   | 'own-auto-destroy'
   /** a request with trigger patterns that turns file triggers off is refused (wire/workspaces 2.1) */
   | 'patterns-need-file-triggers'
@@ -206,13 +206,13 @@ export interface Dialect {
   readonly defaultMount?: string;
   /** the type of a mount of the method, in this service */
   readonly mountType?: string;
-  /** a member that the config of every mount has in newer releases of this service, and in no other one */
+  /** a member that the config of every mount has in newer releases of this service, and in no other service */
   readonly configMark?: string | undefined;
-  /** the issuer that an empty one of a config means; absent: nothing is compared */
+  /** the issuer that an empty issuer of a config means; absent: issuers are not compared */
   readonly defaultIssuer?: string;
   /**
-   * How the service treats a config without a CA certificate that may not use the one of its pod: it refuses it, or trusts the
-   * CAs of its own system. Absent: as specified, where public keys are enough.
+   * How the service treats a config without a CA certificate that may not use the one of its pod either: it refuses the config, or
+   * trusts the CAs of its own system. Absent: as specified, where public keys are enough.
    */
   readonly withoutCa?: 'refused' | 'system';
   /** a cluster's host without a scheme is reached over TLS; absent: every login fails with it */
@@ -246,9 +246,9 @@ export interface ClientSettings {
   readonly addresses: readonly string[];
   /** variables with a host name in place of the address */
   readonly hosts: readonly string[];
-  /** the address without any of them; absent: there is none that is worth a suggestion */
+  /** the address if none of these variables is set; absent: no address is worth suggesting */
   readonly defaultAddress?: string;
-  /** variable with the token for that address; also what a new stack names */
+  /** variable with the token for that address; `init` also names it in a new stack */
   readonly token: string;
   /** variable with the namespace */
   readonly namespace?: string;
