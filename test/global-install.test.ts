@@ -183,7 +183,9 @@ describe('where nothing can be written, in an empty home', () => {
     expect(code).toBe(1);
     expect(err).toMatch(/^error: .*\n$/);
     expect(err).toContain(path);
-    expect(err).toContain('this user may not do that; check the permissions of the path and of its parent folders');
+    expect(err).toContain(
+      'this user may not do that; check the permissions of the path and of its parent folders',
+    );
   });
 
   it('nothing was written, and the service was only read', async () => {

@@ -45,7 +45,7 @@ export function checkResources(entries: readonly Entry[], context: ResourcesCont
         resource,
       );
   }
-  const find = (address: DesiredResource['address']) =>
+  const keyOf = (address: DesiredResource['address']) =>
     formatAddress({ ...address, name: foldName(kinds, address.kind, address.name) });
   const each = entries.flatMap(({ resource, target, declaration }) => {
     const kind = kinds.get(resource?.address.kind ?? '');
@@ -56,13 +56,13 @@ export function checkResources(entries: readonly Entry[], context: ResourcesCont
       target,
       dialect: dialectOf(target, context),
       ...(context.now === undefined ? {} : { now: context.now }),
-      declared: (address) => declared.get(find(address)),
+      declared: (address) => declared.get(keyOf(address)),
     };
     return [
       ...[
         ...(kind.check?.(resource, others) ?? []),
         ...namesWithIds(kind, resource.spec),
-        ...(stack === undefined || isFreeToName(declaration, stack)
+        ...(stack === undefined || mayNameAnySource(declaration, stack)
           ? []
           : checkSources(kind, resource, stack)),
       ].map((finding) => diagnoseFinding(finding, resource, { declaration, secrets })),
@@ -70,15 +70,15 @@ export function checkResources(entries: readonly Entry[], context: ResourcesCont
       ...checkOwns(kind, resource, target),
       ...checkRename(resource, declared, renamed),
       ...(kind.references?.(resource) ?? []).flatMap(({ to, path }) =>
-        checkReference(() => resource.placeOf(path), declared.get(find(to)), renamed.get(find(to))),
+        checkReference(() => resource.placeOf(path), declared.get(keyOf(to)), renamed.get(keyOf(to))),
       ),
     ];
   });
   return [...each, ...checkRenamedTwice(entries, kinds)];
 }
 
-/** Without limits, only documents of templates are checked: of other ones there may be thousands. */
-function isFreeToName({ document }: Entry['declaration'], { secrets }: Stack): boolean {
+/** Without limits, only documents that templates made are checked: there may be thousands of others. */
+function mayNameAnySource({ document }: Entry['declaration'], { secrets }: Stack): boolean {
   return secrets === undefined && document.made === undefined;
 }
 
@@ -130,7 +130,7 @@ function checkOwns(kind: Kind, resource: DesiredResource, target: Target): Diagn
   ];
 }
 
-/** A resource moves between two stacks. The folder of a ledger is for ledgers in files only. */
+/** A resource must move between two different stacks, and only a ledger in a file has a folder. */
 function checkMove({ value, where }: Entry['declaration'], stack: Stack): Diagnostic[] {
   const metadata = isJsonObject(value['metadata']) ? value['metadata'] : {};
   const wrong = { severity: 'error', class: 'invalid', code: 'contradiction' } as const;

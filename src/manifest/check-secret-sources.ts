@@ -33,7 +33,7 @@ export function checkSources(
   ]);
 }
 
-/** Who writes a list may not know that a value in it is the name of a variable or file whose content is sent to a service. */
+/** The author of a list may not know that a value in it names a variable or file whose content is sent to a service. */
 function fromList(path: Path): ResourceProblem {
   return {
     code: 'source-not-admitted',
@@ -53,7 +53,7 @@ function checkFile(
   if (!isFileAdmitted(file, admitted, directory)) return [refusal(path, about)];
   const real = realPathOutside(file, admitted, directory);
   if (real === undefined) return [];
-  const message = `the file ${quotedMasked(file)} is a link out of what "spec.secrets" of the stack admits, to ${quotedMasked(real)}`;
+  const message = `the file ${quotedMasked(file)} links to ${quotedMasked(real)}, which "spec.secrets" of the stack does not admit`;
   const fix = `name the real file, and add it to "spec.secrets.files" in the stack's file`;
   return [{ ...refusal(path, about), message, fix }];
 }

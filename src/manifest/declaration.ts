@@ -15,7 +15,7 @@ import { type EntrySide, placeIn, typedText, type YamlDocument } from './yaml/ya
 export interface Declaration {
   readonly kind: Kind;
   readonly document: YamlDocument;
-  /** those of the stack that apply to it; in the stack's own document */
+  /** the defaults of the stack that apply to it; their places are in the stack's document */
   readonly defaults?: Defaults;
   /** the document, its spec merged over the defaults; may be invalid */
   readonly value: JsonObject;
@@ -36,7 +36,7 @@ export function declare(
   return new Manifest(document, kind, about);
 }
 
-/** A class, because functions in each object of thousands would take more memory than all else in it. */
+/** A class: with thousands of objects, functions in each of them would take more memory than everything else. */
 class Manifest implements Declaration {
   readonly kind: Kind;
   readonly document: YamlDocument;

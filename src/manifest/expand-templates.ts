@@ -1,5 +1,5 @@
 /**
- * Replaces each document with `metadata.each` by the documents that it stands for. The files of lists are read here, under the rules
+ * Replaces each document with `metadata.each` by the documents that it makes. The files of lists are read here, under the rules
  * of manifests, and count as files of the stack. Loaded only where a document is a template.
  */
 import { dirname, extname, resolve } from 'node:path';
@@ -51,7 +51,7 @@ type ExpandInput = Pick<
   'cwd' | 'drafts' | 'readIndex' | 'readIgnored' | 'learnVariables' | 'kinds'
 >;
 
-/** The same with documents in place of templates, the files of lists, and what is wrong with them. */
+/** The loaded documents with each template replaced, the files of lists, and the problems of both. */
 export async function expandTemplates(loaded: Loaded, input: ExpandInput): Promise<Loaded> {
   const names = secretNames(input.kinds);
   const files = new ListFiles(loaded, { ...input, names });
@@ -78,7 +78,7 @@ export async function expandTemplates(loaded: Loaded, input: ExpandInput): Promi
     paths: [...paths, ...more],
     lists: files.paths,
     listTexts: files.sources,
-    missing: united(loaded.missing, missing?.files),
+    missing: mergeMissing(loaded.missing, missing?.files),
     diagnostics: [
       ...loaded.diagnostics,
       ...(missing?.problems ?? []),
@@ -212,7 +212,7 @@ class ListFiles {
     return [...this.#read.keys()];
   }
 
-  /** Finds the files that no list can be, before one is read: git is asked about all of them together. */
+  /** Finds the files that cannot be lists, before any list is read: git is asked about all of them together. */
   async refusePrivate(templates: readonly YamlDocument[]): Promise<void> {
     const files = templates.flatMap((document) =>
       namedFiles(document).map((path) => this.#absolute(path, document)),
@@ -238,7 +238,7 @@ class ListFiles {
     return list.map((problem: Diagnostic) => (problem.place === undefined ? { ...problem, place } : problem));
   }
 
-  /** What of them is missing in a partial checkout; undefined where nothing is known or no file was read. */
+  /** The files that a partial checkout lacks; undefined if nothing is known, or no file was read. */
   async missing(): Promise<
     { readonly files: MissingFiles; readonly problems: readonly Diagnostic[] } | undefined
   > {
@@ -282,7 +282,7 @@ class ListFiles {
   }
 }
 
-/** Without a place: it is that of the template. */
+/** It has no place: the caller adds the place in the template. */
 function refusePrivate(file: string, found: PrivateFile): Diagnostic {
   const code = 'private-list';
   if (typeof found === 'object')
@@ -293,7 +293,7 @@ function refusePrivate(file: string, found: PrivateFile): Diagnostic {
   const [message, fix] =
     found === 'state'
       ? [
-          `${quoted(file)} lies in a folder ".trueup", where trueup keeps what is not for others`,
+          `${quoted(file)} lies in a folder ".trueup", where trueup keeps private files`,
           'put the list into another folder',
         ]
       : [
@@ -328,7 +328,10 @@ function readYaml(source: SourceText): ItemList | readonly Diagnostic[] {
   return wrong.length > 0 ? wrong : list;
 }
 
-function united(one: MissingFiles | undefined, other: MissingFiles | undefined): MissingFiles | undefined {
+function mergeMissing(
+  one: MissingFiles | undefined,
+  other: MissingFiles | undefined,
+): MissingFiles | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   const both = (name: 'leftOut' | 'submodules' | 'moved' | 'deleted') =>
     [...new Set([...one[name], ...other[name]])].sort();

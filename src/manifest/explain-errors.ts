@@ -4,7 +4,7 @@
  */
 import { orList, counted, quoted } from '../model/quoted.ts';
 import type { JsonObject, Path } from '../model/json.ts';
-import { compileSchema, eitherOf, groupErrors, type SchemaError } from './schema/compile-schema.ts';
+import { compileSchema, alternativeFields, groupErrors, type SchemaError } from './schema/compile-schema.ts';
 import { describeAllowed, describeFound, explainWrongType, wordOf } from './explain-type.ts';
 import { isPlainName } from './yaml/hidden-parts.ts';
 import { typedText, type YamlDocument } from './yaml/yaml-document.ts';
@@ -249,9 +249,9 @@ function wrongCount(error: SchemaError, at: Path): Problem {
   };
 }
 
-/** Exactly one of some fields is to be there; undefined where the alternatives are others. */
+/** The problem if exactly one of several fields must be set; undefined for other alternatives. */
 function wrongChoice(error: SchemaError, at: Path): Problem | undefined {
-  const fields = eitherOf(error);
+  const fields = alternativeFields(error);
   if (fields === undefined) return undefined;
   const given = fields.filter((name) => Object.hasOwn(error.data ?? {}, name));
   const names = fields.map(quoted);

@@ -51,7 +51,7 @@ export interface LoadInput {
   readonly secrets: ReadonlySet<string>;
 }
 
-/** Receives the names of the environment variables that a text may name as sources of secrets, also an invalid text. */
+/** Receives the names of the environment variables that a text may name as sources of secrets, even if it is invalid. */
 export type LearnVariables = (names: ReadonlySet<string>) => void;
 
 /** Texts to use instead of files, by absolute path; undefined for a file that counts as removed. */
@@ -72,7 +72,7 @@ export interface Loaded {
   /** files of lists that templates name, absolute */
   readonly lists?: readonly string[];
   readonly listTexts?: readonly SourceText[];
-  /** how many documents were written, where templates were replaced by what they stand for */
+  /** how many documents the files contain; present if templates were replaced by the documents that they make */
   readonly written?: number;
   /** the stack's folder, absolute; absent where no stack was found */
   readonly directory?: string;
@@ -185,12 +185,12 @@ async function listManifests(
   const isBare = own.documents.length === 0 && own.diagnostics.length === 0;
   const isRemoved = (path: string) => drafts.has(path) && drafts.get(path) === undefined;
   const policies = stack.policyFiles.length === 0 ? undefined : matchFiles(stack.policyFiles, directory);
-  const isNone = (path: string) =>
+  const isNoManifest = (path: string) =>
     isRemoved(path) ||
     (isBare && path === own.path) ||
     policies?.isFile(slashes(relative(directory, path))) === true;
   const tracked = readIndex === undefined ? undefined : new TrackedFiles(readIndex, directory);
-  const listed = await listFiles(stack.manifests, directory, { isNone, tracked });
+  const listed = await listFiles(stack.manifests, directory, { isNoManifest, tracked });
   const missing = await tracked?.missing();
   const problems = listed.flatMap(({ pattern, problem }) =>
     problem === undefined ? [] : [patternProblem(problem, stack, pattern.path)],

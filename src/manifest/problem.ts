@@ -1,6 +1,6 @@
 /**
- * A mistake in one document, with its path: one function turns it into a diagnostic with its place in a file. What an unknown
- * field probably means, by the spellings of services and by similar names.
+ * A mistake in one document, with its path, and the function that turns it into a diagnostic with its place in a file. Also guesses
+ * what an unknown field means, from the spellings of services and from similar names.
  */
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import type { Diagnostic, Place, Severity } from '../model/diagnostic.ts';
@@ -72,14 +72,14 @@ function placeOf(problem: Problem, where: DocumentPlaces): Place {
   return hidesSecret(problem, where) ? maskedPlace(place, side) : place;
 }
 
-/** Equal for problems of one kind at one place. */
+/** Equal for diagnostics with the same code at the same place. */
 export function diagnosticKey({ code, place }: Diagnostic): string {
   const list = place?.list;
   const at = list === undefined ? [] : [list.file, list.line, list.column];
   return JSON.stringify([code, place?.file, place?.line, place?.column, ...at]);
 }
 
-/** Without the value of a secret, in a list as well. */
+/** The place with the value of a secret masked in its line, and in the line of its list. */
 export function maskedPlace(place: Place, side: EntrySide): Place {
   const { text, column, list } = place;
   const masked = { ...place, text: maskFrom(text, column, side) };

@@ -67,7 +67,7 @@ export interface Manifests {
   readonly files: number;
   /** absolute paths of those on disk, the stack file included; empty when manifests are piped into a stack */
   readonly paths: readonly string[];
-  /** those of them that are files of lists, relative to the stack's folder, with slashes */
+  /** the paths of files of lists among them, relative to the stack's folder, with slashes */
   readonly lists: readonly string[];
   readonly documents: number;
   /** tracked files that the work tree lacks; absent where no files were listed */
@@ -238,7 +238,7 @@ function isSameName(one: Entry, other: Entry): boolean {
   return one.writtenName === other.writtenName;
 }
 
-/** Where two items have one key, `${each.key}` in the name does not help. */
+/** If two items have the same key, `${each.key}` in the name does not help. */
 function fixInTemplate(first: Entry, again: Entry): string {
   const [one, other] = [first, again].map(({ declaration }) => declaration.document.made?.key);
   return one === other
@@ -246,7 +246,7 @@ function fixInTemplate(first: Entry, again: Entry): string {
     : 'let the name differ for each item of the list: put ${each.key} into it';
 }
 
-/** The name of a template may have no expression that leads to its list. */
+/** Adds the place of the item: a name without an expression does not lead to the list. */
 function placeWithItem(entry: Entry): Place {
   const place = placeOfEntry(entry);
   const item = entry.declaration.document.made?.item;

@@ -89,7 +89,7 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
   const problems = [
     ...broken,
     ...targets.flatMap((target) => target.problems),
-    ...ownFormerName(objectIn(document.value, 'metadata')),
+    ...checkFormerName(objectIn(document.value, 'metadata')),
     ...repeatedNames(listed),
     ...checkPlaces(targets.map(({ target }) => target)),
     ...checkEmbeddedDialects(targets.map(({ target }) => target)),
@@ -125,7 +125,7 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
   return { ...reading, partial: toStack(written, { ...reading, targets: usable }, context) };
 }
 
-function ownFormerName(metadata: JsonObject | undefined): Problem[] {
+function checkFormerName(metadata: JsonObject | undefined): Problem[] {
   const { name, renamedFrom } = metadata ?? {};
   if (typeof name !== 'string' || renamedFrom !== name) return [];
   return [
@@ -290,7 +290,7 @@ function readKinds(value: JsonObject): DefaultsEntry['kinds'] {
   );
 }
 
-/** An entry whose match is wrong is reported, and must not apply to all. */
+/** A wrong `match` is reported elsewhere; its entry must not apply to all manifests. */
 function readMatch({ name, target, project, tags }: JsonObject): DefaultsMatch {
   const patterns = (one: Json): string[] => (Array.isArray(one) ? one : [one]).map(String);
   return {

@@ -147,7 +147,7 @@ function addressOf(kind: Kind, target: Target, name: string): Address {
 
 const nothing: MergedSpec = { spec: {}, fromDefaults: none };
 
-/** A class, because getters and functions in each object of thousands would take more memory than everything else in it. */
+/** A class: with thousands of objects, getters and functions in each of them would take more memory than everything else. */
 abstract class Resource implements DesiredResource {
   readonly address: Address;
   readonly spec: Spec;
@@ -165,7 +165,7 @@ abstract class Resource implements DesiredResource {
     return this.find([]);
   }
 
-  /** It may be taken out of its resource. */
+  /** The function also works when it is taken out of its resource. */
   get placeOf(): DesiredResource['placeOf'] {
     return (path, side) => this.find(path, side);
   }
@@ -236,7 +236,7 @@ function makeChild(
 interface ShortFormOrigin extends Pick<ShortFormEntry, 'declaration' | 'shortForm'> {
   /** of its kind */
   readonly defaults?: Defaults;
-  /** what it has without these defaults */
+  /** its spec without these defaults */
   readonly own?: Spec;
 }
 
@@ -262,10 +262,10 @@ function shortFormsIn({ shortForms }: Kind, spec: JsonObject): string[] {
   return Object.keys(shortForms ?? {}).filter((field) => Object.hasOwn(spec, field));
 }
 
-/** The metadata without what is used up here; undefined when the name is no text. */
+/** The metadata without `target`, `targets` and `defaults`; undefined when the name is not a text. */
 function readMetadata(value: unknown): Metadata | undefined {
   const written = isJsonObject(value as JsonObject | undefined) ? (value as JsonObject) : {};
-  // the schema admits nothing else beside the name, and of an invalid manifest only the name is used
+  // The schema allows no other members, and only the name of an invalid manifest is used.
   if (typeof written['name'] !== 'string') return undefined;
   if (['target', 'targets', 'defaults'].every((name) => written[name] === undefined))
     return written as unknown as Metadata;

@@ -1,5 +1,5 @@
 /**
- * The defaults of a stack: which of them apply to a document, merged, with the place of each value. A document is seen as it was
+ * The defaults of a stack: which of them apply to a document, merged, with the place of each value. `match` sees a document as it was
  * written, without any default.
  */
 import type { Diagnostic, Place } from '../model/diagnostic.ts';
@@ -45,17 +45,20 @@ export function matchedDocument(value: Json, target: string | undefined): Matche
 
 function matches({ name, target, project, tags }: DefaultsMatch, document: MatchedDocument): boolean {
   return (
-    isAny(name, [document.name]) &&
-    isAny(target, [document.target]) &&
-    isAny(project, document.projects) &&
+    matchesAny(name, [document.name]) &&
+    matchesAny(target, [document.target]) &&
+    matchesAny(project, document.projects) &&
     Object.entries(tags ?? {}).every(([key, patterns]) => {
       const value = memberOf(document.tags, key);
-      return isAny(patterns, [typeof value === 'string' ? value : undefined]);
+      return matchesAny(patterns, [typeof value === 'string' ? value : undefined]);
     })
   );
 }
 
-function isAny(patterns: readonly string[] | undefined, values: readonly (string | undefined)[]): boolean {
+function matchesAny(
+  patterns: readonly string[] | undefined,
+  values: readonly (string | undefined)[],
+): boolean {
   if (patterns === undefined) return true;
   return values.some((value) => value !== undefined && patterns.some((one) => matchesPattern(value, one)));
 }
@@ -66,7 +69,7 @@ export interface Defaults {
   readonly document: YamlDocument;
   /** merged */
   readonly spec: JsonObject;
-  /** what it was merged from; the first one wins */
+  /** the specs that it was merged from; earlier ones win */
   readonly layers: readonly DefaultsLayer[];
 }
 
@@ -91,7 +94,7 @@ function pathInDefaults(layers: readonly DefaultsLayer[], path: Path): Path {
   return [...(layer?.path ?? []), ...path];
 }
 
-/** Finds the defaults of documents. Documents with the same ones share them: of some stacks there are thousands. */
+/** Finds the defaults of documents. Documents with the same defaults share one object: a stack may have thousands of documents. */
 export class StackDefaults {
   readonly #document: YamlDocument;
   readonly #entries: readonly DefaultsEntry[];
@@ -125,7 +128,7 @@ export class StackDefaults {
     return merged;
   }
 
-  /** A warning for each entry whose `match` was about none of the documents: a misspelt one changes nothing without a word. */
+  /** A warning for each entry whose `match` matched no document: otherwise, a misspelt `match` would go unnoticed. */
   unused(): Diagnostic[] {
     return this.#entries
       .filter((entry) => entry.match !== undefined && !this.#used.has(entry))
@@ -175,7 +178,7 @@ interface TargetGroup {
   defaultsOf(kind: string): Defaults | undefined;
 }
 
-/** One group, unless defaults match by target. A document without a target has one, too. @param value of the document */
+/** One group, or one for each target if an entry has a `match`. Without targets there is one group. @param value of the document */
 export function groupTargets(
   value: Json,
   targets: readonly Target[],
@@ -228,14 +231,14 @@ export function depthOf(value: Json | undefined, path: readonly string[]): numbe
   return path.length;
 }
 
-// Fields of a manifest that give the same thing, by its name or by its id: one of them replaces the other one of the defaults.
+// Fields that give the same object by its name or by its id: the one in a manifest replaces the other one in the defaults.
 
-/** Merges a spec over defaults; in both, a thing may be given by its name or by its id. */
+/** Merges a spec over defaults; in both, an object may be given by its name or by its id. */
 export function mergeUnder(kind: Kind | undefined, defaults: JsonObject, own: JsonObject): JsonObject {
   return mergeDefaults(kind === undefined ? defaults : withoutReplaced(kind, defaults, own), own);
 }
 
-/** The defaults without the name of a thing that a spec gives by its id, and without the id of one that it gives by its name. */
+/** The defaults without the name of an object that a spec gives by its id, and without the id of one that it gives by its name. */
 export function withoutReplaced({ named }: Kind, defaults: JsonObject, own: JsonObject): JsonObject {
   const replaced = (named?.references ?? []).flatMap((reference): readonly Path[] => {
     const ids = idsOf(reference);
@@ -250,7 +253,7 @@ function idsOf({ id, besides = [] }: NamedReference): readonly Path[] {
   return [id, ...besides];
 }
 
-/** A problem for each thing that a spec gives by its name and by an id. */
+/** A problem for each object that a spec gives by its name and by an id. */
 export function namesWithIds({ named }: Kind, spec: Spec): ResourceProblem[] {
   return (named?.references ?? []).flatMap((reference): ResourceProblem[] => {
     const id = idsOf(reference).find((path) => valueAt(spec, path) !== undefined);

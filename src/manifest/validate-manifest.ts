@@ -181,7 +181,7 @@ function privateKey(path: Path): Problem {
   };
 }
 
-/** What a member of `metadata` excludes: each has no effect beside it, or means something else. */
+/** Members of `metadata`, and the other members that have no effect or another meaning beside them. */
 const excluded = [
   {
     by: 'remove',
@@ -259,7 +259,7 @@ function successor(description: unknown): string | undefined {
 
 // The targets of a manifest.
 
-interface Choice {
+interface TargetChoice {
   readonly targets: readonly Target[];
   readonly problems: readonly Problem[];
 }
@@ -268,7 +268,7 @@ interface Choice {
 function chooseTargets(
   { kind, value }: { readonly kind: Kind; readonly value: Json },
   stack: StackReading,
-): Choice {
+): TargetChoice {
   const candidates = stack.targets.filter(({ service }) => service === kind.service);
   const named = namedTargets(memberOf(value, 'metadata'));
   const choices =
@@ -277,18 +277,18 @@ function chooseTargets(
       : named.map(({ name, path }) => namedTarget(name, path, { stack, candidates, kind: kind.name }));
   return {
     targets: choices.flatMap(({ targets }) => targets),
-    // an invalid target of the stack is reported there, and a name that is unknown here may be its name
+    // Invalid targets are reported with the stack, and an unknown name may be the name of one of them.
     problems: stack.allTargets ? choices.flatMap(({ problems }) => problems) : [],
   };
 }
 
-interface Named {
+interface NamedTarget {
   readonly name: string;
   readonly path: Path;
 }
 
 /** Undefined when the manifest names no target. */
-function namedTargets(metadata: unknown): Named[] | undefined {
+function namedTargets(metadata: unknown): NamedTarget[] | undefined {
   const { target, targets } = isJsonObject(metadata as never) ? (metadata as Record<string, unknown>) : {};
   if (typeof target === 'string') return [{ name: target, path: ['metadata', 'target'] }];
   if (!Array.isArray(targets)) return undefined;
@@ -297,7 +297,7 @@ function namedTargets(metadata: unknown): Named[] | undefined {
   );
 }
 
-function onlyTarget(kind: string, service: string, candidates: readonly Target[]): Choice {
+function onlyTarget(kind: string, service: string, candidates: readonly Target[]): TargetChoice {
   const [first, second] = candidates;
   if (first !== undefined && second === undefined) return { targets: [first], problems: [] };
   const path = ['metadata', 'target'];
@@ -321,7 +321,7 @@ function namedTarget(
   name: string,
   path: Path,
   { stack, candidates, kind }: { stack: StackReading; candidates: readonly Target[]; kind: string },
-): Choice {
+): TargetChoice {
   const target = candidates.find((candidate) => candidate.name === name);
   if (target !== undefined) return { targets: [target], problems: [] };
   const other = stack.targets.find((candidate) => candidate.name === name);

@@ -47,7 +47,10 @@ export interface TrailPage {
 export interface TrailChannel {
   /** @param query without `?`, already encoded */
   get(query: string): Promise<Answer>;
-  /** milliseconds by which the clock of the service is ahead of the local one, according to its responses; below 0 when it is behind; undefined until a response had a time */
+  /**
+   * Milliseconds by which the clock of the service is ahead of the local one, according to its responses; below 0 when it is behind;
+   * undefined until a response had a time.
+   */
   clockAhead(): number | undefined;
 }
 

@@ -110,7 +110,7 @@ export async function whyAbsent(
 /** Checks the file's links again, because they may have changed since the manifests were checked. */
 function linkProblem(file: string, { directory, files }: Omit<SecretContext, 'env'>): string | undefined {
   const real = files && realPathOutside(file, files, directory);
-  return real && `is a link out of what "spec.secrets" of the stack admits, to ${quoted(real)}`;
+  return real && `links to ${quoted(real)}, which "spec.secrets" of the stack does not admit`;
 }
 
 /** The value of a variable, or why it has none that may be used. */

@@ -1,14 +1,15 @@
 /**
- * The formatting of a document: quotes, indentation and gaps. New values are written in the same way, if the document has one.
+ * The formatting of a document: quotes, indentation and gaps. New values are written in the same way, as far as the document shows it.
  */
 import { beginsLine, columnOf, lineStart, type SourceEntry, type SourceNode } from './source-tree.ts';
-import { type Gaps, type Formatting, isCautious } from './value-text.ts';
+import { type Gaps, type Formatting, isAmbiguousWord } from './value-text.ts';
 
 export function formattingOf(text: string, root: SourceNode): Formatting {
   const all = [...nodesIn(root)];
-  const full = all.filter(({ style, entries }) => style === 'flow' && entries.length > 0);
+  const collections = all.filter(({ style, entries }) => style === 'flow' && entries.length > 0);
   const json = isJson(text, root, all);
-  const spread = json && full.every(({ entries }) => entries.every(({ start }) => beginsLine(text, start)));
+  const spread =
+    json && collections.every(({ entries }) => entries.every(({ start }) => beginsLine(text, start)));
   const [first] = root.entries;
   const unit = first === undefined ? '' : text.slice(lineStart(text, first.start), first.start);
   return {
@@ -16,13 +17,13 @@ export function formattingOf(text: string, root: SourceNode): Formatting {
     ...(spread ? { spread: unit } : {}),
     step: stepOf(text, root),
     flush: isFlush(text, all),
-    padding: { map: paddingOf(text, full, 'map'), list: paddingOf(text, full, 'list') },
-    bare: all.some(({ style, start, end }) => style === 'plain' && isCautious(text.slice(start, end))),
-    ...gapsOf(text, full, { colon: ' ', comma: ' ' }),
+    padding: { map: paddingOf(text, collections, 'map'), list: paddingOf(text, collections, 'list') },
+    bare: all.some(({ style, start, end }) => style === 'plain' && isAmbiguousWord(text.slice(start, end))),
+    ...gapsOf(text, collections, { colon: ' ', comma: ' ' }),
   };
 }
 
-/** Of a map, the quotes of its own keys show it; of a list, all that is in it. */
+/** A map counts as JSON if all its own keys are in double quotes; a list, if everything in it is JSON. */
 function isJson(text: string, root: SourceNode, all: readonly SourceNode[]): boolean {
   if (root.style !== 'flow') return false;
   const hasQuotes = ({ entries }: SourceNode) =>
@@ -101,7 +102,7 @@ function isFlush(text: string, all: readonly SourceNode[]): boolean {
   );
 }
 
-function paddingOf(text: string, full: readonly SourceNode[], is: 'map' | 'list'): '' | ' ' {
-  const one = full.find((node) => node.is === is && !beginsLine(text, node.entries[0]?.start ?? 0));
+function paddingOf(text: string, collections: readonly SourceNode[], is: 'map' | 'list'): '' | ' ' {
+  const one = collections.find((node) => node.is === is && !beginsLine(text, node.entries[0]?.start ?? 0));
   return gapIf(one !== undefined && text[one.start + 1] === ' ');
 }

@@ -36,8 +36,8 @@ export type DocumentEdit = {
 } & ({ readonly values: readonly ValueEdit[] } | { readonly remove: true });
 
 /**
- * The text of a file afterwards; undefined when no document is left in it. Only the parts in which a document is edited are parsed:
- * a file may hold thousands.
+ * The text of the file after the edits; undefined when no document is left in it. Only the parts in which a document is edited are
+ * parsed: a file may hold thousands of documents.
  * @throws UnusualYaml when it cannot be edited
  */
 export function editText(source: SourceText, edits: readonly DocumentEdit[]): string | undefined {
@@ -70,7 +70,7 @@ function chunksOf(source: SourceText): readonly Chunk[] {
   return chunks;
 }
 
-/** The part that has the offset in it. A file may have thousands. */
+/** The part that contains the offset, by binary search: a file may have thousands of parts. */
 function chunkAt(source: SourceText, at: number): Chunk | undefined {
   const chunks = chunksOf(source);
   let [low, high] = [0, chunks.length - 1];
@@ -182,7 +182,7 @@ interface SharedValue {
 export function findShared(document: YamlDocument, path: Path): SharedValue | undefined {
   const at = contentStart(document);
   const { text = '', start: base = 0 } = chunkAt(document.source, at) ?? {};
-  // Most texts have neither aliases nor merge keys: to read their tree only for that takes as long as the edit.
+  // Most texts have neither aliases nor merge keys: reading their tree only to find that out takes as long as the edit.
   if (!/\*|<</.test(text)) return undefined;
   const found = findIn(readSourceTree(text, at - base), document, path);
   if (found === undefined) return undefined;

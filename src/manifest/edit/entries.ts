@@ -1,5 +1,5 @@
 /**
- * Inserts, removes or moves a member of a map or an item of a list, with its line, if it has a separate one, and with its comments:
+ * Inserts, removes or moves a member of a map or an item of a list, with its line, if it has one of its own, and with its comments:
  * the one beside it, those directly above, and those directly below with a deeper indentation.
  */
 import type { Json } from '../../model/json.ts';
@@ -122,7 +122,7 @@ function gapBehind(text: string, { lead, value }: SourceEntry): string {
   return /^ +$/.test(gap) ? gap : ' ';
 }
 
-/** Beside its neighbours, or on a new line if each of them has its line. */
+/** Inserts an entry beside its neighbours, or on a new line if each of them has its own line. */
 function insertBetweenBrackets(
   collection: Collection,
   written: string,
@@ -146,7 +146,7 @@ function insertBetweenBrackets(
   return insertLine(text, above, { written, isLast: below === undefined, lead, remark });
 }
 
-/** Into brackets with nothing but comments in them. */
+/** Inserts the first entry into brackets that are empty, or that contain only comments. */
 function insertOnly({ text, node, formatting }: Collection, written: string): Splice[] {
   const at = node.start + 1;
   const isCommented = text.slice(at, node.end - 1).includes('#');
@@ -166,11 +166,11 @@ interface NewLine {
   readonly isLast: boolean;
   /** the lines of comments above it */
   readonly lead: string;
-  /** the comment behind it, with the spaces before it */
+  /** the comment after it, with the spaces before the comment */
   readonly remark: string;
 }
 
-/** A new line below that of an entry, whose comment stays beside it. */
+/** Inserts a line below that of an entry, whose comment stays beside it. */
 function insertLine(text: string, above: SourceEntry, { written, isLast, lead, remark }: NewLine): Splice[] {
   const pad = text.slice(lineStart(text, above.start), above.start);
   const behind = above.comma === undefined ? above.end : above.comma + 1;
@@ -181,7 +181,7 @@ function insertLine(text: string, above: SourceEntry, { written, isLast, lead, r
   return [...comma, insertLines(text, lineEnd(text, behind), [`${lead}${pad}${written}${ending}${remark}`])];
 }
 
-/** For a collection that keeps other entries. */
+/** Removes an entry from a collection that keeps at least one other entry. */
 export function removeEntry(collection: Collection, index: number): Splice[] {
   const { text, node } = collection;
   const entry = node.entries[index];
@@ -205,7 +205,7 @@ export function removeEntry(collection: Collection, index: number): Splice[] {
 }
 
 /**
- * Moves an item behind others, as it is written, with its comments.
+ * Moves an item to a place further down, as it is written, with its comments.
  * @param before the number of entries before its new place, itself included
  */
 export function moveItem(collection: Collection, index: number, before: number): Splice[] | undefined {
@@ -248,7 +248,7 @@ export function startWithComments(collection: Collection, index: number): number
   }
 }
 
-/** Where the lines of an entry end, in a block with the comments below it that are indented deeper. */
+/** Where the lines of an entry end; in a block this includes the comments below it that are indented deeper. */
 export function endWithComments({ text, node }: Collection, entry: SourceEntry): number {
   let end = lineEnd(text, entry.end);
   if (node.style === 'flow') return end;

@@ -121,7 +121,7 @@ function editList(
   return insertEntry(collection, { value: to.find((item) => canonicalText(item) === text) ?? null }, before);
 }
 
-/** An item that stays itself while a part of it changes, so that it keeps its style and comments. Undefined if there is none. */
+/** Edits an item in place if only a part of it changes, so that it keeps its style and comments. Undefined if no item is like that. */
 function editItem(
   collection: Collection,
   { from, to }: { readonly from: readonly Json[]; readonly to: readonly Json[] },
@@ -173,17 +173,17 @@ function replaceValue(collection: Collection, entry: SourceEntry, value: Json): 
   if (old.style === 'alias')
     throw new UnusualYaml(`the alias ${quoted(`*${old.alias}`)} is used where a value must be written`);
   const inline = inlineText(value, contextAt(collection, entry.start, old.style));
-  const isRoomy = node.style === 'block' && entry.key !== undefined;
-  const onLines = isRoomy && needsLines(value) && old.style !== 'flow';
+  const mayHaveLines = node.style === 'block' && entry.key !== undefined;
+  const onLines = mayHaveLines && needsLines(value) && old.style !== 'flow';
   if (old.style === 'text') return replaceText(collection, entry, { value, inline, onLines });
   if (old.style === 'block') return replaceBlock(collection, entry, onLines ? value : inline);
   if (onLines) return spreadOut(collection, entry, value);
   const start = old.tag === undefined ? old.start : Math.min(old.tag.start, old.start);
-  const isBeforeColon = start === entry.lead && text[start - 1] !== ' ' && entry.key !== undefined;
-  // Between brackets a key in quotes needs no space behind its colon.
-  const isTight = isBeforeColon && !(node.style === 'flow' && /["']/.test(text[entry.start] ?? ''));
+  const isRightAfterColon = start === entry.lead && text[start - 1] !== ' ' && entry.key !== undefined;
+  // Between brackets a key in quotes needs no space after its colon.
+  const needsSpace = isRightAfterColon && !(node.style === 'flow' && /["']/.test(text[entry.start] ?? ''));
   const isBare = old.style === 'empty';
-  const written = isTight || isBare ? ` ${inline}` : inline;
+  const written = needsSpace || isBare ? ` ${inline}` : inline;
   return [
     { start, end: old.end, text: written },
     ...alignComment(text, { start, end: old.end, text: written }),
@@ -201,7 +201,7 @@ function alignComment(text: string, { start, end, text: written }: Splice): Spli
   return [{ start: end, end: end + gap.length, text: ' '.repeat(width) }];
 }
 
-/** From a value on the line of its key to lines below it. */
+/** Replaces a value on the line of its key by lines below it. */
 function spreadOut({ text, formatting }: Collection, entry: SourceEntry, value: Json): Splice[] {
   const { head, lines } = blockText(value, columnOf(text, entry.start), formatting);
   const { value: old } = entry;
@@ -246,7 +246,7 @@ function replaceText(
   return [{ start, end, text: isOpenEnd ? whole : `${whole}${lineBreak}` }];
 }
 
-/** A map or list in block style is replaced: text behind its key stays, its comments are removed. */
+/** A map or list in block style is replaced: text after its key stays, its comments are removed. */
 function replaceBlock(collection: Collection, entry: SourceEntry, value: Json): Splice[] {
   const { text, formatting } = collection;
   const { value: old } = entry;

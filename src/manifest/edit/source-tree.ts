@@ -31,9 +31,9 @@ export interface SourceEntry {
   /** only of members */
   readonly key?: string;
   readonly value: SourceNode;
-  /** its end: that of the value, or of the colon where there is none */
+  /** its end: that of the value, or of the colon if it has no value */
   readonly end: number;
-  /** of the comma behind it */
+  /** the offset of the comma after it */
   readonly comma?: number;
 }
 
@@ -111,7 +111,7 @@ function readMember({ start, key, sep = [], value }: Item): SourceEntry {
   if (name === null) throw new UnusualYaml('a key of it is an alias');
   const colon = sep.find(({ type }) => type === 'map-value-ind');
   const lead = colon === undefined ? spanOf(key).end : spanOf(colon).end;
-  const node = value === undefined ? nothing(lead, sep) : readNode(value, sep);
+  const node = value === undefined ? emptyNode(lead, sep) : readNode(value, sep);
   return { start: key.offset, lead, key: name.value, value: node, end: endOf(node, lead) };
 }
 
@@ -120,16 +120,16 @@ function readItem({ start, value }: Item): SourceEntry {
   if (dash === undefined) throw new UnusualYaml('an item of it has no dash');
   const { end: lead } = spanOf(dash);
   const props = start.slice(start.indexOf(dash) + 1);
-  const node = value === undefined ? nothing(lead, props) : readNode(value, props);
+  const node = value === undefined ? emptyNode(lead, props) : readNode(value, props);
   return { start: dash.offset, lead, value: node, end: endOf(node, lead) };
 }
 
-/** An empty value ends behind its anchor or tag. */
+/** An empty value ends after its anchor or tag. */
 function endOf(node: SourceNode, lead: number): number {
   return Math.max(lead, node.end, node.anchor?.end ?? 0, node.tag?.end ?? 0);
 }
 
-function nothing(at: number, around: readonly CST.SourceToken[]): SourceNode {
+function emptyNode(at: number, around: readonly CST.SourceToken[]): SourceNode {
   const props = around.filter(({ type }) => type === 'anchor' || type === 'tag');
   if (props.length > 0) throw new UnusualYaml('it has an anchor or a tag without a value');
   return { style: 'empty', is: 'scalar', entries: [], start: at, end: at };
@@ -186,7 +186,7 @@ export function lineStart(text: string, at: number): number {
   return text.lastIndexOf('\n', at - 1) + 1;
 }
 
-/** Behind the line break of the line in which a value ends; a block scalar includes its line break. */
+/** The offset after the line break of the line in which a value ends; a block scalar includes its line break. */
 export function lineEnd(text: string, end: number): number {
   if (text[end - 1] === '\n') return end;
   const at = text.indexOf('\n', end);

@@ -8,11 +8,11 @@ import { jsonLikeSchema } from '../yaml/parse-documents.ts';
 import { changesDirection, doubleQuoted, dumpYaml } from '../yaml/write-manifests.ts';
 import type { Style } from './source-tree.ts';
 
-/** Spaces inside a collection, or else inside its document. */
+/** Spaces inside a collection; if it shows none, those inside its document. */
 export interface Gaps {
-  /** behind the colon of a key in quotes, between brackets */
+  /** after the colon of a quoted key, between brackets */
   readonly colon: '' | ' ';
-  /** behind a comma */
+  /** after a comma */
   readonly comma: '' | ' ';
 }
 
@@ -104,11 +104,11 @@ export function bareText(
     : dump({ k: value }, options).trimEnd().slice(3);
 }
 
-/** What begins with a letter is text for every parser, but for these. */
+/** A word that begins with a letter is text for every parser, except these words. */
 const otherWords = /^(?:y|n|yes|no|on|off)$/i;
 
-/** Whether this parser reads it as text without quotes, but another one may not. */
-export function isCautious(written: string): boolean {
+/** Whether our parser reads this word as text without quotes, but other parsers may not. */
+export function isAmbiguousWord(written: string): boolean {
   if (!/^[\w.+:-]+$/.test(written)) return false;
   if (/^[a-z]/i.test(written) && !otherWords.test(written)) return false;
   const [kept, quoted] = [true, false].map((bare) => bareText(written, { flow: true, bare }));
@@ -133,7 +133,7 @@ function isPrintable(value: string): boolean {
   return !isOdd && !changesDirection(value);
 }
 
-/** The text behind the key, and the lines below it. @param column of the key */
+/** The text after the key on its line, and the lines below it. @param column of the key */
 export function blockText(
   value: Json,
   column: number,
@@ -163,7 +163,7 @@ function withoutEnd(value: string): [string[], '' | '-' | '+'] {
 // Rewrites a block scalar with another text; its indicator, indentation and unchanged lines are kept if possible.
 
 interface TextBlock {
-  /** behind the key, without the comment */
+  /** after the key, without the comment */
   readonly header: string;
   /** below it, without line breaks */
   readonly lines: readonly string[];
@@ -197,7 +197,7 @@ function leadOf({ header, lines, column }: TextBlock): { width: number; column: 
   return { width: Math.max(width ?? 0, column + 1), column };
 }
 
-/** The lines up to the last one that is not blank, and the blank ones behind. */
+/** The lines up to the last one that is not blank, and the blank lines after it. */
 function splitEnd(lines: readonly string[]): [readonly string[], readonly string[]] {
   const last = lines.findLastIndex((line) => line.trim() !== '');
   return [lines.slice(0, last + 1), lines.slice(last + 1)];
@@ -221,7 +221,7 @@ function blockOf(
   return { header: `${sign}${needsWidth ? width : ''}${chomp}`, lines: keepSame(made, old) };
 }
 
-/** Keeps equal lines at the beginning and at the end as they were, with the spaces of blank ones. */
+/** Blank lines keep their spaces, if they are among the equal lines at the beginning or at the end. */
 function keepSame(made: readonly string[], old: readonly string[]): string[] {
   const isSame = (one: string | undefined, other: string | undefined) =>
     one?.trimEnd() === other?.trimEnd() && one !== undefined;

@@ -7,7 +7,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 
 export interface Repository {
-  /** absolute, and without a link in it */
+  /** absolute, with all links resolved */
   readonly root: string;
   /** false when it is only the stack's folder */
   readonly isGit: boolean;
@@ -23,8 +23,8 @@ export async function findRepository(directory: string): Promise<Repository> {
 }
 
 /**
- * Not in the repository is also what git keeps in `.git`: its configuration may hold the login of a CI job.
- * @param real absolute, and without a link in it
+ * Whether a path lies in the repository. Files in `.git` do not count as such: the configuration of git may hold the login of a CI job.
+ * @param real absolute, with all links resolved
  */
 export function liesIn({ root }: Repository, real: string): boolean {
   const names = relative(root, real).split(sep);
@@ -36,7 +36,7 @@ export function slashes(path: string): string {
   return path.split(sep).join('/');
 }
 
-/** The end of a message, behind the name of a file or folder that `liesIn` refuses. */
+/** The end of a message, after the name of a file or folder that `liesIn` refuses. */
 export function outsideMessage({ isGit }: Repository): { readonly message: string; readonly fix: string } {
   return isGit
     ? {

@@ -53,8 +53,8 @@ export function hasOnlyExclusions(patterns: readonly ManifestPattern[]): boolean
 }
 
 interface ListOptions {
-  /** whether the file of an absolute path holds no manifest and is left out, even when a pattern matches it */
-  readonly isNone?: (file: string) => boolean;
+  /** whether the file with an absolute path is left out even when a pattern matches it, because it holds no manifest */
+  readonly isNoManifest?: (file: string) => boolean;
   /** notes the tracked files that the patterns match and the work tree lacks */
   readonly tracked?: TrackedFiles | undefined;
 }
@@ -65,21 +65,22 @@ interface ListOptions {
 export async function listFiles(
   patterns: readonly ManifestPattern[],
   directory: string,
-  { isNone = () => false, tracked }: ListOptions = {},
+  { isNoManifest = () => false, tracked }: ListOptions = {},
 ): Promise<readonly PatternFiles[]> {
   const excluded = patterns.filter(isExclusion).map(({ pattern }) => withoutDot(pattern.slice(1)));
   const isExcluded = picomatch(excluded, { dot: true });
-  const isLeft = (file: string) => excluded.length === 0 || !isExcluded(slashes(relative(directory, file)));
+  const isIncluded = (file: string) =>
+    excluded.length === 0 || !isExcluded(slashes(relative(directory, file)));
   const repository = await findRepository(directory);
   const found: PatternFiles[] = [];
   for (const pattern of patterns) {
     if (isExclusion(pattern) || pattern.pattern === standardInput) continue;
-    const context = { directory, repository, isLeft, isNone, tracked };
+    const context = { directory, repository, isIncluded, isNoManifest, tracked };
     const { files: all, problem, isPartial } = await listPattern(pattern.pattern, context);
-    const candidates = all.filter((file) => !isNone(file));
-    const files = candidates.filter(isLeft);
+    const candidates = all.filter((file) => !isNoManifest(file));
+    const files = candidates.filter(isIncluded);
     const anyProblem = problem ?? (files.length > 0 ? undefined : nothingLeft(pattern, candidates));
-    // A pattern without a file because the checkout lacks them: that is a problem of the checkout.
+    // If the checkout lacks the files of a pattern, that is reported as a problem of the checkout.
     const isFine = anyProblem === undefined || ((pattern.optional || isPartial) && !isUnread(anyProblem));
     found.push({ pattern, files, ...(isFine ? {} : { problem: anyProblem }) });
   }
@@ -110,14 +111,14 @@ type PatternMatch = Omit<PatternFiles, 'pattern'> & {
   readonly isPartial?: boolean;
 };
 
-interface ListContext extends Required<Pick<ListOptions, 'isNone'>>, Pick<ListOptions, 'tracked'> {
+interface ListContext extends Required<Pick<ListOptions, 'isNoManifest'>>, Pick<ListOptions, 'tracked'> {
   readonly directory: string;
   readonly repository: Repository;
-  isLeft(file: string): boolean;
+  isIncluded(file: string): boolean;
 }
 
 async function listPattern(pattern: string, context: ListContext): Promise<PatternMatch> {
-  const { directory, repository, isLeft, tracked } = context;
+  const { directory, repository, isIncluded, tracked } = context;
   const { base, glob } = picomatch.scan(withoutDot(pattern));
   const root = resolve(directory, glob === '' ? pattern : base);
   const wanted = wantedOf(root, glob, context);
@@ -126,7 +127,7 @@ async function listPattern(pattern: string, context: ListContext): Promise<Patte
   if (file !== undefined) return { ...file, isPartial };
   const isWanted = glob === '' ? isYaml : matchesBelow(root, glob);
   const walked = await walk(root, { repository, isWanted, wanted, tracked });
-  const outside = walked.outside.filter((path) => isLeft(path) && isLeft(join(path, 'any.yaml')));
+  const outside = walked.outside.filter((path) => isIncluded(path) && isIncluded(join(path, 'any.yaml')));
   if (outside.length > 0)
     return { files: walked.files.sort(), problem: refuseOutside(outside, directory, repository) };
   const nothing =
@@ -135,13 +136,16 @@ async function listPattern(pattern: string, context: ListContext): Promise<Patte
 }
 
 /** The files of a pattern whose absence matters: those that the walk would list if they existed. */
-function wantedOf(root: string, glob: string, { isLeft, isNone }: ListContext): Wanted {
+function wantedOf(root: string, glob: string, { isIncluded, isNoManifest }: ListContext): Wanted {
   const matches = glob === '' ? isYaml : matchesBelow(root, glob);
   return {
-    isFile: (path) => (path === root ? glob === '' : matches(path)) && isLeft(path) && !isNone(path),
+    isFile: (path) =>
+      (path === root ? glob === '' : matches(path)) && isIncluded(path) && !isNoManifest(path),
     isEntered: (path) => path === root || !ignoredDirectory.test(basename(path)),
     mayHold: (path) =>
-      isLeft(path) && isLeft(join(path, 'any.yaml')) && mayLeadTo(glob, slashes(relative(root, path))),
+      isIncluded(path) &&
+      isIncluded(join(path, 'any.yaml')) &&
+      mayLeadTo(glob, slashes(relative(root, path))),
   };
 }
 
@@ -279,7 +283,7 @@ export function withoutDot(pattern: string): string {
   return pattern.replace(/^(\.\/)+/, '');
 }
 
-/** Files below the folder that are reached through a link: their own path is another one. */
+/** Files below the folder that are reached through a link, so that their real path is another one. */
 export async function behindLinks(paths: readonly string[], directory: string): Promise<string[]> {
   const folder = await realpath(directory);
   const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));

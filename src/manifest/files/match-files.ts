@@ -51,7 +51,7 @@ export function matchRefPath(path: string): StackPaths {
 
 /**
  * The files of policies that a stack takes from branches, if their remote is this repository: then a change of the files changes the
- * policies. A tag stays as it is. All paths are from the root of the repository.
+ * policies. A tag does not follow changes. All paths are from the root of the repository.
  */
 export function matchRefs({ policies = [] }: Pick<Stack, 'policies'>): (file: string) => boolean {
   const each = policies.flatMap((source) =>

@@ -1,6 +1,6 @@
 /**
- * Which files a list cannot be, although they lie in the repository: those of trueup's own folder, which holds ledgers and tokens,
- * and those that git ignores. Commands print what lists hold, in the logs of CI as well.
+ * Which files of the repository cannot be lists, because commands print lists, in the logs of CI as well: the files in trueup's own
+ * folder, which holds ledgers and tokens, and the files that git ignores.
  */
 import { realpath } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
@@ -15,7 +15,7 @@ export type ReadIgnored = (root: string, paths: readonly string[]) => Promise<Re
 /** Why a file is private; `why` if git cannot tell. */
 export type PrivateFile = 'state' | 'ignored' | NoIndex;
 
-interface Around {
+interface PrivacyContext {
   /** of the stack */
   readonly repository: Repository;
   readonly tracked: TrackedFiles | undefined;
@@ -23,32 +23,32 @@ interface Around {
 }
 
 /** Whether the repository at `root` ignores a path in it: then the file is private. */
-interface Question {
+interface IgnoreQuestion {
   readonly file: string;
   readonly root: string;
   readonly path: string;
 }
 
-/** @param files absolute. @returns the private ones; a file that does not exist, or lies elsewhere, is for its reader to refuse */
+/** @param files absolute. @returns the private ones; a file that does not exist or lies elsewhere is refused when it is read */
 export async function privateFiles(
   files: Iterable<string>,
-  { repository, tracked, readIgnored }: Around,
+  { repository, tracked, readIgnored }: PrivacyContext,
 ): Promise<ReadonlyMap<string, PrivateFile>> {
   const found = new Map<string, PrivateFile>();
-  const questions: Question[] = [];
+  const questions: IgnoreQuestion[] = [];
   for (const file of new Set(files)) {
     const real = await realpath(file).catch(() => undefined);
     if (real === undefined || !liesIn(repository, real)) continue;
     if (isOfState(repository, real)) found.set(file, 'state');
     else if (repository.isGit) questions.push(...(await questionsAbout(file, real, { repository, tracked })));
   }
-  if (readIgnored !== undefined) await answer(questions, readIgnored, found);
+  if (readIgnored !== undefined) await answerQuestions(questions, readIgnored, found);
   return found;
 }
 
-/** A process of git takes longer than all its answers, so there is one for each repository. */
-async function answer(
-  questions: readonly Question[],
+/** Asks git once for each repository: starting git takes longer than all its answers. */
+async function answerQuestions(
+  questions: readonly IgnoreQuestion[],
   readIgnored: ReadIgnored,
   found: Map<string, PrivateFile>,
 ): Promise<void> {
@@ -68,15 +68,15 @@ function isOfState({ root }: Repository, real: string): boolean {
 }
 
 /**
- * About the file in its repository, and about each repository in the one around it, up to that of the stack. Git ignores nothing
- * that it tracks.
+ * Asks about the file in its repository, and about each repository in the one around it, up to that of the stack. Git never ignores
+ * a file that it tracks.
  */
 async function questionsAbout(
   file: string,
   real: string,
-  { repository, tracked }: Pick<Around, 'repository' | 'tracked'>,
-): Promise<readonly Question[]> {
-  const questions: Question[] = [];
+  { repository, tracked }: Pick<PrivacyContext, 'repository' | 'tracked'>,
+): Promise<readonly IgnoreQuestion[]> {
+  const questions: IgnoreQuestion[] = [];
   let at = real;
   while (at !== repository.root) {
     const { root } = await findRepository(dirname(at));

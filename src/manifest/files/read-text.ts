@@ -4,7 +4,7 @@
  */
 import type { Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
-import { readRegular, type Obstacle as Unfit } from '../../files/read-file.ts';
+import { readRegular, type Obstacle as FileObstacle } from '../../files/read-file.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { quoted } from '../../model/quoted.ts';
 import { liesIn, outsideMessage, type Repository } from './find-stack.ts';
@@ -42,7 +42,7 @@ export function decodeText(file: string, bytes: Uint8Array): string | Diagnostic
   }
 }
 
-type TextObstacle = Unfit | 'outside';
+type TextObstacle = FileObstacle | 'outside';
 
 /** Also checks that the file that was opened lies in the repository. */
 async function readOwn(path: string, repository: Repository): Promise<Uint8Array | TextObstacle> {
@@ -103,7 +103,7 @@ function notText(file: string, bytes: Uint8Array): Diagnostic {
   return refusal('not-utf-8', file, { message: 'is not UTF-8 text', fix: 'save it as UTF-8', line, column });
 }
 
-/** @param about.message the end of the message, behind the name of the file */
+/** @param about.message the end of the message, after the name of the file */
 function refusal(
   code: Diagnostic['code'],
   file: string,

@@ -1,7 +1,7 @@
 /**
- * Finds the tracked files of a stack that are missing from the work tree, beside the walk that lists the existing ones: a submodule
- * without content or at another commit, files that a sparse checkout left out, files that were removed without git. What may match a pattern counts,
- * also below a submodule or a link whose content is unknown.
+ * Finds the tracked files of a stack that are missing from the work tree, while the existing ones are listed: a submodule without
+ * content or at another commit, and files that a sparse checkout left out or that were removed without git. A path that may match a
+ * pattern counts, also below a submodule or a link whose content is unknown.
  */
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -20,7 +20,7 @@ type TrackedNode = TrackedEntry | TrackedFolder;
 /** `at`: its absolute path. */
 type TrackedEntry = IndexEntry & { readonly at: string };
 
-/** What one pattern wants. Paths are absolute, as the walk names them: links on the way are not resolved. */
+/** The paths that one pattern matches. They are absolute, with links that are not resolved. */
 export interface Wanted {
   isFile(path: string): boolean;
   /** whether files below this folder, whose content is unknown, may match */
@@ -54,7 +54,7 @@ export class TrackedFiles {
     this.#home = findRepository(directory);
   }
 
-  /** All that was found missing so far. */
+  /** Everything that was found missing so far. */
   async missing(): Promise<MissingFiles> {
     const { leftOut, submodules, moved, deleted } = this.#found;
     // Outside of a repository nothing is tracked; inside, git has to be asked even if no folder was entered.
@@ -95,7 +95,7 @@ export class TrackedFiles {
       const there = join(real, name);
       // Where the file system ignores case, the name may be spelled in another way.
       const isThere = present.has(name) || (await exists(there));
-      const isMissing = isThere ? isSubmodule(child) && (await this.#isOther(child, there)) : true;
+      const isMissing = isThere ? isSubmodule(child) && (await this.#differsFromIndex(child, there)) : true;
       const isText = isThere && isLink(child) && (await isFile(there));
       // A link without `core.symlinks` is a file with the link's target as its text.
       const noted = isText && !wanted.isFile(join(path, name)) ? { ...child, leftOut: true } : child;
@@ -117,13 +117,14 @@ export class TrackedFiles {
     if (target !== undefined && links < mostLinks)
       return this.notePath(path, wanted, resolve(real, target, ...further), links + 1);
     const node = descend(await this.#nodeAt(dirname(real)), [basename(real)]);
-    if (isSubmodule(node) && (await this.#isOther(node, real))) return this.#note(node, path, wanted);
+    if (isSubmodule(node) && (await this.#differsFromIndex(node, real)))
+      return this.#note(node, path, wanted);
     if (await this.#noteAround(real)) return true;
     const lacking = next === undefined ? undefined : descend(await this.#nodeAt(real), rest);
     return lacking !== undefined && this.#note(lacking, path, wanted);
   }
 
-  /** @returns whether the checkout lacks it; false for a file that was just deleted */
+  /** @returns whether the checkout lacks it; false for a file that was only deleted */
   async #note(node: TrackedNode, path: string, wanted: Wanted): Promise<boolean> {
     if (node instanceof Map) {
       if (!wanted.isEntered(path)) return false;
@@ -153,7 +154,7 @@ export class TrackedFiles {
   }
 
   /** Whether a submodule differs from the index. */
-  async #isOther({ moved }: TrackedEntry, folder: string): Promise<boolean> {
+  async #differsFromIndex({ moved }: TrackedEntry, folder: string): Promise<boolean> {
     return moved === true || this.#isEmpty(folder);
   }
 
@@ -165,7 +166,7 @@ export class TrackedFiles {
     return !(node instanceof Map) || node.size === 0;
   }
 
-  /** What is tracked at a real path: of its own repository, or undefined. */
+  /** What the repository around a real path tracks there; undefined if nothing is known. */
   async #nodeAt(real: string): Promise<TrackedNode | undefined> {
     const root = await this.#rootOf(real);
     if (root === undefined) return undefined;

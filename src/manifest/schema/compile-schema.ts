@@ -67,19 +67,19 @@ export function makeCompiler(code: CodeOptions = {}): Ajv2020 {
 // Reduces the errors to those that help. For alternatives (`anyOf`, `oneOf`) a validator reports the errors of every branch; a user
 // needs those of the intended branch, or one error about all. Never drops the last error of a value.
 
-/** The errors to report; when the value fits no branch of alternatives, they stay one error of their keyword. */
+/** The errors to report. Alternatives of which the value fits no branch give one error, that of their keyword. */
 export function groupErrors(errors: readonly SchemaError[]): SchemaError[] {
   const outermost = errors
     .filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
     .sort((one, other) => one.schemaPath.length - other.schemaPath.length)[0];
-  if (outermost === undefined) return errors.filter(({ keyword }) => !summaries.has(keyword));
+  if (outermost === undefined) return errors.filter(({ keyword }) => !summaryKeywords.has(keyword));
   const inside = errors.filter((error) => isInside(error, outermost));
   const others = errors.filter((error) => error !== outermost && !inside.includes(error));
   return [...groupErrors(others), ...meantBranch(outermost, inside)];
 }
 
 /** Keywords whose errors only say that there are other errors. */
-const summaries = new Set(['if', 'propertyNames']);
+const summaryKeywords = new Set(['if', 'propertyNames']);
 
 function isInside(error: SchemaError, alternatives: SchemaError): boolean {
   return (
@@ -97,13 +97,13 @@ function meantBranch(alternatives: SchemaError, inside: readonly SchemaError[]):
   const fitting = [...branches.values()].filter(
     (branch) => !branch.some((error) => isMisfit(error, alternatives)),
   );
-  if (eitherOf(alternatives) !== undefined) return [alternatives];
+  if (alternativeFields(alternatives) !== undefined) return [alternatives];
   const best = fitting.sort((one, other) => one.length - other.length)[0];
   return best === undefined ? [alternatives] : groupErrors(best);
 }
 
-/** The fields of which exactly one is to be there, where this is all that the branches say: none of them is meant more than the others. */
-export function eitherOf({ keyword, schema }: SchemaError): string[] | undefined {
+/** The fields of which exactly one must be set, if the branches say nothing else. Then no branch is more likely than the others. */
+export function alternativeFields({ keyword, schema }: SchemaError): string[] | undefined {
   if (keyword !== 'oneOf' || !Array.isArray(schema)) return undefined;
   const fields = schema.map((branch: Readonly<Record<string, unknown>>) =>
     Object.keys(branch).length === 1 && Array.isArray(branch['required']) ? branch['required'] : [],

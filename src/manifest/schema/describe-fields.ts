@@ -28,12 +28,12 @@ export interface FieldDescription {
   /** the allowed words, where they are too many for `type` */
   readonly values: readonly string[];
   readonly required: boolean;
-  /** what holds when the field is left out, as a clause */
+  /** the effect of leaving the field out, as a clause */
   readonly default: string;
   /** what `null` does, as a clause; absent where null is an error */
   readonly null?: string;
   readonly description: string;
-  /** one at least: of the schema, or of its type */
+  /** at least one: from the schema, or made from the type */
   readonly examples: readonly Json[];
   readonly deprecated: boolean;
   /** sent only when the resource is created */
@@ -53,7 +53,7 @@ export function describeKinds(kinds: Registry): readonly KindDescription[] {
   return [...manifests, describeDocument('Stack', stackSchema)];
 }
 
-/** A document that is no resource. */
+/** A document that is not a resource, such as the Stack. */
 export function describeDocument(name: string, schema: TSchema): KindDescription {
   const { description = '', ...members } = jsonSchema(schema);
   const fields = describeMembers(members, [], { fieldAt: () => undefined });
@@ -137,7 +137,7 @@ function meaningOfNull(schema: JsonObject, field: Field | undefined): string {
   return meaningOfDefault(field) ?? clause ?? 'the default of the service';
 }
 
-/** Undefined for a default that says nothing by itself, such as `""`. */
+/** Undefined for a default whose value does not show its meaning, such as `""`. */
 function meaningOfDefault(field: Field | undefined): string | undefined {
   const value = field?.default;
   if (value === undefined || value === null || value === '') return undefined;
@@ -154,23 +154,23 @@ function asObject(value: Json | undefined): JsonObject {
 
 // Examples of a field, from its JSON Schema: those that it names, or one that follows from its type, its words or its members.
 
-/** @param usual the default of the service: the example is another value, where there is one */
-function examplesOf(schema: JsonObject, usual?: Json): readonly Json[] {
+/** @param defaultValue of the service: the example is another value, if there is one */
+function examplesOf(schema: JsonObject, defaultValue?: Json): readonly Json[] {
   const { examples } = schema;
   if (Array.isArray(examples) && examples.length > 0) return examples;
-  const example = exampleFromType(schema, schema['default'] ?? usual);
+  const example = exampleFromType(schema, schema['default'] ?? defaultValue);
   return example === undefined ? [] : [example];
 }
 
-function exampleFromType(schema: JsonObject, usual: Json | undefined): Json | undefined {
+function exampleFromType(schema: JsonObject, defaultValue: Json | undefined): Json | undefined {
   const { enum: words, const: only, items } = schema;
   if (only !== undefined) return only;
-  if (Array.isArray(words)) return words.find((word) => word !== null && word !== usual);
+  if (Array.isArray(words)) return words.find((word) => word !== null && word !== defaultValue);
   const types = [schema['type']].flat();
-  if (types.includes('boolean')) return usual !== true;
+  if (types.includes('boolean')) return defaultValue !== true;
   if (types.includes('object') && isJsonObject(schema['properties'])) return exampleOfMembers(schema);
   if (isJsonObject(items)) return examplesOf(items).slice(0, 1);
-  return usual ?? undefined;
+  return defaultValue ?? undefined;
 }
 
 /** Its required members, or else its first one. */

@@ -1,4 +1,4 @@
-/** Labels: words for things, by which others choose them. A key may have a DNS name in front. */
+/** Labels: keys with values, by which a fleet chooses stacks. A key may have a DNS name as a prefix. */
 import { Type } from 'typebox';
 import { closed } from './place-schemas.ts';
 
@@ -29,5 +29,5 @@ export const labelsSchema = (description: string) =>
     examples: [{ tier: 'production' }],
   });
 
-/** Of a stack file, to read them without the rest of it. */
+/** The labels of a stack file, which can be read without the rest of the file. */
 export const stackLabelsSchema = labelsSchema('Labels by which a fleet chooses stacks');

@@ -82,12 +82,12 @@ export function headerSchema(kinds: Registry): JsonObject {
 
 /** The schema of a partial spec, as in the stack's defaults: the same fields, none of them required. */
 export function partialSpecSchema(kind: Kind): JsonObject {
-  return withoutDemands(kind.specSchema);
+  return withoutRequirements(kind.specSchema);
 }
 
-/** Drops all keywords that require members. Items of lists keep them, because a list is never merged but replaced whole. */
-function withoutDemands(schema: JsonObject): JsonObject {
-  const demands = [
+/** Drops all keywords that require members. Items of lists keep them, because a list is not merged, but replaced as a whole. */
+function withoutRequirements(schema: JsonObject): JsonObject {
+  const requirements = [
     'required',
     'minProperties',
     'dependentRequired',
@@ -97,13 +97,13 @@ function withoutDemands(schema: JsonObject): JsonObject {
     'else',
     'not',
   ];
-  const kept = Object.entries(schema).filter(([keyword]) => !demands.includes(keyword));
+  const kept = Object.entries(schema).filter(([keyword]) => !requirements.includes(keyword));
   return Object.fromEntries(
     kept.map(([keyword, value]): [string, Json] => {
       if (keyword !== 'properties' || !isJsonObject(value)) return [keyword, value];
       const members = Object.entries(value).map(([name, member]): [string, Json] => [
         name,
-        isJsonObject(member) ? withoutDemands(member) : member,
+        isJsonObject(member) ? withoutRequirements(member) : member,
       ]);
       return [keyword, Object.fromEntries(members)];
     }),

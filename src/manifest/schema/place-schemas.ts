@@ -101,7 +101,7 @@ export type ArchiveDocument =
   | 'postgres'
   | { readonly file?: string; readonly postgres?: { readonly url: SecretDocument } };
 
-/** The schema of `spec.policies`: where a stack has its policies from. */
+/** The schema of `spec.policies`: where the policies of a stack come from. */
 export const Policies = Type.Object(
   {
     files: Type.Optional(

@@ -1,6 +1,6 @@
 /**
- * The schemas for editors: as the checks have them, but in a document with `metadata.each` any value of `metadata` and `spec` may be a
- * text with an expression. trueup itself checks the documents that a template stands for.
+ * The schemas for editors: those of the checks, but in a document with `metadata.each` any value of `metadata` and `spec` may be a
+ * text with an expression. trueup itself checks the documents that a template makes.
  */
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
@@ -68,7 +68,7 @@ function withEach(schema: JsonObject, keyword: string): JsonObject {
   return isJsonObject(member) ? { [keyword]: withExpression(member) } : {};
 }
 
-/** Whether any text is allowed already. */
+/** Whether the schema already allows any text. */
 function isPlainText({ type, ...rest }: JsonObject): boolean {
   const limits = ['pattern', 'enum', 'const', 'format', 'maxLength'];
   const isText = type === 'string' || (Array.isArray(type) && type.includes('string'));

@@ -26,7 +26,7 @@ function withoutEach(value: Json): Json {
 
 /** Turns the value of a template into nodes, and collects what is wrong with its expressions. */
 export class TemplateCompiler {
-  /** its expressions */
+  /** the number of its expressions */
   count = 0;
   readonly wrong: Diagnostic[] = [];
   readonly #document: YamlDocument;
@@ -118,7 +118,7 @@ function sumOf(constants: readonly Constant[]): number {
   return constants.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** About as many characters as the value has as JSON. */
+/** About the number of characters of the value as JSON. */
 export function lengthOf(value: Json): number {
   if (typeof value === 'string') return value.length;
   if (value === null || typeof value !== 'object') return String(value).length;
@@ -131,7 +131,7 @@ function isConstant(node: Node): node is Constant {
   return node.is === 'constant';
 }
 
-// Which types the schema of a kind wants where an expression stands alone: cells of CSV files are texts, and converted only there.
+// The types that the schema of a kind requires for a value that is one expression: only there, cells of CSV files are converted.
 
 type ScalarType = 'boolean' | 'number';
 
@@ -175,7 +175,7 @@ function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A text that is no number or boolean stays a text, which the schema then refuses. */
+/** A text that is neither a number nor a boolean stays a text, which the schema then refuses. */
 export function convertText(text: string, types: ReadonlySet<ScalarType>): Json {
   if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
   const isNumber = types.has('number') && /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text);

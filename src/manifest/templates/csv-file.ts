@@ -144,7 +144,7 @@ function findCells(text: string, { parse }: CsvParser): CellSpan[][] {
   const bytes = Buffer.from(text);
   const isAscii = bytes.length === text.length;
   const rows: CellSpan[][] = [];
-  // The end of the cell before, which a comma or line ends follow.
+  // The end of the previous cell; a comma or line ends follow it.
   let [lastByte, last] = [0, 0];
   parse(bytes, {
     ...settings,
@@ -225,7 +225,7 @@ export function findCsvMistake(text: string): CsvMistake | undefined {
   return undefined;
 }
 
-/** From the start of a row to its end, which a line end in a quoted cell is not. */
+/** Reads a row from its start to its end. A line end in a quoted cell does not end the row. */
 function readRow(text: string, from: number): { readonly cells: number; readonly end: number } | CsvMistake {
   let at = from;
   for (let cells = 1; ; cells++) {
@@ -259,7 +259,7 @@ function quotedEnd(text: string, from: number): number | CsvMistake {
   }
 }
 
-/** Where a quote is missing, the next one that was to open a cell closes this one, perhaps many lines later. */
+/** If a closing quote is missing, the next quote that should open a cell closes this one, perhaps many lines later. */
 function afterQuote(text: string, from: number, end: number): number | CsvMistake {
   const after = text[end];
   if (after === undefined || /[,\r\n]/.test(after)) return end;

@@ -61,16 +61,16 @@ export interface Found {
   readonly value: Json;
   /** undefined where the expression names no list */
   readonly item: Item | undefined;
-  /** in the item; for a missing member that of what lacks it */
+  /** path in the item; for a missing member, the path of the value that lacks it */
   readonly path: Path;
   readonly missing?: string;
-  /** the members that there are */
+  /** the members that exist */
   readonly known?: readonly string[];
-  /** it is no value of one item: the key of a map, or the keys of several items */
+  /** it is not a value of one item, but the key of a map, or the keys of several items */
   readonly isMade?: true;
 }
 
-/** Members are own members: `constructor` in an item is data, and none where the item has none. */
+/** Only own members count: `constructor` is found only in an item that has such a member. */
 export function find({ path: [name = '', ...rest] }: Expression, { key, items }: Combination): Found {
   const isProduct = !Object.hasOwn(items, 'value');
   if (name === 'key' && rest.length === 0) return findKey(key, items);

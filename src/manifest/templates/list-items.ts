@@ -19,11 +19,11 @@ export interface Item {
 export interface ItemList {
   readonly source: SourceText;
   readonly items: readonly Item[];
-  /** every value is a text, which stands for a number or boolean where the schema wants one */
+  /** every value is a text, which is converted where the schema requires a number or a boolean */
   readonly holdsOnlyTexts: boolean;
-  /** where columns have their names */
+  /** the place of the names of the columns */
   readonly header?: Place;
-  /** of an item, or of a value in it */
+  /** The place of an item, or of a value in it. */
   place(item: Pick<Item, 'at'>, path: Path, side?: EntrySide): Place;
   /** a scalar as it was typed, without its quotes */
   typed(item: Pick<Item, 'at'>, path: Path): string | undefined;
@@ -33,7 +33,7 @@ export interface ItemList {
 
 /** A file in which single cells can be replaced. */
 export interface CellFile {
-  /** The span of a cell with its quotes, in the text of the file; undefined for a column that there is not. */
+  /** The span of a cell with its quotes, in the text of the file; undefined for a column that does not exist. */
   span(at: string, column: string): { readonly start: number; readonly end: number } | undefined;
 }
 
@@ -79,7 +79,7 @@ export class YamlList implements ItemList {
       : rawScalar(document, path, from.value);
   }
 
-  /** A search from the start of the list would take quadratic time for all its items. */
+  /** Uses a map of the items: searching each of them from the start of the list would take quadratic time. */
   #find(at: string): EventPair | undefined {
     const { document, base } = this.editable;
     this.#children ??= childrenAt(document, base);

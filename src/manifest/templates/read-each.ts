@@ -20,14 +20,14 @@ export const eachPath: Path = ['metadata', 'each'];
 
 const listFile = /\.(ya?ml|json|csv)$/;
 
-/** More axes than anybody can read. */
+/** How many lists a matrix may have. */
 const maxLists = 10;
 
 /** What one document is made for: an item of the list, or one item of each list of a product. */
 export interface Combination {
   /** `each.key` */
   readonly key: string;
-  /** by axis for a product; else the only item, as `value` */
+  /** for a product, by the name of each list; otherwise the only item, as `value` */
   readonly items: Readonly<Record<string, Item>>;
 }
 
@@ -185,7 +185,7 @@ export function countOf({ axes }: EachLists): number {
   return axes.reduce((count, { list }) => count * list.items.length, 1);
 }
 
-/** In the order of the lists, the last one changing first. */
+/** In the order of the lists; the item of the last list changes fastest. */
 export function* combinationsOf({ axes, isProduct }: EachLists): Generator<Combination> {
   const [first, ...more] = axes;
   if (first === undefined) return;

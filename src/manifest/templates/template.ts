@@ -1,5 +1,5 @@
 /**
- * A document with `metadata.each`, made ready to be expanded: what has no expression in it is shared by all documents that are made
+ * A document with `metadata.each`, prepared for expansion: its parts without expressions are shared by all documents that are made
  * from it, so that time and memory grow only with what differs.
  */
 import type { Diagnostic, Place } from '../../model/diagnostic.ts';
@@ -14,7 +14,7 @@ import { type Expression, expressionText, find, type Found, keyOf } from './expr
 import type { Item, ItemList } from './list-items.ts';
 import type { Combination } from './read-each.ts';
 
-/** Most items of a list are not renamed: an empty cell, null, or the name itself says so. */
+/** Drops a `renamedFrom` that is empty, null or the name itself: most items of a list are not renamed. */
 function withoutEmptyRename(value: Json): Json {
   const metadata = memberOf(value, 'metadata');
   if (!isJsonObject(value) || !isJsonObject(metadata)) return value;
@@ -37,7 +37,7 @@ export interface TextBudget {
   readonly max: number;
 }
 
-/** Where a value is put together. */
+/** The place of a value in the document that is made, and what is collected while it is made. */
 interface ExpandedAt {
   readonly path: Path;
   readonly wrong: Diagnostic[];
@@ -46,13 +46,13 @@ interface ExpandedAt {
 
 export class Template {
   readonly document: YamlDocument;
-  /** its expressions, with which the work of each document grows */
+  /** how many expressions it has: the work for each document grows with them */
   readonly expressions: number;
   readonly #root: Node;
   readonly wrong: readonly Diagnostic[];
-  /** whether no item of a list has a member */
+  /** by list and name of a member: whether no item has it */
   readonly #lacked = new Map<ItemList, Map<string, boolean>>();
-  /** of maps and lists in items */
+  /** the lengths of maps and lists in items */
   readonly #lengths = new WeakMap<object, number>();
 
   constructor(document: YamlDocument, kinds: Registry) {
@@ -86,7 +86,7 @@ export class Template {
       : { is: 'text', item: found.item, path: found.path };
   }
 
-  /** Where the values of a document come from that are not its template's own, by their paths in the document. */
+  /** Which values of a document come from items of lists, and from where in the items. */
   usesOf(combination: Combination): readonly ItemUse[] {
     const uses: ItemUse[] = [];
     const walk = (node: Node, at: Path): void => {
@@ -125,7 +125,7 @@ export class Template {
           typeof part === 'string' ? part : this.#text(part, combination, at),
         );
         for (const { length } of parts) at.budget.used += length;
-        // No text can be longer than what the engine allows.
+        // The JavaScript engine would throw for a text that is too long.
         return at.budget.used > at.budget.max ? '' : parts.join('');
       }
       case 'list':
@@ -203,7 +203,7 @@ export class Template {
     };
   }
 
-  /** One mistake, however many items there are. */
+  /** One diagnostic, however many items lack the member. */
   #lackedByAll(
     expression: Expression,
     { header, holdsOnlyTexts, items: [first] }: ItemList,
@@ -249,7 +249,7 @@ interface ItemUse {
   readonly path: Path;
 }
 
-/** The key of a product has the keys of all its items. The key of a map is no value of its item. */
+/** The key of a product is made of the keys of all its items. A key that is a key of a map is not a value of its item. */
 function usesIn(expressions: readonly Expression[], at: Path, combination: Combination): ItemUse[] {
   return expressions.flatMap((expression) => {
     const isKey = expression.path.length === 1 && expression.path[0] === 'key';

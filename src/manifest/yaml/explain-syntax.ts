@@ -204,7 +204,7 @@ function explainEntry({ text, at, line, lineStart }: ErrorContext): Mistake {
 
 /** A star before a word is an alias; before anything else it was meant as a pattern. */
 function explainAlias({ at }: ErrorContext, name = ''): Mistake {
-  // the parser's offset is behind the star
+  // the parser's offset is after the star
   const star = at - 1;
   if (!/^[\w-]+$/.test(name))
     return { at: star, message: 'a value cannot begin with "*"', fix: 'put the value in quotes' };
@@ -216,7 +216,7 @@ function explainAlias({ at }: ErrorContext, name = ''): Mistake {
   };
 }
 
-/** A line that is no `field: value`; most often the space behind the colon is missing. */
+/** A line that is not `field: value`; most often the space after the colon is missing. */
 function explainLine({ line, lineStart, before, beforeStart }: ErrorContext): Mistake {
   const tight = /^(\s*(?:- )?[\w-]+:)[^\s/:]/;
   const [here, above] = [tight.exec(line)?.[1], tight.exec(before)?.[1]];

@@ -81,7 +81,7 @@ class Finder {
     return this.#holdsFields(range, at) || isPrivateKey(range, at);
   }
 
-  /** Whether a key holds a whole field, such as `token:abc`, because the space behind the colon is missing. */
+  /** Whether a key holds a whole field, such as `token:abc`, because the space after the colon is missing. */
   #holdsColon(key: string): boolean {
     const name = /^([A-Za-z][\w-]*)\s*[:=]/.exec(key)?.[1];
     return name !== undefined && this.#names.hides(name);
@@ -199,7 +199,7 @@ const plainRest =
 
 /**
  * The region that the field of this name covers; undefined when its value cannot be a secret.
- * @param start offset of the name, @param end offset behind it
+ * @param start offset of the name, @param end offset after it
  */
 function regionBehind(text: string, start: number, end: number): Span | undefined {
   const lineStart = text.lastIndexOf('\n', start - 1) + 1;
@@ -229,7 +229,7 @@ function beginsField(line: string, column: number): boolean {
   return indent <= column && /^\s*["']?[\w$.-]+["']?\s*:(?:\s|$)/.test(line);
 }
 
-/** The end of the line on which the quote or bracket that opens behind the name is closed; the end of the text when it is not. */
+/** The end of the line on which the quote or bracket that opens after the name is closed; the end of the text if it is not closed. */
 function endOfOpen(text: string, lineStart: number, from: number): number {
   const quote = /^(?:[&!]\S*\s+)*(["'])/.exec(text.slice(from))?.[1];
   if (quote !== undefined) {

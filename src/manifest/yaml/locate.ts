@@ -147,7 +147,7 @@ export function itemsOf(range: EventRange, at: number): number[] {
   return items;
 }
 
-/** The index of the event behind a node and everything inside it. */
+/** The index of the event after a node and everything inside it. */
 function afterNode(events: readonly Event[], at: number): number {
   let depth = 0;
   let index = at;
@@ -185,7 +185,7 @@ function scalarSpan(text: string, event: ScalarEvent): Span | undefined {
   return { start: marker, end };
 }
 
-/** The end of a collection: behind its last value, and behind its closing bracket if it has one. */
+/** The end of a collection: after its last value, and after its closing bracket if it has one. */
 function collectionEnd(range: EventRange, at: number, start: number): number {
   let end = start + 1;
   let closing = 0;

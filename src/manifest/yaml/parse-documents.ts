@@ -43,7 +43,7 @@ interface Chunk {
   readonly keepsEvents?: boolean;
 }
 
-/** @param keepsEvents for a text of which a place is wanted in any case, so that it is not parsed again */
+/** @param keepsEvents for a text whose places are certainly needed, so that it is not parsed again */
 export function parseDocuments(source: SourceText, keepsEvents = false): ParsedText {
   const whole = { text: source.text, base: 0, keepsEvents };
   const parsed = parseChunk(source, whole);
@@ -320,19 +320,19 @@ function refuseAlias(
 // Refuses texts and keys with half of a surrogate pair, from an escape such as "\uD800": no service can store it, so a plan with it
 // would never be empty.
 
-/** A diagnostic at each of them. */
+/** A diagnostic at each text and key with half of a surrogate pair. */
 function checkCharacters(document: YamlDocument): Diagnostic[] {
-  // The text itself is UTF-8, so it can only come from an escape.
-  return document.text.includes('\\') ? walk(document, document.value, []) : [];
+  // The text itself is UTF-8, so half of a pair can only come from an escape.
+  return document.text.includes('\\') ? unpairedSurrogates(document, document.value, []) : [];
 }
 
-function walk(document: YamlDocument, value: Json, path: Path): Diagnostic[] {
+function unpairedSurrogates(document: YamlDocument, value: Json, path: Path): Diagnostic[] {
   if (typeof value === 'string')
     return value.isWellFormed() ? [] : [refuseCharacter(document, path, 'value')];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, member]) => [
     ...(name.isWellFormed() ? [] : [refuseCharacter(document, [...path, name], 'key')]),
-    ...walk(document, member, [...path, name]),
+    ...unpairedSurrogates(document, member, [...path, name]),
   ]);
 }
 

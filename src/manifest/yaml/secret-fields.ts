@@ -21,7 +21,7 @@ export function secretFields(kinds: Registry): ReadonlySet<string> {
   return new Set([...stackSecrets, ...ofKinds]);
 }
 
-/** Masks a line from a column (counted from 1), or for a key from behind its colon. */
+/** Masks a line from a column (counted from 1) on; for a key, from its colon on. */
 export function maskFrom(line: string, column: number, side: 'key' | 'value'): string {
   const characters = [...line];
   if (characters.slice(0, column).join('').includes('***') && line.endsWith('***')) return line;

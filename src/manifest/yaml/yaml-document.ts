@@ -98,7 +98,7 @@ export interface YamlDocument extends EventRange {
   /** offset in the source at which `text` begins */
   readonly base: number;
   readonly value: Json;
-  /** finds places and texts in a list, too; only for a document that was made from a template and an item of a list */
+  /** only for a document that a template made from an item of a list: it finds places and texts in the list, too */
   readonly made?: MadeDocument;
 }
 
@@ -106,9 +106,9 @@ export interface YamlDocument extends EventRange {
 interface MadeDocument {
   /** the document that it was made from */
   readonly from: YamlDocument;
-  /** of the item that it was made with; of a product, the first one */
+  /** place of the item that it was made with; for a product, of the first item */
   readonly item: Place | undefined;
-  /** `each.key` in it */
+  /** the value of `each.key` */
   readonly key: string;
   place(path: Path, side: EntrySide): Place;
   typed(path: Path): string | undefined;
@@ -118,7 +118,7 @@ interface DocumentChunk extends Pick<YamlDocument, 'source' | 'text' | 'base'> {
   events(): readonly Event[];
 }
 
-/** The documents of one chunk share what they have in common: of some files there are thousands. */
+/** The documents of one chunk share what they have in common: a file may have thousands of documents. */
 export class ParsedDocument implements YamlDocument {
   readonly #chunk: DocumentChunk;
   readonly first: number;
@@ -155,7 +155,7 @@ export function placeIn(document: YamlDocument, path: Path, side: EntrySide = 'v
   return document.made?.place(path, side) ?? placeBelow(document, path, side);
 }
 
-/** The same from a node on. @param from the node; the document, by default */
+/** The same for a path below a node. @param from the node; the document, by default */
 export function placeBelow(document: YamlDocument, path: Path, side: EntrySide, from?: EventPair): Place {
   const { depth, key, value } = locate(document, path, from);
   const around = depth < path.length;
@@ -188,7 +188,7 @@ function firstKey(document: YamlDocument): Span {
   return spanOf(document, first?.key ?? document.first) ?? { start: 0, end: 1 };
 }
 
-/** Tells templates from other documents: in most stacks that is all that is done for templates. */
+/** Whether a document is a template. Most stacks have none, and then no other code for templates is loaded. */
 export function isTemplate({ value }: Pick<YamlDocument, 'value'>): boolean {
   const metadata = memberOf(value, 'metadata');
   return isJsonObject(metadata) && Object.hasOwn(metadata, 'each');

@@ -146,8 +146,8 @@ describe('A list in a folder ".trueup"', () => {
     if (isGit) git(stack.directory, 'init', '-q');
     symlinkSync('.trueup', join(stack.directory, 'link'));
     expect((await refused(stack)).map(({ message }) => message)).toEqual([
-      '".trueup/rows.csv" lies in a folder ".trueup", where trueup keeps what is not for others',
-      '"link/rows.csv" lies in a folder ".trueup", where trueup keeps what is not for others',
+      '".trueup/rows.csv" lies in a folder ".trueup", where trueup keeps private files',
+      '"link/rows.csv" lies in a folder ".trueup", where trueup keeps private files',
     ]);
   });
 

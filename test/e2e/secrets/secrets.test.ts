@@ -297,7 +297,7 @@ describe('a file that the stack admits and that is a link', () => {
     expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
     const { err } = await stack.run(['apply', '--yes'], 7);
     expect(err).toContain('error[source-not-admitted]');
-    expect(err).toContain('is a link out of what "spec.secrets" of the stack admits');
+    expect(err).toContain(', which "spec.secrets" of the stack does not admit');
     expectNoSecret(JSON.stringify(bench.wire.writes()) + err);
   });
 });

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { dump } from 'js-yaml';
 import { expect, it } from 'vitest';
-import { isCautious } from '../../../src/manifest/edit/value-text.ts';
+import { isAmbiguousWord } from '../../../src/manifest/edit/value-text.ts';
 import { jsonLikeSchema } from '../../../src/manifest/yaml/parse-documents.ts';
 
 /** The library's own answer: bare with our schema, quoted with its default one. */
@@ -21,7 +21,7 @@ const words = fc.oneof(
 it('A word is taken for one that others misread exactly when the library quotes it for them', () => {
   fc.assert(
     fc.property(words, (word) => {
-      expect(isCautious(word)).toBe(isQuotedForOthers(word));
+      expect(isAmbiguousWord(word)).toBe(isQuotedForOthers(word));
     }),
     { numRuns: 2000 },
   );

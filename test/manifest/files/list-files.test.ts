@@ -42,7 +42,7 @@ function patternsOf(items: readonly Item[]): ManifestPattern[] {
 async function messages(items: readonly Item[], noManifest?: string): Promise<string[]> {
   const root = temporaryFolder(files);
   const found = await listFiles(patternsOf(items), root, {
-    isNone: (file) => noManifest !== undefined && file === join(root, noManifest),
+    isNoManifest: (file) => noManifest !== undefined && file === join(root, noManifest),
   });
   return found.flatMap(({ problem }) => (problem === undefined ? [] : [problem.message]));
 }
