@@ -188,7 +188,7 @@ function checkRename(
   ];
 }
 
-/** A swap, a cycle or a chain: the service refuses a name that is still in use, whatever the order of the requests. */
+/** A swap, a cycle or a chain of names: in any order of the requests, the service refuses a name that is still in use. */
 function namesInUse({ address, metadata, place }: DesiredResource, successor: DesiredResource): Diagnostic {
   const other = successor.address.name;
   return {

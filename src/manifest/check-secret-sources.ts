@@ -116,7 +116,7 @@ export function namedVariables(
   return new Set([...found.filter((word) => variable.test(word)), ...written.map(([, name = '']) => name)]);
 }
 
-/** Adds the texts in fields for secrets and addresses, under whatever name. @param isSecret whether the value is in such a field */
+/** Adds all texts in fields for secrets and addresses, at any depth. @param isSecret whether the value is in such a field */
 function collectWords(value: Json, names: SecretNames, found: string[], isSecret = false): void {
   if (typeof value === 'string') {
     if (isSecret) found.push(value);

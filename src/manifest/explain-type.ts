@@ -22,7 +22,7 @@ const booleans: Readonly<Record<string, boolean>> = {
 };
 
 export function explainWrongType(error: SchemaError, at: Path, context: ExplainContext): Problem {
-  if (at.length === 0) return noDocument(error);
+  if (at.length === 0) return notADocument(error);
   if (error.data === null) return unwantedNull(error, at, context);
   if (typeof error.data === 'string' && context.isSecret(at.slice(-1))) return literalSecret(error, at);
   const typed = context.typed(at);
@@ -46,7 +46,7 @@ function formOfText({ data, parentSchema }: SchemaError, typed: string | undefin
   return new RegExp(pattern, 'u').test(typed ?? `${data}`) ? undefined : form;
 }
 
-function noDocument(error: SchemaError): Problem {
+function notADocument(error: SchemaError): Problem {
   return {
     code: 'wrong-type',
     path: [],

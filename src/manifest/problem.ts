@@ -128,7 +128,7 @@ export function serviceSpellings(dialects: ReadonlyMap<string, Dialect>): Servic
 export interface ExplainContext {
   /** path of the validated value in the document; `[]` for the document itself */
   readonly base: Path;
-  /** of the validated value; used to find fields that are in the wrong section */
+  /** the schema of the validated value; used to find fields that are in the wrong section */
   readonly schema: JsonObject;
   /** a scalar as written in the file */
   typed(path: Path): string | undefined;
@@ -146,7 +146,7 @@ export interface ExplainContext {
 interface SuggestContext {
   /** the fields of the map that holds the unknown one */
   readonly known: readonly string[];
-  /** of the whole document */
+  /** the schema of the whole document */
   readonly schema: JsonObject;
   readonly spellings?: ServiceSpellings | undefined;
 }

@@ -240,7 +240,7 @@ function unknownKind(path: Path, name: string, kinds: Registry): Problem {
   };
 }
 
-/** "none" beside a method would make that method useless. */
+/** "none" together with a method would make the method useless. */
 function checkAccepted(written: Json | undefined): Problem[] {
   const accept = memberOf(written, 'accept');
   if (!Array.isArray(accept) || !accept.includes('none') || accept.length === 1) return [];

@@ -200,7 +200,7 @@ function checkMount(mount: string, path: Path): Problem[] {
   return problem('must be the name below "auth/", without slashes around it', `write ${quoted(bare)}`);
 }
 
-/** A namespace may be in another. An empty segment, `.` or `..` is not a name. */
+/** A namespace may be in another one. An empty segment, `.` or `..` is not a name. */
 function checkNamespace(namespace: string, path: Path): Problem[] {
   const bare = namespace.replace(/^\/+|\/+$/g, '');
   if (bare === '' || !bare.split('/').some((segment) => ['', '.', '..'].includes(segment))) return [];
@@ -262,7 +262,7 @@ function fixFor({ service }: Target): string {
     : 'keep one of them, or give each an "owns" that matches no name of the other one';
 }
 
-/** Indexes of the first two patterns that one name can match. */
+/** The indexes of the first two patterns, one of each list, that the same name can match. */
 function firstOverlap(
   one: readonly string[],
   other: readonly string[],

@@ -46,7 +46,7 @@ function upgraded(kind: Kind, written: JsonObject): JsonObject {
 interface Layer {
   readonly written: JsonObject;
   readonly document: YamlDocument;
-  /** of `written` in its document */
+  /** path of `written` in its document */
   readonly base: Path;
 }
 
@@ -234,7 +234,7 @@ function makeChild(
 }
 
 interface ShortFormOrigin extends Pick<ShortFormEntry, 'declaration' | 'shortForm'> {
-  /** of its kind */
+  /** the defaults of its kind */
   readonly defaults?: Defaults;
   /** its spec without these defaults */
   readonly own?: Spec;

@@ -65,7 +65,7 @@ function matchesAny(
 
 /** The defaults of one kind that apply to a document. */
 export interface Defaults {
-  /** of the stack */
+  /** the document of the stack */
   readonly document: YamlDocument;
   /** merged */
   readonly spec: JsonObject;
@@ -75,7 +75,7 @@ export interface Defaults {
 
 interface DefaultsLayer {
   readonly spec: JsonObject;
-  /** in the document */
+  /** path of `spec` in the document */
   readonly path: Path;
 }
 

@@ -93,7 +93,7 @@ export interface ApprovedPlan {
 
 /** The plan of a CI run that a later job of the same run may apply, as the first attempt of the run made it. */
 export interface OfferedPlan {
-  /** of all jobs and attempts of the run: `github:acme/infra/771` */
+  /** the id of the run, for all its jobs and attempts: `github:acme/infra/771` */
   readonly run: string;
   readonly digest: string;
   /** RFC 3339 */

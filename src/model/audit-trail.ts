@@ -19,7 +19,7 @@ export interface TrailActor {
 /** One entry of the trail (wire/audit-trails 2). */
 export interface TrailEvent {
   readonly id: string;
-  /** of the format of the event; a service may return a number or a text */
+  /** the version of the format of the event; a service may return a number or a text */
   readonly version: string;
   readonly type: string;
   /** as returned */

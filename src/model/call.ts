@@ -56,7 +56,7 @@ export interface Call {
   /** statuses that mean that the service carried out the call */
   readonly success: readonly number[];
   /**
-   * Statuses that mean that somebody else had done the same before. Exception: the call was repeated after a lost response, and
+   * Statuses that mean that somebody else already did the same. Exception: the call was repeated after a lost response, and
    * the kind can prove that the first attempt did it.
    */
   readonly already?: readonly number[];

@@ -33,7 +33,7 @@ export interface Change {
   readonly references?: Readonly<Record<AddressText, string>>;
   /** hash of the live content, for a removed resource without an id: distinguishes it from a later resource of the same name */
   readonly fingerprint?: string;
-  /** of an adoption: the other stack that created the resource or its parent, by the creator mark */
+  /** for an adoption: the other stack that created the resource or its parent, according to the creator mark */
   readonly createdBy?: string;
   readonly calls: readonly Call[];
   /** a call of another change that carries out this one, too */
@@ -69,7 +69,7 @@ export function approvedId(change: DigestedChange): string | undefined {
   return identity !== undefined && 'id' in identity ? identity.id : undefined;
 }
 
-/** A resource that trueup read, does not change, and tells the user about. */
+/** A report about a resource that trueup read and does not change. */
 export interface Notice {
   readonly address: Address;
   readonly message: string;
@@ -102,7 +102,7 @@ export interface Outcome {
   readonly place?: Place;
   /** for a change with several calls: those that were carried out before it stopped */
   readonly done?: readonly string[];
-  /** failed with a response that is no refusal, so it may have been carried out */
+  /** failed with a response that is not a refusal, so it may have been carried out */
   readonly inDoubt?: true;
   /** failed with a refusal that could not be verified by an immediate read; never stored */
   readonly refused?: true;

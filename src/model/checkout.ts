@@ -32,7 +32,7 @@ export interface MissingFiles {
   readonly moved: readonly string[];
   /** files that are missing, and deleted neither in the index nor by a commit */
   readonly deleted: readonly string[];
-  /** why git cannot tell whether files are missing; absent outside of a repository */
+  /** why it is unknown whether files are missing; absent outside of a repository */
   readonly unknown?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a kind is defined with: the JSON Schema of its spec, and the general type that planner, applier and reports work with. */
+/** Helpers to define a kind: the JSON Schema of its spec, and the general type that planner, applier and reports work with. */
 import type { Static, TSchema } from 'typebox';
 import type { SchemaOf } from './kind-specs.ts';
 import type { Kind } from './kind.ts';

@@ -46,7 +46,7 @@ export interface DriftedResource {
   readonly is: 'changed' | 'gone' | 'recreated';
   /** as recorded; absent for a resource without an id */
   readonly id?: string;
-  /** of the resource that has its name now */
+  /** the id of the resource that has its name now */
   readonly newId?: string;
   /** before: as last applied; after: live */
   readonly fields: readonly MovedField[];

@@ -15,7 +15,7 @@ const units: Readonly<Record<string, number>> = {
 /** In seconds: the service counts nanoseconds in 64 bits. */
 export const longestDuration = 9_223_372_036;
 
-/** Whole seconds, truncated as the service does; undefined when the text is no duration. */
+/** Whole seconds, truncated as the service does; undefined when the text is not a duration. */
 export function parseDuration(value: number | string): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? Math.trunc(value) : undefined;
   const text = value.trim();

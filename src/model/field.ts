@@ -107,7 +107,7 @@ export function snakeCase(fieldName: string): string {
 }
 
 // Field changes as RFC 6902 operations. Applied in order to the live canonical spec they give the desired one, up to
-// the order of sets: a set that grows by one is one `add`, not a rewrite of every index behind it.
+// the order of sets: a set that grows by one element is one `add`, not a rewrite of every later index.
 
 type PatchOperation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }

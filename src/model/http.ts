@@ -83,7 +83,7 @@ export interface WireRequest {
   readonly permit?: () => Promise<void>;
   /** Once aborted, the request is not sent; a request in flight continues. */
   readonly stop?: AbortSignal;
-  /** of the earlier attempts, as the last one returned it */
+  /** the history of the earlier attempts, as the last one returned it */
   readonly history?: AttemptHistory;
 }
 

@@ -17,12 +17,12 @@ export function ownMember(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** A member of a value; undefined when the value is no object. */
+/** A member of a value; undefined when the value is not an object. */
 export function memberOf(value: Json | undefined, key: string): Json | undefined {
   return isJsonObject(value) ? ownMember(value, key) : undefined;
 }
 
-/** The value at a path; undefined where there is none. */
+/** The value at a path; undefined if nothing is there. */
 export function valueAt(value: Json | undefined, path: Path): Json | undefined {
   let at = value;
   for (const name of path) at = Array.isArray(at) ? at[Number(name)] : memberOf(at, name);

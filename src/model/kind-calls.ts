@@ -1,4 +1,4 @@
-/** What a kind makes of a change: its calls, what their responses contain, and what the ledger records of them. */
+/** What a kind derives from a change: its calls, what their responses contain, and what the ledger records. */
 import type { Address } from './address.ts';
 import type { Call, CallId, IdReference } from './call.ts';
 import type { Action, Change } from './change.ts';
@@ -61,7 +61,7 @@ export interface MarkContext<D extends Spec = Spec, L extends LiveResource = Liv
   /** the declared spec; for a change that was carried out partly, only the fields that its calls wrote */
   readonly desired: Named<D>;
   readonly live?: L;
-  /** of this resource before the change; absent when the change creates it */
+  /** the record of this resource before the change; absent when the change creates it */
   readonly record?: LedgerRecord<Named<D>>;
   /** the change wrote an ownership tag, which was missing when it was read back */
   readonly lostTag?: true | undefined;
@@ -70,7 +70,7 @@ export interface MarkContext<D extends Spec = Spec, L extends LiveResource = Liv
 
 /** The response to a write, as far as it is about the resource itself. */
 export interface ReturnedFields {
-  /** the fields that this call may have written; those of them that `spec` lacks were not returned */
+  /** the fields that this call may have written; those that are missing in `spec` were not returned */
   readonly about: readonly string[];
   /** in the shape of a live spec */
   readonly spec: Spec;

@@ -28,7 +28,7 @@ export type SchemaOf<S> = JsonObject & {
   readonly [admits]?: { readonly spec: S; readonly fields: (field: keyof S) => keyof S };
 };
 
-/** What a parent that is no resource of ours, such as a project, gives to a resource that does not set a field itself. */
+/** What a parent that is not our resource, such as a project, gives to a resource that does not set a field itself. */
 export interface Inheritable {
   /** the parent, for people: `project "net" (prj-1)` */
   readonly from: string;
@@ -84,7 +84,7 @@ export interface PreparedSpecs<P extends Spec = Spec> {
   readonly origins?: Readonly<Record<string, string>>;
   /** what the resource inherits afterwards, as far as it is known; null: nothing */
   readonly inherited?: Pick<Inheritable, 'from' | 'values'>;
-  /** what the change puts at risk that its two specs alone do not show */
+  /** risks of the change that its two specs alone do not show */
   readonly risks?: readonly Risk[];
   /** why it is too late for this change: an error, but if it was approved in time, the change is stale */
   readonly expired?: Diagnostic;

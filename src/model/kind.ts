@@ -69,7 +69,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
     /** how many resources a page has */
     readonly size: number;
     /**
-     * The resource as a page shows it, with `listedAt`; undefined if it is not there, or has to be read alone.
+     * The resource as a page shows it, with `listedAt`; undefined if it is not on the page, or must be read alone.
      * @throws WireError when the page cannot be read
      */
     read(session: Session, about: OnPage): Promise<L | undefined>;
@@ -116,7 +116,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
   readonly contentBesides?: (live: L) => Readonly<Record<string, Json>>;
   /** Children only: the spec that remains of a live child whose document is gone, given what was last applied. */
   readonly withdrawAccess?: (record: LedgerRecord<Named<D>>, live: L) => P;
-  /** Of a parent that is released: the fields that change besides the ownership tag, with new values; the plan shows them. */
+  /** The fields of a released parent that change besides its ownership tag, with new values; the plan shows them. */
   readonly released?: (live: L, record?: LedgerRecord<Named<D>>) => P;
 
   // Risk: what a change opens, closes or destroys.
@@ -129,7 +129,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
     after: Named<D> | undefined,
     dialect: Dialect,
   ) => readonly Risk[];
-  /** What access the resource gives as it is now; undefined when it gives none. */
+  /** What access the live resource gives; undefined when it gives none. */
   readonly access?: (live: L) => Access | undefined;
   /**
    * Children only: sentences about who loses what when the parent of this live child is deleted. The plan shows them with that
@@ -166,7 +166,7 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
 export interface Overridden {
   /** the fact as a field change: its path begins with `overrides`; it has a value before and none after */
   readonly field: FieldChange;
-  /** the same as a clause about the resource: "it manages 3 resources, and loses their state" */
+  /** the same, as a clause about the resource: "it manages 3 resources, and loses their state" */
   readonly message: string;
 }
 
@@ -237,7 +237,7 @@ export interface CheckContext {
   /** another declared resource */
   declared(address: Address): DesiredResource | undefined;
   readonly target: Target;
-  /** of the target: it defines what the service accepts */
+  /** the dialect of the target, which defines what the service accepts */
   readonly dialect: Dialect;
   /** milliseconds since 1970; absent where nothing may depend on the time */
   readonly now?: number;
@@ -281,7 +281,7 @@ export type ServiceLack = 'tags-in-lists' | 'tags-in-documents' | 'projects-of-w
 /** What a plan needs to know about one kind in one target. */
 export interface ReadRequest<D extends Spec = Spec> {
   readonly declared: readonly DesiredResource<D>[];
-  /** of this kind and target */
+  /** the records of this kind and target */
   readonly records: ReadonlyMap<AddressText, LedgerRecord<Named<D>>>;
   /** the resources that this run has deleted: their absence from a list is enough to know that they are gone */
   readonly deleted?: ReadonlySet<AddressText> | undefined;
@@ -295,7 +295,7 @@ export interface ReadRequest<D extends Spec = Spec> {
 
 /** What is declared and recorded of one kind in one target. */
 export interface KnownResources extends Pick<ReadRequest, 'declared' | 'records' | 'deleted'> {
-  /** of all kinds and targets */
+  /** the resources of all kinds and targets that moved away */
   readonly movedAway?: Ledger['movedAway'];
 }
 
@@ -331,7 +331,7 @@ export interface LiveSet<L extends LiveResource = LiveResource> {
   readonly unverified?: true;
   /** why declared resources of this kind cannot exist, if the service does not have the kind */
   readonly unsupported?: Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
-  /** why nothing of the target can be planned, and the fix; the other members are meaningless then */
+  /** why nothing in the target can be planned, and the fix; then the other members mean nothing */
   readonly refused?: Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
 }
 

@@ -88,7 +88,7 @@ export interface Ledger {
   readonly closedFor?: string;
   /** where the ledger was moved to: nothing is planned or written from this one any more */
   readonly movedTo?: LedgerMove;
-  /** of a copy that a move makes: it is the ledger only if the original has been closed by the same move */
+  /** for a copy that a move makes: the copy is the ledger only if the same move has closed the original */
   readonly copiedFrom?: LedgerMove;
   /** what this stack is about to take over from other stacks; present only during such an apply, or after it crashed */
   readonly incoming?: readonly IncomingRecords[];
@@ -114,9 +114,9 @@ export interface LedgerMove {
 
 /** The repository that a stack was applied from, and the path of the stack file in it. */
 export interface AppliedRepository {
-  /** of the remote, without scheme and login: `git.example.com/acme/infra`; absent if there is none */
+  /** address of the remote, without scheme and login: `git.example.com/acme/infra`; absent without a remote */
   readonly remote?: string;
-  /** of the stack file, below the root of the repository */
+  /** path of the stack file, below the root of the repository */
   readonly path: string;
 }
 
@@ -174,7 +174,7 @@ export interface HistoryEntry {
   readonly run: RunIdentity;
   readonly began: string;
   readonly ended?: string;
-  /** of the repository that holds the manifests; `dirty` when it had changes that were not committed */
+  /** commit of the repository that holds the manifests; `dirty` when it had changes that were not committed */
   readonly commit?: string;
   readonly dirty?: boolean;
   /** as in the ledger */
@@ -183,7 +183,7 @@ export interface HistoryEntry {
   readonly ignored?: true;
   /** copied from the history of another stack, with the changes of resources that moved from there */
   readonly moved?: true;
-  /** the ledger keeps the commits of earlier applies beside or instead of this one */
+  /** the ledger keeps the commits of earlier applies in addition to this one, or instead of it */
   readonly commitKept?: true;
   readonly digest: string;
   /** guards of its plan that blocked, and were acknowledged; absent where none did, and in entries of older versions */
@@ -270,7 +270,7 @@ export interface HistoryStore {
   /** The same, with an error that names the entry in place of each one that cannot be read. */
   readEntries(limit: number): Promise<readonly (HistoryEntry | LedgerError)[]>;
   showEntry(id: string): Promise<HistoryEntry | undefined>;
-  /** Removes these entries; one that is not there is no error. */
+  /** Removes these entries; a missing entry is not an error. */
   removeEntries(ids: readonly string[]): Promise<void>;
 }
 

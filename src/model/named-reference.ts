@@ -7,9 +7,9 @@ import type { Json, Path } from './json.ts';
 
 /** A field that gives an object by its name, in place of the field that gives it by its id. */
 export interface NamedReference {
-  /** of the field with the name: `['vcsRepo', 'connection']` */
+  /** path of the field with the name: `['vcsRepo', 'connection']` */
   readonly name: Path;
-  /** of the field with the id: `['vcsRepo', 'oauthTokenId']` */
+  /** path of the field with the id: `['vcsRepo', 'oauthTokenId']` */
   readonly id: Path;
   /** other fields that cannot be set together with the name, besides the field of the id */
   readonly besides?: readonly Path[];

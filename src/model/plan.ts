@@ -101,9 +101,9 @@ export interface Coverage {
 
 export interface TargetCoverage {
   readonly target: string;
-  /** the target could not be read: the plan holds none of its changes, and a problem says why */
+  /** the target could not be read: the plan has no changes in it, and a problem says why */
   readonly unread?: true;
-  /** nothing of it is selected, so it was not read */
+  /** none of its resources is selected, so it was not read */
   readonly skipped?: true;
   /** requests sent to read it */
   readonly requests: number;

@@ -11,7 +11,7 @@ export type PolicySource =
 // `earlier`: the source of an earlier commit of the stack. It still counts, so that a commit cannot loosen its own policies.
 
 export interface PolicyText {
-  /** for people */
+  /** the name of the file, for messages */
   readonly file: string;
   readonly text: string;
 }

@@ -174,7 +174,7 @@ interface SharedValue {
   /** `alias`: the value comes from an anchor; `anchor`: aliases repeat it */
   readonly by: 'alias' | 'anchor';
   readonly name: string;
-  /** in the text of the file */
+  /** offsets in the text of the file */
   readonly span: Span;
 }
 

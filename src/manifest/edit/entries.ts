@@ -30,7 +30,7 @@ import {
 export interface Collection {
   readonly text: string;
   readonly node: SourceNode;
-  /** of the document around it */
+  /** the formatting of the document around it */
   readonly formatting: Formatting;
 }
 

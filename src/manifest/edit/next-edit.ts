@@ -182,8 +182,8 @@ function replaceValue(collection: Collection, entry: SourceEntry, value: Json): 
   const isRightAfterColon = start === entry.lead && text[start - 1] !== ' ' && entry.key !== undefined;
   // Between brackets a key in quotes needs no space after its colon.
   const needsSpace = isRightAfterColon && !(node.style === 'flow' && /["']/.test(text[entry.start] ?? ''));
-  const isBare = old.style === 'empty';
-  const written = needsSpace || isBare ? ` ${inline}` : inline;
+  const isImplicitNull = old.style === 'empty';
+  const written = needsSpace || isImplicitNull ? ` ${inline}` : inline;
   return [
     { start, end: old.end, text: written },
     ...alignComment(text, { start, end: old.end, text: written }),

@@ -13,7 +13,7 @@ export type Style = 'plain' | 'single' | 'double' | 'text' | 'alias' | 'block' |
 export interface SourceNode extends Span {
   readonly style: Style;
   readonly is: 'scalar' | 'map' | 'list';
-  /** of a map or list, in the order of the text */
+  /** the entries of a map or list, in the order of the text */
   readonly entries: readonly SourceEntry[];
   /** the anchor's name, with its span */
   readonly anchor?: Span & { readonly name: string };
@@ -28,7 +28,7 @@ export interface SourceEntry {
   readonly start: number;
   /** the end of its colon or dash; in a list with brackets where its value begins */
   readonly lead: number;
-  /** only of members */
+  /** only for members of maps */
   readonly key?: string;
   readonly value: SourceNode;
   /** its end: that of the value, or of the colon if it has no value */

@@ -34,7 +34,7 @@ export interface Formatting extends Gaps {
 
 /** Where and how one value is written. */
 export interface ValueContext {
-  /** of the value that is replaced, or of a neighbour */
+  /** the style of the value that is replaced, or of a neighbour */
   readonly style: Style | undefined;
   readonly formatting: Formatting;
   /** between brackets */
@@ -165,9 +165,9 @@ function withoutEnd(value: string): [string[], '' | '-' | '+'] {
 interface TextBlock {
   /** after the key, without the comment */
   readonly header: string;
-  /** below it, without line breaks */
+  /** the lines below the header, without line breaks */
   readonly lines: readonly string[];
-  /** of the key */
+  /** the column of the key */
   readonly column: number;
 }
 

@@ -42,7 +42,7 @@ export interface PatternProblem {
   readonly fix?: string;
 }
 
-/** Files in such directories are no manifests, unless a pattern names the directory. */
+/** Files in these directories are not manifests, unless a pattern names the directory. */
 export const ignoredDirectory = /^(\.|node_modules$)/;
 export const isYaml = (file: string) => /\.ya?ml$/.test(file);
 const isExclusion = ({ pattern }: ManifestPattern) => pattern.startsWith('!');
@@ -60,7 +60,7 @@ interface ListOptions {
 }
 
 /**
- * @returns the files of each pattern that is no exclusion and not `-`, in the order of `patterns`
+ * @returns the files of each pattern except exclusions and `-`, in the order of `patterns`
  */
 export async function listFiles(
   patterns: readonly ManifestPattern[],

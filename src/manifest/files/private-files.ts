@@ -9,14 +9,14 @@ import type { NoIndex } from '../../model/checkout.ts';
 import { findRepository, liesIn, type Repository, slashes } from './find-stack.ts';
 import type { TrackedFiles } from './tracked-files.ts';
 
-/** @param root absolute; @param paths relative to it, with slashes. @returns those of them that git ignores */
+/** @param root absolute; @param paths relative to it, with slashes. @returns the paths that git ignores */
 export type ReadIgnored = (root: string, paths: readonly string[]) => Promise<ReadonlySet<string> | NoIndex>;
 
-/** Why a file is private; `why` if git cannot tell. */
+/** Why a file is private; with `why` if git cannot be asked whether it ignores the file. */
 export type PrivateFile = 'state' | 'ignored' | NoIndex;
 
 interface PrivacyContext {
-  /** of the stack */
+  /** the repository of the stack */
   readonly repository: Repository;
   readonly tracked: TrackedFiles | undefined;
   readonly readIgnored: ReadIgnored | undefined;

@@ -67,7 +67,7 @@ export function makeCompiler(code: CodeOptions = {}): Ajv2020 {
 // Reduces the errors to those that help. For alternatives (`anyOf`, `oneOf`) a validator reports the errors of every branch; a user
 // needs those of the intended branch, or one error about all. Never drops the last error of a value.
 
-/** The errors to report. Alternatives of which the value fits no branch give one error, that of their keyword. */
+/** The errors to report. If a value fits no branch of its alternatives, they give one error, that of their keyword. */
 export function groupErrors(errors: readonly SchemaError[]): SchemaError[] {
   const outermost = errors
     .filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')

@@ -115,7 +115,7 @@ function describeField(
   };
 }
 
-/** A field of a spec is left as it is, or set to its default: that depends on the kind. */
+/** What happens to a field that is left out: the kind decides whether it is not managed or set to its default. */
 function leftOut(
   schema: JsonObject,
   [top, ...below]: readonly string[],
@@ -188,7 +188,7 @@ function exampleOfMembers({ properties, required }: JsonObject): Json {
 
 // The type of a field in words, from its JSON Schema: `text`, `"remote" or "local"`, `a list of text`, `a number from 0 to 100`.
 
-/** Without null, which has a meaning of its own in each field. */
+/** Without null, which has a separate meaning in each field. */
 function describeType(schema: JsonObject): string {
   const values = schema['const'] === undefined ? schema['enum'] : [schema['const']];
   if (Array.isArray(values) && values.length <= mostWords)

@@ -10,7 +10,7 @@ import { type Expression, mayHoldExpression, parseText, type TextParts } from '.
 /** `length`: how many characters each document gets from the node itself, without those of its members. */
 export type Node =
   | { readonly is: 'constant'; readonly value: Json; readonly length: number }
-  /** an expression alone in its text: it keeps its type */
+  /** an expression that is the whole text: its value keeps its type */
   | { readonly is: 'value'; readonly expression: Expression; readonly types: ReadonlySet<ScalarType> }
   | { readonly is: 'text'; readonly parts: TextParts }
   | { readonly is: 'map'; readonly members: ReadonlyMap<string, Node>; readonly length: number }

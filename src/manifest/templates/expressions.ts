@@ -55,7 +55,7 @@ export function expressionText({ path }: Expression): string {
   return `${marker}${['each', ...path].join('.')}}`;
 }
 
-// Finds the value that an expression stands for: in an item of the list, or one of the items of a product.
+// Finds the value of an expression: in an item of the list, or in one of the items of a product.
 
 export interface Found {
   readonly value: Json;

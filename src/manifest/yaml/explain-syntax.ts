@@ -233,7 +233,7 @@ function explainLine({ line, lineStart, before, beforeStart }: ErrorContext): Mi
   };
 }
 
-/** Only quotes and brackets continue over lines with any indentation, so the one that was opened last is not closed. */
+/** Only quotes and brackets may continue on lines with any indentation, so the last quote or bracket that was opened is not closed. */
 function explainDeficit(context: ErrorContext): Mistake {
   const [quote, bracket] = [openQuote(context), openBracket(context)];
   if (quote.at === undefined && bracket.at === undefined) return misaligned;

@@ -22,9 +22,9 @@ export interface Span {
 interface Location {
   /** how many segments of the path were found */
   readonly depth: number;
-  /** of the last key found; absent for list items and the document itself */
+  /** the span of the last key found; absent for list items and the document itself */
   readonly key?: Span;
-  /** of the value found; absent when it is empty text */
+  /** the span of the value found; absent when it is empty text */
   readonly value?: Span;
 }
 

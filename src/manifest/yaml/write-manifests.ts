@@ -87,7 +87,7 @@ function writeManifest({ kind, metadata, spec, remarks = [] }: ManifestDraft): s
   const document = { apiVersion, kind: kind.name, metadata, ...ordered };
   // Long lines are not folded: folded text is hard to search and to edit.
   const text = dumpYaml(document, { lineWidth: -1, noRefs: true });
-  // The library ends a text with empty lines at its end by a line "...", and remarks behind it would belong to no document.
+  // The library adds a line "..." after a text that ends with empty lines, and remarks after that line would belong to no document.
   return `${text.replace(/\n\.\.\.\n$/, '\n')}${remarks.map(writeRemark).join('')}`;
 }
 
