@@ -205,7 +205,7 @@ export function removeEntry(collection: Collection, index: number): Splice[] {
 }
 
 /**
- * Moves an item to a place further down, as it is written, with its comments.
+ * Moves an item to another place in its list, as it is written, with its comments.
  * @param before the number of entries before its new place, itself included
  */
 export function moveItem(collection: Collection, index: number, before: number): Splice[] | undefined {

@@ -323,16 +323,16 @@ function refuseAlias(
 /** A diagnostic at each text and key with half of a surrogate pair. */
 function checkCharacters(document: YamlDocument): Diagnostic[] {
   // The text itself is UTF-8, so half of a pair can only come from an escape.
-  return document.text.includes('\\') ? unpairedSurrogates(document, document.value, []) : [];
+  return document.text.includes('\\') ? findLoneSurrogates(document, document.value, []) : [];
 }
 
-function unpairedSurrogates(document: YamlDocument, value: Json, path: Path): Diagnostic[] {
+function findLoneSurrogates(document: YamlDocument, value: Json, path: Path): Diagnostic[] {
   if (typeof value === 'string')
     return value.isWellFormed() ? [] : [refuseCharacter(document, path, 'value')];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, member]) => [
     ...(name.isWellFormed() ? [] : [refuseCharacter(document, [...path, name], 'key')]),
-    ...unpairedSurrogates(document, member, [...path, name]),
+    ...findLoneSurrogates(document, member, [...path, name]),
   ]);
 }
 
