@@ -197,7 +197,7 @@ type Ownership =
    * that a stack sends no request if it has neither declared nor recorded any
    */
   | { readonly by: 'claim'; readonly unsearched?: true }
-  /** the ledger; `named`: only names that the target's `owns` matches */
+  /** the ledger; `named`: only names that the target's `owns` allows */
   | { readonly by: 'ledger'; readonly named: boolean; readonly undeclared: 'delete' | 'release' }
   /** the owner of its parent */
   | { readonly by: 'child'; readonly of: (address: Address) => Address };
