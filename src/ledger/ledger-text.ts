@@ -1,6 +1,6 @@
 /**
  * The text of a ledger, of its lock and of a history entry, the same in every store: readable JSON, the ledger with a version
- * and a checksum. Edits by hand and incomplete writes are detected before anything is planned from them.
+ * and a checksum. Manual edits and incomplete writes are detected before a plan uses them.
  */
 import { createHash } from 'node:crypto';
 import { type AddressText, readAddress } from '../model/address.ts';
@@ -57,7 +57,7 @@ interface Stored extends Content {
   readonly checksum: string;
 }
 
-/** Version 1, from before targets had identities. Its approved plan has a digest of the former sort. */
+/** Version 1, written before targets had identities. Its approved plan has a digest of version 1. */
 type FormerStored = Omit<
   Stored,
   | 'version'
@@ -78,7 +78,7 @@ type FormerStored = Omit<
 
 export const noLedger: Ledger = { known: false, serial: 0, records: new Map() };
 
-/** The text of the ledger, with the serial that it has. */
+/** The text of the ledger, with its own serial. */
 export function formatLedger(stack: string, ledger: Ledger): string {
   const {
     serial,
@@ -124,7 +124,7 @@ function offeredMember({ offered = [] }: Pick<Ledger, 'offered'>): Pick<Ledger, 
   return offered.length === 0 ? {} : { offered };
 }
 
-/** What a move carries from one place to another: of equal texts, the ledgers are equal but for their place and serial. */
+/** The content that a move copies to another place. Ledgers with equal texts differ at most in their place and serial. */
 export function contentText(stack: string, { movedTo: _, copiedFrom: __, ...content }: Ledger): string {
   return formatLedger(stack, { ...content, serial: 0 });
 }
@@ -182,7 +182,7 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
   };
 }
 
-/** What the ledger has about moves of resources between stacks. */
+/** The members about moves of resources between stacks. */
 function movesIn(place: string, { incoming, movedAway }: Stored): Pick<Ledger, 'incoming' | 'movedAway'> {
   return {
     ...(incoming === undefined ? {} : { incoming }),

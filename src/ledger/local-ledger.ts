@@ -56,7 +56,7 @@ class LocalFile implements AbortableStore {
     });
   }
 
-  /** Files are replaced, and not written over, so the folder decides. */
+  /** Files are replaced and not overwritten, so the permissions of the folder decide. */
   async whyUnwritable(): Promise<string | undefined> {
     const folder = await firstExisting(dirname(await this.#realFile()));
     return access(folder, constants.W_OK | constants.X_OK).then(
@@ -205,7 +205,7 @@ function isEntryId(text: string): boolean {
 /** The maximal size of a ledger, a lock or an entry: a much longer text does not fit into one string. */
 const maxBytes = 500 * megabyte;
 
-/** The system's own limit. */
+/** The limit of the operating system. */
 const maxLinks = 40;
 
 /**

@@ -35,10 +35,10 @@ export class PostgresConnection {
     try {
       this.#pool ??= openPool(this.#url, this.#sockets);
       const pool = await this.#pool;
-      return await once(pool, signals, work).catch((error: unknown) => {
+      return await runOnce(pool, signals, work).catch((error: unknown) => {
         // A connection may have broken while it was idle, which shows only now.
         if (!(error instanceof BrokenConnection)) throw error;
-        return once(pool, signals, work);
+        return runOnce(pool, signals, work);
       });
     } catch (error) {
       throw error instanceof BrokenConnection ? error.cause : error;
@@ -57,7 +57,7 @@ export class PostgresConnection {
 /** The connection broke: the last statement may or may not have been carried out. */
 class BrokenConnection extends Error {}
 
-async function once<T>(
+async function runOnce<T>(
   pool: Pool,
   { read, write }: OperationSignals,
   work: (client: PostgresClient) => Promise<T>,
@@ -114,9 +114,9 @@ function withPlainMode(url: string): string {
   return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|#|$)/g, '$1verify-full');
 }
 
-/** Whether a database that answers refused a statement, as for want of a right. Waiting does not help. */
+/** Whether the database answered and refused a statement, for example for lack of a privilege. Waiting does not help. */
 export function isRefusedStatement(error: unknown): boolean {
-  // Connections, resources, the operator, and transactions that others were in the way of. Source: PostgreSQL, appendix A
+  // Not refused: errors of connections, resources and the operator, and conflicts of transactions (PostgreSQL, appendix A).
   const isStatement = error instanceof Error && 'severity' in error && 'code' in error;
   return isStatement && !/^(08|40|53|55|57)/.test(String(error.code));
 }
@@ -135,7 +135,7 @@ export function failureMessage(error: unknown): string {
 
 /** The tables of a store, in a separate schema. */
 export interface StoreTables {
-  /** a plain name; goes into statements as it is */
+  /** a plain name, which is put into statements without quotes */
   readonly schema: string;
   /** by version, from 1 */
   readonly migrations: readonly string[];

@@ -28,10 +28,10 @@ export async function borrowRepository(clone: GitContext): Promise<BorrowedRepos
     await writeFile(join(directory, 'objects', 'info', 'alternates'), `${objects}\n`);
     await copyIfThere(shallow, join(directory, 'shallow'));
     const remoteSettings = configVariables(settings.filter(([key]) => isRemoteSetting(key)));
-    const ours = { ...remoteSettings, ...withoutPrompts(clone, settings), GIT_DIR: directory };
+    const ownSettings = { ...remoteSettings, ...withoutPrompts(clone, settings), GIT_DIR: directory };
     // Relative addresses and files are relative to the top of the clone.
-    const at = { ...clone, directory: top, settings: ours };
-    seen.set(ours, new Map());
+    const at = { ...clone, directory: top, settings: ownSettings };
+    knownCommits.set(ownSettings, new Map());
     return { at, remote, close };
   } catch (error) {
     await close();
@@ -39,7 +39,7 @@ export async function borrowRepository(clone: GitContext): Promise<BorrowedRepos
   }
 }
 
-/** What "git init --bare" without templates makes: git itself would be a process for each. */
+/** Creates the files of "git init --bare" without templates. This saves a git process for each borrowed repository. */
 async function beginBare(directory: string, format: string): Promise<void> {
   const isUsual = format === 'sha1';
   const lines = ['[core]', `repositoryformatversion = ${isUsual ? 0 : 1}`, 'bare = true'];
@@ -57,7 +57,7 @@ interface Clone extends GitPlace {
   readonly remote: string | undefined;
 }
 
-/** Clones by the folders of a run in them, and by their folders of git: the stacks of a clone share one. */
+/** Clones by the working directories of a run, and by git directory, so that the stacks of a clone share one. */
 interface KnownClones {
   readonly byFolder: Map<string, Promise<Clone>>;
   readonly byRepository: Map<string, Promise<Clone>>;
@@ -65,14 +65,14 @@ interface KnownClones {
 
 const noClones = (): KnownClones => ({ byFolder: new Map(), byRepository: new Map() });
 
-/** What was read of clones, by the secrets of their run: a run borrows several times, and each process of git takes its time. */
-const described = new WeakMap<object, KnownClones>();
+/** The clones that each run has read, by its secrets: a run borrows several times, and each git process takes time. */
+const clonesOfRuns = new WeakMap<object, KnownClones>();
 
 function describeOnce(clone: GitContext): Promise<Clone> {
   const { secrets, directory } = clone;
   if (secrets === undefined) return describe(clone, noClones());
-  const ofRun = described.get(secrets) ?? noClones();
-  described.set(secrets, ofRun);
+  const ofRun = clonesOfRuns.get(secrets) ?? noClones();
+  clonesOfRuns.set(secrets, ofRun);
   return shared(ofRun.byFolder, directory, clone, (at) => describe(at, ofRun));
 }
 
@@ -188,7 +188,7 @@ export async function fetchInto(
     ],
     at,
   );
-  const known = at.settings && seen.get(at.settings);
+  const known = at.settings && knownCommits.get(at.settings);
   for (const [id, isThere] of known ?? []) if (!isThere) known?.delete(id);
   return answer;
 }
@@ -220,12 +220,12 @@ export async function relationOf(at: GitContext, { applied, ours }: CommitPair):
   return oneSided.some((id) => cut.has(id)) ? 'unknown' : 'diverged';
 }
 
-/** Which commits borrowed repositories have, by the settings of these: they lose none, and get others only with a fetch. */
-const seen = new WeakMap<object, Map<string, boolean>>();
+/** Whether a borrowed repository has a commit, by its settings. It never loses a commit, and only a fetch adds any. */
+const knownCommits = new WeakMap<object, Map<string, boolean>>();
 
 /** With these options, git does not fetch a missing object in a partial clone. */
 export async function hasCommit(at: GitContext, id: string): Promise<boolean> {
-  const known = at.settings && seen.get(at.settings);
+  const known = at.settings && knownCommits.get(at.settings);
   const before = known?.get(id);
   if (before !== undefined) return before;
   const { code, out } = await runGit(['rev-list', '--missing=allow-any', '--max-count=1', id, '--'], at);
@@ -234,7 +234,7 @@ export async function hasCommit(at: GitContext, id: string): Promise<boolean> {
   return isThere;
 }
 
-/** Those of the commits and their ancestors whose parents are missing in the repository. */
+/** Of these commits and their ancestors, those whose parents are missing in the repository. */
 export async function cutBehind(at: GitContext, ids: readonly string[]): Promise<string[]> {
   const cut = await cutCommits(at);
   if (cut.size === 0) return [];
@@ -242,9 +242,11 @@ export async function cutBehind(at: GitContext, ids: readonly string[]): Promise
 }
 
 async function cutCommits(at: GitContext): Promise<ReadonlySet<string>> {
-  const ours = at.settings?.['GIT_DIR'];
+  const borrowed = at.settings?.['GIT_DIR'];
   const [path = ''] =
-    ours === undefined ? await linesOf(at, ['rev-parse', '--git-path', 'shallow']) : [join(ours, 'shallow')];
+    borrowed === undefined
+      ? await linesOf(at, ['rev-parse', '--git-path', 'shallow'])
+      : [join(borrowed, 'shallow')];
   const text = await readFile(resolve(at.directory, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw new LedgerError(`${quoted(path)} cannot be read: ${error.message}`, { cause: error });

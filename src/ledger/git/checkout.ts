@@ -13,9 +13,9 @@ export interface RepositoryCommit {
   readonly commit: string;
   /** whether the directory has uncommitted changes; trueup's own files do not count */
   readonly dirty: boolean;
-  /** the hash of what is declared, where files of the stack have such changes */
+  /** the hash of what is declared, if files of the stack have uncommitted changes */
   readonly uncommitted?: string;
-  /** such files are only those that git ignores */
+  /** of the files of the stack, only those that git ignores are uncommitted */
   readonly ignored?: true;
 }
 
@@ -65,7 +65,7 @@ export async function uncommittedPaths(
   return (await changedPaths(place, others)) ?? [];
 }
 
-/** Undefined where git cannot tell. */
+/** Undefined if git fails. */
 async function changedPaths(
   place: GitContext,
   others: readonly string[] = [],
@@ -114,7 +114,7 @@ export async function isParent(parent: string, child: string, place: GitContext)
   return code === 0 && new RegExp(`^parent ${parent}$`, 'm').test(out.toString().split('\n\n', 1)[0] ?? '');
 }
 
-/** Whether a commit is ours, or an ancestor of ours; false also where the clone cannot tell. */
+/** Whether `commit` is `ours` or an ancestor of it; also false if the clone does not have enough history. */
 export async function isInHistory(commit: string, ours: string, place: GitContext): Promise<boolean> {
   if (commit === ours) return true;
   const isId = /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(commit);
@@ -136,7 +136,7 @@ export interface StackRepository {
   isLeftOut(path: string): Promise<boolean>;
 }
 
-/** @param root of the repository; @param file path of the stack file. @returns undefined where git cannot be run */
+/** @param root of the repository; @param file path of the stack file. @returns undefined if git fails */
 export async function stackRepository(
   place: GitContext,
   root: string,
@@ -164,7 +164,7 @@ export async function stackRepository(
 
 /**
  * A remote in all forms, without scheme and login: as it is configured, and as git rewrites it. Empty if there is no such remote.
- * @throws LedgerError where git cannot tell
+ * @throws LedgerError if git fails
  */
 export async function addressesOfRemote(place: GitContext, name: string): Promise<string[]> {
   const [settings, rewritten] = [await settingsOf(place), await addressOf(place, name)];
@@ -184,7 +184,7 @@ export function normalizeRemote(configured: string): string {
   const scp = /^(?:[^@/\s]+@)?(?<host>[^:/\s]{2,}):(?!\/\/)(?<path>.+)$/.exec(url)?.groups;
   if (scp !== undefined) return canonicalRemote(scp['host'] ?? '', scp['path'] ?? '');
   if (!url.includes('://')) return bare(url);
-  // It may hold a login all the same.
+  // An invalid URL may contain a login as well.
   if (!URL.canParse(url)) return bare(url.replace(/\/\/.*@/s, '//'));
   const { protocol, hostname, port, pathname } = new URL(url);
   if (protocol === 'file:') return bare(decodeURIComponent(pathname));
@@ -222,10 +222,10 @@ export async function readIgnored(
   paths: readonly string[],
 ): Promise<ReadonlySet<string> | NoIndex> {
   try {
-    // With "./", none of them is taken for a pattern of git.
+    // With "./", git treats none of the paths as a pattern.
     const input = paths.map((path) => `./${path}\0`).join('');
     const { code, out, message } = await runGit(['check-ignore', '-z', '--stdin'], place, input);
-    // It ends with 1 if it ignores none of them.
+    // Exit code 1 means that git ignores none of them.
     if (code > 1) return { why: message.replace(/^fatal: /, '') };
     const ignored = out.toString().split('\0').filter(Boolean);
     return new Set(ignored.map((path) => path.slice('./'.length)));
@@ -255,7 +255,7 @@ async function movedSubmodules(
   return new Set(moved.flat());
 }
 
-/** An entry with the id of its content, for a submodule of its commit. */
+/** An entry with the id of its content; for a submodule, the id of its commit. */
 type TrackedId = IndexEntry & { readonly id: string };
 
 /** Reads `S 100644 <id> 0\tmanifests/app.yaml`; `S` marks a file that the work tree leaves out. */
@@ -268,12 +268,12 @@ function entryOf(line: string): TrackedId {
 // Finds files that git does not track, such as generated manifests: no commit has their content.
 
 /**
- * The untracked ones of these files, ignored ones included. Files in a tracked submodule or behind a tracked symbolic link count as
+ * The files that git does not track, ignored ones included. Files in a tracked submodule or behind a tracked symbolic link count as
  * tracked. Empty without a repository, which is reported with the commit.
  * @param files relative to the place's directory, with slashes; also `../…`
  */
 export async function untrackedFiles(place: GitContext, files: readonly string[]): Promise<string[]> {
-  // The whole index of a repository with many stacks is long.
+  // The whole index is read only if necessary: in a repository with many stacks it is long.
   const isInside = files.every((file) => !file.startsWith('../'));
   const entries = await readIndex(place, isInside ? '.' : ':/');
   if ('why' in entries) return [];

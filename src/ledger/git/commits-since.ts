@@ -1,6 +1,6 @@
 /**
- * The commits of the protected branch since a commit: of a merge the merge itself, of a squash the one commit, of a rebase each of
- * them. Uses the clone, and its remote if the clone is shallow. The clone is not changed.
+ * The commits of the protected branch since a commit: for a merge the merge commit, for a squash its one commit, for a rebase each
+ * commit. Uses the clone, and its remote if the clone is shallow. The clone is not changed.
  */
 import { LedgerError } from '../../model/ledger.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -18,7 +18,7 @@ import { relateWithRemote } from './order-commits.ts';
 
 export interface RangeCommit {
   readonly id: string;
-  /** which commit of the line brought it: its index there */
+  /** the index in `line` of the commit that merged it */
   readonly merged: number;
   readonly isMerge: boolean;
 }
@@ -26,16 +26,16 @@ export interface RangeCommit {
 export interface CommitRange {
   /** undefined: the range begins with the first commit of the repository */
   readonly base: string | undefined;
-  /** on the line of first parents, oldest first; empty if the base has all of it */
+  /** the line of first parents, oldest first; empty if the base contains all of it */
   readonly line: readonly RangeCommit[];
-  /** these and what they merged, in the order of the merges */
+  /** the commits of `line` and those that they merged, in the order of the merges */
   readonly all: readonly RangeCommit[];
 }
 
-/** More are a reason to ask a person: nobody waits for the requests to the code host. */
+/** With more commits the run stops, because the requests to the code host would take too long. */
 const maxCommits = 500;
 
-/** What git writes for a commit that does not exist: a range since then has all commits. */
+/** The id that git writes for a commit that does not exist: a range since this id has all commits. */
 export const noCommit = '0'.repeat(40);
 
 interface RangeInput<T> {
@@ -85,11 +85,11 @@ export async function stepAt(at: GitContext, id: string): Promise<CommitStep> {
   return { id, parent: /^parent (\w+)$/m.exec(headers)?.[1] };
 }
 
-/** Mostly a file is not much older than the first apply of its stack. */
+/** Depths of successive fetches: mostly a file is not much older than the first apply of its stack. */
 const depthsOfFile = [64, 4096, 0x7fffffff] as const;
 
 /**
- * The commit of the line of first parents that brought a file of a commit.
+ * The commit on the line of first parents that added a file of `head`.
  * @param path from the root of the repository, with slashes
  * @throws LedgerError when the history is incomplete, or the commit has no such file
  */
@@ -137,7 +137,7 @@ interface ListedCommit {
   readonly parents: readonly string[];
 }
 
-/** Finds the line of first parents, and which commit of it brought each of the others. */
+/** Finds the line of first parents, and the commit of it that merged each of the others. */
 function withMerges(listed: readonly ListedCommit[], head: string): Omit<CommitRange, 'base'> {
   const byId = new Map(listed.map((commit) => [commit.id, commit]));
   const line: ListedCommit[] = [];
@@ -158,7 +158,7 @@ async function listCommits(borrowed: BorrowedRepository, args: readonly string[]
   for (const depth of depths) {
     const { commits, cut } = await tryList(borrowed, args);
     if (cut.length === 0) return commits;
-    // What it answers does not matter: the next list shows what has come.
+    // The result of the fetch does not matter: the next list shows which commits are here.
     await fetchInto(borrowed, { refs: cut, depth, content: 'commits' });
   }
   const { commits, cut } = await tryList(borrowed, args);
@@ -168,7 +168,7 @@ async function listCommits(borrowed: BorrowedRepository, args: readonly string[]
   );
 }
 
-/** @returns also those of the commits whose parents are missing */
+/** @returns the commits, and as `cut` those whose parents are missing */
 async function tryList(borrowed: BorrowedRepository, args: readonly string[]) {
   const format = ['--no-show-signature', '--format=%H%x09%P', `--max-count=${maxCommits + 1}`];
   const lines = await linesOf(borrowed.at, ['log', '--reverse', ...format, ...args, '--']);

@@ -26,7 +26,7 @@ export interface GitContext {
 }
 
 export interface GitAnswer {
-  /** that of a command that a signal ended is above 128 */
+  /** the exit code; above 128 if a signal ended the command */
   readonly code: number;
   readonly out: Buffer;
   /** git's message about a failure, on one line */
@@ -58,11 +58,11 @@ const quiet = [
   'core.hooksPath=/dev/null',
   'advice.detachedHead=false',
   'gc.auto=0',
-  // With the line above it has nothing to do, and is a process of its own after each fetch.
+  // Without gc it has nothing to do, but would start a process after each fetch.
   'maintenance.auto=false',
 ].flatMap((setting) => ['-c', setting]);
 
-/** Of a command that a signal ended: no command of git answers a question with it, as several do with 1. */
+/** The exit code of a command that a signal ended. Unlike 1, it is never the answer of a git command to a question. */
 const killedCode = 137;
 
 /** Milliseconds between SIGTERM and SIGKILL, so that git can clean up, for example remove a lock of the user's repository. */
@@ -76,8 +76,8 @@ const killDelay = 1_000;
 export async function runGit(args: readonly string[], place: GitContext, input = ''): Promise<GitAnswer> {
   const timeout = AbortSignal.timeout(place.timeout ?? defaultTimeout);
   const tooMuch = new AbortController();
-  const ends = [timeout, tooMuch.signal, ...(place.signal === undefined ? [] : [place.signal])];
-  const signal = AbortSignal.any(ends);
+  const reasons = [timeout, tooMuch.signal, ...(place.signal === undefined ? [] : [place.signal])];
+  const signal = AbortSignal.any(reasons);
   const child = spawn('git', [...quiet, ...args], {
     cwd: place.directory,
     env: environment(place),
@@ -149,9 +149,9 @@ function environment({ env, settings }: GitContext): Record<string, string> {
     value === undefined || inherited.includes(name) || tracing.test(name) ? [] : [[name, value] as const],
   );
   const nonInteractive = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
-  // Whoever can push any ref could replace the content of a commit.
-  const asIs = { GIT_NO_REPLACE_OBJECTS: '1' };
-  return { ...Object.fromEntries(kept), ...nonInteractive, ...asIs, ...settings };
+  // Otherwise anybody who can push a ref could replace the content of a commit.
+  const noReplacements = { GIT_NO_REPLACE_OBJECTS: '1' };
+  return { ...Object.fromEntries(kept), ...nonInteractive, ...noReplacements, ...settings };
 }
 
 function notRun(error: NodeJS.ErrnoException): LedgerError {

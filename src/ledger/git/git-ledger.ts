@@ -28,11 +28,11 @@ const ledgerPath = 'ledger.json';
 const lockPath = 'lock.json';
 const historyFolder = 'history/';
 
-/** The files whose texts are kept in memory. */
-const kept = [ledgerPath, lockPath];
+/** The files whose texts are cached. */
+const cachedPaths = [ledgerPath, lockPath];
 
 /** The files that trueup writes, backups of damaged ledgers included. */
-const ours = /^(ledger\.json|lock\.json|damaged-[^/]+\.json|history\/[^/]+\.json)$/;
+const ownPath = /^(ledger\.json|lock\.json|damaged-[^/]+\.json|history\/[^/]+\.json)$/;
 
 /** Losing a race is normal; after this many lost races in a row a write fails. */
 const maxAttempts = 20;
@@ -44,7 +44,7 @@ class GitRef implements AbortableStore {
   readonly #own: OwnWrites;
   /** the last state that this store read or wrote; used only for the first attempt of a write */
   #last: Snapshot | undefined;
-  /** the text that was read last of ledger and lock, by its id: what has an id never changes */
+  /** the last texts of ledger and lock by path, with the ids of their blobs: the content of an id never changes */
   readonly #texts = new Map<string, { readonly id: string; readonly text: string }>();
 
   constructor(at: GitContext, remote: string, stack: string) {
@@ -149,18 +149,18 @@ class GitRef implements AbortableStore {
     return seen;
   }
 
-  /** A ref without files is valid: an unlock may leave it so. @throws LedgerError when trueup wrote none of the files */
+  /** A ref without files is valid: an unlock may leave one. @throws LedgerError when trueup wrote none of the files */
   #expectOurs({ blobs }: Snapshot): void {
     const paths = [...blobs.keys()];
-    if (paths.length === 0 || paths.some((path) => ours.test(path))) return;
+    if (paths.length === 0 || paths.some((path) => ownPath.test(path))) return;
     throw new LedgerError(
       `${this.place} cannot be read: it holds files that trueup did not write (${quoted(paths[0] ?? '')}); check that ref, and move it or name another remote in spec.ledger`,
     );
   }
 
   /**
-   * @param edit returns the changes to a state, or undefined when there is nothing to write. It is called for each state that is
-   * tried. For a remembered state, which may be outdated, "nothing to write" and errors do not count.
+   * @param edit returns the changes to a state, or undefined when there is nothing to write. It is called for each attempt. A
+   * remembered state may be outdated: if `edit` fails with it or returns undefined, the state is read and tried again.
    */
   async #replace(
     what: string,
@@ -211,7 +211,8 @@ class GitRef implements AbortableStore {
 
   #keepText({ blobs }: Pick<Snapshot, 'blobs'>, path: string, text: string | undefined): void {
     const id = blobs.get(path);
-    if (id !== undefined && text !== undefined && kept.includes(path)) this.#texts.set(path, { id, text });
+    if (id !== undefined && text !== undefined && cachedPaths.includes(path))
+      this.#texts.set(path, { id, text });
   }
 
   #fileName(path: string): string {

@@ -1,6 +1,6 @@
 /**
- * What a run learns of a clone once, because each process of git takes its time, and nothing of it changes meanwhile: where its folders
- * are, its settings, its remotes, and the secrets that git sends to them.
+ * Reads facts about a clone once in a run: its folders, settings and remotes, and the secrets that git sends to them. They do not
+ * change during a run, and each git process takes time.
  */
 import { resolve } from 'node:path';
 import { LedgerError, WaitEnded } from '../../model/ledger.ts';
@@ -10,24 +10,24 @@ import { waitFor } from '../ledger-store.ts';
 import { type GitContext, runGit } from './git-command.ts';
 
 export interface GitPlace {
-  /** the folder of git, which all folders of a clone share; absolute, as the others */
+  /** the git directory, which all folders of a clone share; absolute, like the other paths */
   readonly repository: string;
   readonly objects: string;
   /** the list of commits whose parents are missing */
   readonly shallow: string;
-  /** of the ids of objects */
+  /** the hash that makes the ids of objects: sha1 or sha256 */
   readonly format: string;
   /** from the root of the work tree to the directory, `teams/network/`; empty at the root */
   readonly prefix: string;
 }
 
-/** Answers of git about one thing of a clone, by the secrets of their run. */
+/** The answers of git to one question, for each run (by its secrets) and key. */
 type Answers<T> = WeakMap<KnownSecrets, Map<string, Promise<T>>>;
 
-/** By directory. */
+/** The key is the directory. */
 const located: Answers<GitPlace> = new WeakMap();
 
-/** The directory is in no repository; the message is what git says about it. */
+/** The directory is not in a repository; the message is that of git. */
 export class NoRepository extends LedgerError {}
 
 /** @throws NoRepository, LedgerError */
@@ -49,7 +49,8 @@ function askOnce<T>(
 }
 
 /**
- * What all who ask under one key get from the work of the first one. It ends with the signal of that one: others then ask again.
+ * Calls `ask` once for each key and keeps the answer, also for callers that wait for it. If the signal of the first caller ends it,
+ * the others ask again.
  * @throws WaitEnded when `at.signal` is aborted
  */
 export async function shared<T>(
@@ -87,7 +88,7 @@ async function askPlace(at: GitContext): Promise<GitPlace> {
   return { repository, objects, shallow, format, prefix };
 }
 
-/** By the folder of git. */
+/** The key is the git directory. */
 const readSettings: Answers<string> = new WeakMap();
 
 /** All settings of git in a clone, as `git config --list -z` prints them. @throws LedgerError */
@@ -101,13 +102,13 @@ export async function settingsOf(at: GitContext): Promise<string> {
 }
 
 interface Remotes {
-  /** first addresses to fetch from, by the names of their remotes, as git rewrites them (`insteadOf`) */
+  /** the first fetch address of each remote, by name, as git rewrites it (`insteadOf`) */
   readonly addresses: ReadonlyMap<string, string>;
-  /** as git printed them, those to push to as well */
+  /** the output of git, push addresses included */
   readonly text: string;
 }
 
-/** By the folder of git. */
+/** The key is the git directory. */
 const listedRemotes: Answers<Remotes> = new WeakMap();
 
 /** @throws LedgerError */
@@ -118,17 +119,17 @@ export async function remotesOf(at: GitContext): Promise<Remotes> {
     if (code !== 0) throw new LedgerError(`git remote failed: ${message}`);
     const text = out.toString();
     const lines = text.matchAll(/^([^\t\n]+)\t(?:(.*) \(fetch\)(?: \[.*\])?)?$/gm);
-    // Git takes the name of a remote without an address for its address.
+    // For a remote without an address, git uses its name as the address.
     const addresses = [...lines].map(([, name = '', address = name]) => [name, address] as const);
     return { addresses: new Map(addresses), text };
   });
 }
 
-/** By the folder of git, and the name of the remote. */
+/** The key is the git directory with the name of the remote. */
 const oldRemotes: Answers<readonly string[]> = new WeakMap();
 
-/** Git also reads addresses from files in old formats (.git/remotes), which it does not list: those to fetch from first. */
-async function inOldFormat(at: GitContext, remote: string): Promise<readonly string[]> {
+/** Addresses from files in old formats (.git/remotes), which git uses but does not list: fetch addresses first. */
+async function oldFormatAddresses(at: GitContext, remote: string): Promise<readonly string[]> {
   const { repository } = await locate(at);
   return askOnce(oldRemotes, JSON.stringify([repository, remote]), at, async (context) => {
     const answers = [['--all'], ['--all', '--push']].map((which) =>
@@ -139,10 +140,10 @@ async function inOldFormat(at: GitContext, remote: string): Promise<readonly str
   });
 }
 
-/** The first address to fetch from, as git rewrites it; undefined where the clone has no such remote. @throws LedgerError */
+/** The first fetch address, as git rewrites it; undefined if the clone has no such remote. @throws LedgerError */
 export async function addressOf(at: GitContext, remote: string): Promise<string | undefined> {
   const { addresses } = await remotesOf(at);
-  return addresses.get(remote) ?? (await inOldFormat(at, remote))[0];
+  return addresses.get(remote) ?? (await oldFormatAddresses(at, remote))[0];
 }
 
 // Collects the secrets that git sends to remotes: logins in addresses, and headers from its settings. A remote may repeat them in
@@ -157,10 +158,10 @@ const shortestLoneToken = 8;
 /** Passwords that services expect when the user name is the token. */
 const noPassword = ['', 'x-oauth-basic'];
 
-/** Shorter parameters of an address and shorter parts of a header are ordinary words. */
+/** Shorter parameters of an address and shorter parts of a header count as ordinary words. */
 const shortestValue = 8;
 
-/** By the folder of git. */
+/** The key is the git directory. */
 const learned: Answers<Remotes> = new WeakMap();
 
 /**
@@ -169,12 +170,12 @@ const learned: Answers<Remotes> = new WeakMap();
  */
 export async function learnSecrets(place: GitContext, remote: string | undefined): Promise<boolean> {
   const { secrets } = place;
-  // It may be an address, which messages name.
+  // `remote` may be an address, which messages would contain.
   if (remote !== undefined && secrets !== undefined) learnAddresses(remote, secrets);
   const { repository } = await locate(place);
   const { addresses } = await askOnce(learned, repository, place, learnAll);
   if (remote === undefined || addresses.has(remote)) return remote !== undefined;
-  const old = await inOldFormat(place, remote);
+  const old = await oldFormatAddresses(place, remote);
   if (secrets !== undefined) learnAddresses(old.join('\n'), secrets);
   return old.length > 0;
 }

@@ -28,7 +28,7 @@ export type Edits = Readonly<Record<string, string | undefined>>;
 interface RemoteRef {
   readonly remote: string;
   readonly ref: string;
-  /** how messages name what the ref keeps; the ledger when absent */
+  /** how messages name the content of the ref; by default, the ledger */
   readonly words?: RefWords;
 }
 
@@ -43,16 +43,16 @@ interface RefWords {
 
 const ledgerWords: RefWords = { kept: 'the ledger', needs: '"ledger: git"', elsewhere: 'in spec.ledger' };
 
-/** What a state has at a path. */
+/** An entry of a state: a file, or something else, such as a symbolic link. */
 export interface RefEntry {
   readonly path: string;
   readonly id: string;
   readonly isFile: boolean;
-  /** in bytes; 0 for what is no file */
+  /** in bytes; 0 for anything but a file */
   readonly size: number;
 }
 
-const nothing: Snapshot = { commit: undefined, blobs: new Map() };
+const absentRef: Snapshot = { commit: undefined, blobs: new Map() };
 
 /** How often a read may find that the ref moved between the query and the fetch. */
 const maxReads = 10;
@@ -75,8 +75,8 @@ export class GitRepository {
   readonly #at: GitContext;
   readonly #where: RemoteRef;
   #opened: Promise<Opened> | undefined;
-  /** the state that was read or made last: what a commit holds never changes */
-  #last: Snapshot = nothing;
+  /** the state that was read or written last: the content of a commit never changes */
+  #last: Snapshot = absentRef;
 
   constructor(at: GitContext, where: RemoteRef) {
     this.#at = at;
@@ -87,7 +87,7 @@ export class GitRepository {
   async read(signal: AbortSignal): Promise<Snapshot> {
     for (let attempt = 1; attempt <= maxReads; attempt += 1) {
       const commit = await this.#tip(signal);
-      if (commit === undefined) return nothing;
+      if (commit === undefined) return absentRef;
       if (commit === this.#last.commit) return this.#last;
       await this.#fetch(signal);
       const blobs = await this.#list(commit, signal);
@@ -100,7 +100,7 @@ export class GitRepository {
     throw new LedgerError(`${this.#name} changes faster than it can be read: try again`);
   }
 
-  /** Everything that a state has, also what is no file, such as a symbolic link. @throws LedgerError when it is incomplete */
+  /** All entries of a state, also those that are not files, such as symbolic links. @throws LedgerError when it is incomplete */
   async entries({ commit }: Snapshot, signal: AbortSignal): Promise<RefEntry[]> {
     if (commit === undefined) return [];
     const { code, out, message } = await this.#git(
@@ -117,7 +117,7 @@ export class GitRepository {
     });
   }
 
-  /** The texts of blobs, in the order of their ids. @throws LedgerError unless git gives all of them: a file is never taken for absent */
+  /** The texts of blobs, in the order of `ids`. @throws LedgerError if git lacks one, so that a file never counts as absent */
   async readBlobs(ids: readonly string[], signal: AbortSignal): Promise<string[]> {
     if (ids.length === 0) return [];
     const input = ids.map((id) => `${id}\n`).join('');
@@ -136,7 +136,7 @@ export class GitRepository {
     });
   }
 
-  /** Makes a new state, for now only in the temporary directory. */
+  /** Creates a new state in the temporary directory; `replace` pushes it. */
   async prepare(
     from: Snapshot,
     edits: Edits,
@@ -181,8 +181,8 @@ export class GitRepository {
   }
 
   /**
-   * Why the remote lets this run push nothing; undefined where it would take a push. A dry run asks the remote as a push does, and
-   * ends before it sends anything, so rules that the remote has for a single ref are not seen.
+   * Why this run cannot push to the remote; undefined if it can. A dry run asks the remote as a push does, and ends before it sends
+   * anything, so it does not find rules of the remote for a single ref.
    */
   async whyUnpushable(signal: AbortSignal): Promise<string | undefined> {
     const { remote, ref } = this.#where;
@@ -261,7 +261,7 @@ export class GitRepository {
       throw this.#unreachable(fetched);
   }
 
-  /** @throws LedgerError for an object that is there although its files could not be listed */
+  /** @throws LedgerError if the object exists although its files could not be listed */
   async #expectCommit(id: string, signal: AbortSignal): Promise<void> {
     const { code, out } = await this.#git(['cat-file', '-t', id], signal);
     if (code !== 0) return;
@@ -319,7 +319,7 @@ export class GitRepository {
         `${needs} needs a git repository, but ${quoted(from)} is not in one: ${error.message}`,
       );
     });
-    await this.#findRemote();
+    await this.#expectRemote();
     const directory = await mkdtemp(resolve(tmpdir(), 'trueup-git-'));
     const objects = join(directory, 'objects');
     await mkdir(objects);
@@ -331,8 +331,8 @@ export class GitRepository {
     return { directory, objects: { directory: objects, format }, at: { ...this.#at, settings } };
   }
 
-  /** The secrets that git sends there are known afterwards. */
-  async #findRemote(): Promise<void> {
+  /** Also collects the secrets that git sends to the remote. @throws LedgerError when the repository has no such remote */
+  async #expectRemote(): Promise<void> {
     const { remote } = this.#where;
     if (await learnSecrets(this.#at, remote)) return;
     const { needs, elsewhere } = this.#words;

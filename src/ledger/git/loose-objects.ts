@@ -1,6 +1,6 @@
 /**
- * Writes files, folders and commits as loose objects of git. Git itself would be a process for each of them, and each write of a ledger
- * makes several.
+ * Writes files, folders and commits as loose objects of git. git would need a process for each of them, and each write of a ledger
+ * creates several.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { deflate } from 'node:zlib';
 
 interface ObjectsFolder {
   readonly directory: string;
-  /** of the ids: sha1 or sha256 */
+  /** the hash that makes the ids: sha1 or sha256 */
   readonly format: string;
 }
 
@@ -37,7 +37,7 @@ export function writeCommitObject(to: ObjectsFolder, { tree, message, by, at }: 
   return writeObject(to, 'commit', Buffer.from(text));
 }
 
-/** The folders of these files, and the one of all. @param blobs ids by path, with slashes. @returns the id of the outermost one */
+/** Writes the trees of these files. @param blobs ids by path, with slashes. @returns the id of the root tree */
 export async function writeTree(to: ObjectsFolder, blobs: ReadonlyMap<string, string>): Promise<string> {
   const below = new Map<string, Map<string, string>>();
   const entries: TreeItem[] = [];
@@ -88,14 +88,14 @@ async function writeObject(
   const folder = join(directory, id.slice(0, 2));
   await mkdir(folder, { recursive: true });
   const path = join(folder, id.slice(2));
-  // A command of git that runs meanwhile sees the whole object, or none, also while the same object is written twice at once.
+  // A git command that runs meanwhile sees the whole object or none, even if the same object is written twice at once.
   written += 1;
   const unfinished = `${path}.${written}.new`;
   try {
     await writeFile(unfinished, await compress(whole));
     await rename(unfinished, path);
   } catch (error) {
-    // On a full disk the next write needs its place: it may give the lock back.
+    // On a full disk, the next write needs the space: it may be the one that releases the lock.
     await rm(unfinished, { force: true });
     throw error;
   }

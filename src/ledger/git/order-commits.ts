@@ -30,7 +30,7 @@ interface OrderInput {
   /** the commit that was applied last, from the ledger */
   readonly applied: string;
   readonly ours: RepositoryCommit | NoCommit;
-  /** relative to that directory */
+  /** relative to the directory of `at` */
   readonly files: StackPaths;
   /** manifests that git does not track; `files` must also match the files that they may be made from */
   readonly untracked?: readonly string[];
@@ -116,7 +116,7 @@ const everyBranch: Pick<FetchRequest, 'refs' | 'content'> = {
   content: 'trees',
 };
 
-/** How two commits stand, with as much history from the remote as that needs. @throws LedgerError when the remote does not have it */
+/** The relation of two commits. Fetches as much history as that needs. @throws LedgerError when the remote does not have it */
 export async function relateWithRemote(
   borrowed: BorrowedRepository,
   pair: CommitPair,

@@ -1,5 +1,5 @@
 /**
- * Reads commits as data: their files, what differs between two of them, and where two branches part. Uses the objects of the clone and asks
+ * Reads commits as data: their files, the difference of two commits, and their merge base. Uses the objects of the clone and asks
  * its remote for what a shallow or partial clone lacks. Nothing is checked out, and the clone is not changed.
  */
 import { shortCommit } from '../../model/checkout.ts';
@@ -36,15 +36,15 @@ export interface ChangedEntry {
 }
 
 export interface CommitReader {
-  /** in the repository whose objects include all that was fetched */
+  /** the temporary repository, which has everything that was fetched */
   readonly at: GitContext;
-  /** The id of the commit that a name of the clone means; undefined when the clone has none. */
+  /** The id of the commit to which the clone resolves a name; undefined if it has no such commit. */
   resolve(name: string): Promise<string | undefined>;
   /** The newest commit of a branch of the remote. @throws LedgerError when the remote cannot be read, or has no such branch */
   tipOf(branch: string): Promise<string>;
-  /** Fetches a commit where the clone lacks it. @param ref of the remote, for one that does not send commits by their ids */
+  /** Fetches a commit if the clone lacks it. @param ref of the remote to fetch, for remotes that do not send commits by id */
   obtain(id: string, ref?: string): Promise<void>;
-  /** The same with its files: one fetch for what is read anyway. */
+  /** Like `obtain`, and the same fetch includes the files, for callers that read them anyway. */
   obtainFiles(id: string, ref?: string): Promise<void>;
   parentsOf(id: string): Promise<readonly string[]>;
   /** The commits that only `to` has, newest first. */
@@ -55,7 +55,7 @@ export interface CommitReader {
   tree(commit: string): Promise<readonly TreeEntry[]>;
   /** The content of files of a commit, by path. */
   contents(commit: string, entries: readonly TreeEntry[]): Promise<ReadonlyMap<string, Buffer>>;
-  /** A commit with both merged, as a code host makes one for a pull request. @throws LedgerError when they are in conflict */
+  /** Merges both, as a code host does for a pull request. @returns the merge commit. @throws LedgerError on a conflict */
   merge(base: string, head: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ const depths = [64, 4096, 0x7fffffff];
 export async function openCommits(clone: GitContext): Promise<CommitReader> {
   const borrowed = await borrowRepository(clone);
   const { at, remote } = borrowed;
-  const whole = new Set<string>();
+  const withAllFiles = new Set<string>();
   const resolve = async (name: string) => {
     if (isId(name)) return (await hasCommit(at, name)) ? name : undefined;
     const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
@@ -75,18 +75,18 @@ export async function openCommits(clone: GitContext): Promise<CommitReader> {
     return code === 0 ? out.toString().trim() : undefined;
   };
   const obtain = async (id: string, { ref = id, content }: Wanted) => {
-    // It may be an option of git: others write what a ledger holds.
+    // Others can write a ledger, so its text may be an option of git.
     if (!isId(id)) throw new LedgerError(`${quoted(id)} is not the id of a git commit`);
     if (await hasCommit(at, id)) return;
     await fetchCommits(borrowed, { refs: [ref], depth: 1, content });
     if (!(await hasCommit(at, id)))
       throw new LedgerError(`the ${nameOf(borrowed)} does not have commit ${shortCommit(id)}`);
-    if (content === 'files') whole.add(id);
+    if (content === 'files') withAllFiles.add(id);
   };
   const withFiles = async (id: string) => {
-    if (whole.has(id)) return;
+    if (withAllFiles.has(id)) return;
     if (!(await hasFiles(at, id))) await fetchCommits(borrowed, { refs: [id], depth: 1, content: 'files' });
-    whole.add(id);
+    withAllFiles.add(id);
   };
   const listTree = async (commit: string) => {
     await withFiles(commit);
@@ -100,7 +100,7 @@ export async function openCommits(clone: GitContext): Promise<CommitReader> {
     obtainFiles: (id, ref) => obtain(id, { ref, content: 'files' }),
     tipOf: async (branch) => {
       if (remote === undefined) throw new LedgerError('this clone has no remote');
-      // Mostly it is a commit that is here: to ask for its id is faster than a fetch.
+      // The clone has the commit in most cases, and asking for its id is faster than a fetch.
       const named = await tipAt(borrowed, branch);
       if (named !== undefined && (await hasCommit(at, named))) return named;
       const kept = `refs/trueup/tips/${branch}`;
@@ -136,7 +136,7 @@ export async function openCommits(clone: GitContext): Promise<CommitReader> {
       return contentsOf(at, entries);
     },
     merge: async (base, head) => {
-      // Files first: to fetch them cuts the history of a commit, which is completed afterwards.
+      // Files first: their fetch cuts the history of a commit, and `mergeBase` completes it afterwards.
       for (const id of [base, head]) await withFiles(id);
       await withFiles(await mergeBase(borrowed, base, head));
       return mergeCommits(at, base, head);
@@ -150,7 +150,7 @@ interface Wanted {
   readonly content: 'commits' | 'files';
 }
 
-/** Undefined where the remote does not tell; a fetch says why. */
+/** Undefined if the remote does not answer or lacks the branch: the fetch that follows reports why. */
 async function tipAt({ at, remote = '' }: BorrowedRepository, branch: string): Promise<string | undefined> {
   const ref = `refs/heads/${branch}`;
   const { code, out } = await runGit(['ls-remote', '--quiet', '--end-of-options', remote, ref], at);
@@ -178,7 +178,7 @@ async function mergeBase(borrowed: BorrowedRepository, one: string, other: strin
   );
 }
 
-/** Whether parents are missing of commits that only one of the two has: then a nearer common commit may be among them. */
+/** Whether commits that only one of the two has lack their parents: a nearer common commit may be among those. */
 async function isCut(at: GitContext, one: string, other: string): Promise<boolean> {
   const cut = new Set(await cutBehind(at, [one, other]));
   if (cut.size === 0) return false;
@@ -198,7 +198,7 @@ async function fetchHistory(
   if (refs.length > 0) await fetchCommits(borrowed, { refs, depth, content: 'commits' });
 }
 
-/** A remote that does not send commits by their ids sends all branches. */
+/** If the remote does not send commits by id, fetches all branches. */
 async function fetchCommits(borrowed: BorrowedRepository, request: FetchRequest): Promise<void> {
   const first = await fetchInto(borrowed, request);
   if (first.code === 0) return;
@@ -235,7 +235,7 @@ async function entriesOf(at: GitContext, args: readonly string[]): Promise<strin
   return out.toString().split('\0').filter(Boolean);
 }
 
-/** Together no more bytes than these: manifests are texts. */
+/** Maximum bytes of all files together. Manifests are texts, so this is enough. */
 const maxContent = 256 * 1024 * 1024;
 
 async function contentsOf(
@@ -260,18 +260,18 @@ async function contentsOf(
   return found;
 }
 
-const nobody = {
+const mergeIdentity = {
   GIT_AUTHOR_NAME: 'trueup',
   GIT_AUTHOR_EMAIL: 'trueup',
   GIT_COMMITTER_NAME: 'trueup',
   GIT_COMMITTER_EMAIL: 'trueup',
-  // The same commits make the same merge.
+  // With fixed dates, the same commits give the same merge commit.
   GIT_AUTHOR_DATE: '1970-01-01T00:00:00Z',
   GIT_COMMITTER_DATE: '1970-01-01T00:00:00Z',
 };
 
 async function mergeCommits(place: GitContext, base: string, head: string): Promise<string> {
-  const at = { ...place, settings: { ...place.settings, ...nobody } };
+  const at = { ...place, settings: { ...place.settings, ...mergeIdentity } };
   const merged = await runGit(['merge-tree', '--write-tree', base, head], at);
   if (merged.code === 1)
     throw new LedgerError(
@@ -284,7 +284,7 @@ async function mergeCommits(place: GitContext, base: string, head: string): Prom
   return commit;
 }
 
-/** Longer files are refused where one file alone is read. */
+/** Maximum bytes of the file that `fileAtCommit` reads. */
 const maxSize = 8 * 1024 * 1024;
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Writes files of a commit into a temporary folder, as data: only regular files, nothing is run, and no filter or attribute of the
- * commit counts. The folder may be a repository of its own, in which the commit is checked out as far as it was written.
+ * commit is applied. The folder can be a git repository, in which files that were not written count as left out.
  */
 import { appendFile, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,14 +14,14 @@ import type { CommitReader, TreeEntry } from './read-commits.ts';
 export interface WrittenCommit {
   /** absolute; the top of the repository */
   readonly directory: string;
-  /** environment variables with which git uses the remotes of the clone; empty where the folder is no repository */
+  /** environment variables with which git uses the remotes of the clone; empty if the folder is not a repository */
   readonly env: Readonly<Record<string, string>>;
   /** Writes more files of the same commit. */
   add(entries: readonly TreeEntry[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param isRepository whether git shall answer there as in a clone with this commit */
+/** @param isRepository whether git must work there as in a clone with this commit */
 export async function writeCommit(
   reader: CommitReader,
   commit: string,
@@ -31,7 +31,7 @@ export async function writeCommit(
   const close = () => rm(directory, { recursive: true, force: true, maxRetries: 5 });
   try {
     const env = isRepository ? await beginRepository(reader, commit, directory) : {};
-    // The mark of a repository: files of the stack may lie beside its folder.
+    // An empty `.git` marks the root of the repository: files of the stack may be outside of its folder.
     if (!isRepository) await mkdir(join(directory, '.git'));
     const write = async (entries: readonly TreeEntry[]) => {
       for (const [path, content] of await reader.contents(commit, entries)) {
@@ -42,14 +42,14 @@ export async function writeCommit(
       }
       if (isRepository) await markWritten(reader, directory, entries);
     };
-    // One after another: git locks the index.
+    // One after another, because git locks the index.
     let last = Promise.resolve();
     const add = (entries: readonly TreeEntry[]) => {
       const written = last.then(() => write(entries));
       last = written.catch(() => {});
       return written;
     };
-    // A file that is still written would leave the folder behind.
+    // Waits, because a file that is still being written would leave the folder behind.
     return { directory, env, add, close: () => last.then(close) };
   } catch (error) {
     await close();
@@ -57,11 +57,11 @@ export async function writeCommit(
   }
 }
 
-/** Git itself allows no such names; a repository that was made by hand may have them. */
+/** git itself refuses such names, but a crafted repository may have them. */
 function refuseOutside(directory: string, file: string, path: string): void {
   const below = relative(directory, file).split(sep);
   if (below[0] === '..' || below.some((name) => name.toLowerCase() === '.git'))
-    throw new LedgerError(`${quoted(path)} is no name of a file of a commit`);
+    throw new LedgerError(`${quoted(path)} is not a valid path of a file in a commit`);
 }
 
 function unlessMissing(error: NodeJS.ErrnoException): void {
@@ -72,7 +72,7 @@ function unlessThere(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
-/** With the objects of the reader, and an index in which every file counts as left out. */
+/** Creates a repository with the objects of the reader, and an index in which every file counts as left out. */
 async function beginRepository(
   { at }: CommitReader,
   commit: string,
