@@ -1,6 +1,6 @@
 /**
  * The page around the data of a report: one file that requests nothing from a network. Texts from outside are in the data,
- * where `<` is escaped and the script of the page inserts them as text. The policy runs and paints only what this file carries.
+ * where `<` is escaped and the script of the page inserts them as text. The Content-Security-Policy allows only what is in this file.
  */
 import { createHash } from 'node:crypto';
 import type { Action } from '../../model/change.ts';
@@ -9,7 +9,7 @@ import { escaped } from './escape.ts';
 import page from './page.json' with { type: 'json' };
 import type { ChangeView, FieldLines, PlanView, ReportView } from './report-view.ts';
 
-/** @param view without secrets: escapes could hide them from whoever looks for them in the result */
+/** @param view without secrets: escapes could hide them from a search for secrets in the result */
 export function htmlDocument(view: ReportView): string {
   return `<!doctype html>
 <html lang="en">
@@ -57,7 +57,7 @@ function safeJson(value: object): string {
 // The report without a script: the head, the guards and a table of the changes, as plain HTML. Every text is escaped here, and only
 // here; addresses of links are https.
 
-/** More rows are of no use to a reader. */
+/** Maximum number of rows: more are of no use to a reader. */
 const maxRows = 500;
 
 /** Markup that is safe to put into the body of a page. */

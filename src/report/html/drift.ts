@@ -1,4 +1,4 @@
-/** Drift as one HTML page, the same as that of a plan: what changed in the targets and who did it, then what is pending in the files. */
+/** Drift as one HTML page, built like that of a plan: what changed in the targets and who did it, then what is pending in the files. */
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { Drift, DriftedResource, MovedField, PendingResource } from '../../model/drift.ts';
 import { counted, quotedUnlessPlain } from '../../model/quoted.ts';
@@ -14,7 +14,7 @@ import { printable } from '../view/printable.ts';
 import { driftReasons, driftSummary, nextStepOf, pendingWords } from '../text/drift.ts';
 
 interface DriftHtmlOptions {
-  /** problems of the command that are no part of the drift */
+  /** diagnostics of the command that are not part of the drift */
   readonly diagnostics?: readonly ShownDiagnostic[];
   /** milliseconds since 1970 */
   readonly now: number;
@@ -43,7 +43,7 @@ function statementsOf(drift: Drift): Statement[] {
   const { unmanaged } = drift;
   const about = [selectionText(drift) ?? [], partDetails(drift)].flat();
   const unseen = unmanaged?.unseen ?? 0;
-  const unseenText = `of ${counted(unseen, 'resource')} the ledger has no values of fields that are in no manifest: the next apply records them`;
+  const unseenText = `for ${counted(unseen, 'resource')}, the ledger has no values of fields outside the manifests: the next apply records them`;
   return [
     ...about.map((text) => ({ tone: 'plain' as const, text })),
     ...(unseen === 0 ? [] : [{ tone: 'plain' as const, text: unseenText }]),
@@ -59,7 +59,7 @@ const words = {
   where: 'Last modified',
 };
 
-/** In the order of the page. A resource that is gone or replaced shows its reason, as a deleted one of a plan does. */
+/** In the order of the page. A resource that is gone or replaced shows its reason, like a deleted one in a plan. */
 const kinds: readonly (Required<ActionView> & { readonly symbol: string })[] = [
   { action: 'changed', tone: 'update', symbol: '~' },
   { action: 'gone', tone: 'delete', symbol: '-' },
@@ -116,7 +116,7 @@ interface Changed extends Pick<DriftedResource, 'address'> {
   readonly reason: string;
   readonly notes?: readonly string[];
   readonly place?: PendingResource['place'];
-  /** what is said of a field that moved on both sides */
+  /** the remark for a field that changed on both sides */
   readonly mark?: string;
 }
 

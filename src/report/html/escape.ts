@@ -1,4 +1,4 @@
-/** Makes text part of a page: whatever it holds, it is shown and not read as markup. */
+/** Escapes text for HTML, so that a page shows it and never reads it as markup. */
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -6,7 +6,7 @@ const entities: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&#39;',
-  // Two of them and a bracket begin a workflow command in the log of a CI job.
+  // `##[` begins a workflow command in the log of a CI job.
   '#': '&#35;',
 };
 

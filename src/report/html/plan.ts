@@ -102,7 +102,7 @@ function factsOf(plan: Plan, { review }: PlanHtmlOptions): FactView[] {
   ].map((fact) => ({ ...fact, text: printable(fact.text) }));
 }
 
-/** @param counts in words, by name */
+/** @param counts the text about the changes of a target, by its name */
 export function targetFacts(
   targets: Plan['targets'],
   counts: ReadonlyMap<string, string> = new Map(),
@@ -169,8 +169,10 @@ function guardViews(guards: readonly Guard[]): GuardView[] {
     concerns.length === 0 ? id : JSON.stringify(concerns.map(nameOf).toSorted()),
   );
   return [...groups.values()].map((some) => {
-    const silent = some.flatMap(({ concerns }) => concerns.filter(({ messages }) => messages.length === 0));
-    const names = [...new Set(silent.map(nameOf))];
+    const withoutMessages = some.flatMap(({ concerns }) =>
+      concerns.filter(({ messages }) => messages.length === 0),
+    );
+    const names = [...new Set(withoutMessages.map(nameOf))];
     const left = names.length - maxNames;
     return {
       blocks: some.some(isBlocking),
@@ -261,12 +263,12 @@ type Item = RiskList['items'][number];
 
 /** @param changes those of the plan, in the order of the page */
 function riskLists(plan: Plan, changes: readonly Change[]): RiskList[] {
-  const taken = (action: Change['action']) =>
+  const removalsBy = (action: Change['action']) =>
     changes.flatMap((change, index) => (change.action === action ? [removal(change, index)] : []));
   const position = new Map(changes.map(({ address }, index) => [formatAddress(address), index]));
   const lists: readonly RiskList[] = [
-    { title: 'Deletes', tone: 'danger', filter: { action: 'delete' }, items: taken('delete') },
-    { title: 'Releases', tone: 'danger', filter: { action: 'release' }, items: taken('release') },
+    { title: 'Deletes', tone: 'danger', filter: { action: 'delete' }, items: removalsBy('delete') },
+    { title: 'Releases', tone: 'danger', filter: { action: 'release' }, items: removalsBy('release') },
     {
       title: 'Scheduled destroys',
       tone: 'danger',
@@ -302,7 +304,7 @@ function riskLists(plan: Plan, changes: readonly Change[]): RiskList[] {
   return lists.filter(({ items }) => items.length > 0);
 }
 
-/** With its notes, and who loses access. */
+/** An item for a delete or a release, with its notes and who loses access. */
 function removal({ address, reason, notes, risks = [] }: Change, change: number): Item {
   const lost = risks.filter(({ effect }) => effect === 'narrows').map(({ message }) => message);
   const losses = [...notes, ...lost].map(printable);

@@ -47,7 +47,7 @@ export interface ProblemView {
 export interface PlanView {
   /** absent for drift */
   readonly digest?: string;
-  /** the words that the page has for drift */
+  /** the texts for drift; absent for a plan */
   readonly words?: DriftWords;
   readonly counts: readonly CountView[];
   readonly unchanged: number;
@@ -59,7 +59,7 @@ export interface PlanView {
   readonly acknowledge?: string;
   readonly guards: readonly GuardView[];
   readonly risks: readonly RiskList[];
-  /** by risk */
+  /** sorted by risk */
   readonly changes: readonly ChangeView[];
   /** pairs of positions: a change, then one that depends on it */
   readonly waits: readonly number[];
@@ -69,7 +69,7 @@ export interface PlanView {
   readonly coverage: readonly CoverageView[];
 }
 
-/** In place of the words for a plan. */
+/** The texts of drift that replace those of a plan. */
 interface DriftWords {
   readonly changes: string;
   readonly unchanged: string;
@@ -145,7 +145,7 @@ export interface ChangeView extends ActionView {
 
 export interface FieldLines {
   readonly name: string;
-  /** each after `+ `, `- ` or two spaces */
+  /** each begins with `+ `, `- ` or two spaces */
   readonly lines: readonly string[];
   readonly remarks?: string;
 }
@@ -168,7 +168,7 @@ interface CoverageView {
 export interface GraphView {
   readonly width: number;
   readonly height: number;
-  /** each node is all changes of one action and kind, and mostly of one target */
+  /** whether each node stands for all changes of one action and kind, mostly of one target */
   readonly grouped: boolean;
   readonly nodes: readonly GraphNodeView[];
   readonly edges: readonly GraphEdgeView[];

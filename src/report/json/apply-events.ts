@@ -13,7 +13,7 @@ import { partMember } from './plan.ts';
 import { addressMembers, diagnosticJson, diagnosticsMember, placeMember, renderJson } from './render-json.ts';
 import type { ApplyEventJson, OutcomeJson } from './result-schemas.ts';
 
-/** An event without what every line has. */
+/** An event without the members that every line has. */
 export type EventMembers = ApplyEventJson extends infer E
   ? E extends ApplyEventJson
     ? Omit<E, 'version' | 'seq' | 'time'>

@@ -1,15 +1,15 @@
-/** A report of drift that is kept or sent: its lists are cut where it would be too large. */
+/** Limits the size of a report of drift that is stored or sent: if it is too large, its lists are cut. */
 import type { DriftJson } from './drift-schema.ts';
 
-/** In bytes, where nothing else is asked. */
+/** The default maximum, in bytes. */
 const maxReportBytes = 1_000_000;
 
-/** In bytes: of the values of one field, where the report is too large. */
+/** Maximum bytes of one field, in a report that is too large. */
 const maxValueBytes = 2_000;
 
 /**
- * The report as JSON with at most so many bytes. Its lists are cut; its counts stay those of the whole. What access the stack gives is
- * left out: it is no drift, so that a message about drift tells nobody who may log in.
+ * The report as JSON, of at most `max` bytes. Lists are cut; counts stay those of the whole report. `access` is left out, because it is
+ * not drift and a message about drift must not show who may log in.
  */
 export function boundedReport({ access: _, ...report }: DriftJson, max = maxReportBytes): string {
   let text = JSON.stringify(report);

@@ -20,9 +20,7 @@ const { origin: _, unknown: __, ...fieldParts } = fieldSchema.properties;
 const movedField = Type.Object(
   {
     ...fieldParts,
-    both: Type.Optional(
-      Type.Literal(true, { description: 'the other side moved away from the ledger, too' }),
-    ),
+    both: Type.Optional(Type.Literal(true, { description: 'the other side differs from the ledger, too' })),
   },
   closed,
 );
@@ -34,13 +32,11 @@ const drifted = Type.Object(
       type: 'string',
       description: 'recreated: another resource has its name now',
     }),
-    id: Type.Optional(Type.String({ description: 'as it was applied' })),
-    newId: Type.Optional(Type.String({ description: 'of the one that has its name now' })),
+    id: Type.Optional(Type.String({ description: 'the id that was applied' })),
+    newId: Type.Optional(Type.String({ description: 'the id of the resource that has its name now' })),
     fields: Type.Array(movedField, { description: 'before: as last applied; after: live' }),
-    notes: texts('what no field shows'),
-    declaredAs: Type.Optional(
-      Type.String({ description: 'its address in the manifests, if it is another one' }),
-    ),
+    notes: texts('differences that no field shows'),
+    declaredAs: Type.Optional(Type.String({ description: 'its address in the manifests, if that differs' })),
     touched: Type.Optional(lastModifiedSchema),
   },
   closed,
@@ -89,7 +85,7 @@ const unmanaged = Type.Object(
     ),
     unseen: Type.Integer({
       minimum: 0,
-      description: 'resources of which the ledger has not seen such fields: the next apply sees them',
+      description: 'resources whose record has no values of such fields yet: the next apply records them',
     }),
   },
   {
@@ -112,11 +108,15 @@ const access = Type.Object(
         {
           accounts: texts('names of service accounts that may log in; "*" stands for any characters'),
           namespaces: texts('their namespaces; "*" stands for any characters'),
-          selector: Type.Optional(Type.String({ description: 'of labels: it admits further namespaces' })),
-          audience: Type.Optional(
-            Type.String({ description: 'that a JWT must be issued for; any where it is absent' }),
+          selector: Type.Optional(
+            Type.String({ description: 'a label selector, which admits further namespaces' }),
           ),
-          policies: texts('of the tokens'),
+          audience: Type.Optional(
+            Type.String({
+              description: 'the audience that a JWT must be issued for; any audience if absent',
+            }),
+          ),
+          policies: texts('the policies of the tokens'),
         },
         closed,
       ),
@@ -159,22 +159,24 @@ export const driftSchema = Type.Object(
       },
       closed,
     ),
-    drifted: Type.Array(drifted, { description: 'live is not as it was last applied: the exit code is 3' }),
+    drifted: Type.Array(drifted, {
+      description: 'live differs from what was last applied: the exit code is 3',
+    }),
     unmanaged: Type.Optional(unmanaged),
     changedNames: Type.Array(changedName, {
       description:
         'names in the manifests that refer to other objects than at the last apply, because names were changed in the service: the exit code is 3',
     }),
-    pending: Type.Array(pending, { description: 'the manifests are not as they were last applied' }),
-    unrecorded: Type.Array(mention, { description: 'live, and not in the ledger' }),
-    untold: Type.Array(mention, { description: 'in the ledger, and could not be read' }),
+    pending: Type.Array(pending, { description: 'the manifests differ from what was last applied' }),
+    unrecorded: Type.Array(mention, { description: 'live, but not in the ledger' }),
+    untold: Type.Array(mention, { description: 'in the ledger, but could not be read' }),
     access: Type.Optional(
-      Type.Array(access, { description: 'what access the resources of the stack give, as they are live' }),
+      Type.Array(access, { description: 'the access that the live resources of the stack give' }),
     ),
-    problems: Type.Array(diagnosticSchema, { description: 'why a target could not be looked at' }),
+    problems: Type.Array(diagnosticSchema, { description: 'why a target could not be read' }),
     coverage: coverageSchema,
     diagnostics: Type.Optional(
-      Type.Array(diagnosticSchema, { description: 'what the command said besides' }),
+      Type.Array(diagnosticSchema, { description: 'other diagnostics of the command' }),
     ),
   },
   { ...closed, $id: 'https://trueup.dev/schemas/drift.schema.json', title: 'trueup drift' },

@@ -1,4 +1,4 @@
-/** Drift as JSON, valid against its schema; of a secret it has what a plan has. */
+/** Drift as JSON, valid against its schema. Of a secret it contains the same as a plan. */
 import { formatAddress } from '../../model/address.ts';
 import type { GivenAccess } from '../../model/access.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';

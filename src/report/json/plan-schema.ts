@@ -59,12 +59,12 @@ export const fieldSchema = Type.Object(
         Type.Object(
           {
             at: text('JSON pointer of an id below the value; empty when the whole value is the id'),
-            before: Type.Optional(text('the name of the thing with this id, in the value before')),
-            after: Type.Optional(text('the same in the value after')),
+            before: Type.Optional(text('the name of the object with this id, in the value before')),
+            after: Type.Optional(text('the name of the object with this id, in the value after')),
           },
           closed,
         ),
-        { description: 'the names of things whose ids the values contain: they are only shown' },
+        { description: 'the names of objects whose ids the values contain, for display only' },
       ),
     ),
     redacted: Type.Optional(
@@ -85,7 +85,7 @@ const patchOperation = Type.Object(
   {
     op: Type.Enum(['add', 'replace', 'remove']),
     path: Type.String(),
-    value: Type.Optional(json('of add and replace')),
+    value: Type.Optional(json('for add and replace')),
   },
   { ...closed, description: 'RFC 6902' },
 );
@@ -144,7 +144,7 @@ const risk = Type.Object(
     path: text('JSON pointer below the spec; empty when it is the whole resource'),
     effect: Type.Enum(['widens', 'narrows', 'destroys', 'affects']),
     says: text('who gains or loses what'),
-    guard: Type.Optional(Type.Unsafe<RiskGuard>({ ...guardId, description: 'what it trips' })),
+    guard: Type.Optional(Type.Unsafe<RiskGuard>({ ...guardId, description: 'the guard that it trips' })),
   },
   closed,
 );
@@ -191,7 +191,7 @@ const change = Type.Object(
     action: Type.Enum(['create', 'update', 'delete', 'release', 'adopt', 'none']),
     reason: Type.String(),
     place: Type.Optional(placeSchema),
-    id: Type.Optional(text('of the live resource')),
+    id: Type.Optional(text('the id of the live resource')),
     createdBy: Type.Optional(
       text('of an adoption: the other stack that created the resource, by its creator mark'),
     ),
@@ -215,7 +215,7 @@ const change = Type.Object(
         description: 'access that it widens or narrows, and what it schedules to be destroyed',
       }),
     ),
-    notes: texts('what needs no action'),
+    notes: texts('information that needs no action'),
     calls: Type.Array(call),
     sharedCall: Type.Optional(text('a call of another change that carries this one out too')),
     relies: Type.Record(Type.String(), json('a fact')),
@@ -277,7 +277,7 @@ export const planSchema = Type.Object(
       Type.Object(
         {
           at: text('RFC 3339'),
-          commit: Type.Optional(text('that was checked out')),
+          commit: Type.Optional(text('the commit that was checked out')),
           dirty: Type.Optional(
             Type.Literal(true, { description: 'the work tree had changes that were not committed' }),
           ),
@@ -319,7 +319,7 @@ export const planSchema = Type.Object(
       },
       closed,
     ),
-    guards: Type.Array(guard, { description: 'those that block first; outside of the digest' }),
+    guards: Type.Array(guard, { description: 'those that block come first; not part of the digest' }),
     acknowledge: texts('guards that --ack must name, together with --approve and this digest'),
     policies: Type.Optional(policiesSchema),
     changes: Type.Array(change, { description: 'in the order in which apply starts them' }),
@@ -327,7 +327,7 @@ export const planSchema = Type.Object(
     mentions: Type.Array(
       Type.Object({ ...addressParts, message: Type.String(), fix: Type.Optional(Type.String()) }, closed),
     ),
-    problems: Type.Array(diagnosticSchema, { description: 'what forbids applying' }),
+    problems: Type.Array(diagnosticSchema, { description: 'problems that prevent applying' }),
     coverage: coverageSchema,
     diagnostics: Type.Optional(
       Type.Array(diagnosticSchema, {

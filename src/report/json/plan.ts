@@ -1,6 +1,6 @@
 /**
  * A plan as JSON, valid against `plan-schema.ts`. Equal plans give equal texts. Of a secret it contains only whether it is set,
- * its version and its source. What the digest covers is never redacted, except for values, of which the hash stays.
+ * its version and its source. What the digest covers is never redacted, except for values, whose hash is kept.
  */
 import { createHash } from 'node:crypto';
 import type { LastModified, Modification } from '../../model/audit-trail.ts';
@@ -62,7 +62,7 @@ export function planJson(
     ...(plan.changedNames.length === 0 ? {} : { changedNames: plan.changedNames.map(changedNameJson) }),
     ...clean(aboutRun(plan, diagnostics)),
   };
-  // Through JSON, because the file will lack values that JSON cannot hold.
+  // Converted to JSON and back, because the file will lack values that JSON cannot express.
   const written = JSON.parse(JSON.stringify({ ...head, ...rest })) as Record<string, Json>;
   return { ...head, checksum: checksumOf(written), ...rest };
 }

@@ -1,11 +1,11 @@
-/** The schema of what a plan says about policies, and of the ids of guards, among which those of policies are. */
+/** The schemas of the policies in a plan, and of the ids of guards, which include policies. */
 import { Type } from 'typebox';
 import { type GuardId, guardIds } from '../../model/guard.ts';
 
 const closed = { additionalProperties: false };
 const count = Type.Integer({ minimum: 0 });
 
-/** A guard of trueup, or that of a policy. */
+/** A guard of trueup, or the guard of a policy. */
 export const anyGuardId = { type: 'string', pattern: `^(${guardIds.join('|')}|policy/[a-z0-9-]{1,63})$` };
 
 export const policiesSchema = Type.Object(
@@ -37,10 +37,10 @@ export const policiesSchema = Type.Object(
         },
         closed,
       ),
-      { description: 'violations that count as none, because of an exemption' },
+      { description: 'violations that do not count, because of an exemption' },
     ),
   },
-  { ...closed, description: 'the policies that the plan was checked with; outside of the digest' },
+  { ...closed, description: 'the policies that the plan was checked with; not part of the digest' },
 );
 
 const text = (description: string) => Type.String({ description });
@@ -67,7 +67,7 @@ export const changedNamesSchema = Type.Array(
   },
 );
 
-/** The schema of what plans and drift say about a part of a stack. */
+/** The schema of the part of a stack that a plan or a report of drift covers. */
 export const partSchema = Type.Object(
   {
     selectors: Type.Array(Type.String(), { description: 'what "--select" says, sorted' }),

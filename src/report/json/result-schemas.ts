@@ -34,11 +34,13 @@ const outcomeMembers = {
   outcome: Type.Enum(['applied', 'unchanged', 'stale', 'skipped', 'unknown', 'failed']),
   detail: Type.Optional(text('the reason, in the words of the service if it gives any')),
   place: Type.Optional(placeSchema),
-  done: Type.Optional(Type.Array(Type.String(), { description: 'calls that succeeded before it stopped' })),
+  done: Type.Optional(
+    Type.Array(Type.String(), { description: 'calls of the change that succeeded before it stopped' }),
+  ),
   foundTrue: Type.Optional(
     Type.Literal(true, { description: 'failed or unknown, but a later read found it as desired' }),
   ),
-  warnings: Type.Optional(Type.Array(Type.String(), { description: 'of the service' })),
+  warnings: Type.Optional(Type.Array(Type.String(), { description: 'warnings of the service' })),
 };
 
 const event = <T extends string, M extends Parameters<typeof Type.Object>[0]>(
@@ -62,7 +64,7 @@ export const applyEventSchema = Type.Union(
         description: 'guards that block until they are acknowledged',
       }),
     }),
-    event('applying', 'approved; begins to write', { changes: count, calls: count }),
+    event('applying', 'the plan is approved, and the run begins to write', { changes: count, calls: count }),
     event('change-started', 'the first call of a change is about to be sent', resourceMembers),
     event(
       'change-ended',
@@ -87,7 +89,7 @@ export const applyEventSchema = Type.Union(
             unknown: count,
             failed: count,
           },
-          { ...closed, description: 'missing where it did not begin to write' },
+          { ...closed, description: 'absent if the run did not begin to write' },
         ),
       ),
     }),
@@ -106,7 +108,7 @@ export type OutcomeJson = Omit<
 
 const withDiagnostics = { diagnostics: Type.Optional(Type.Array(diagnosticSchema)) };
 
-/** Also what every command prints that fails before it has a result. */
+/** Also printed by every command that fails before it has a result. */
 export const problemsSchema = Type.Object(
   {
     version: Type.Literal(1),
@@ -121,7 +123,7 @@ export const problemsSchema = Type.Object(
     checked: Type.Optional(
       Type.Object(
         { files: count, documents: count, resources: count },
-        { ...closed, description: 'what `validate` read, with problems and without' },
+        { ...closed, description: 'what `validate` read, with or without problems' },
       ),
     ),
     diagnostics: Type.Array(diagnosticSchema),
@@ -146,7 +148,7 @@ const comparedPlan = Type.Object({ name: Type.String(), digest: Type.String() },
 const { path, ...sideOfField } = fieldSchema.properties;
 const side = Type.Object(sideOfField, closed);
 
-/** Of two members `one` and `other`, an absent one means that this plan has no such thing. */
+/** One member for each of the two plans. An absent one means that its plan has no such value. */
 const sides = <M extends Parameters<typeof Type.Optional>[0]>(member: M) => ({
   one: Type.Optional(member),
   other: Type.Optional(member),
@@ -165,13 +167,13 @@ export const differenceSchema = Type.Object(
     selection: Type.Optional(
       Type.Object(sides(Type.Array(Type.String())), {
         ...closed,
-        description: 'the declared resources of each; an absent side is about the whole stack',
+        description: 'the declared resources of each; an absent side covers the whole stack',
       }),
     ),
     selectors: Type.Optional(
       Type.Object(sides(Type.Array(Type.String())), {
         ...closed,
-        description: 'what "--select" said of each; an absent side was planned without it',
+        description: 'the selectors of each; an absent side was planned without "--select"',
       }),
     ),
     changes: Type.Array(
@@ -187,7 +189,7 @@ export const differenceSchema = Type.Object(
             }),
           ),
           fields: Type.Array(Type.Object({ path, ...sides(side) }, closed), {
-            description: 'those that differ',
+            description: 'the fields that differ',
           }),
         },
         closed,
@@ -236,7 +238,7 @@ export const acceptSchema = Type.Object(
       { description: 'the accepted values that widen access, as a plan that sets them would say' },
     ),
     refused: Type.Array(Type.Object({ ...address, code: Type.String() }, closed), {
-      description: 'what is left as it is; the diagnostics say why, and what to do',
+      description: 'values that are not accepted; the diagnostics say why, and what to do',
     }),
     diagnostics: Type.Optional(Type.Array(diagnosticSchema)),
   },

@@ -25,7 +25,7 @@ const catalogue: CodeTable = diagnosticCodes;
 
 /** Code scanning refuses a log with more results. */
 const maxResults = 25_000;
-/** Further places of a result are not shown there, and a result with more than 1,000 is refused. */
+/** Code scanning does not show more related places, and refuses a result with more than 1,000. */
 const maxRelated = 100;
 
 export function renderSarif(diagnostics: readonly ShownDiagnostic[], options: SarifOptions): string {
@@ -129,7 +129,7 @@ function segmentText(segment: string): string {
   return encodeURIComponent(segment.toWellFormed());
 }
 
-/** Square brackets would make a link of a text (SARIF 3.11.6). */
+/** Escapes square brackets, which would turn a text into a link (SARIF 3.11.6). */
 function messageOf(lines: readonly string[]): { readonly text: string } {
   return { text: lines.map((line) => printable(line).replace(/[[\]\\]/g, '\\$&')).join('\n') };
 }

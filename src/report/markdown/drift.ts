@@ -39,7 +39,7 @@ import { partCounts, partDetails } from '../view/plan-summary.ts';
 import { driftReasons, driftSummary, namesHeading, nextStepOf } from '../text/drift.ts';
 
 interface DriftMarkdownOptions {
-  /** problems of the command that are no part of the drift */
+  /** diagnostics of the command that are not part of the drift */
   readonly diagnostics?: readonly ShownDiagnostic[];
   /** milliseconds since 1970 */
   readonly now: number;
@@ -47,7 +47,7 @@ interface DriftMarkdownOptions {
   readonly stack?: string | undefined;
 }
 
-/** The bytes that the parts may take at most; details get what the others leave. */
+/** Maximum bytes of each part; the details get the bytes that the others leave. */
 const shares = {
   reasons: 2_000,
   limits: 1_500,
@@ -105,7 +105,7 @@ function headParts(drift: Drift): string[] {
     ...(unseen === 0
       ? []
       : [
-          `of ${counted(unseen, 'resource')} the ledger has no values of fields that are in no manifest: the next apply records them`,
+          `for ${counted(unseen, 'resource')}, the ledger has no values of fields outside the manifests: the next apply records them`,
         ]),
   ];
   const heading = part === undefined ? code(stack) : `a part of ${code(stack)}: ${partCounts(drift)}`;
@@ -223,12 +223,12 @@ function idText(id: string | undefined): string {
   return id === undefined ? '' : ` ${code(id)}`;
 }
 
-/** HTML: what is folded has no Markdown in its summary. */
+/** As HTML, because Markdown is not parsed in a `<summary>`. */
 function nameOf(address: Address): string {
   return htmlCode(formatAddress(address));
 }
 
-/** @param mark what is said of a field that moved on both sides */
+/** @param mark the remark for a field that changed on both sides */
 function diffOf(fields: readonly MovedField[], mark: string): string[] {
   const marked = fields.map(({ both, ...field }) => (both ? { ...field, origin: mark } : field));
   return block(fieldDiff({ action: 'update', fields: marked }), 'diff');

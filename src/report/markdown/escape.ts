@@ -17,7 +17,7 @@ const references = /www(?=\.)|(?:GH|GL|GHSA|CVE)(?=-)/gi;
 
 const commit = /[0-9a-f]{7,}/gi;
 
-/** The whole id of a commit as a word. As code it can be copied, and nothing links it. The next code span must not touch it. */
+/** A full commit id as a separate word: as code, it can be copied and is not linked. Another code span must not follow it directly. */
 const wholeCommit = /(?<=\s)([0-9a-f]{40})(?=[\s,;)]|$)/;
 const followedCommit = /(?<=\s)([0-9a-f]{40})(?=[\s,;)])/;
 
@@ -55,7 +55,7 @@ export function sentence(text: string, max = maxSentence): string {
     .join('');
 }
 
-/** A title. It is no Markdown, but GitLab notifies whom it mentions, and links what it refers to. */
+/** A title is not Markdown, but GitLab notifies users that it mentions, and links references in it. */
 export function titleText(text: string, max: number): string {
   return clip(text, max).replace(/[@#!~%^&$](?=\S)/g, `$&${gap}`);
 }

@@ -27,7 +27,7 @@ export function renderMermaid(plan: DrawnPlan): string {
 
 type DrawnPlan = Pick<Plan, 'changes' | 'stack' | 'selection' | 'part'>;
 
-/** There are few kinds, but a plan may have any number of targets. */
+/** Cuts a grouped graph to the limits: there are few kinds, but a plan may have any number of targets. */
 function cut(graph: PlanGraph, plan: DrawnPlan): string {
   const nodes = graph.nodes.slice(0, maxNodes);
   const isShown = (index: number) => index < nodes.length;

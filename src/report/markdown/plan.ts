@@ -40,11 +40,11 @@ interface PlanMarkdownOptions {
   readonly calls?: boolean;
   /** the stack's argument on the command line, for proposed commands */
   readonly stack?: string;
-  /** how to go on, where the command knows it better than the plan: also how to acknowledge its guards */
+  /** next steps, if the command knows them better than the plan; they include how to acknowledge its guards */
   readonly next?: readonly string[] | undefined;
 }
 
-/** The bytes that the parts may take at most; details get what the others leave. */
+/** Maximum bytes of each part; the details get the bytes that the others leave. */
 const shares = {
   reasons: 2_000,
   limits: 1_500,
@@ -58,7 +58,7 @@ const shares = {
 /** A blank line between two parts. */
 const gapBytes = 2;
 
-/** @param plan without secrets: escapes could hide them from whoever looks for them in the result */
+/** @param plan without secrets: escapes could hide them from a search for secrets in the result */
 export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}): string {
   const { diagnostics = [], calls = false, stack, next } = options;
   const changes = byRisk(plan.changes);
@@ -133,7 +133,7 @@ function changeRow(change: Change): string {
 
 const maxFieldNames = 4;
 
-/** The changed fields. Creates and removals change all fields: for them, the reason. */
+/** The changed fields; for creates and removals, which change all fields, the reason. */
 function whatChanges({ action, fields, reason, risks = [] }: Change): string {
   const badges = [
     ...(risks.some(({ effect }) => effect === 'destroys') ? ['**schedules a destroy**'] : []),
@@ -147,7 +147,7 @@ function whatChanges({ action, fields, reason, risks = [] }: Change): string {
   return [...badges, list || sentence(reason, 120)].join('; ');
 }
 
-/** Counts what is left out in changes, as the table does: a block may cover many. */
+/** The number of what is left out is in changes, as in the table, because a block may cover many changes. */
 function detailsSection(blocks: ReturnType<typeof changeDetails>): Section {
   const changesIn = (count: number) =>
     blocks.slice(blocks.length - count).reduce((sum, { changes }) => sum + changes, 0);
@@ -165,11 +165,11 @@ function detailsSection(blocks: ReturnType<typeof changeDetails>): Section {
 /** In the order of the report; those without blocks are left out by `fitted`. */
 function riskSections(plan: Plan, acknowledge: readonly string[]): Section[] {
   const { guards, changes } = plan;
-  const taken = (action: Change['action']) => changes.filter((change) => change.action === action);
+  const withAction = (action: Change['action']) => changes.filter((change) => change.action === action);
   return [
     list('Guards', [...acknowledge, ...guards.map(guardLine)], 'guards'),
-    list('Deletes', taken('delete').map(reasonLine), 'deletes'),
-    list('Releases', taken('release').map(reasonLine), 'releases'),
+    list('Deletes', withAction('delete').map(reasonLine), 'deletes'),
+    list('Releases', withAction('release').map(reasonLine), 'releases'),
     list('Scheduled destroys', changes.flatMap(riskLines('destroys')), 'of them'),
     list('Access gained', changes.flatMap(riskLines('widens')), 'of them'),
     list('Access lost', changes.flatMap(riskLines('narrows')), 'of them'),
@@ -206,7 +206,7 @@ function concernLines(plan: Plan): string[] {
 
 const maxCommand = 1_000;
 
-/** A command that is cut would acknowledge something else, or nothing: there is a whole one, or none. */
+/** The whole command or none: a command that is cut would acknowledge something else, or nothing. */
 function acknowledgeLines(plan: Plan, stack: string | undefined): string[] {
   const command = usableAcknowledgement(plan, stack);
   if (command === undefined) return [];
@@ -218,7 +218,7 @@ function acknowledgeLines(plan: Plan, stack: string | undefined): string[] {
 
 const maxNotes = 3;
 
-/** With the first notes: they name what else is removed. */
+/** With the first notes, because they name what else is removed. */
 function reasonLine({ address, reason, id, notes }: Change): string {
   const which = id === undefined ? '' : ` (${code(id)})`;
   const left = notes.length - maxNotes;

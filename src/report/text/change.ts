@@ -102,7 +102,7 @@ function headerLine({ action, address, place }: Change, { paint, width }: PlanLa
   const where = place === undefined ? '' : formatPlace(place);
   const gap = Math.max(2, width - columns(`${verb} ${name}`) - columns(where));
   const right = where === '' ? '' : ' '.repeat(gap) + paint.dim(where);
-  // What is still to be created has no page.
+  // A resource that is still to be created has no page.
   const shown = action === 'create' ? name : paint.link(name, address);
   return `${paintAction(action, paint)(verb)} ${paint.bold(shown)}${right}`;
 }

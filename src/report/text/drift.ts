@@ -112,7 +112,7 @@ function unmanagedSections({ unmanaged }: Drift, layout: PlanLayout): string[][]
       ? []
       : [
           wrap(
-            `of ${counted(unseen, 'resource')} the ledger has no values of fields that are in no manifest: the next apply records them`,
+            `for ${counted(unseen, 'resource')}, the ledger has no values of fields outside the manifests: the next apply records them`,
             width,
           ),
         ];
@@ -176,7 +176,7 @@ interface HeadLine {
   readonly emphasis: 'added' | 'changed' | 'removed';
 }
 
-/** With the place at the right. */
+/** One line: what happened, the address, and the place at the right edge. */
 function headLine({ address, place, verb, emphasis }: HeadLine, { paint, width }: PlanLayout): string {
   const where = place === undefined ? '' : formatPlace(place);
   const gap = Math.max(2, width - columns(`${verb} ${printable(formatAddress(address))}`) - columns(where));

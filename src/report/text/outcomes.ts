@@ -36,7 +36,7 @@ interface OutcomesTextOptions {
   readonly paint: Paint;
   /** leaves out successful changes, which were shown already; the counts include them */
   readonly openOnly?: boolean;
-  /** lists at most so many failures, and successful changes only where they need no more room than that */
+  /** maximum number of listed failures; successful changes are listed only if they fit into the room that these leave */
   readonly most?: number;
 }
 
@@ -66,7 +66,7 @@ export function renderOutcomes(
     .join('\n\n');
 }
 
-/** Failures before what was skipped because of them, where not all of them are shown. */
+/** Failures first, then skipped changes, so that a shortened list shows the failures. */
 function byImportance(outcomes: readonly Outcome[]): readonly Outcome[] {
   const skipped = outcomes.filter(({ kind }) => kind === 'skipped');
   return [...outcomes.filter(({ kind }) => kind !== 'skipped'), ...skipped];
@@ -85,7 +85,7 @@ const doneWords: Readonly<Record<Outcome['action'], string>> = {
 export interface Written {
   /** changes that were carried out, at least in part */
   readonly done: number;
-  /** changes that may have been carried out: the answer was lost, or was no proof, and no later plan shows that they are left */
+  /** changes that may have been carried out: the response was lost or proves nothing, and no later plan shows that they are left */
   readonly perhaps: number;
 }
 
@@ -225,7 +225,7 @@ function leftGroups(outcomes: readonly Outcome[]): Outcome[][] {
   return [...Map.groupBy(outcomes, (outcome) => isStopped(outcome)).values()];
 }
 
-/** A longer group is shortened. */
+/** Maximum length of a group that is listed in full. */
 const maxListed = 5;
 
 function groupLines(group: readonly Outcome[], paint: Paint): string[][] {
@@ -242,7 +242,7 @@ function groupLines(group: readonly Outcome[], paint: Paint): string[][] {
 
 function titleOf({ kind, action, address }: Outcome, paint: Paint): string {
   const name = printable(formatAddress(address));
-  // It has a page unless it was not created, or is gone.
+  // A resource that was deleted, or may not have been created, has no page.
   const hasPage = kind === 'applied' ? action !== 'delete' : action !== 'create';
   const word = pad(kind, 'unchanged'.length + 1);
   return `${paintOutcome(kind, paint)(word)}${actionSymbols[action]} ${hasPage ? paint.link(name, address) : name}`;
@@ -266,7 +266,7 @@ function warningText(warning: string): string {
   return `the service warns: ${warning}`;
 }
 
-/** For a change that failed, or whose answer was lost. */
+/** For a change that failed or got no response, but whose result was found live. */
 const foundTrueText =
   'the request failed or its answer was lost, but a later read shows that the change is applied';
 

@@ -46,7 +46,7 @@ interface PlanTextOptions {
   readonly diagnostics?: readonly ShownDiagnostic[];
   /** the plan is applied: each guard that blocks it was acknowledged */
   readonly isAcknowledged?: boolean;
-  /** how to go on, one sentence each, in the place of the command that acknowledges the guards */
+  /** next steps, one sentence each; they replace the command that acknowledges the guards */
   readonly next?: readonly string[] | undefined;
 }
 
@@ -79,7 +79,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     .join('\n\n');
 }
 
-/** Says first that a plan is not of the whole stack; empty for other plans. */
+/** Says at the beginning that a plan is of a part of the stack; empty for other plans. */
 export function partLines(
   plan: Pick<Plan, 'stack' | 'selection' | 'part'>,
   { paint, width }: Pick<PlanLayout, 'paint' | 'width'>,
@@ -151,14 +151,14 @@ function recapLines(changes: readonly Change[], { paint, width }: PlanLayout): s
   const kinds = Map.groupBy(changes, ({ address }) => printable(`${address.target}/${address.kind}`));
   const column = Math.max(...[...kinds.keys()].map(columns)) + 2;
   const totals = [...kinds].map(([kind, some]) => pad(kind, column) + formatCounts(countActions(some)));
-  const taken = (['delete', 'release'] as const).flatMap((action) => {
+  const removals = (['delete', 'release'] as const).flatMap((action) => {
     const names = changes
       .filter((change) => change.action === action)
       .map(({ address }) => formatAddress(address));
     if (names.length === 0) return [];
     return [`to ${action}`, ...indent(flow(names.map(printable), ', ', width - 4), 2).map(paint.removed)];
   });
-  return [paint.heading('In short'), ...indent([...totals, ...taken], 2)];
+  return [paint.heading('In short'), ...indent([...totals, ...removals], 2)];
 }
 
 export function coverageLines(
@@ -244,7 +244,7 @@ export function renderUnconverged(plan: Plan, { paint, width = 100 }: Unconverge
     .join('\n\n');
 }
 
-/** With more of them, the plan is easier to read. */
+/** Maximum number of listed names: for more of them, the plan is easier to read. */
 const mostNames = 10;
 
 /** Names that somebody changed during the apply: the resources may be as declared, and nothing more was recorded. */
@@ -283,7 +283,7 @@ function unconvergedLines(field: FieldChange, layout: FieldLayout): string[] {
   const { before, after } = withShownNames(field);
   const sent = formatInline(after, field.shape);
   const returned = field.unknown === undefined ? formatInline(before, field.shape) : unknown;
-  // What has a name may have got it since, and then its id was not sent.
+  // An object may have got its name after the write, and then its id was not sent.
   const line =
     field.names === undefined
       ? `${name}sent ${sent}, returned ${returned}`

@@ -79,7 +79,7 @@ export function bodyJson(value: CallValue): Json {
   return isSpecial(members) ? { $value: members } : members;
 }
 
-/** The inverse of `bodyJson`. @throws when the text of a reference is no address */
+/** The inverse of `bodyJson`. @throws when the text of a reference is not an address */
 function bodyOf(json: Json): CallValue {
   if (Array.isArray(json)) return (json as readonly Json[]).map(bodyOf);
   if (!isJsonObject(json)) return json as null | boolean | number | string;
@@ -92,7 +92,7 @@ function bodyOf(json: Json): CallValue {
   return membersOf(json);
 }
 
-/** The inverse of `bodyJson` for a whole body; undefined when the JSON is no body. */
+/** The inverse of `bodyJson` for a whole body; undefined when the JSON is not a body. */
 export function bodyObject(json: Json | undefined): CallObject | undefined {
   const body = json === undefined ? undefined : bodyOf(json);
   return isReference(body) || !isCallObject(body) ? undefined : body;

@@ -73,13 +73,13 @@ export function fieldViews(written: FieldChange): FieldView[] {
     return keys.flatMap((key) => {
       const [was, becomes] = [ownMember(before, key), ownMember(after, key)];
       if (sameJson(was, becomes)) return [];
-      return [view({ ...without(change), ...sides(was, becomes), path: [...change.path, key] })];
+      return [view({ ...scalarChange(change), ...sides(was, becomes), path: [...change.path, key] })];
     });
   }
   return [view(change)];
 }
 
-/** With each id that has a name as `name (id)`. A redacted value is no longer there. */
+/** Replaces each id that has a name by `name (id)`. A redacted value stays as it is. */
 export function withShownNames({ names = [], ...change }: FieldChange): FieldChange {
   const side = (key: 'before' | 'after') => {
     const value = change[key];
@@ -97,7 +97,7 @@ export function withShownNames({ names = [], ...change }: FieldChange): FieldCha
   return names.length === 0 ? change : { ...change, ...side('before'), ...side('after') };
 }
 
-/** A path with dots; segments that are no plain words are quoted. */
+/** A path with dots; segments that are not plain words are quoted. */
 export function formatPath(path: Path): string {
   return path
     .map((segment) => (/^[\w-]+$/.test(segment) ? segment : printable(JSON.stringify(segment))))
@@ -112,7 +112,8 @@ function view(change: FieldChange): FieldView {
   return { name: formatPath(change.path), difference: differenceOf(change), remarks };
 }
 
-function without({ path, origin, unknown: reason }: FieldChange) {
+/** The change as a scalar, without its two values. */
+function scalarChange({ path, origin, unknown: reason }: FieldChange) {
   return {
     path,
     shape: 'scalar' as const,
@@ -135,7 +136,7 @@ function differenceOf(change: FieldChange): ShownDifference {
   return structuralDifference(change) ?? { as: 'pair', before: was, after: becomes };
 }
 
-/** A redacted value has no quotes: a text that reads like the placeholder has. */
+/** A redacted value is shown without quotes, to distinguish it from a text that equals the placeholder. */
 function sideOf(value: Json | undefined, shape: Shape, hash: string | undefined): ShownSide {
   return hash === undefined
     ? { inline: formatInline(value, shape), value: formatValue(value, shape) }

@@ -6,7 +6,7 @@ import type { LastModified, Modification, TrailActor } from '../../model/audit-t
 import { counted, quotedUnlessPlain } from '../../model/quoted.ts';
 import { firstFew, printable } from './printable.ts';
 
-/** More actors are only counted. */
+/** Maximum number of listed actors; more are only counted. */
 const mostActors = 5;
 
 /** The first line may be shown alone; further lines belong below it. @param here the local time in milliseconds since 1970 */

@@ -103,12 +103,12 @@ export function partDetails({ selection = [], part }: Selected): string[] {
   ];
 }
 
-/** What the command line says for this part: `--select tag:env=prod`. Empty for a plan that is not of a part. */
+/** The flags that select this part: `--select tag:env=prod`. Empty for a plan that is not of a part. */
 export function selectArguments(selectors: readonly string[] = []): string {
   return selectors.map((selector) => `--select ${shellWord(selector)}`).join(' ');
 }
 
-/** The stack's argument for commands that take no `--select`. @param argument the same with what `selectArguments` gives for the part */
+/** The stack's argument for commands without the flag `--select`. @param argument the stack's argument, followed by `selectArguments` */
 export function withoutSelection(argument: string | undefined, part: Plan['part']): string | undefined {
   const selection = selectArguments(part?.selectors);
   if (argument === undefined || selection === '' || !argument.endsWith(selection)) return argument;
@@ -175,7 +175,7 @@ export function hiddenConcerns({ guards, changes }: Plan): (Concern & { readonly
   );
 }
 
-/** The command for this plan. With problems there is none: they have to be solved first. */
+/** The command that acknowledges the guards. Undefined while the plan has errors, which must be solved first. */
 export function usableAcknowledgement(plan: Plan, stack: string | undefined): string | undefined {
   return hasErrors(plan.problems) ? undefined : acknowledgement(plan, stack);
 }
@@ -219,11 +219,11 @@ function rank({ action, risks = [] }: Change): number {
 interface CoverageRow {
   readonly label: string;
   readonly details: readonly string[];
-  /** why the reading is not complete */
+  /** why the read was incomplete */
   readonly incomplete: readonly string[];
 }
 
-/** So many are listed: an exemption is a decision that readers of the plan should see. */
+/** Maximum number of listed exemptions: high, because readers of the plan should see each of these decisions. */
 const maxExemptions = 50;
 
 /** Manifests, ledger, then each target. */
@@ -246,7 +246,7 @@ function policiesRow({ count, sources, exempted }: PlanPolicies): CoverageRow {
     const where =
       remote === undefined
         ? files === undefined
-          ? `commit ${commit}, whose stricter rules hold`
+          ? `commit ${commit}, whose stricter rules apply`
           : counted(files.length, 'file')
         : `${path} of ${remote}/${ref} at commit ${commit}`;
     return `${policies} from ${printable(where)}`;

@@ -34,14 +34,14 @@ function escaped(character: string): string {
 
 // Shortens a text or a list for reports of limited size, and says so.
 
-/** The printable text, or its beginning. Only as much is made printable: a text may be very long. */
+/** The printable text, or its beginning. The rest is not converted, because a text may be very long. */
 export function clip(text: string, max: number): string {
   const shown = printable(beginning(text, max));
   if (text.length <= max && shown.length <= max) return shown;
   return `${beginning(shown, max)}… (cut, ${text.length} characters in all)`;
 }
 
-/** Does not end with the half of a surrogate pair, which is no character. */
+/** Never ends with half of a surrogate pair, which is not a character. */
 function beginning(text: string, max: number): string {
   return text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, '');
 }

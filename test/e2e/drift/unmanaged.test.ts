@@ -90,5 +90,5 @@ it('A ledger that has not seen such fields says so', async () => {
   const checksum = createHash('sha256').update(JSON.stringify(content)).digest('hex');
   await writeFile(stack.ledgerFile, JSON.stringify({ version, stack: name, serial, checksum, ...content }));
   const { out } = await stack.run(['drift', '--unmanaged'], 0);
-  expect(out).toMatch(/of 1 resource the ledger has no values of fields that are in no manifest/);
+  expect(out).toMatch(/for 1 resource, the ledger has no values of fields outside the manifests/);
 });

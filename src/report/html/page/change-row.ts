@@ -19,7 +19,7 @@ export function changeRow(plan: PlanView, index: number, state: RowState): HTMLE
   const change = plan.changes[index];
   if (change === undefined) return element('div');
   const { action, kind, target, name, place, lastModified } = change;
-  // Of a plan, who modified it is in the details.
+  // In a plan, only the details show who modified the resource.
   const beside = plan.words && lastModified?.[0];
   const symbol = plan.counts.find((count) => count.action === action)?.symbol ?? '';
   const details = element('div', {

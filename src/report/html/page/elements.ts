@@ -1,6 +1,6 @@
 /**
- * Makes elements: sections, lists that grow, buttons that copy. Texts become text nodes and nothing else: no text is ever read
- * as markup.
+ * Creates elements: sections, lists that grow, buttons that copy. Every text becomes a text node, so none is ever read as
+ * markup.
  */
 import { isClearUnquoted, splitQuoted } from '../../../model/quoted.ts';
 

@@ -52,7 +52,7 @@ function textOf(change: ChangeView): string {
     .toLowerCase();
 }
 
-/** The name of its colour. */
+/** The name of the colour. */
 export function toneOf({ action, tone }: ActionView): string {
   return tone ?? action;
 }

@@ -47,7 +47,7 @@ class GraphPanel {
   readonly #frame: HTMLElement;
   readonly #selection = element('p', { class: 'selection', role: 'status' });
   #camera: Camera = { x: 0, y: 0, scale: 1 };
-  /** the user has moved it: it stays so when the window is resized */
+  /** whether the user has moved the view: if so, it stays there when the window is resized */
   #isMoved = false;
   #isPrinted = false;
   #selected: number | undefined;
