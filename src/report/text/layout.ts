@@ -58,7 +58,7 @@ export function indent(lines: readonly string[], by: number): string[] {
   return lines.map((line) => (line === '' ? '' : ' '.repeat(by) + line));
 }
 
-// Emphasis of text. Renderers use a `Paint` and know no escape sequences. Words or symbols also say whatever a colour says,
+// Emphasis of text. Renderers use a `Paint` and know no escape sequences. Words or symbols repeat what a colour shows,
 // so that `plain` loses no information.
 
 type Emphasis = (text: string) => string;

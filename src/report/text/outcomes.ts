@@ -46,14 +46,14 @@ export function renderOutcomes(
   { paint, openOnly = false, most = Number.POSITIVE_INFINITY }: OutcomesTextOptions,
 ): string {
   const successful = outcomes.filter(isSuccessful);
-  const isLeft = leftByStop(outcomes);
-  const others = outcomes.filter((outcome) => !isSuccessful(outcome) && !isLeft(outcome));
+  const isUnsentByStop = unsentByStop(outcomes);
+  const others = outcomes.filter((outcome) => !isSuccessful(outcome) && !isUnsentByStop(outcome));
   // A failure takes three lines.
   const isListed = !openOnly && successful.length <= 3 * (most - others.length);
   const more = others.length - most;
   const blocks = [
     isListed ? successful.flatMap((outcome) => outcomeLines(outcome, paint)) : [],
-    ...leftGroups(outcomes.filter(isLeft)).flatMap((group) => groupLines(group, paint)),
+    ...unsentGroups(outcomes.filter(isUnsentByStop)).flatMap((group) => groupLines(group, paint)),
     ...byImportance(others)
       .slice(0, more > 1 ? most : undefined)
       .map((outcome) => outcomeLines(outcome, paint)),
@@ -152,7 +152,7 @@ export function stepAfterApply(
   const ofWhole = (name: string) => line(name, withoutSelection(stack, part));
   const open = outcomes.filter((outcome) => !isSuccessful(outcome));
   const kinds = new Set(open.map(({ kind }) => kind));
-  if (open.length > 0 && open.every(leftByStop(outcomes)))
+  if (open.length > 0 && open.every(unsentByStop(outcomes)))
     return 'Next: run the same command again. It continues with what is left.';
   if (kinds.has('unknown') && !kinds.has('failed'))
     return 'Next: run the same command again. It finds out which changes were made, and continues with what is left.';
@@ -212,7 +212,7 @@ function isStopped(outcome: Outcome): boolean {
 }
 
 /** Whether a change was not sent because the run was stopped, or because it depends on such a change. */
-function leftByStop(outcomes: readonly Outcome[]): (outcome: Outcome) => boolean {
+function unsentByStop(outcomes: readonly Outcome[]): (outcome: Outcome) => boolean {
   if (!outcomes.some(isStopped)) return () => false;
   const failed = outcomes.some(
     ({ kind }) => kind !== 'skipped' && kind !== 'applied' && kind !== 'unchanged',
@@ -221,7 +221,7 @@ function leftByStop(outcomes: readonly Outcome[]): (outcome: Outcome) => boolean
 }
 
 /** In two groups: not sent because the run was stopped, and skipped because of another change. */
-function leftGroups(outcomes: readonly Outcome[]): Outcome[][] {
+function unsentGroups(outcomes: readonly Outcome[]): Outcome[][] {
   return [...Map.groupBy(outcomes, (outcome) => isStopped(outcome)).values()];
 }
 
