@@ -82,8 +82,8 @@ function errorsOf(body: Json): readonly Json[] {
 function whyUnread(session: Session, answer: Answer): string {
   const mount = mountText(session);
   const description = describeAnswer(answer);
-  const whole = explainRefusal(session.target, answer);
-  if (whole !== undefined) return `${mount} could not be read: ${whole}`;
+  const refusal = explainRefusal(session.target, answer);
+  if (refusal !== undefined) return `${mount} could not be read: ${refusal}`;
   if (answer.status === 403)
     return `${mount} cannot be read with this token: ${description}; ${whatToCheck(session)}`;
   if (answer.status === 404)
@@ -161,7 +161,7 @@ function checkConfigData(session: Session, data: JsonObject): ConfigVerdict {
   return { is: 'another', why };
 }
 
-/** The names of other dialects of this service, quoted, for which something holds; empty when there is none. */
+/** The quoted names of the other dialects of this service that fulfil a condition; empty when none does. */
 function dialectsWith({ dialect }: Session, holds: (other: Dialect) => boolean): string {
   const others = [...dialects.values()].filter(
     (other) => other.service === dialect.service && other.name !== dialect.name && holds(other),
@@ -178,9 +178,9 @@ export async function whyConfigIsNoProof(session: Session): Promise<string | und
     : `could not determine whether ${mountText(session)} serves cluster authentication: the service does not show its type, it has no role, and ${verdict.why}`;
 }
 
-/** @param sign the evidence */
-export function anotherMethod(session: Session, sign: string): string {
-  return `${mountText(session)} serves another method than cluster authentication (${sign}): correct the target's "mount"`;
+/** @param evidence what shows it, as a clause */
+export function anotherMethod(session: Session, evidence: string): string {
+  return `${mountText(session)} serves another method than cluster authentication (${evidence}): correct the target's "mount"`;
 }
 
 async function askType(session: Session): Promise<MountType> {
@@ -207,14 +207,14 @@ function checkType(session: Session, type: string): MountType {
   return { is: 'unread', why };
 }
 
-/** Whether the service is unreachable or not authenticated to. A plain refusal (403, 404) only leaves the type unknown. */
+/** Whether the service is unreachable or did not authenticate the request. A plain refusal (403, 404) only leaves the type unknown. */
 function isUnreachable({ status }: Answer): boolean {
   return (
     status >= 500 || status === 401 || status === 408 || status === 429 || (status >= 300 && status < 400)
   );
 }
 
-/** Undefined where the answer holds no type, or the type of a mount with a shorter path. */
+/** Undefined if the answer contains no type, or the type of a mount with a shorter path. */
 function typeIn({ status, body }: Answer, mount: string): string | undefined {
   const data = status === 200 && isJsonObject(body) ? body['data'] : undefined;
   if (!isJsonObject(data)) return undefined;

@@ -36,13 +36,13 @@ export interface CodeHostAnswer {
   /** for messages */
   readonly url: string;
   readonly status: number;
-  /** null when it is empty or no JSON */
+  /** null when it is empty or not JSON */
   readonly body: Json;
   /** the service's own words about a failure; empty on success */
   readonly words: string;
-  /** of a list with more pages that have numbers */
+  /** of a list with more, numbered pages: the number of the next one */
   readonly nextPage?: number;
-  /** of a list with more pages that have none: the parameter `after` of the next one */
+  /** of a list with more pages without numbers: the parameter `after` of the next one */
   readonly nextCursor?: string;
 }
 
@@ -78,7 +78,7 @@ interface CodeHostOptions {
 /** In seconds. */
 const limits = { connect: 10, headers: 60, body: 60, answer: 120 };
 
-/** The maximal size of an answer in bytes: a page of a hundred comments, each as long as one may be. */
+/** The maximal size of an answer in bytes: a page of a hundred comments of the maximal length. */
 const maxAnswerSize = 128 * 1024 * 1024;
 
 /** Clients that continue after rate limit errors may be blocked, according to the documentation. */
@@ -99,7 +99,7 @@ export function openCodeHost(options: CodeHostOptions): CodeHost {
   for (const secret of opened.secrets) options.secrets.keep(secret);
   const { proxy } = opened;
   const { clock = systemClock, random = Math.random, address = apiAddress } = options;
-  const line: Line = {
+  const connection: CodeHostConnection = {
     ...options,
     address,
     clock,
@@ -114,7 +114,7 @@ export function openCodeHost(options: CodeHostOptions): CodeHost {
   let hasAnswered = false;
   return {
     async send(request) {
-      const answer = await sendRepeatedly(line, request, hasAnswered);
+      const answer = await sendRepeatedly(connection, request, hasAnswered);
       hasAnswered = true;
       return answer;
     },
@@ -122,7 +122,7 @@ export function openCodeHost(options: CodeHostOptions): CodeHost {
   };
 }
 
-interface Line extends CodeHostOptions {
+interface CodeHostConnection extends CodeHostOptions {
   readonly address: string;
   readonly clock: Clock;
   readonly random: () => number;
@@ -135,24 +135,24 @@ interface Line extends CodeHostOptions {
 }
 
 async function sendRepeatedly(
-  line: Line,
+  connection: CodeHostConnection,
   request: CodeHostRequest,
   answeredBefore: boolean,
 ): Promise<CodeHostAnswer> {
-  const { clock, policy, random, until } = line;
+  const { clock, policy, random, until } = connection;
   let history = { faults: 0, throttled: 0, spent: 0 };
   let sent = false;
   let hasAnswered = answeredBefore;
   for (;;) {
     const began = clock.now();
-    const raw = await exchangeOnce(line, request);
+    const raw = await exchangeOnce(connection, request);
     const result = withRateLimit(raw, history.throttled);
     history = withAttempt(history, result, clock.now() - began);
     sent ||= raw.kind === 'broken' ? raw.sent : raw.status >= 500;
     hasAnswered ||= raw.kind === 'answered';
     const isPermanent =
-      line.signal.aborted ||
-      (raw.kind === 'broken' && explainFailure(raw.cause, line.failureContext).isPermanent);
+      connection.signal.aborted ||
+      (raw.kind === 'broken' && explainFailure(raw.cause, connection.failureContext).isPermanent);
     const decision = decideRetry(
       {
         exchange: result,
@@ -164,22 +164,22 @@ async function sendRepeatedly(
       policy,
       { now: clock.now(), until, random },
     );
-    if (!decision.repeat) return conclude(line, { request, raw, sent, decision });
-    await pause(line, request, Math.max(decision.pause, decision.wait));
+    if (!decision.repeat) return conclude(connection, { request, raw, sent, decision });
+    await pause(connection, request, Math.max(decision.pause, decision.wait));
     history = { ...history, spent: history.spent + decision.spends };
   }
 }
 
-function exchangeOnce(line: Line, request: CodeHostRequest): Promise<Exchange> {
-  const { dispatcher, origin, headers, token, userAgent, signal, waits, observer } = line;
+function exchangeOnce(connection: CodeHostConnection, request: CodeHostRequest): Promise<Exchange> {
+  const { dispatcher, origin, headers, token, userAgent, signal, waits, observer } = connection;
   const { method, body } = request;
-  const over = waits.begin(`the answer to ${method} ${urlOf(line, request)}`);
+  const endWait = waits.begin(`the answer to ${method} ${urlOf(connection, request)}`);
   return exchange(
     dispatcher,
     {
       origin,
       method,
-      path: pathOf(line, request),
+      path: pathOf(connection, request),
       headers: {
         ...headers,
         'user-agent': userAgent,
@@ -191,13 +191,17 @@ function exchangeOnce(line: Line, request: CodeHostRequest): Promise<Exchange> {
       bodyTimeout: limits.body * 1000,
     },
     { signal, observer, bounds: { bytes: maxAnswerSize, milliseconds: limits.answer * 1000 } },
-  ).finally(over);
+  ).finally(endWait);
 }
 
-async function pause(line: Line, request: CodeHostRequest, milliseconds: number): Promise<void> {
-  const { clock, signal, waits, observer } = line;
-  const what = `${request.method} ${urlOf(line, request)}`;
-  const over = waits.begin(`${what} is tried again`);
+async function pause(
+  connection: CodeHostConnection,
+  request: CodeHostRequest,
+  milliseconds: number,
+): Promise<void> {
+  const { clock, signal, waits, observer } = connection;
+  const what = `${request.method} ${urlOf(connection, request)}`;
+  const endWait = waits.begin(`${what} is tried again`);
   const seconds = Math.ceil(milliseconds / 1000);
   observer?.wait(`${what} is sent again`, milliseconds);
   waits.reportPause(`${what} is sent again in ${seconds} s`, milliseconds);
@@ -205,13 +209,13 @@ async function pause(line: Line, request: CodeHostRequest, milliseconds: number)
     .wait(milliseconds, signal)
     .catch((cause: unknown) => {
       const why = cause instanceof Error ? cause.message : 'the run was stopped';
-      const about = { method: request.method, url: urlOf(line, request), sent: false, cause };
+      const about = { method: request.method, url: urlOf(connection, request), sent: false, cause };
       throw new WireError(`${what} was given up: ${why}`, about);
     })
-    .finally(over);
+    .finally(endWait);
 }
 
-interface Ended {
+interface FinalExchange {
   readonly request: CodeHostRequest;
   readonly raw: Exchange;
   /** whether the service may have carried it out although there is no answer */
@@ -219,44 +223,47 @@ interface Ended {
   readonly decision: Extract<RetryDecision, { readonly repeat: false }>;
 }
 
-function conclude(line: Line, { request, raw, sent, decision }: Ended): CodeHostAnswer {
-  const { secrets, clock, until } = line;
-  const about = { method: request.method, url: urlOf(line, request) };
+function conclude(
+  connection: CodeHostConnection,
+  { request, raw, sent, decision }: FinalExchange,
+): CodeHostAnswer {
+  const { secrets, clock, until } = connection;
+  const about = { method: request.method, url: urlOf(connection, request) };
   if (decision.past !== undefined) {
     const left = Math.max(0, Math.ceil((until - clock.now()) / 1000));
     throw new WireError(
-      `${about.method} ${about.url} was given up: ${quoted(line.failureContext.host)} asks to wait for ${Math.ceil(decision.past / 1000)} s, and this run has ${left} s left; try again later, or give it more time with --timeout`,
+      `${about.method} ${about.url} was given up: ${quoted(connection.failureContext.host)} asks to wait for ${Math.ceil(decision.past / 1000)} s, and this run has ${left} s left; try again later, or give it more time with --timeout`,
       { ...about, sent },
     );
   }
   if (raw.kind === 'broken') {
-    const { message } = explainFailure(raw.cause, line.failureContext);
+    const { message } = explainFailure(raw.cause, connection.failureContext);
     const why = secrets.redact(`${about.method} ${about.url} failed: ${message}`);
     throw new WireError(why, { ...about, sent, cause: raw.cause });
   }
-  return answerOf(raw, line, about);
+  return answerOf(raw, connection, about);
 }
 
 function answerOf(
   raw: RawAnswer,
-  { secrets, address }: Line,
+  { secrets, address }: CodeHostConnection,
   about: { method: string; url: string },
 ): CodeHostAnswer {
   const { status, body, words } = readAnswer(raw, { ...about, dialect: { rename: {} }, secrets, address });
   return { ...about, status, body, words, ...nextOf(raw) };
 }
 
-function pathOf({ prefix }: Line, { path }: CodeHostRequest): string {
+function pathOf({ prefix }: CodeHostConnection, { path }: CodeHostRequest): string {
   return path === 'graphql' ? graphqlPath(prefix) : `${prefix}${path}`;
 }
 
-/** The GraphQL API is beside that of REST, whose address ends with its version, but for api.github.com. Source: wire/code-hosts 6 */
+/** The GraphQL API is next to the REST API, whose path ends with its version except at api.github.com. Source: wire/code-hosts 6 */
 function graphqlPath(prefix: string): string {
   return `${prefix.replace(/\/v\d+$/, '')}/graphql`;
 }
 
-function urlOf(line: Line, request: CodeHostRequest): string {
-  return `${line.origin}${pathOf(line, request)}`;
+function urlOf(connection: CodeHostConnection, request: CodeHostRequest): string {
+  return `${connection.origin}${pathOf(connection, request)}`;
 }
 
 // Rate limit errors. Code hosts answer 429, or 403, which otherwise means a missing permission; headers and message distinguish

@@ -1,6 +1,6 @@
 /**
  * The login of a target: gets a token for a JWT, keeps it in memory, renews it in time, and revokes it at the end. Its channel
- * can send to exactly these three paths.
+ * can send only to the three paths for login, renewal and revocation.
  */
 import type { Dispatcher } from 'undici';
 import { messageOf } from '../model/error-message.ts';
@@ -19,7 +19,7 @@ export interface Login {
   readonly role: string;
   /** called for each login, because the file with the JWT is replaced from time to time */
   readonly jwt: () => Promise<string>;
-  /** called after each login with the id of the user, whose tokens are new each time; undefined where the service names none */
+  /** called after each login with the id of the user, which stays when the token changes; undefined if the service names none */
   readonly onUser?: ((id: string | undefined) => void) | undefined;
 }
 
@@ -86,7 +86,7 @@ class LoginSession implements Authenticator {
     this.#retireHeld();
     const tokens = this.#replaced.splice(0);
     this.#held = undefined;
-    // A token without uses left is mostly gone by now, so an error is not worth a warning.
+    // A token without uses left is usually gone by now, so an error is not worth a warning.
     const usedUp = held?.usesLeft === 0 ? this.#channel.revoke(held.token).catch(() => undefined) : undefined;
     await Promise.all([usedUp, ...tokens.map((replaced) => this.#revoke(replaced))]);
   }
@@ -164,7 +164,7 @@ class LoginSession implements Authenticator {
     }
     this.#login.onUser?.(grant.user);
     this.#retireHeld();
-    // Without the policy "default" a token can mostly not renew itself, so a failed renewal would not show whether it is valid.
+    // Without the policy "default" a token usually cannot renew itself, so a failed renewal would not show whether it is valid.
     const isTrusted = verified || lacksDefaultPolicy(grant);
     this.#held = {
       ...grant,
@@ -212,7 +212,7 @@ interface Grant {
   /** how often the token may be sent; 0 is no limit */
   readonly uses: number;
   readonly policies: readonly string[];
-  /** id of the entity that it belongs to; undefined where the service names none */
+  /** id of the entity that the token belongs to; undefined if the service names none */
   readonly user: string | undefined;
 }
 
@@ -230,8 +230,8 @@ export class LoginChannel {
   }
 
   /**
-   * Sends no token. Messages do not show the JWT, even if the service returns it. None starts after the end of the run; one in flight
-   * has some more time, because its token must be known to be revoked.
+   * Sends no token. Messages do not show the JWT, even if the service returns it. No login starts after the end of the run; one in
+   * flight has some more time, because its token must be known to be revoked.
    * @param about.repeatable whether the login is sent again after a failure
    */
   async logIn(role: string, jwt: string, { repeatable = true } = {}): Promise<Answer> {
@@ -253,16 +253,16 @@ export class LoginChannel {
 
   /** A signal that aborts some time after the end of the run, or when waits are abandoned. */
   #withExtraTime(): { readonly signal: AbortSignal; dispose(): void } {
-    const { signal: over, abandonWaits, clock } = this.#connection;
+    const { signal: runEnd, abandonWaits, clock } = this.#connection;
     const [late, disposed] = [new AbortController(), new AbortController()];
-    const onOver = () => {
-      const abort = () => late.abort(over.reason);
+    const onRunEnd = () => {
+      const abort = () => late.abort(runEnd.reason);
       void clock.wait(extraTime, disposed.signal).then(abort, () => {});
     };
-    if (over.aborted) onOver();
-    else over.addEventListener('abort', onOver, { once: true });
+    if (runEnd.aborted) onRunEnd();
+    else runEnd.addEventListener('abort', onRunEnd, { once: true });
     const dispose = () => {
-      over.removeEventListener('abort', onOver);
+      runEnd.removeEventListener('abort', onRunEnd);
       disposed.abort();
     };
     return { signal: AbortSignal.any([late.signal, abandonWaits]), dispose };
@@ -278,7 +278,7 @@ export class LoginChannel {
   }
 }
 
-/** The token in the answer to a login or a renewal; undefined when it holds none. Source: wire/cluster-auth 3. */
+/** The token in the answer to a login or a renewal; undefined if there is none. Source: wire/cluster-auth 3. */
 export function grantIn({ status, body }: Pick<Answer, 'status' | 'body'>): Grant | undefined {
   const auth = isJsonObject(body) ? body['auth'] : undefined;
   const token = isJsonObject(auth) ? auth['client_token'] : undefined;

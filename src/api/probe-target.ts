@@ -1,5 +1,5 @@
 /**
- * Looks at a target without its token: the network on the way to it, and single reads that anyone may send. So a token is sent only
+ * Checks a target without its token: the network on the way to it, and single reads that anyone may send. So a token is sent only
  * to an address that answers like the service. Nothing is repeated.
  */
 import type { Answer } from '../model/http.ts';

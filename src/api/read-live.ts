@@ -28,16 +28,16 @@ export function openSession(about: {
   /** shared by all sessions of the target in a run */
   readonly lacks?: Session['lacks'];
 }): Session {
-  const made = new Map<string, Promise<unknown>>();
+  const reads = new Map<string, Promise<unknown>>();
   return {
     lacks: new Set(),
     ...about,
     once<T>(key: string, read: () => Promise<T>): Promise<T> {
-      const known = made.get(key);
+      const known = reads.get(key);
       // Safe because each key is used by one function only, which the kinds that share the read import.
       if (known !== undefined) return known as Promise<T>;
       const fresh = read();
-      made.set(key, fresh);
+      reads.set(key, fresh);
       return fresh;
     },
   };
@@ -57,7 +57,7 @@ interface ReadInput {
 /** The resources of one target, by kind; or why it could not be read, then `sets` is empty. */
 export interface LiveReading {
   readonly sets: ReadonlyMap<string, LiveSet>;
-  /** the lists of the things that manifests give by name; absent if they give none */
+  /** the lists of the objects that manifests refer to by name; absent if there are none */
   readonly names?: NameLists;
   readonly unread?: Diagnostic;
 }
@@ -67,7 +67,7 @@ export type LiveReadings = ReadonlyMap<string, LiveReading>;
 
 /** The first step: all kinds without `losses`. The deletions are not known yet. */
 export function readFirst(input: ReadInput): Promise<LiveReadings> {
-  const known = knownByPlace(input);
+  const known = knownByKindAndTarget(input);
   return readTargets(input, async (opened) => {
     const session = withKnown(opened, known);
     const names = await readNames(session, input, known);
@@ -79,7 +79,7 @@ export function readFirst(input: ReadInput): Promise<LiveReadings> {
   });
 }
 
-/** One list for each sort of thing that a manifest of the target gives by name, and none for those that are given by id. */
+/** One list for each type of object that manifests of the target refer to by name; none for types that they refer to only by id. */
 async function readNames(session: Session, { kinds }: ReadInput, known: Known): Promise<NameLists> {
   const wanted = [...kinds.values()].flatMap(({ name: kind, named }) => {
     const { declared = [] } = known.get(kindAndTarget({ kind, target: session.target.name })) ?? {};
@@ -101,7 +101,7 @@ export async function readRest(
   deletions: ReadonlyMap<string, ReadonlySet<AddressText>>,
 ): Promise<LiveReadings> {
   const sessions = input.sessions.filter(({ target }) => first.get(target.name)?.unread === undefined);
-  const known = knownByPlace(input);
+  const known = knownByKindAndTarget(input);
   const rest = await readTargets({ ...input, sessions }, async (opened) => {
     const session = withKnown(opened, known);
     const planned = deletions.get(session.target.name) ?? new Set();
@@ -220,19 +220,19 @@ function withKnown(session: Session, known: Known): Session {
   };
 }
 
-function knownByPlace({
+function knownByKindAndTarget({
   desired,
   ledger,
   deleted,
 }: Pick<ReadInput, 'desired' | 'ledger' | 'deleted'>): Known {
   const declared = Map.groupBy(desired, ({ address }) => kindAndTarget(address));
   const records = Map.groupBy(ledger.records, ([text]) => kindAndTargetIn(text));
-  const places = new Set([...declared.keys(), ...records.keys()]);
+  const keys = new Set([...declared.keys(), ...records.keys()]);
   const { movedAway } = ledger;
   return new Map(
-    [...places].map((place) => [
-      place,
-      { declared: declared.get(place) ?? [], records: new Map(records.get(place)), movedAway, deleted },
+    [...keys].map((key) => [
+      key,
+      { declared: declared.get(key) ?? [], records: new Map(records.get(key)), movedAway, deleted },
     ]),
   );
 }
@@ -243,14 +243,14 @@ function requestFor(
   { ledger, deleted }: ReadInput,
   { known, names: lists }: { readonly known: Known; readonly names: NameLists },
 ): ReadRequest {
-  const place = kindAndTarget({ kind: kind.name, target: target.name });
-  const { declared, records } = known.get(place) ?? { declared: [], records: new Map() };
+  const key = kindAndTarget({ kind: kind.name, target: target.name });
+  const { declared, records } = known.get(key) ?? { declared: [], records: new Map() };
   const { references } = kind.named ?? {};
   const things = declaredThings(lists, (of) => known.get(kindAndTarget({ kind: of, target: target.name })));
   // The plan has the errors about names that were not found.
-  const look = references === undefined ? undefined : { references, lists, things, recorded: () => [] };
+  const lookup = references === undefined ? undefined : { references, lists, things, recorded: () => [] };
   return {
-    declared: look === undefined ? declared : declared.map((one) => resolveNames(one, look).resource),
+    declared: lookup === undefined ? declared : declared.map((one) => resolveNames(one, lookup).resource),
     records,
     deleted,
     record: (address) => ledger.records.get(formatAddress(address)),

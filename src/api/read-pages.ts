@@ -16,7 +16,7 @@ export interface Pages {
   readonly problem?: Answer | string;
   /** how many items are missing, when that is the only problem */
   readonly missing?: number;
-  /** whether every page but the last has as many items as were asked for */
+  /** whether every page except the last has the requested number of items */
   readonly isEven?: boolean;
 }
 
@@ -31,15 +31,15 @@ interface ListPage {
   readonly endless: boolean;
 }
 
-/** Items on a page, if nothing else is asked for: as many as a service allows (wire/workspaces 1.2). */
+/** The default number of items on a page: the most that a service allows (wire/workspaces 1.2). */
 export const pageSize = 100;
 
 interface PageOptions {
   /** items a page, `pageSize` at most */
   readonly size?: number;
   /**
-   * Reduces the items of a page, when it arrives, to what is used of them: a list can have thousands of pages. What the page includes
-   * is dropped afterwards.
+   * Reduces the items of an arriving page to the members that are used: a list can have thousands of pages. The documents that the
+   * page includes are dropped afterwards.
    */
   readonly reduce?: (items: readonly JsonObject[], included: readonly JsonObject[]) => readonly JsonObject[];
 }

@@ -22,7 +22,7 @@ export interface SpokenDialect {
   readonly isCertain: boolean;
 }
 
-/** Collects the signs in the answers of one service. It shows nothing about a service without other dialects. */
+/** Collects the signs of a dialect in the answers of one service. For a service with only one dialect there are none. */
 export class DialectSigns {
   readonly #target: Pick<Target, 'url'>;
   readonly #dialect: Dialect;
@@ -31,7 +31,7 @@ export class DialectSigns {
   #hasOwnNames = false;
   #byHeader: Dialect | undefined;
 
-  /** @param dialect the one in which the service is spoken to */
+  /** @param dialect the dialect of the requests */
   constructor(target: Pick<Target, 'service' | 'url'>, dialect: Dialect) {
     this.#target = target;
     this.#dialect = dialect;
@@ -49,7 +49,7 @@ export class DialectSigns {
     if (attributes !== undefined) this.#learnNames(attributes);
   }
 
-  /** A service that has the names of both dialects speaks the one in which it is spoken to. */
+  /** If a workspace has equally many names of two dialects, the dialect of the requests counts. */
   #learnNames(attributes: JsonObject): void {
     const neutral = [...new Set(this.#known.flatMap(({ rename }) => Object.keys(rename)))];
     const found = ({ rename }: Dialect) =>
@@ -66,7 +66,7 @@ export class DialectSigns {
     }
   }
 
-  /** What the answers show so far; undefined if they show nothing. Names count before the host, and the host before a header. */
+  /** What the answers show so far; undefined if they show nothing. Names take precedence over the host, and the host over a header. */
   spoken(): SpokenDialect | undefined {
     if (this.#named !== undefined) {
       const isOwn = this.#named.dialect === this.#dialect;
@@ -88,8 +88,8 @@ export function dialectOfHost({ url }: Pick<Target, 'url'>): SpokenDialect | und
 }
 
 /**
- * The dialect of workspaces that remains for a service without workspaces whose answer to `/ping` lacks the header that clients of the
- * others need (wire/workspaces 1.6).
+ * The dialect without an answer header. It is the likely one of a service without workspaces whose answer to `/ping` lacks the header
+ * that clients of the other dialects need (wire/workspaces 1.6).
  */
 export function dialectWithoutHeader({ service }: Pick<Target, 'service'>): SpokenDialect | undefined {
   const all = [...dialects.values()].filter((dialect) => dialect.service === service);

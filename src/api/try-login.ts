@@ -53,9 +53,9 @@ function isRefusal(status: number): boolean {
 /** @throws WireError when the answer is about the whole target, or unexpected for a login */
 function refusalIn(target: Target, answer: Answer): string {
   const { status, method, url } = answer;
-  const whole = explainRefusal(target, answer);
-  if (whole === undefined && isRefusal(status)) return describeAnswer(answer);
-  const why = whole ?? `the login got an unexpected answer: ${describeAnswer(answer)}`;
+  const targetRefusal = explainRefusal(target, answer);
+  if (targetRefusal === undefined && isRefusal(status)) return describeAnswer(answer);
+  const why = targetRefusal ?? `the login got an unexpected answer: ${describeAnswer(answer)}`;
   throw new WireError(why, { method, url, sent: true });
 }
 

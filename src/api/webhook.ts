@@ -1,4 +1,4 @@
-/** Posts a signed message as JSON. The receiver proves with the shared secret who sent it; no redirect is followed. */
+/** Posts a signed message as JSON. With the shared secret the receiver verifies who sent it; no redirect is followed. */
 import { createHmac } from 'node:crypto';
 import { WireError } from '../model/http.ts';
 import { openDispatcher } from './transport/dispatcher.ts';
@@ -7,7 +7,7 @@ import { explainFailure } from './transport/explain-failure.ts';
 import type { Environment } from './transport/proxy.ts';
 
 interface WebhookMessage {
-  /** the same when it is sent again */
+  /** stays the same when it is sent again */
   readonly id: string;
   readonly event: string;
   /** JSON */
@@ -26,10 +26,10 @@ interface WebhookOptions {
 /** In seconds. */
 const limits = { connect: 10, headers: 20, body: 20, answer: 30 };
 
-/** Of an answer, in bytes: nothing of it is read. */
+/** The maximal size of an answer in bytes; its content is not used. */
 const maxAnswer = 1024 * 1024;
 
-/** @throws WireError when the message was not taken */
+/** @throws WireError when the message was not accepted */
 export async function postWebhook(
   { id, event, body }: WebhookMessage,
   { url: address, secret, userAgent, env, signal, observer }: WebhookOptions,

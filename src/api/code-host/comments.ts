@@ -7,10 +7,10 @@ import type { CodeHost, CodeHostAnswer, CodeHostRequest } from '../code-host.ts'
 import type { Comment } from './pull-requests.ts';
 import { type Reading, readPages } from './reading.ts';
 
-/** What is different from service to service. All paths are below the API's address, unless the table says otherwise. */
+/** The differences between the services. All paths are below the API's address, unless the table says otherwise. */
 interface ReviewApi {
-  /** as a person would say it */
-  readonly named: string;
+  /** for messages */
+  readonly serviceName: string;
   /** a page of comments, oldest first, a hundred each */
   listPath(page: number): string;
   readonly createPath: string;
@@ -19,14 +19,14 @@ interface ReviewApi {
   /** the review itself, with the commit that it is about */
   readonly reviewPath: string;
   headOf(review: JsonObject): Json | undefined;
-  /** the name of the author of a comment; undefined for notes of the system */
+  /** the name of the author of a comment; undefined for system notes */
   authorOf(comment: JsonObject): Json | undefined;
   /** whether an app wrote a comment, whose token belongs to no user */
   isApp(comment: JsonObject): boolean;
-  /** the user whom the token belongs to; tokens of apps may get no answer */
+  /** the path of the user that the token belongs to; the service may refuse it to tokens of apps */
   readonly selfPath: string;
   selfOf(user: JsonObject): Json | undefined;
-  /** whether this answer to a write, or to the list, only says that the token has no rights here */
+  /** whether this status of a write, or of the list, means only that the token has no rights here */
   lacksRights(status: number): boolean;
 }
 
@@ -35,16 +35,16 @@ export interface PostedComment {
   readonly body: string;
   readonly author: string;
   readonly isApp: boolean;
-  /** where people see it */
+  /** of its web page */
   readonly url?: string;
 }
 
-/** The token may not see or write the comments: that is how it is in a fork. */
+/** The token may not see or write the comments, as in a run for a fork. */
 export class NoRights extends Error {
   override readonly name = 'NoRights';
 }
 
-/** The service refuses for another reason than rights. */
+/** The service refuses for another reason than missing rights. */
 export class ReviewError extends Error {
   override readonly name = 'ReviewError';
   /** the service failed, and may still have carried the request out */
@@ -105,12 +105,12 @@ export class Review {
     return updated;
   }
 
-  /** One that cannot be removed stays: it is a comment too many, and no reason to fail. */
+  /** Does not fail when the comment cannot be removed: a superfluous comment does no harm. */
   async remove(id: number): Promise<void> {
     await this.#host.send({ method: 'DELETE', path: this.#api.commentPath(id), repeatable: true });
   }
 
-  /** The commit that the review is about now; undefined where the token may not see it. */
+  /** The commit that the review is about now; undefined if the token may not see it. */
   async head(): Promise<string | undefined> {
     const request = { method: 'GET', path: this.#api.reviewPath, repeatable: true } as const;
     const { body } = await this.#host.send(request);
@@ -118,7 +118,7 @@ export class Review {
     return typeof head === 'string' && head !== '' ? head : undefined;
   }
 
-  /** Whose token it is; undefined where the service does not say. */
+  /** The user that the token belongs to; undefined if the service does not say. */
   async self(): Promise<string | undefined> {
     const request = { method: 'GET', path: this.#api.selfPath, repeatable: true } as const;
     const { status, body } = await this.#host.send(request);
@@ -128,14 +128,14 @@ export class Review {
 
   async #send(
     request: CodeHostRequest,
-    also: (status: number) => boolean = () => false,
+    accepts: (status: number) => boolean = () => false,
   ): Promise<CodeHostAnswer> {
     const answer = await this.#host.send(request);
-    if (answer.status < 300 || also(answer.status)) return answer;
-    const said = `${answer.method} ${answer.url} answered ${answer.status}${answer.words === '' ? '' : `: ${answer.words}`}`;
+    if (answer.status < 300 || accepts(answer.status)) return answer;
+    const message = `${answer.method} ${answer.url} answered ${answer.status}${answer.words === '' ? '' : `: ${answer.words}`}`;
     throw this.#api.lacksRights(answer.status)
-      ? new NoRights(said)
-      : new ReviewError(said, answer.status >= 500);
+      ? new NoRights(message)
+      : new ReviewError(message, answer.status >= 500);
   }
 
   #commentIn(value: Json): PostedComment | undefined {
@@ -149,7 +149,7 @@ export class Review {
 
   #unexpected({ method, url }: CodeHostAnswer): ReviewError {
     return new ReviewError(
-      `${method} ${url} gave another answer than ${this.#api.named} gives; check that "--url" leads to its API`,
+      `${method} ${url} gave another answer than ${this.#api.serviceName} gives; check that "--url" leads to its API`,
     );
   }
 }
@@ -171,7 +171,7 @@ export function githubReview(repository: string, number: number): ReviewApi {
   const root = `/repos/${repository.split('/').map(encodeURIComponent).join('/')}`;
   const comments = `${root}/issues/${number}/comments`;
   return {
-    named: 'GitHub',
+    serviceName: 'GitHub',
     listPath: (page) => `${comments}?per_page=100&page=${page}`,
     createPath: comments,
     commentPath: (id) => `${root}/issues/comments/${id}`,
@@ -180,7 +180,7 @@ export function githubReview(repository: string, number: number): ReviewApi {
     headOf: ({ head }) => memberOf(head, 'sha'),
     authorOf: ({ user }) => memberOf(user, 'login'),
     isApp: ({ user }) => memberOf(user, 'type') === 'Bot',
-    // The token of an app, and of a job, is no user's: "Resource not accessible by integration" is the answer.
+    // The token of an app or a job belongs to no user: the answer is "Resource not accessible by integration".
     selfPath: '/user',
     selfOf: ({ login }) => login,
     lacksRights: (status) => status === 403 || status === 404,
@@ -196,7 +196,7 @@ export const gitlabHeaders = { accept: 'application/json' };
 export function gitlabReview(project: string, number: number): ReviewApi {
   const root = `/projects/${encodeURIComponent(project)}/merge_requests/${number}`;
   return {
-    named: 'GitLab',
+    serviceName: 'GitLab',
     listPath: (page) => `${root}/notes?sort=asc&order_by=created_at&per_page=100&page=${page}`,
     createPath: `${root}/notes`,
     commentPath: (id) => `${root}/notes/${id}`,

@@ -1,4 +1,4 @@
-/** Pull requests of GitHub, as its REST API gives them. Source: wire/code-hosts 6, 8, 9, 10, 11, 13 */
+/** Reads pull requests of GitHub. Source: wire/code-hosts 6, 8, 9, 10, 11, 13 */
 import { quoted } from '../../model/quoted.ts';
 import { commentsIn, githubReview } from './comments.ts';
 import {
@@ -99,7 +99,7 @@ export function githubPullRequests(reading: Reading, repository: string): PullRe
 
 type UserIn = (item: Item, name: string) => string | undefined;
 
-/** `Organization`, `Mannequin` and whatever else there may be: none of them is a person. */
+/** Only the type `User` is a person: `Organization`, `Mannequin` and all others are not. */
 function isBotAccount(login: string, type: string | undefined): boolean {
   return type !== 'User' || login.endsWith('[bot]');
 }
@@ -108,7 +108,7 @@ function isPermission(text: string): text is Permission {
   return ['none', 'read', 'write', 'admin'].includes(text);
 }
 
-/** The account of everybody whose account was deleted. */
+/** GitHub shows this account in place of every deleted one. */
 const ghost = 'ghost';
 
 function pullRequestIn(item: Item, userIn: UserIn): PullRequest {
@@ -141,12 +141,12 @@ async function readKeys(reading: Reading, path: string): Promise<string[]> {
 async function readProtection(reading: Reading, root: string, path: string): Promise<boolean | undefined> {
   const branch = await reading.find(`${root}/${path}`);
   if (branch === undefined || branch.flag('protected')) return branch && true;
-  // The flag is that of the older sort of rules.
+  // The flag is about branch protection rules only, not about rulesets.
   const rules = await reading.list(`${root}/rules/${path}`);
   return rules.some((rule) => rule.text('type') !== 'creation');
 }
 
-/** @returns undefined for a review that says neither yes nor no */
+/** @returns undefined for a review without a decision */
 function reviewIn(item: Item, userIn: UserIn): Review | undefined {
   const state = item.text('state');
   if (state === 'COMMENTED' || state === 'PENDING') return undefined;
@@ -209,9 +209,9 @@ async function readRunApprovals(
   };
 }
 
-// Who made the commits of a repository of GitHub, as the commits say. Source: wire/code-hosts 6
+// The people of a commit of GitHub, as the commit names them. Source: wire/code-hosts 6
 
-/** GitHub lists no more commits of a pull request than these. */
+/** GitHub lists at most this number of commits of a pull request. */
 const maxCommits = 250;
 
 /** @param repository `owner/name` */
@@ -252,7 +252,7 @@ async function withCoAuthors(item: Item, reading: Reading, repository: string): 
   const mails = coAuthorsIn(item.item('commit').mayText('message') ?? '');
   if (mails.length === 0) return commit;
   const [owner = '', name = ''] = repository.split('/');
-  // REST does not say who they are.
+  // The REST API does not say which accounts they have.
   const data = await reading.query(
     'query($owner: String!, $name: String!, $oid: GitObjectID!) { repository(owner: $owner, name: $name) { object(oid: $oid) { ... on Commit { authors(first: 100) { nodes { user { login } } } } } } }',
     { owner, name, oid: commit.commit },
@@ -269,7 +269,7 @@ function commitIn(item: Item): PullRequestCommit {
   const commit = item.item('commit');
   const personIn = (name: string): CommitPerson => {
     const email = commit.mayItem(name)?.mayText('email');
-    // It is an empty object where GitHub knows nobody with that address.
+    // An empty object when no account of GitHub has that address.
     const login = item.mayItem(name)?.mayText('login');
     return { ...(email === undefined ? {} : { email }), ...(login === undefined ? {} : { login }) };
   };
@@ -277,15 +277,15 @@ function commitIn(item: Item): PullRequestCommit {
   return { commit: item.text('sha'), author, committer, coAuthors: [] };
 }
 
-// Who pushed the commits of a pull request of GitHub, as the log of its branch says. Source: wire/code-hosts 7
+// Who pushed the commits of a pull request of GitHub, from the activity log of its repository. Source: wire/code-hosts 7
 
 /** A hundred pushes each. */
 const maxPages = 50;
 
-/** Of a ref that there is not, or not any more. */
+/** The statuses for a ref that does not exist, or no longer does. */
 const noSuchRef = [404, 422];
 
-/** Reads the log of the branch and, where that does not have the head, as after the branch was deleted, that of the repository. */
+/** Reads the log of the branch. If it lacks the head, as after the branch was deleted, reads the log of the repository. */
 async function readGithubPushes(
   reading: Reading,
   { from, branch, head }: PushedBranch,

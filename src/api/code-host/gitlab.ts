@@ -1,4 +1,4 @@
-/** Merge requests of GitLab, as its REST API gives them. Source: wire/code-hosts 6, 8, 9, 10, 11, 13 */
+/** Reads merge requests of GitLab. Source: wire/code-hosts 6, 8, 9, 10, 11, 13 */
 import { quoted } from '../../model/quoted.ts';
 import { commentsIn, gitlabReview } from './comments.ts';
 import {
@@ -104,7 +104,7 @@ function mergeRequestIn(item: Item): PullRequest {
   };
 }
 
-/** Commits of GitLab name no users; but the private address that it gives to each user has the name. */
+/** Commits of GitLab name no users, but the private email address of a user contains the user name. */
 function personIn(email: string | undefined): CommitPerson {
   const login = /^\d+-([^@]+)@users\.noreply\./.exec(email ?? '')?.[1];
   return { ...(email === undefined ? {} : { email }), ...(login === undefined ? {} : { login }) };
@@ -126,7 +126,7 @@ function commitsIn(items: readonly Item[], head: string): PullRequestCommits {
     : { commits, why: `its head ${head} is not among its commits` };
 }
 
-/** So long before the merge request was opened, events of pushes are read. In milliseconds. */
+/** Push events are read from this time before the merge request was opened, in milliseconds. */
 const pushedBefore = 30 * 24 * 3600 * 1000;
 
 /** A hundred events each. */
@@ -156,15 +156,15 @@ async function readPushes(
   return { is: 'known', by: [...new Set(found.map((item) => item.text('author_username')))] };
 }
 
-/** To whichever branch: who pushed a commit elsewhere has a part in it as well. */
+/** To any branch: a user who pushed a commit to another branch contributed to it as well. */
 function isPushOf(item: Item, commits: ReadonlySet<string>): boolean {
   const push = item.item('push_data');
   return push.text('ref_type') === 'branch' && commits.has(push.mayText('commit_to') ?? '');
 }
 
 /**
- * Approvals name no commit. One counts for the head only if it is newer than the version of the merge request that the head made:
- * the approvals of the version before it may stay for some seconds.
+ * Approvals name no commit. An approval counts for the head only if it is newer than the head's version of the merge request:
+ * approvals of the previous version may stay for some seconds.
  */
 async function readApprovals(
   reading: Reading,
@@ -212,7 +212,7 @@ function labelEventIn(item: Item): (LabelEvent & { readonly id: number }) | unde
   };
 }
 
-/** Deployments of this environment, the newest first, until the one of the job. */
+/** Reads deployments of this environment, newest first, until it finds the deployment of the job. */
 async function readDeployment(
   reading: Reading,
   root: string,
@@ -258,10 +258,10 @@ async function deploymentIn(
   };
 }
 
-// Users. Members are found by the id of a user, and people write user names.
+// Users. The API finds members by user id, but callers have user names.
 
 interface Users {
-  /** @returns the name of a user whom an answer names with the id */
+  /** Remembers the id of a user in an answer. @returns the user name */
   keep(user: Item): string;
   idOf(user: string): Promise<number | undefined>;
 }
@@ -292,7 +292,7 @@ async function memberIn(
   return id === undefined ? undefined : reading.find(`${of}/${id}`);
 }
 
-/** Developers may write, and maintainers administrate. */
+/** The least access level for each permission: 40 is Maintainer, 30 is Developer, 10 is Guest. */
 const levels: readonly (readonly [number, Permission])[] = [
   [40, 'admin'],
   [30, 'write'],

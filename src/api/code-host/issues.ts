@@ -7,9 +7,9 @@ import type { CodeHost, CodeHostAnswer, CodeHostRequest } from '../code-host.ts'
 import { ReviewError } from './comments.ts';
 import { readPages } from './reading.ts';
 
-/** What is different from service to service. */
+/** The differences between the services. */
 interface IssueApi {
-  readonly named: string;
+  readonly serviceName: string;
   readonly root: string;
   /** the members of its number and its text */
   readonly number: string;
@@ -18,13 +18,13 @@ interface IssueApi {
   /** a page of issues, open and closed */
   listQuery(filter: IssueFilter): string;
   readonly comments: string;
-  /** a page of comments that are newer */
+  /** a page of comments, at least all that are newer */
   commentsQuery(since: string): string;
   labels(label: string): Json;
   readonly states: { readonly open: JsonObject; readonly closed: JsonObject };
 }
 
-/** RFC 3339: changed since then; or with this label */
+/** Issues that changed since a time (RFC 3339), or issues with a label. */
 type IssueFilter = { readonly since: string } | { readonly label: string };
 
 interface IssueText {
@@ -49,7 +49,7 @@ export class Issues {
     for await (const item of this.#list(`${this.#api.root}?${query}`)) {
       const number = item[this.#api.number];
       const text = item[this.#api.text];
-      // GitHub lists pull requests, too.
+      // GitHub lists pull requests as well.
       if (typeof number !== 'number' || typeof text !== 'string' || item['pull_request']) continue;
       if (begins(text, marker) && number < (oldest ?? Number.POSITIVE_INFINITY)) oldest = number;
     }
@@ -89,14 +89,14 @@ export class Issues {
     await this.#send({ method: 'POST', path, body: { body }, repeatable: false }, [404, 410]);
   }
 
-  /** Whether a comment that is newer begins with the marker. @param since RFC 3339 */
+  /** Whether a comment that is newer than `since` begins with the marker. @param since RFC 3339 */
   async hasComment(number: number, marker: string, since: string): Promise<boolean> {
     const query = this.#api.commentsQuery(since);
     for await (const { body, created_at: created } of this.#list(
       `${this.#api.root}/${number}/${this.#api.comments}?${query}`,
     )) {
       if (typeof body === 'string' && begins(body, marker)) return true;
-      // Those of GitLab come newest first.
+      // GitLab lists comments newest first.
       if (typeof created === 'string' && Date.parse(created) < Date.parse(since)) return false;
     }
     return false;
@@ -113,22 +113,22 @@ export class Issues {
     for await (const { items } of pages) for (const item of items) if (isJsonObject(item)) yield item;
   }
 
-  async #send(request: CodeHostRequest, also: readonly number[] = []): Promise<CodeHostAnswer> {
+  async #send(request: CodeHostRequest, accepted: readonly number[] = []): Promise<CodeHostAnswer> {
     const answer = await this.#host.send(request);
     const { method, url, status, words } = answer;
-    if (status < 300 || also.includes(status)) return answer;
-    const said = words === '' ? '' : `: ${words}`;
-    // Those concern the place, and not one issue.
-    const isOfPlace = status >= 500 || [401, 403, 404, 410, 429].includes(status);
-    throw new ReviewError(`${method} ${url} answered ${status}${said}`, isOfPlace);
+    if (status < 300 || accepted.includes(status)) return answer;
+    const reason = words === '' ? '' : `: ${words}`;
+    // These statuses concern the whole repository, not one issue.
+    const isOfRepository = status >= 500 || [401, 403, 404, 410, 429].includes(status);
+    throw new ReviewError(`${method} ${url} answered ${status}${reason}`, isOfRepository);
   }
 
   #unexpected({ method, url }: CodeHostAnswer): ReviewError {
-    return new ReviewError(`${method} ${url} gave another answer than ${this.#api.named} gives`, true);
+    return new ReviewError(`${method} ${url} gave another answer than ${this.#api.serviceName} gives`, true);
   }
 }
 
-/** Elsewhere in the text, somebody else may have written it: a value that drifted, for example. */
+/** Only at the beginning: elsewhere, the marker may come from somebody else, such as in a drifted value. */
 function begins(text: string, marker: string): boolean {
   return text.trimStart().startsWith(marker);
 }
@@ -136,7 +136,7 @@ function begins(text: string, marker: string): boolean {
 /** @param repository `owner/name` */
 export function githubIssues(host: CodeHost, repository: string): Issues {
   return new Issues(host, {
-    named: 'GitHub',
+    serviceName: 'GitHub',
     root: `/repos/${repository.split('/').map(encodeURIComponent).join('/')}/issues`,
     number: 'number',
     text: 'body',
@@ -155,7 +155,7 @@ export function githubIssues(host: CodeHost, repository: string): Issues {
 /** @param project its id, or its path with slashes */
 export function gitlabIssues(host: CodeHost, project: string): Issues {
   return new Issues(host, {
-    named: 'GitLab',
+    serviceName: 'GitLab',
     root: `/projects/${encodeURIComponent(project)}/issues`,
     number: 'iid',
     text: 'description',

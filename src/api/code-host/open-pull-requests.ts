@@ -5,14 +5,14 @@ import { gitlabPullRequests } from './gitlab.ts';
 import type { PullRequests } from './pull-requests.ts';
 import { Reading } from './reading.ts';
 
-interface CodeHostPlace {
+interface CodeHostRepository {
   readonly service: 'github' | 'gitlab';
   /** `owner/name`, or the id or path of a project */
   readonly repository: string;
 }
 
 /** Nothing is sent before the first request. */
-export function openPullRequests({ service, repository }: CodeHostPlace, host: CodeHost): PullRequests {
+export function openPullRequests({ service, repository }: CodeHostRepository, host: CodeHost): PullRequests {
   return service === 'github'
     ? githubPullRequests(new Reading(host, 'GitHub'), repository)
     : gitlabPullRequests(new Reading(host, 'GitLab'), repository);

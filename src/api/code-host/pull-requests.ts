@@ -1,13 +1,13 @@
 /**
- * What a code host says about pull requests, as far as approvals need it: GitHub and GitLab give the same values. Each method
- * throws when its answer cannot be read in full; an absent member means that the code host does not say it. People are user names,
- * which are compared with `isSameName`.
+ * The data about pull requests that approvals need, in the same types for GitHub and GitLab. Each method throws when its answer
+ * cannot be read in full; an absent member means that the code host does not say it. People are user names: compare them with
+ * `isSameName`.
  */
 
 /** A pull request of GitHub, or a merge request of GitLab. */
 export interface PullRequest {
   readonly number: number;
-  /** where people see it */
+  /** of its web page */
   readonly url?: string;
   readonly author: string;
   /** its newest commit; of a merged one, the newest at the merge */
@@ -33,10 +33,10 @@ interface Merge {
   readonly at: string;
 }
 
-/** Who made a commit, as the commit says. Nobody checked it. */
+/** Who made a commit, as the commit says. This is not verified. */
 export interface CommitPerson {
   readonly email?: string;
-  /** the user whom the code host knows by that email address */
+  /** the user of the code host with that email address */
   readonly login?: string;
 }
 
@@ -44,11 +44,11 @@ export interface PullRequestCommit {
   readonly commit: string;
   readonly author: CommitPerson;
   readonly committer: CommitPerson;
-  /** whom its message names so */
+  /** the co-authors that its message names */
   readonly coAuthors: readonly CommitPerson[];
 }
 
-/** A branch whose pushes are asked for. */
+/** A branch whose pushes are read. */
 export type PushedBranch = Pick<PullRequest, 'from' | 'branch' | 'head' | 'createdAt'>;
 
 export interface PullRequestCommits {
@@ -67,7 +67,7 @@ export type Pushes =
     }
   | { readonly is: 'unknown'; readonly why: string };
 
-/** A review that says yes or no; comments are not among them. */
+/** A review with a decision; reviews that only comment are left out. */
 export interface Review {
   /** absent when the account was deleted */
   readonly by?: string;
@@ -76,11 +76,11 @@ export interface Review {
   readonly commit?: string;
   /** why no commit is known, as a clause */
   readonly why?: string;
-  /** RFC 3339; absent where the code host does not say it */
+  /** RFC 3339; absent if the code host does not say it */
   readonly at?: string;
 }
 
-/** A line of the log of labels. */
+/** An entry of the log of label changes. */
 export interface LabelEvent {
   readonly label: string;
   readonly action: 'added' | 'removed';
@@ -91,7 +91,7 @@ export interface LabelEvent {
 }
 
 interface Labels {
-  /** those that it has now */
+  /** the names of its present labels */
   readonly now: readonly string[];
   /** oldest first */
   readonly events: readonly LabelEvent[];
@@ -104,13 +104,13 @@ export interface Comment {
   readonly body: string;
   /** RFC 3339 */
   readonly createdAt: string;
-  /** RFC 3339: when it was edited last, by whomever */
+  /** RFC 3339: when anybody last edited it */
   readonly updatedAt: string;
 }
 
-/** What reviewers of an environment decided about a job that waited for them. */
+/** The decisions of an environment's reviewers about a job that waited for them. */
 export interface RunApprovals {
-  /** the commit that the run is of */
+  /** the commit that the run is for */
   readonly commit: string;
   /** who started the run, and who started it again */
   readonly startedBy: readonly string[];
@@ -145,18 +145,18 @@ export interface PullRequests {
   commit(id: string): Promise<PullRequestCommit>;
   /** Who pushed any of these commits as the newest one of the branch; the head must be among them. */
   pushes(branch: PushedBranch, commits: readonly string[]): Promise<Pushes>;
-  /** Those that say yes or no, oldest first; of one person there may be several. */
+  /** Reviews with a decision, oldest first; one person may have several. */
   reviews(pullRequest: PullRequest): Promise<readonly Review[]>;
   comments(pullRequest: PullRequest): Promise<readonly Comment[]>;
-  /** Whose token it is; undefined where the code host does not say. */
+  /** The user that the token belongs to; undefined if the code host does not say. */
   self(): Promise<string | undefined>;
   labels(pullRequest: PullRequest): Promise<Labels>;
   /** When a label got its present name, or was changed in another way: RFC 3339; undefined where the code host does not say. */
   labelChangedAt(label: string): Promise<string | undefined>;
-  /** Whether it is no account of a person. */
+  /** Whether the account does not belong to a person. */
   isBot(user: string): Promise<boolean>;
   permission(user: string): Promise<Permission>;
-  /** The public SSH keys of an account, for logins and for signatures: base64. Empty for an account that is gone. */
+  /** The public SSH keys of an account, for logins and for signatures: base64. Empty for an account that no longer exists. */
   keys(user: string): Promise<readonly string[]>;
   /** Whether rules protect a branch; undefined where the token may not see it. */
   isProtected(branch: string): Promise<boolean | undefined>;
@@ -171,7 +171,7 @@ export class CodeHostError extends Error {
   override readonly name = 'CodeHostError';
 }
 
-/** The email addresses of those whom the message of a commit names as co-authors. */
+/** The email addresses of the co-authors that a commit message names. */
 export function coAuthorsIn(message: string): string[] {
   return [...message.matchAll(/^co-authored-by:[^\n]*<([^<>\n]+)>/gim)].map(([, email = '']) => email);
 }

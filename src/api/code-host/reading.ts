@@ -1,6 +1,6 @@
 /**
  * Reads what a code host answers, and refuses everything that its documentation does not describe: a failure, a redirect, a list
- * without an end, a member that is missing or of another type. Nothing is skipped, because what is skipped might be a "no".
+ * without an end, a member that is missing or of another type. Nothing is skipped, because a skipped item might be a rejection.
  */
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -19,19 +19,19 @@ function toDo(status: number): string {
 
 export class Reading {
   readonly #host: CodeHost;
-  /** as a person would say it */
-  readonly #named: string;
+  /** for messages */
+  readonly #serviceName: string;
 
-  constructor(host: CodeHost, named: string) {
+  constructor(host: CodeHost, serviceName: string) {
     this.#host = host;
-    this.#named = named;
+    this.#serviceName = serviceName;
   }
 
   async get(path: string): Promise<Item> {
     return this.#item(await this.#send(path));
   }
 
-  /** @returns undefined for 404, where that is an answer as good as another */
+  /** @returns undefined for 404, which is a valid answer here */
   async find(path: string): Promise<Item | undefined> {
     const answer = await this.#send(path, [404]);
     return answer.status === 404 ? undefined : this.#item(answer);
@@ -54,13 +54,13 @@ export class Reading {
     return all;
   }
 
-  /** The same, or nothing for 404. */
+  /** All items of a list; none for 404. @param path as above */
   async listIfThere(path: string): Promise<readonly Item[]> {
     const { status } = await this.#send(`${path}?per_page=100&page=1`, [404]);
     return status === 404 ? [] : this.list(path);
   }
 
-  /** One page of a list, and where the next one begins. @param ignores statuses for which there is no list */
+  /** One page of a list, and where the next one begins. @param ignores statuses that count as an empty list */
   async page(
     path: string,
     ignores: readonly number[] = [],
@@ -86,16 +86,16 @@ export class Reading {
     return this.#item(answer).item('data');
   }
 
-  /** Whose token it is. @returns undefined where the code host does not say, as for the tokens of apps */
+  /** The user that the token belongs to. @returns undefined if the code host does not say, as for the tokens of apps */
   async self(path: string, member: string): Promise<string | undefined> {
     const answer = await this.#send(path, [401, 403, 404]);
     const name = answer.status < 300 ? memberOf(answer.body, member) : undefined;
     return typeof name === 'string' && name !== '' ? name : undefined;
   }
 
-  async #send(path: string, also: readonly number[] = []): Promise<CodeHostAnswer> {
+  async #send(path: string, accepted: readonly number[] = []): Promise<CodeHostAnswer> {
     const answer = await this.#host.send({ method: 'GET', path, repeatable: true });
-    if (answer.status >= 300 && !also.includes(answer.status)) throw this.#failure(answer);
+    if (answer.status >= 300 && !accepted.includes(answer.status)) throw this.#failure(answer);
     return answer;
   }
 
@@ -108,18 +108,18 @@ export class Reading {
   }
 
   #failure({ method, url, status, words }: CodeHostAnswer): CodeHostError {
-    const said = words === '' ? '' : `: ${words}`;
-    return new CodeHostError(`${method} ${url} answered ${status}${said}; ${advice}${toDo(status)}`);
+    const reason = words === '' ? '' : `: ${words}`;
+    return new CodeHostError(`${method} ${url} answered ${status}${reason}; ${advice}${toDo(status)}`);
   }
 
   #unexpected({ method, url }: CodeHostAnswer, why: string): CodeHostError {
     return new CodeHostError(
-      `${method} ${url} gave another answer than ${this.#named} documents: ${why}; ${advice}`,
+      `${method} ${url} gave another answer than ${this.#serviceName} documents: ${why}; ${advice}`,
     );
   }
 }
 
-/** A value of an answer. Each method but those that begin with `may` throws where the member is missing or of another type. */
+/** An object in an answer. Methods throw if the member is missing or of another type; those that begin with `may` accept a missing one. */
 export class Item {
   readonly value: JsonObject;
   readonly #fail: (why: string) => CodeHostError;
@@ -209,13 +209,13 @@ export class Item {
 const maxPages = 500;
 
 /**
- * The pages of a list, in their order. An item may be there twice when the list changed meanwhile.
- * @param send asks for a page, from 1; throws for an answer that is a failure
+ * The pages of a list, in their order. An item may appear twice if the list changed meanwhile.
+ * @param send requests a page, from 1; throws if the service answers with a failure
  */
 export async function* readPages(
   send: (page: number) => Promise<CodeHostAnswer>,
   fail: {
-    /** for an answer that is no list */
+    /** for an answer that is not a list */
     unexpected(answer: CodeHostAnswer): Error;
     endless(answer: CodeHostAnswer): Error;
   },

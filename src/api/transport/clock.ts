@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface Clock {
   /** milliseconds since 1970; never runs backwards */
   now(): number;
-  /** Resolves after so many milliseconds; rejects with the signal's reason when it is aborted before. */
+  /** Resolves after these milliseconds; rejects with the signal's reason if the signal is aborted before. */
   wait(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export class ClockDifference {
     this.#most = isSame ? Math.min(most, this.#most) : most;
   }
 
-  /** Milliseconds by which the service is ahead at least, negative if behind; undefined until a response has its time. */
+  /** Milliseconds by which the service is at least ahead, negative if behind; undefined until a response has its time. */
   get ahead(): number | undefined {
     if (this.#least === Number.NEGATIVE_INFINITY) return undefined;
     if (this.#least > 0) return this.#least;

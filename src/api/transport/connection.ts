@@ -52,7 +52,7 @@ export interface ConnectionOptions {
   readonly env?: Environment;
   /** the end of the run: aborts all waits and all requests in flight */
   readonly signal?: AbortSignal;
-  /** also aborts what may continue after that end: a login in flight, and the revocation of its token */
+  /** aborts also what may continue after the end of the run: a login in flight, and the revocation of its token */
   readonly abandonWaits?: AbortSignal;
   /** the deadline of the run, in milliseconds since 1970; an hour from now when absent. No wait goes beyond it. */
   readonly until?: number;
@@ -71,7 +71,7 @@ export interface ConnectionOptions {
   readonly random?: () => number;
   readonly timeouts?: Partial<Timeouts>;
   readonly retryPolicy?: Partial<RetryPolicy>;
-  /** a limit of requests that other processes share */
+  /** a rate limit that is shared with other processes */
   readonly sharedRate?: SharedRate | undefined;
   /** the maximal size of an answer in bytes */
   readonly largest?: number;
@@ -107,7 +107,7 @@ export interface Connection {
   readonly inspect?: Inspection;
   readonly secrets: KnownSecrets;
   readonly warn: (message: string) => void;
-  /** to the clock of the target */
+  /** of the target's clock from the local one */
   readonly difference: ClockDifference;
   /** whether the target has sent any answer */
   hasAnswered: boolean;
@@ -124,7 +124,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   const {
     dispatcher,
     proxy,
-    secrets: ofProxy,
+    secrets: proxySecrets,
   } = openDispatcher({
     url,
     connections: slots,
@@ -134,7 +134,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   });
   const closing = new AbortController();
   const secrets = options.secrets ?? new KnownSecrets();
-  for (const secret of ofProxy) secrets.keep(secret);
+  for (const secret of proxySecrets) secrets.keep(secret);
   return {
     target,
     dialect,
@@ -171,7 +171,7 @@ function rateOf({ target, sharedRate }: ConnectionOptions, clock: Clock): RateCo
   // The embedded service has no other users, so it needs no rate limit.
   const none = Number.POSITIVE_INFINITY;
   if (url === 'embedded') return new RateController({ initial: none, highest: none, clock });
-  // The rate of all processes is found together, and not by each of them.
+  // The shared rate limits all processes together, so this process does not find a rate of its own.
   if (sharedRate !== undefined)
     return new RateController({ initial: highestRate, highest: highestRate, clock });
   const { freeReads } = services[service];

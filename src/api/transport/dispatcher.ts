@@ -34,7 +34,7 @@ export function openDispatcher({
 }: DispatcherOptions): OpenDispatcher {
   const proxy = proxyFor(url, env)?.address;
   const trust = caCert === undefined ? {} : { ca: caCert };
-  // Builds leave HTTP/2 out: to load it takes a tenth of a small plan.
+  // Builds leave HTTP/2 out: loading it takes a tenth of the time of a small plan.
   const allowH2 = false;
   // Empty texts and not absent values, because for absent values undici reads the environment of the process.
   const dispatcher = new EnvHttpProxyAgent({
@@ -56,14 +56,14 @@ export function openDispatcher({
 // Restricted dispatchers: a plan can only read, a login only log in, a query of permissions only send that query, an audit trail
 // only read the trail, and a code host only use paths below its API.
 
-/** The dispatcher throws, before a connection is opened, for every request for which `admits` is false. */
+/** The dispatcher throws, before a connection is opened, for every request for which `allows` is false. */
 function restrict(
   dispatcher: Dispatcher,
   purpose: string,
-  admits: (request: { readonly method: string; readonly path: string }) => boolean,
+  allows: (request: { readonly method: string; readonly path: string }) => boolean,
 ): Dispatcher {
   return dispatcher.compose((dispatch) => (request, handler) => {
-    if (!admits(request)) throw new Error(`${purpose} may not send ${request.method} ${request.path}`);
+    if (!allows(request)) throw new Error(`${purpose} may not send ${request.method} ${request.path}`);
     return dispatch(request, handler);
   });
 }

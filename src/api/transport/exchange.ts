@@ -25,7 +25,7 @@ interface BrokenExchange {
 
 export type Exchange = RawAnswer | BrokenExchange;
 
-/** Limits of an exchange, so that no service can block a run for ever or fill its memory. */
+/** Limits of an exchange, so that no service can block a run forever or fill its memory. */
 export interface Bounds {
   /** maximal size of the answer's body */
   readonly bytes: number;
@@ -50,11 +50,11 @@ export function headerOf({ headers }: RawAnswer, name: string): string | undefin
   return typeof value === 'string' ? value : value?.[0];
 }
 
-/** Receives what is sent and answered, and what is waited for. It redacts what it shows. */
+/** Receives every request, answer and wait. It redacts what it shows. */
 export interface Observer {
   /** @param note what is special about this attempt. @returns a function for the end of the exchange */
   request(request: Dispatcher.DispatchOptions, note: string): (result: Exchange) => void;
-  /** @param why nothing is sent for some milliseconds, or one request is not */
+  /** @param why the reason why all requests, or one request, wait for these milliseconds */
   wait(why: string, milliseconds: number): void;
 }
 
@@ -82,13 +82,13 @@ export function exchange(
   let head: Pick<RawAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
 
   const observeEnd = observer?.request(request, note);
-  const settle = (result: Exchange) => {
+  const finish = (result: Exchange) => {
     observeEnd?.(result);
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
     resolve(result);
   };
-  const fail = (cause: Error) => settle({ kind: 'broken', sent: started !== undefined, cause });
+  const fail = (cause: Error) => finish({ kind: 'broken', sent: started !== undefined, cause });
   const breakOff = (cause: Error) => {
     if (started === undefined) fail(cause);
     else started.abort(cause);
@@ -111,7 +111,7 @@ export function exchange(
       chunks.push(chunk);
     },
     onResponseEnd() {
-      settle({ kind: 'answered', ...head, text: Buffer.concat(chunks).toString('utf8') });
+      finish({ kind: 'answered', ...head, text: Buffer.concat(chunks).toString('utf8') });
     },
     onResponseError: (_, error) => fail(error),
   });

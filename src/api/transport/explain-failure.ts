@@ -7,7 +7,7 @@ import { quoted } from '../../model/quoted.ts';
 export interface FailureContext {
   /** host and port of the target */
   readonly host: string;
-  /** the proxy that the environment asks for, without credentials */
+  /** the proxy that the environment sets, without credentials */
   readonly proxy?: string;
   /** the name of the setting with its address, if it is not the "url" of a target */
   readonly address?: string;
@@ -37,7 +37,7 @@ export const targetAddress = 'the target\'s "url"';
 type Explanation = (input: ExplainInput) => string;
 
 /** Whether the name that could not be resolved is that of the proxy. */
-const isOfProxy = ({ proxy, name }: ExplainInput): boolean =>
+const isProxyName = ({ proxy, name }: ExplainInput): boolean =>
   proxy !== undefined && name !== undefined && new URL(proxy).hostname === name;
 
 const unknownAuthority: Explanation = ({ host, address }) =>
@@ -66,7 +66,7 @@ const temporary: Readonly<Record<string, Explanation>> = {
       ? `nothing listens at ${quoted(host)}; check ${address} and that the service is up`
       : `nothing listens at ${quoted(host)}, or the proxy ${quoted(proxy)} is down; check both, and NO_PROXY`,
   EAI_AGAIN: (input) =>
-    isOfProxy(input)
+    isProxyName(input)
       ? `the name of the proxy ${quoted(input.proxy ?? '')} cannot be resolved for now; check HTTPS_PROXY, HTTP_PROXY and the DNS server`
       : `the name of ${quoted(input.host)} cannot be resolved for now; check the DNS server`,
   UND_ERR_CONNECT_TIMEOUT: unreachable,
@@ -87,7 +87,7 @@ const temporary: Readonly<Record<string, Explanation>> = {
 /** Permanent failures, by the code of the error. */
 const permanent: Readonly<Record<string, Explanation>> = {
   ENOTFOUND: (input) =>
-    isOfProxy(input)
+    isProxyName(input)
       ? `there is no host of the name of the proxy ${quoted(input.proxy ?? '')}; check HTTPS_PROXY, HTTP_PROXY and NO_PROXY`
       : `there is no host of the name in ${quoted(input.host)}; check ${input.address}`,
   DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,

@@ -19,7 +19,7 @@ interface NetworkQuestion {
 }
 
 export interface NetworkFacts {
-  /** the proxy between, without credentials, and the variable that names it */
+  /** the proxy on the way, without credentials, and the variable that names it */
   readonly proxy?: { readonly address: string; readonly variable: string };
   /** of the service, or of the proxy */
   readonly addresses: readonly string[];
@@ -100,10 +100,10 @@ async function inspectTls(
   hostname: string,
   { caCert, timeout }: { readonly caCert: string | undefined; readonly timeout: number },
 ): Promise<Pick<NetworkFacts, 'failure' | 'certificate'>> {
-  // Such a text is ignored without an error.
+  // TLS would ignore such a text without an error.
   if (caCert !== undefined && !isCertificate(caCert))
     return { failure: { at: 'tls', code: 'ERR_OSSL_PEM_NO_START_LINE' } };
-  // Loaded here alone: a plan over plain HTTP does not need it.
+  // Loaded only here: a plan over plain HTTP does not need it.
   const { connect } = await import('node:tls');
   let secure: TLSSocket;
   try {
@@ -121,7 +121,7 @@ async function inspectTls(
   if (typeof opened === 'string') return { failure: { at: 'tls', code: opened } };
   const certificate = certificateOf(secure);
   secure.destroy();
-  // The types say that it is an error; it is its code.
+  // Its type is an error, but the value is the code of one.
   const refused: unknown = secure.authorizationError;
   const code = typeof refused === 'string' ? refused : codeOf(refused);
   return secure.authorized ? { certificate } : { certificate, failure: { at: 'tls', code } };

@@ -1,4 +1,4 @@
-/** The proxy that the environment names for an address. Apart from the dispatcher, because commands without requests do not load that. */
+/** The proxy that the environment names for an address. In its own file, because commands without requests do not load the dispatcher. */
 import { quoted } from '../../model/quoted.ts';
 
 /** Variables by name: `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`; names in lower case take precedence. */
@@ -15,7 +15,7 @@ export class ProxyError extends Error {
   }
 }
 
-/** The proxy that the environment asks for. */
+/** The proxy that the environment sets. */
 interface Proxy {
   /** with its credentials */
   readonly address: string;
@@ -33,9 +33,9 @@ export function proxyFor(url: URL, env: Environment): Proxy | undefined {
   const value = variable(env, name);
   if (value === undefined || isExcluded(url, variable(env, 'no_proxy') ?? '')) return undefined;
   const address = value.includes('://') ? value : `http://${value}`;
-  const known = env[name] === value ? name : name.toUpperCase();
-  if (!isAddress(address)) throw new ProxyError(known);
-  return { address, variable: known };
+  const variableName = env[name] === value ? name : name.toUpperCase();
+  if (!isAddress(address)) throw new ProxyError(variableName);
+  return { address, variable: variableName };
 }
 
 /** Whether NO_PROXY names the host, with or without its port; `example.com` and `.example.com` include all hosts below it. */
@@ -60,7 +60,7 @@ export function variable(env: Environment, name: string): string | undefined {
   return [env[name], env[name.toUpperCase()]].find((value) => value !== undefined && value !== '');
 }
 
-/** Of scheme, user, host and port only: undici throws for a path, a query or a fragment. */
+/** Whether it has only scheme, user, host and port: undici throws for a path, a query or a fragment. */
 function isAddress(proxy: string): boolean {
   try {
     const { protocol, username, password, pathname, search, hash } = new URL(proxy);

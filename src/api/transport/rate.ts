@@ -30,7 +30,7 @@ const quick = 100;
 /** Announced windows longer than this many milliseconds are ignored. */
 const longestWindow = 3_600_000;
 
-/** Where a controller is, as JSON: processes that share a limit keep it in one place. Free reads are not shared. */
+/** The state of a controller, as JSON: processes that share a limit keep it in one place. Free reads are not shared. */
 interface RateState {
   readonly rate: number;
   readonly initial: number;
@@ -50,7 +50,7 @@ interface RateOptions {
   readonly highest: number;
   /** reads are not paced before the service refuses a request or announces a limit */
   readonly freeReads?: boolean;
-  /** continues where another controller was, with the same clock */
+  /** continues from the state of another controller with the same clock */
   readonly state?: RateState | undefined;
   readonly clock: Pick<Clock, 'now'>;
 }
@@ -148,7 +148,7 @@ export class RateController {
     return this.#rate;
   }
 
-  /** Whether reads are bounded by the number of requests in flight alone. */
+  /** Whether only the number of requests in flight limits reads. */
   get readsAreFree(): boolean {
     return this.#freeReads;
   }

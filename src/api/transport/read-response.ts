@@ -67,7 +67,7 @@ function isFromHosted(raw: RawAnswer, { hosted }: Pick<Dialect, 'hosted'>): bool
   return hosted !== undefined && headerOf(raw, hosted.header) === hosted.value;
 }
 
-/** The encoding of a body that cannot be read, as its header names it. No request accepts any. */
+/** The encoding of a body that cannot be read, from its header. Requests accept no encoding. */
 function compressionOf(raw: RawAnswer): string | undefined {
   const encoding = headerOf(raw, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
   return encoding === 'identity' || encoding === '' || raw.text === '' ? undefined : encoding.slice(0, 40);
@@ -158,7 +158,7 @@ export function errorMessage(body: Json): string {
 /** The message of a body that is not JSON: the title of a page, or the beginning of a text. Damaged JSON is data, which is not shown. */
 export function foreignMessage(body: string): string {
   if (/^\s*[[{]/.test(body)) return 'incomplete or damaged JSON';
-  // Attributes, such as those of a hidden field, say nothing that is needed.
+  // Attributes, such as those of a hidden field, are not needed.
   const text = maskText(beginning(body).replaceAll(/<(\w+)\s[^<>]*(?:>|$)/g, '<$1>'));
   if (!/<html|<!doctype/i.test(text)) return oneLine(text);
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? '';
@@ -166,12 +166,12 @@ export function foreignMessage(body: string): string {
   return `a page ${quoted(oneLine(title.trim() === '' ? visible : title))}`;
 }
 
-/** So much of a long text as can be masked at once; it ends before a word, because a part of a secret would not be found. */
+/** The part of a long text that can be masked at once. It never ends within a word, because a part of a secret would not be found. */
 function beginning(body: string): string {
-  return body.length <= mostMasked ? body : body.slice(0, mostMasked).replace(/\S*$/, '');
+  return body.length <= maxMasked ? body : body.slice(0, maxMasked).replace(/\S*$/, '');
 }
 
-const mostMasked = 20_000;
+const maxMasked = 20_000;
 
 /** The warnings that a secrets service adds to a success: "this role has no audience" (wire/cluster-auth 2.1). */
 export function serviceWarnings(body: Json): string[] {

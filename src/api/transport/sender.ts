@@ -1,5 +1,5 @@
 /**
- * Sends requests over a connection: waits for the throttle, and parses the answer. A read is repeated if that is allowed. A write
+ * Sends requests endWait a connection: waits for the throttle, and parses the answer. A read is repeated if that is allowed. A write
  * is sent once: its result shows whether it may be sent again, after the applier has read the resource.
  */
 import type { Dispatcher } from 'undici';
@@ -166,7 +166,7 @@ export class Sender {
     const { throttle, clock, waits, observer } = this.#connection;
     const { isUrgent, method } = attempt.request;
     const isRead = method === 'GET' || method === 'LIST';
-    const asked = clock.now();
+    const queuedAt = clock.now();
     const turn = throttle.enter(this.#endOfWaits(attempt), { isUrgent, isRead });
     const leave = await turn.catch((cause: unknown) => {
       throw this.#givenUp(attempt, cause);
@@ -177,14 +177,14 @@ export class Sender {
       });
       const began = clock.now();
       this.#sent += 1;
-      const over = waits.begin(`the answer to ${attempt.request.method} ${this.#urlOf(attempt)}`);
-      const result = await exchange(this.#dispatcher, this.#onTheWire(attempt), {
+      const endWait = waits.begin(`the answer to ${attempt.request.method} ${this.#urlOf(attempt)}`);
+      const result = await exchange(this.#dispatcher, this.#dispatchOptions(attempt), {
         signal: this.#signalOf(attempt),
         stop: attempt.request.stop,
         bounds: this.#connection.bounds,
         observer,
-        note: attemptNote(attempt, began - asked),
-      }).finally(over);
+        note: attemptNote(attempt, began - queuedAt),
+      }).finally(endWait);
       const answered = clock.now();
       const milliseconds = answered - began;
       this.#recordAnswer(result, { sent: began, answered });
@@ -263,7 +263,7 @@ export class Sender {
     this.#connection.waits.reportPause(`${why}, and the next request is sent in ${seconds} s`, milliseconds);
   }
 
-  /** @param isOurs the pause is not what the target asks for */
+  /** @param isOurs whether trueup chose the pause, and not the target */
   #tooLong(milliseconds: number, isOurs = false): string {
     const { target, clock, until } = this.#connection;
     const [asked, left] = [milliseconds, until - clock.now()].map((span) =>
@@ -277,13 +277,13 @@ export class Sender {
     if (milliseconds === 0) return;
     const what = `${attempt.request.method} ${this.#urlOf(attempt)} is tried again`;
     this.#connection.observer?.wait(`${failureText(result, this.#connection)}, ${what}`, milliseconds);
-    const over = this.#connection.waits.begin(what);
+    const endWait = this.#connection.waits.begin(what);
     await this.#connection.clock
       .wait(milliseconds, this.#endOfWaits(attempt))
       .catch((cause: unknown) => {
         throw this.#givenUp(attempt, cause);
       })
-      .finally(over);
+      .finally(endWait);
   }
 
   #conclude(attempt: Attempt, { result, decision }: AttemptResult): Answer {
@@ -334,7 +334,7 @@ export class Sender {
     return `${this.#connection.origin}${this.#connection.prefix}${request.path}`;
   }
 
-  #onTheWire({ request, token }: Attempt): Dispatcher.DispatchOptions {
+  #dispatchOptions({ request, token }: Attempt): Dispatcher.DispatchOptions {
     const { origin, prefix, timeouts } = this.#connection;
     const { method, path, body } = request;
     return {

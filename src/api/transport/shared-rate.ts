@@ -1,4 +1,4 @@
-/** A limit of requests that processes share, and which of its start times a process may still use when the answer arrives. */
+/** A rate limit that processes share, and the start times that a process may still use when the answer with them arrives. */
 import type { RatedAnswer } from './rate.ts';
 
 /** Evenly spaced times at which requests may start. */
@@ -13,13 +13,13 @@ interface StartTimes {
 /** A limit that this process shares with others. */
 export interface SharedRate {
   /**
-   * Start times for at most `count` requests. @param late milliseconds by which the answer is expected to be late: it has as many more start
-   * times as that takes, which are not used
+   * Start times for at most `count` requests.
+   * @param late the expected delay of the answer, in milliseconds: it gets additional start times for it, because they will have passed
    */
   take(count: number, late: number): Promise<StartTimes>;
   /** No process may start a request for this many milliseconds, because the service refused one. */
   pause(milliseconds: number): void;
-  /** What an answer says about the limit; undefined when a request had none. */
+  /** Records what an answer says about the limit; undefined when a request got no answer. */
   observe(answer: RatedAnswer | undefined): void;
 }
 
@@ -32,13 +32,13 @@ interface Exchange {
 /** Milliseconds that an answer may take, with all of its start times in use. */
 const shortExchange = 100;
 
-/** Milliseconds by which an answer is expected to be late, at most. */
+/** The longest expected delay of an answer, in milliseconds. */
 export const longestLate = 2000;
 
 /**
- * By the clock of this process, earliest first. The times were taken at some moment of the exchange, and others have those before and after
- * them. Counted from the arrival, a request never starts before its time, but perhaps as much later as the exchange took. So the last
- * ones are not used: what is used ends at the latest a short exchange after the last one that was taken. It may be none.
+ * The start times to use, by the clock of this process, earliest first; maybe none. They were taken at an unknown moment of the exchange,
+ * and other processes have the times before and after them. Counted from the arrival of the answer, no request starts too early, but it may
+ * start too late by the duration of the exchange. So the last times are dropped that are more than a short exchange too late.
  */
 export function usableStarts({ count, wait, apart }: StartTimes, { asked, answered }: Exchange): number[] {
   const end = asked + wait + (count - 1) * apart + shortExchange;
@@ -46,7 +46,7 @@ export function usableStarts({ count, wait, apart }: StartTimes, { asked, answer
   return starts.filter((start) => start <= end);
 }
 
-/** By how many milliseconds the next answer may be late. Twice as much, so that it has times to use also when it takes a bit longer. */
+/** The expected delay of the next answer, in milliseconds: twice that of the last one, so that an even later one has usable times. */
 export function expectedLate({ asked, answered }: Exchange): number {
   const took = answered - asked;
   return took <= shortExchange ? 0 : Math.min(2 * took, longestLate);

@@ -1,7 +1,7 @@
 /**
  * Starts the requests to one target at the rate of its controller, with a token bucket, and limits the number in flight. All requests
  * to the target share it. They start in order, urgent ones first, and in any second at most as many as the rate allows;
- * free reads are not counted. Where several processes share one limit, start times come from them all (SharedRate).
+ * free reads are not counted. If several processes share one limit, start times come from that limit (SharedRate).
  */
 import { type Clock, systemClock } from './clock.ts';
 import type { RateController, RatedAnswer } from './rate.ts';
@@ -17,10 +17,10 @@ interface ThrottleOptions {
 }
 
 /** Milliseconds after its start time in which a request may still start. */
-const latest = 50;
+const maxStartDelay = 50;
 
 interface Entering {
-  /** it starts before all requests that wait, urgent ones excepted */
+  /** starts before all waiting requests except urgent ones */
   readonly isUrgent?: boolean | undefined;
   readonly isRead?: boolean;
 }
@@ -38,7 +38,7 @@ export class Throttle {
   readonly #rate: RateController;
   readonly #shared: SharedRate | undefined;
   /** start times that were taken from the shared limit, earliest first */
-  #given: number[] = [];
+  #sharedStarts: number[] = [];
   #isAsking = false;
   /** milliseconds by which the next answer of the shared limit may be late */
   #late = 0;
@@ -88,8 +88,8 @@ export class Throttle {
         },
       };
       signal?.addEventListener('abort', abandon, { once: true });
-      const after = isUrgent ? this.#waiters.findIndex((other) => !other.isUrgent) : -1;
-      this.#waiters.splice(after === -1 ? this.#waiters.length : after, 0, waiter);
+      const position = isUrgent ? this.#waiters.findIndex((other) => !other.isUrgent) : -1;
+      this.#waiters.splice(position === -1 ? this.#waiters.length : position, 0, waiter);
       this.#admit();
     });
   }
@@ -100,7 +100,7 @@ export class Throttle {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + milliseconds);
     this.#tokens = 0;
     this.#filledAt = this.#pausedUntil;
-    this.#given = [];
+    this.#sharedStarts = [];
     this.#shared?.pause(milliseconds);
   }
 
@@ -111,7 +111,7 @@ export class Throttle {
     this.#alarm?.abort();
   }
 
-  /** Milliseconds until the end of the pause, or until the service has requests left again; 0 when something may start. */
+  /** Milliseconds until the end of the pause, or until the service has requests left again; 0 when a request may start. */
   get pausedFor(): number {
     return Math.max(0, this.#pausedUntil - this.#clock.now(), this.#rate.heldFor(0));
   }
@@ -178,15 +178,15 @@ export class Throttle {
     return this.#rate.perSecond === Number.POSITIVE_INFINITY;
   }
 
-  /** In milliseconds, whatever the rate. */
+  /** Milliseconds until a request may start, apart from the rate. */
   #heldFor(): number {
     return Math.ceil(Math.max(this.pausedFor, this.#rate.heldFor(this.#running)));
   }
 
-  /** In milliseconds, 0 when the rate lets a request start now; undefined while the shared limit is asked, which then admits. */
+  /** Milliseconds until the rate lets a request start; undefined while the shared limit is asked, whose answer admits requests. */
   #pacedFor(): number | undefined {
     const own = this.#ownPacedFor();
-    return own > 0 || this.#shared === undefined ? own : this.#givenFor(this.#shared);
+    return own > 0 || this.#shared === undefined ? own : this.#sharedPacedFor(this.#shared);
   }
 
   #ownPacedFor(): number {
@@ -199,11 +199,12 @@ export class Throttle {
     return Math.ceil(Math.max(forToken, forWindow, 0));
   }
 
-  #givenFor(shared: SharedRate): number | undefined {
+  #sharedPacedFor(shared: SharedRate): number | undefined {
     const now = this.#clock.now();
-    // Requests that start late would meet those of others.
-    while (this.#given[0] !== undefined && this.#given[0] < now - latest) this.#given.shift();
-    const [next] = this.#given;
+    // A request that starts late would coincide with requests of other processes.
+    while (this.#sharedStarts[0] !== undefined && this.#sharedStarts[0] < now - maxStartDelay)
+      this.#sharedStarts.shift();
+    const [next] = this.#sharedStarts;
     if (next !== undefined) return Math.ceil(Math.max(0, next - now));
     if (!this.#isAsking) void this.#askFor(shared, this.#waiters.length);
     return undefined;
@@ -215,7 +216,7 @@ export class Throttle {
       const asked = this.#clock.now();
       const times = await shared.take(wanted, this.#late);
       const exchange = { asked, answered: this.#clock.now() };
-      this.#given = usableStarts(times, exchange);
+      this.#sharedStarts = usableStarts(times, exchange);
       this.#late = expectedLate(exchange);
       this.#isAsking = false;
       if (times.count > 0) this.#admit();
@@ -239,7 +240,7 @@ export class Throttle {
   }
 
   #take(): void {
-    this.#given.shift();
+    this.#sharedStarts.shift();
     this.#tokens -= 1;
     this.#starts.push(this.#clock.now());
     while (this.#starts.length > this.#window()) this.#starts.shift();
