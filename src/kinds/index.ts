@@ -7,7 +7,7 @@ import { remoteStateConsumers } from './remote-state-consumers/index.ts';
 import { tagBindings } from './tag-bindings/index.ts';
 import { workspace } from './workspace/index.ts';
 
-// Parents come before what is in them: exports are written in this order.
+// A project comes before its workspaces, and a workspace before its tags: exports are written in this order.
 const all: readonly Kind[] = [
   project,
   workspace,

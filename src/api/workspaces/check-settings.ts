@@ -1,6 +1,6 @@
 /**
  * The rules that a schema cannot express about settings which several kinds have: key-value tags (wire/workspaces 1.5.17) and durations.
- * Offline, except that unread tags are a problem of a plan.
+ * All checks work offline, except the one of unread tags, which is part of a plan.
  */
 import { type Address, formatAddress } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';

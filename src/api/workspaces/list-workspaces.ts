@@ -118,7 +118,7 @@ export function reducedPages() {
   return { tags, options: { reduce } };
 }
 
-/** Of all workspaces, with their tags unless the service is known to refuse that. */
+/** The path of the list of all workspaces, with their tags unless the service is known to refuse that. */
 export function listPath(session: Session): string {
   const path = `${workspacesPath(session)}?sort=name`;
   return session.lacks.has('tags-in-lists') ? path : `${path}&${includedTagsQuery}`;
@@ -230,7 +230,7 @@ async function separateTagging(session: Session, items: readonly WorkspaceItem[]
   };
 }
 
-/** The service has tag bindings, by its filter or by another workspace. */
+/** Adds the fix to a 404 for tags: the filter or another workspace has shown that the service has tag bindings. */
 function withFix(answer: TagsAnswer): TagsAnswer {
   if (answer.tags !== undefined || answer.missing !== true) return answer;
   const fix =
@@ -303,7 +303,7 @@ export function placeChildren(
   for (const { address, metadata } of declared) {
     if (byName(address.name) !== undefined) continue;
     const { renamedFrom } = metadata;
-    // Somebody may have renamed it by hand as well: the record under the former name has its id.
+    // Somebody may also have renamed it in the service: the record under the former name has its id.
     const former = renamedFrom === undefined ? undefined : byRecord({ ...address, name: renamedFrom });
     place(address, byRecord(address) ?? former ?? byName(renamedFrom));
   }

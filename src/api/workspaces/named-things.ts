@@ -1,6 +1,6 @@
 /**
- * The things of an organization that workspaces and projects refer to: projects, agent pools, SSH keys, and connections to hosts of
- * repositories. Each sort is one list, which is read once per session, and only if a manifest gives one of its things by name.
+ * The objects of an organization that workspaces and projects refer to: projects, agent pools, SSH keys and VCS connections. Each
+ * type is one list, which is read once per session, and only if a manifest refers to one of its objects by name.
  */
 import { type JsonObject, memberOf, valueAt } from '../../model/json.ts';
 import type { NamedThings, Session } from '../../model/kind.ts';
@@ -33,7 +33,7 @@ const lists: ReadonlyMap<string, Listed> = new Map<string, Listed>([
   ['VCS connection', { path: 'oauth-clients', ids: tokensOf }],
 ]);
 
-/** A client has the name, and a workspace refers to its token. */
+/** A connection has the name of its OAuth client, and a workspace refers to the client's token. */
 function tokensOf({ relationships = null }: JsonObject): readonly string[] {
   const tokens = valueAt(relationships, ['oauth-tokens', 'data']);
   return (Array.isArray(tokens) ? tokens : []).flatMap((token) => {
@@ -42,7 +42,7 @@ function tokensOf({ relationships = null }: JsonObject): readonly string[] {
   });
 }
 
-/** Of a client without a token nothing is listed: nothing can be connected through it. */
+/** Leaves out a client without a token: no workspace can be connected through it. */
 async function list(session: Session, what: string): Promise<NameList> {
   if (what === 'project') return projectNames(session);
   const listed = lists.get(what);
@@ -58,7 +58,7 @@ async function list(session: Session, what: string): Promise<NameList> {
 
 export const namedThings: NamedThings = { references, list };
 
-/** Those that projects refer to. */
+/** The objects that projects refer to. */
 export const namedByProjects: NamedThings = {
   references: [{ name: ['defaultAgentPool'], id: ['defaultAgentPoolId'], what: 'agent pool' }],
   list,

@@ -24,7 +24,7 @@ export function organizationAnswer(session: Session): Promise<Answer | undefined
   });
 }
 
-/** The document of the organization; undefined where it does not exist, or this token cannot read it. */
+/** The document of the organization; undefined if it does not exist, or this token cannot read it. */
 export async function readOrganization(session: Session): Promise<JsonObject | undefined> {
   const answer = await organizationAnswer(session);
   const data = answer?.status === 200 ? memberOf(answer.body, 'data') : undefined;
@@ -68,13 +68,13 @@ export interface OrganizationList {
   readonly total?: number;
   /** why something may be missing in it, as a clause */
   readonly problem?: string;
-  /** the answer that was no page of the list */
+  /** the answer that was not a page of the list */
   readonly refusal?: Answer;
   /** the service answers 404: it has no such list, or hides it from this token */
   readonly isMissing?: true;
 }
 
-/** A list of things of the organization, read once per session. */
+/** One list of the organization, such as its agent pools, read once per session. */
 export function listOf(session: Session, type: string): Promise<OrganizationList> {
   return session.once(type, () => readList(session, type));
 }

@@ -38,7 +38,7 @@ export type ProjectItem = Omit<WorkspaceItem, 'listedAt'>;
 export interface ProjectList extends Pick<OrganizationList, 'problem' | 'isMissing' | 'total'> {
   /** those that the service lists, and those of `unlisted` */
   readonly items: readonly ProjectItem[];
-  /** recorded ones that the service does not list, although it finds them by their ids */
+  /** recorded projects that the list lacks, although the service returns them by id */
   readonly unlisted: readonly ProjectItem[];
   readonly byId: ReadonlyMap<string, ProjectItem>;
   /** the service answers 403: this token may not list projects */
@@ -49,7 +49,7 @@ export interface ProjectList extends Pick<OrganizationList, 'problem' | 'isMissi
   tagsOf(item: ProjectItem): Promise<TagsAnswer>;
 }
 
-/** @param withTags as the first call of a session has it: if the stack manages projects, unless it is said */
+/** @param withTags whether to request the tags, by default if the stack manages projects; the first call of a session decides */
 export function listProjects(session: Session, withTags = isManaged(session)): Promise<ProjectList> {
   return session.once('projects', async () => {
     const tags = new Map<string, TagsAnswer | undefined>();
@@ -75,8 +75,8 @@ export function listProjects(session: Session, withTags = isManaged(session)): P
 }
 
 /**
- * Recorded projects that the list lacks, as it can lack one that is renamed while it is read: nobody may take them for gone, nor for
- * ones that are yet to be created. `why`: one could not be read.
+ * Recorded projects that the list lacks, such as one that was renamed during the read: they must count neither as deleted nor as not
+ * yet created. `why`: the reason if one could not be read.
  */
 async function readUnlisted(session: Session, listed: readonly ProjectItem[]) {
   const { records = new Map(), deleted } = session.known?.(projectKind) ?? {};
@@ -121,7 +121,7 @@ export function isManaged({ known }: Session): boolean {
   return declared.length > 0 || (records?.size ?? 0) > 0;
 }
 
-/** @param tags where the tags that the list includes are put, by id; absent if none are asked for */
+/** @param tags receives the tags that the list includes, by id; absent if no tags are wanted */
 async function readProjects(
   session: Session,
   tags: Map<string, TagsAnswer | undefined> | undefined,
@@ -144,8 +144,8 @@ function readProjectTags(session: Session, item: ProjectItem): Promise<TagsAnswe
 }
 
 /**
- * The tags of a project that the stack does not manage; undefined if they are not known: only an organization shows that it has none.
- * @param id null: of a workspace that the service shows without a project; undefined: the default project
+ * The tags of a project that the stack does not manage; undefined if unknown. Only the organization's document shows that the service
+ * has no projects. @param id undefined for the default project; null for a workspace that the service shows without a project
  */
 export async function tagsOfProject(
   session: Session,
@@ -159,11 +159,11 @@ export async function tagsOfProject(
   if (item === undefined) return undefined;
   const answer = await list.tagsOf(item);
   if (answer.tags !== undefined) return answer.tags.direct;
-  // Where the ledger says who owns what, the service need not have tags.
+  // With ownership in the ledger only, the service need not have tags.
   return answer.missing === true && session.target.ownership === 'ledger' ? {} : undefined;
 }
 
-/** A project without a name has its id in place of it. */
+/** A project without a name gets its id as the name. */
 export function asProjectItem(document: Json | undefined): ProjectItem | undefined {
   const item = asWorkspaceItem(document);
   if (item !== undefined || !isJsonObject(document)) return item;
@@ -187,7 +187,7 @@ export async function projectNames(session: Session): Promise<NameList> {
   );
 }
 
-/** The id of the project of workspaces that name none; undefined if it is not known. */
+/** The id of the project of workspaces that name no project; undefined if unknown. */
 export async function defaultProject(session: Session): Promise<string | undefined> {
   const organization = await readOrganization(session);
   return organization && defaultProjectIn(organization);
@@ -214,9 +214,9 @@ interface Project {
 type ProjectReading = Project | { readonly unread: string } | 'none';
 
 /**
- * The project with this id, with what the plan makes of it if the stack manages it.
- * @param id or the address of a project that the plan creates; undefined: the project that the service puts a workspace into if a
- * create names none
+ * The project with this id; if the stack manages it, as it will be after the plan.
+ * @param id its id, or the address of a project that the plan creates; undefined for the default project, into which the service puts
+ * a workspace that is created without a project
  */
 export async function readProject(session: Session, id: string | undefined): Promise<ProjectReading> {
   const list = await listProjects(session);
@@ -233,7 +233,7 @@ export async function readProject(session: Session, id: string | undefined): Pro
   return { unread: list.problem ?? 'the list of projects that this token can see does not include it' };
 }
 
-/** The same project, read alone, once per session, before a plan that relies on it is applied; undefined if it cannot be read so. */
+/** The same project, read by id, once per session, before the apply of a plan that relies on it; undefined if it cannot be read. */
 export function readProjectAgain(session: Session, id: string): Promise<Project | undefined> {
   return session.once(`project ${id}`, async () => {
     try {
@@ -259,7 +259,7 @@ function projectFrom({ id, name, attributes, relationships }: ProjectItem): Proj
   };
 }
 
-/** The declared projects by their ids; by address those that the plan creates. */
+/** The declared projects by id; those that the plan creates by address. */
 function declaredProjects(session: Session): Promise<ReadonlyMap<string, DesiredResource>> {
   return session.once('declared projects', async () => {
     const known = session.known?.(projectKind);
@@ -274,7 +274,7 @@ function declaredProjects(session: Session): Promise<ReadonlyMap<string, Desired
   });
 }
 
-/** With the duration and the mode that its manifest sets, or no longer sets: projects are written before workspaces. */
+/** The project with its duration and mode after the plan, because projects are written before workspaces. */
 function asPlanned(project: Project, { known }: Session, declared: DesiredResource | undefined): Project {
   if (declared === undefined) return project;
   const records = known?.(projectKind).records;
@@ -284,10 +284,10 @@ function asPlanned(project: Project, { known }: Session, declared: DesiredResour
     declared.spec[field] === undefined && recorded?.[field] !== undefined ? null : declared.spec[field];
   const [duration, mode] = [after('autoDestroyActivityDuration'), after('defaultExecutionMode')];
   const { mode: _, pool: __, ...withoutMode } = project;
-  const becomes: Project = mode === undefined ? project : withoutMode;
+  const base: Project = mode === undefined ? project : withoutMode;
   const planned: Project = {
     declared: 'live',
-    ...becomes,
+    ...base,
     name: declared.address.name,
     ...(typeof mode === 'string' ? { mode } : {}),
     ...(duration === undefined ? {} : { duration: typeof duration === 'string' ? duration : null }),

@@ -33,8 +33,8 @@ export async function readWorkspace(
 }
 
 /**
- * Whether a workspace that was read by id belongs to the target's organization: an id may lead to any organization. Decided by
- * the document itself, else by whether the organization has the same id under that name.
+ * Whether a workspace that was read by id belongs to the target's organization: an id may lead to any organization. The
+ * document itself shows it, or else the read by name: it must return the same id.
  */
 export async function belongs(session: Session, item: WorkspaceItem): Promise<boolean> {
   const organization = relatedId(item, 'organization');
@@ -100,7 +100,7 @@ export function workspacesOnPage(
     const found = items.flatMap((item, index) => {
       const { tags } = included.get(item.id) ?? {};
       const listedAt = page * pageSize + index;
-      // Which of several is current is not known.
+      // If a workspace is listed twice, it is unknown which item is current.
       const isUnique = seen.get(item.id)?.length === 1;
       return tags === undefined || !isUnique
         ? []

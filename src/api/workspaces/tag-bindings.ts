@@ -19,8 +19,8 @@ interface TagOwner {
 }
 
 /**
- * The key of the ownership tag of a project. Workspaces inherit the tags of their project, so the key of their own tag would look
- * like the claim of another stack there.
+ * The key of the ownership tag of a project. Workspaces inherit the tags of their project, so a tag with the key of workspaces would
+ * look there like the ownership tag of another stack.
  */
 export const projectTagKey = 'trueup-project';
 
@@ -50,7 +50,7 @@ export function ownershipFromTag(tags: BoundTags | undefined): Pick<OwnershipEvi
     : { ownershipTag: parseOwnershipTag(ownershipTag.text, ownershipTag.inherited) };
 }
 
-/** Converts a value of a spec or of facts to tags, which it mostly is; other values become no tags. */
+/** Converts a value of a spec or of facts to tags. Usually it already is tags; a value that is not an object becomes no tags. */
 export function asTags(value: Json | undefined): Tags {
   if (!isJsonObject(value)) return {};
   if (isTags(value)) return value;
@@ -71,7 +71,7 @@ interface Binding {
 type BindingsList = 'tag-bindings' | 'effective-tag-bindings';
 
 /**
- * From the items of one of the lists; a direct ownership tag takes precedence over an inherited one.
+ * The tags from the items of one of the lists; a direct ownership tag takes precedence over an inherited one.
  * `problem` is a clause about the first binding of unexpected form.
  */
 export function boundTags(
@@ -116,7 +116,7 @@ function asBinding(item: Json): Binding | string {
   return { key, value: value ?? '', inherited: isInherited(item) };
 }
 
-function named({ word }: TagOwner, name: string, answer: TagsAnswer): TagsAnswer {
+function withOwner({ word }: TagOwner, name: string, answer: TagsAnswer): TagsAnswer {
   return answer.tags === undefined
     ? { problem: `the tag bindings of ${word} ${quoted(name)} could not be parsed: ${answer.problem}` }
     : answer;
@@ -145,7 +145,7 @@ export function includedTags(
     isJsonObject(entry) && typeof entry['id'] === 'string' ? included.get(entry['id']) : undefined,
   );
   return items.every((found) => found !== undefined)
-    ? named(owner, item.name, boundTags(items, owner, 'effective-tag-bindings'))
+    ? withOwner(owner, item.name, boundTags(items, owner, 'effective-tag-bindings'))
     : undefined;
 }
 
@@ -160,7 +160,7 @@ export function bindingsById(included: readonly Json[]): ReadonlyMap<string, Jso
 }
 
 /**
- * Reads the tags of one workspace where lists do not include them.
+ * Reads the tags of one workspace, for services whose lists do not include them.
  * @param mayInherit without a direct ownership tag, also read the effective bindings, to find an inherited one
  */
 export async function readBoundTags(
@@ -190,7 +190,8 @@ export async function readBindings(
 ): Promise<TagsAnswer> {
   const answer = await reader.get(`/${owner.path}/${encodeURIComponent(id)}/${list}`);
   const data = isJsonObject(answer.body) ? answer.body['data'] : undefined;
-  if (answer.status === 200 && Array.isArray(data)) return named(owner, name, boundTags(data, owner, list));
+  if (answer.status === 200 && Array.isArray(data))
+    return withOwner(owner, name, boundTags(data, owner, list));
   const problem = `the tag bindings of ${owner.word} ${quoted(name)} were not read: ${describeAnswer(answer)}`;
   return { problem, ...(answer.status === 404 ? { missing: true } : {}) };
 }
@@ -208,7 +209,7 @@ export const tagCharactersText = 'letters, digits and _ . = + - @ :';
 /** Prefixes of keys that only the service may write; they are never part of a set of tags. */
 export const reservedPrefixes: readonly string[] = ['hc:', 'hcp:'];
 
-/** The keys of ownership tags, also of those of the other sort: no manifest has them. */
+/** Whether a key is that of the ownership tag of workspaces or of projects. No manifest has these keys. */
 export function isOwnershipKey(key: string): boolean {
   return key === ownershipTagKey || key === projectTagKey;
 }

@@ -18,7 +18,7 @@ import { type Right, workspaceOf } from './workspace.ts';
  */
 export const callOrder = {
   project: -10,
-  /** calls that the service would refuse after the workspace itself was changed */
+  /** calls that the service would refuse once the workspace itself was changed */
   beforeWorkspace: -5,
   unlockToRelease: -5,
   workspace: 0,
@@ -131,7 +131,7 @@ export function repeatedAssessments(live: Json | undefined): JsonObject {
   return typeof live === 'boolean' ? { 'assessments-enabled': live } : {};
 }
 
-/** Whether the service refuses assessments of a workspace with this mode: some dialects take them on agents (wire/workspaces 5.4). */
+/** Whether the service refuses assessments of a workspace with this mode: some dialects allow them on agents (wire/workspaces 5.4). */
 export function refusesAssessments(mode: string, { capabilities }: Dialect): boolean {
   return mode === 'local' || (mode === 'agent' && !capabilities.has('assessments-on-agents'));
 }

@@ -1,5 +1,5 @@
 /**
- * One workspace as the API answers it, reduced to the members that are used, the rights of the token on it, and the rule for
+ * One workspace as the API returns it, reduced to the members that are used, the rights of the token on it, and the rule for
  * its name (wire/workspaces 5.4).
  */
 import type { Address } from '../../model/address.ts';
@@ -13,7 +13,7 @@ export interface WorkspaceItem {
   readonly name: string;
   readonly attributes: JsonObject;
   readonly relationships: JsonObject;
-  /** its index in the list, if that shows its tags, too */
+  /** its index in the list, if the list shows its tags as well */
   readonly listedAt?: number;
 }
 
@@ -28,8 +28,8 @@ export function asWorkspaceItem(document: Json | undefined): WorkspaceItem | und
 }
 
 /**
- * Without links, and without relationships that lead to nothing, which are most of the document, or to lists, such as those of tag
- * bindings. Only of the current state it matters whether the service shows that there is none.
+ * Drops links, empty relationships, which are most of the document, and relationships to lists, such as tag bindings. An empty
+ * relationship matters only for the current state: it shows that there is none.
  */
 export function reducedDocument({ id = null, attributes = null, relationships }: JsonObject): JsonObject {
   const known: Record<string, Json> = {};
@@ -73,7 +73,7 @@ const writing: readonly Right[] = ['can-update', 'can-lock', 'can-unlock', 'can-
 
 type Rights = Pick<LiveResource, 'rights' | 'mayWrite'>;
 
-/** Empty where the document has no permissions. */
+/** Empty if the document has no permissions. */
 export function rightsOf({ attributes }: WorkspaceItem): Rights {
   const permissions = attributes['permissions'];
   if (!isJsonObject(permissions)) return {};
@@ -83,7 +83,7 @@ export function rightsOf({ attributes }: WorkspaceItem): Rights {
   return rights;
 }
 
-/** The rights seen so far: a token mostly has the same on thousands of workspaces. */
+/** The rights seen so far: a token usually has the same on thousands of workspaces. */
 const rightsByText = new Map<string, Rights>();
 
 function readRights(permissions: JsonObject): Rights {

@@ -23,14 +23,14 @@ const CONFIG_FIRST = 0;
 export function calls(change: Change, context: Context): PlannedCalls {
   const { address, action, fields: changes } = change;
   const writes = action === 'create' || ((action === 'update' || action === 'adopt') && changes.length > 0);
-  if (!writes || wouldWipe(context)) return { calls: [] };
+  if (!writes || wouldEraseJwt(context)) return { calls: [] };
   const call = {
     id: `${formatAddress(address)}#${action === 'create' ? 'create' : 'update'}`,
     target: address.target,
     method: 'POST' as const,
     path: mountSegments(context.target, context.dialect, CONFIG_NAME),
     body: { ...bodyOf(context), ...repeatedMembers(context) },
-    // The service asks for "update" even where there is no config yet.
+    // The service requires "update" even if there is no config yet.
     permission: 'update',
     order: CONFIG_FIRST,
     needs: [],
@@ -45,7 +45,7 @@ export function calls(change: Change, context: Context): PlannedCalls {
 }
 
 /** Whether the write would erase a stored reviewer JWT. `prepare` refuses such a plan; here it gets no call either. */
-function wouldWipe({ desired, live }: Context): boolean {
+function wouldEraseJwt({ desired, live }: Context): boolean {
   return live !== undefined && desired.tokenReviewerJwt === undefined && live.facts.reviewerJwtSet !== false;
 }
 

@@ -10,7 +10,7 @@ import type { Dialect } from '../../model/stack.ts';
 import type { ConfigSpec } from './schema.ts';
 
 export interface PemBlock {
-  /** undefined when the text between the lines is no base64 */
+  /** undefined when the text between the lines is not base64 */
   readonly bytes: Buffer | undefined;
   /** the text after the block */
   readonly rest: string;

@@ -32,12 +32,12 @@ export const fields: FieldTable = {
 /** A setting that manifests do not have. Writes repeat its live value, or they would reset it (wire/cluster-auth 2.2). */
 const REPEATED_MEMBER = 'use_annotations_as_alias_metadata';
 
-/** `reviewerJwtSet` is null where the service does not return it; `repeated` holds the members that every write must repeat. */
+/** `reviewerJwtSet` is null if the service does not return it; `repeated` holds the members that every write must repeat. */
 type ConfigFacts = { readonly reviewerJwtSet?: boolean | null; readonly repeated?: JsonObject };
 
 export type LiveConfig = LiveResource<ConfigFields, ConfigFacts>;
 
-/** Whether annotations of an account become metadata of its identity, where the service has that setting. */
+/** Whether annotations of an account become metadata of its identity; false if the service does not have that setting. */
 export function usesAnnotations({ repeated }: ConfigFacts): boolean {
   return repeated?.[REPEATED_MEMBER] === true;
 }
@@ -98,7 +98,7 @@ export function prepare(context: Comparison): PreparedSpecs<ConfigSpec> {
   const { fields: changes } = diff({ fields, absent: 'default', recorded: record?.fields, ...prepared });
   if (desired[JWT] !== undefined || live.facts.reviewerJwtSet === false)
     return changes.length === 0 ? prepared : { ...prepared, live: asRecorded(prepared.live, record) };
-  if (changes.length > 0) return { ...prepared, problems: [wouldWipe(context, live)] };
+  if (changes.length > 0) return { ...prepared, problems: [erasedJwtProblem(context, live)] };
   return live.facts.reviewerJwtSet === true ? { ...prepared, notes: [undeclaredJwtNote] } : prepared;
 }
 
@@ -125,8 +125,8 @@ function comparableConfig(live: LiveConfig, desired: ConfigSpec, recorded: Confi
     return { live: spec, unknown: { [JWT]: unknown } };
   }
   // If the service does not report whether one is stored, rely on what was written last.
-  const isTrue = isSet === true || (isSet === null && last !== null && sameJson(last, desired[JWT]));
-  return { live: isTrue ? { ...spec, [JWT]: last } : spec };
+  const isStillStored = isSet === true || (isSet === null && last !== null && sameJson(last, desired[JWT]));
+  return { live: isStillStored ? { ...spec, [JWT]: last } : spec };
 }
 
 /** Records of older versions hold no source of the JWT: assume the declared one. */
@@ -152,7 +152,7 @@ function missingDefaults(live: Spec, desired: Spec, recorded: Spec): Spec {
 
 const undeclaredJwtNote = `a reviewer JWT is stored that the manifest does not declare: it is kept, and the next change of this config will require its source or ${quoted(`${JWT}: null`)}`;
 
-function wouldWipe({ address }: Comparison, live: LiveConfig): Diagnostic {
+function erasedJwtProblem({ address }: Comparison, live: LiveConfig): Diagnostic {
   const stored =
     live.facts.reviewerJwtSet === true ? 'a reviewer JWT is stored' : 'a reviewer JWT may be stored';
   return {

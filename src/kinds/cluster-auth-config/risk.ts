@@ -65,7 +65,7 @@ function switchEffects(name: keyof ConfigFields, before: ConfigFields, after: Co
     : [effect(name, 'widens', "the service falls back on its own pod's CA and JWT")];
 }
 
-/** No issuer is compared where validation is off, nor where none is named and the dialect has no default (wire/cluster-auth 1.7). */
+/** The issuer is not compared if validation is off, or if no issuer is set and the dialect has no default (wire/cluster-auth 1.7). */
 function issuerEffects(before: ConfigFields, after: ConfigFields, defaultIssuer: string): Risk[] {
   const [was, is] = [comparedIssuer(before, defaultIssuer), comparedIssuer(after, defaultIssuer)];
   if (was === is) return [];
@@ -77,7 +77,7 @@ function issuerEffects(before: ConfigFields, after: ConfigFields, defaultIssuer:
   return [effect(name, 'widens', 'JWTs of another issuer are accepted')];
 }
 
-/** Empty where JWTs of any issuer are accepted. */
+/** Empty if JWTs of any issuer are accepted. */
 function comparedIssuer(spec: ConfigFields, defaultIssuer: string): Json {
   if (fieldValue(fields, spec, 'disableIssValidation') === true) return '';
   return fieldValue(fields, spec, 'issuer') || defaultIssuer;

@@ -39,7 +39,7 @@ function write(change: Change, context: Context): Call {
   const after = contentToWrite(change, context);
   const narrowing = context.live !== undefined && isNarrowing(risk(context.live.spec, after));
   return {
-    ...place(change.address, context),
+    ...commonParts(change.address, context),
     id: `${formatAddress(change.address)}#${change.action === 'create' ? 'create' : 'update'}`,
     method: 'POST',
     permission: context.live === undefined ? 'create' : 'update',
@@ -50,7 +50,7 @@ function write(change: Change, context: Context): Call {
 
 function deletion(address: Address, context: Context): Call {
   return {
-    ...place(address, context),
+    ...commonParts(address, context),
     id: `${formatAddress(address)}#delete`,
     method: 'DELETE',
     permission: 'delete',
@@ -58,7 +58,7 @@ function deletion(address: Address, context: Context): Call {
   };
 }
 
-function place(address: Address, { target, dialect }: Context) {
+function commonParts(address: Address, { target, dialect }: Context) {
   return {
     target: address.target,
     path: mountSegments(target, dialect, 'role', address.name),

@@ -58,7 +58,7 @@ function seconds(spec: RoleFields, name: RoleField): number | undefined {
 /** Source: wire/cluster-auth 3. */
 const reservedAsSpecified: ReadonlySet<string> = new Set(['response-wrapping', 'control-group']);
 
-/** The first policy that no token of a login may have, as the role writes it, and why. The service compares lower case. */
+/** The first policy that no token of a login can have, as the role spells it, and why. The service compares in lower case. */
 export function refusedPolicy(
   policies: readonly string[],
   { reservedPolicies = reservedAsSpecified }: Pick<Dialect, 'reservedPolicies'>,
@@ -187,10 +187,10 @@ function blockProblem(block: string): string | undefined {
     return block.includes('/')
       ? `${quoted(block)} is not a CIDR block: the service would read it as the path of a socket, and refuse every login`
       : `error parsing address ${quoted(block)}`;
-  const taken = storedAsIPv4(block);
-  return taken === undefined
+  const stored = storedAsIPv4(block);
+  return stored === undefined
     ? undefined
-    : `${quoted(block)} is an IPv4 address as IPv6 with a prefix below 96: the service would store ${quoted(taken)} instead`;
+    : `${quoted(block)} is an IPv4 address as IPv6 with a prefix below 96: the service would store ${quoted(stored)} instead`;
 }
 
 const STRICT = 'tokenStrictlyBindIp';

@@ -108,8 +108,12 @@ function checkWildcardAlone(spec: RoleFields, name: RoleField): ResourceProblem[
 /** Only a warning: the service accepts any name, and an impossible one can be written on purpose, to admit nobody. */
 function checkPossibleNames(spec: RoleFields): ResourceProblem[] {
   return [
-    ...impossible(spec, NAMES, { can: canNameAccount, what: 'service account', allowed: accountNames }),
-    ...impossible(spec, NAMESPACES, { can: canNameNamespace, what: 'namespace', allowed: namespaceNames }),
+    ...impossibleNames(spec, NAMES, { can: canNameAccount, what: 'service account', allowed: accountNames }),
+    ...impossibleNames(spec, NAMESPACES, {
+      can: canNameNamespace,
+      what: 'namespace',
+      allowed: namespaceNames,
+    }),
   ];
 }
 
@@ -119,7 +123,7 @@ interface ClusterName {
   readonly allowed: string;
 }
 
-function impossible(
+function impossibleNames(
   spec: RoleFields,
   name: RoleField,
   { can, what, allowed }: ClusterName,
@@ -210,7 +214,7 @@ function canNameAccount(pattern: string): boolean {
   return canMatch(pattern, dnsSubdomain, maxSubdomain);
 }
 
-/** Replaces each `*` by nothing, then by a letter: if neither gives a valid name, nothing does. */
+/** Replaces each `*` by nothing, then by a letter: if neither gives a valid name, no name matches. */
 function canMatch(pattern: string, names: RegExp, longest: number): boolean {
   const pieces = pattern.split('*');
   return ['', 'a'].some((between) => {

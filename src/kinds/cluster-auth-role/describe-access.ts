@@ -23,15 +23,17 @@ export function accountsText(
   only: { names?: readonly string[]; namespaces?: readonly string[] } = {},
 ): string {
   const names = only.names ?? texts(fieldValue(fields, spec, NAMES));
-  const places =
-    only.namespaces === undefined ? placesOf(spec) : named(only.namespaces, allNamespaces).join(' and ');
-  return `${named(names, 'every service account').join(', ')} in ${places}`;
+  const namespaces =
+    only.namespaces === undefined
+      ? namespacesText(spec)
+      : patternTexts(only.namespaces, allNamespaces).join(' and ');
+  return `${patternTexts(names, 'every service account').join(', ')} in ${namespaces}`;
 }
 
 /** The same accounts in the namespaces that the role's selector matches. */
 export function selectedAccountsText(spec: RoleFields): string {
   const names = texts(fieldValue(fields, spec, NAMES));
-  return `${named(names, 'every service account').join(', ')} in ${matched}`;
+  return `${patternTexts(names, 'every service account').join(', ')} in ${matched}`;
 }
 
 /** Whether its list or its selector admits every namespace; the other one has no effect then. */
@@ -42,9 +44,9 @@ export function admitsEveryNamespace(spec: RoleFields): boolean {
 const matched = 'the namespaces that its selector matches';
 const allNamespaces = 'every namespace';
 
-function placesOf(spec: RoleFields): string {
+function namespacesText(spec: RoleFields): string {
   if (admitsEveryNamespace(spec)) return allNamespaces;
-  const listed = named(texts(fieldValue(fields, spec, NAMESPACES)), allNamespaces);
+  const listed = patternTexts(texts(fieldValue(fields, spec, NAMESPACES)), allNamespaces);
   return [...listed, ...(selectorOf(spec) === '' ? [] : [matched])].join(' and ');
 }
 
@@ -52,7 +54,7 @@ function selectorOf(spec: RoleFields): string {
   return String(fieldValue(fields, spec, SELECTOR));
 }
 
-function named(patterns: readonly string[], all: string): string[] {
+function patternTexts(patterns: readonly string[], all: string): string[] {
   if (patterns.some(admitsAll)) return [all];
   return patterns.length === 0 ? [] : [quotedList(patterns)];
 }
@@ -89,7 +91,7 @@ export function access({ spec }: { readonly spec: RoleFields }): Access {
   };
 }
 
-/** ` for 1h, at most 8h`; empty where the mount decides. */
+/** ` for 1h, at most 8h`; empty if the mount decides. */
 export function lifetimeText(spec: RoleFields): string {
   const seconds = (name: keyof RoleFields) => Number(fieldValue(fields, spec, name));
   const [ttl, period] = [seconds('tokenTtl'), seconds('tokenPeriod')];

@@ -60,11 +60,11 @@ export const names = {
 export function upgradePolicies(spec: RoleFields): RoleFields {
   const { policies, ...rest } = spec;
   if (policies === undefined || rest.tokenPolicies !== undefined) return spec;
-  return { ...rest, tokenPolicies: tidy(policies) };
+  return { ...rest, tokenPolicies: normalizedPolicies(policies) };
 }
 
 /** Policies of the deprecated field are stored in lower case, and `root` replaces all others. */
-function tidy(policies: Json): Json {
+function normalizedPolicies(policies: Json): Json {
   const list = typeof policies === 'string' ? policies.split(',') : policies;
   if (!Array.isArray(list)) return policies;
   const names = list.map((name) => `${String(name)}`.trim().toLowerCase()).filter((name) => name !== '');

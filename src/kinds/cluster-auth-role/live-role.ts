@@ -126,7 +126,7 @@ interface Resets {
 
 /**
  * The undeclared fields that drifted since the last apply, and that the service would refuse together with the declared ones:
- * they are reset to their values at that apply. Without a record of those, nothing proves that the value is drift.
+ * they are reset to their values at that apply. Without a record of that apply, nothing proves that a value is drift.
  */
 function resetsOfDrift(context: Comparison, live: LiveRole): Resets {
   const { desired, record } = context;
@@ -153,7 +153,7 @@ function resetsOfDrift(context: Comparison, live: LiveRole): Resets {
   };
 }
 
-/** The same selector in another spelling is no difference. A changed selector is sent exactly as it is declared. */
+/** The same selector in another spelling is not a difference. A changed selector is sent exactly as it is declared. */
 function withDeclaredSelector(live: LiveRole, desired: RoleSpec): LiveRole {
   const [declared, found] = [desired[SELECTOR], live.spec[SELECTOR]];
   if (typeof declared !== 'string' || typeof found !== 'string') return live;

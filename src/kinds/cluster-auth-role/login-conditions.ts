@@ -137,10 +137,10 @@ function isEmptyMap(value: unknown): boolean {
 }
 
 // The YAML of a namespace selector, read as the service reads it (wire/cluster-auth 2.5): a label is a string, so every scalar
-// becomes one: a number in decimal digits whatever its notation, a boolean, a date as it is written.
+// becomes a string: a number in decimal digits, whatever its notation; a boolean as `true` or `false`; a date as it is written.
 
 /**
- * The first document of a text; null if it is empty. Of several members of one name the last counts.
+ * The first document of a text; null if it is empty. If several members have the same name, the last one counts.
  * @throws an error for text that the service refuses
  */
 function readSelectorYaml(text: string): unknown {
@@ -243,7 +243,7 @@ export function storedAsIPv4(text: string): string | undefined {
 
 /**
  * True when `outer` contains every address of `inner`; false when either is not a block. Ports do not count, and an IPv4 address
- * as IPv6 is the IPv4 address, as for the service (wire/cluster-auth 2.4).
+ * written as IPv6 counts as the IPv4 address, as in the service (wire/cluster-auth 2.4).
  */
 export function containsBlock(outer: string, inner: string): boolean {
   if (outer === inner) return true;

@@ -128,7 +128,7 @@ interface RoleReading {
 /** Why none of the roles could be read. */
 type Broken = { readonly broken: string };
 
-/** After so many failures and no success, no more roles are read. */
+/** After this number of failures without a success, no more roles are read. */
 const maxFailures = 3;
 
 /** Number of roles that are read at a time; more would only wait in the queue. */
@@ -157,9 +157,9 @@ async function readConcurrently(
     readings.filter(Boolean).length >= maxFailures && readings.every((reading) => reading.isBroken);
   const names = selected.entries();
   const worker = async () => {
-    for (const [at, name] of names) {
+    for (const [index, name] of names) {
       if (isBroken()) return;
-      readings[at] = await readOneRole(session, addressOf(session.target, name));
+      readings[index] = await readOneRole(session, addressOf(session.target, name));
     }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));

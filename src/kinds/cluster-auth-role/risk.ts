@@ -234,22 +234,24 @@ function checkTtl(sides: RoleSides): Risk[] {
   const { name, was, is, after } = sides;
   if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
   if (was !== 0 && is !== 0) return checkLimit(sides);
-  const of = `${name} of tokens of ${accountsText(after)}`;
+  const subject = `${name} of tokens of ${accountsText(after)}`;
   return [
     is === 0
       ? widens(
           name,
-          `${of} was ${formatDuration(was)} and becomes ${ttlZeroMeaning.tokenTtl}, which may be longer`,
+          `${subject} was ${formatDuration(was)} and becomes ${ttlZeroMeaning.tokenTtl}, which may be longer`,
         )
       : widens(
           name,
-          `${of} was ${ttlZeroMeaning.tokenTtl}, which may be shorter, and becomes ${formatDuration(is)}`,
+          `${subject} was ${ttlZeroMeaning.tokenTtl}, which may be shorter, and becomes ${formatDuration(is)}`,
         ),
   ];
 }
 
 /** Messages and guards for removed limits of a role. */
-const lost: { readonly [Field in RoleField]?: { readonly message: string; readonly guard?: RiskGuard } } = {
+const removedLimits: {
+  readonly [Field in RoleField]?: { readonly message: string; readonly guard?: RiskGuard };
+} = {
   tokenMaxTtl: { message: 'is now limited only by the mount', guard: 'unlimited-lifetime' },
   tokenExplicitMaxTtl: { message: 'has no limit now', guard: 'unlimited-lifetime' },
   tokenNumUses: { message: 'has no limit now' },
@@ -258,15 +260,15 @@ const lost: { readonly [Field in RoleField]?: { readonly message: string; readon
 /** For limits where 0 means that the role has none. */
 function checkLimit({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
-  const of = `${name} of tokens of ${accountsText(after)}`;
+  const subject = `${name} of tokens of ${accountsText(after)}`;
   const shown = (limit: number) => (name === 'tokenNumUses' ? String(limit) : formatDuration(limit));
-  const without = lost[name];
+  const without = removedLimits[name];
   if (is === 0 && without !== undefined)
-    return [widens(name, `${of} was ${shown(was)} and ${without.message}`, without.guard)];
-  if (was === 0) return [narrows(name, `${of} had no limit and becomes ${shown(is)}`)];
+    return [widens(name, `${subject} was ${shown(was)} and ${without.message}`, without.guard)];
+  if (was === 0) return [narrows(name, `${subject} had no limit and becomes ${shown(is)}`)];
   return is < was
-    ? [narrows(name, `${of} shrinks from ${shown(was)} to ${shown(is)}`)]
-    : [widens(name, `${of} grows from ${shown(was)} to ${shown(is)}`)];
+    ? [narrows(name, `${subject} shrinks from ${shown(was)} to ${shown(is)}`)]
+    : [widens(name, `${subject} grows from ${shown(was)} to ${shown(is)}`)];
 }
 
 /** Periodic tokens live as long as they are renewed. */

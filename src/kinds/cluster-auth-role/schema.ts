@@ -28,7 +28,7 @@ const lifetime = (description: string, zero: string) =>
   );
 
 /** A list, or one text with commas, as the API accepts it. */
-const words = (description: string, example: string[], more: { deprecated?: true } = {}) =>
+const textList = (description: string, example: string[], more: { deprecated?: true } = {}) =>
   Type.Optional(
     Type.Unsafe<string[] | string | null>({
       type: ['array', 'string', 'null'],
@@ -90,15 +90,15 @@ export const roleSpec = Type.Object(
       'Makes tokens periodic: each renewal extends them by this much, for ever.',
       ttlZeroMeaning.tokenPeriod,
     ),
-    tokenPolicies: words('Policies that tokens carry.', ['payments-read']),
-    policies: words(
+    tokenPolicies: textList('Policies that tokens carry.', ['payments-read']),
+    policies: textList(
       'Deprecated by the API: use tokenPolicies, which this is converted to.',
       ['payments-read'],
       {
         deprecated: true,
       },
     ),
-    tokenBoundCidrs: words(
+    tokenBoundCidrs: textList(
       'Addresses that may log in and use the token: IP addresses or CIDR blocks. Empty: from anywhere.',
       ['192.0.2.0/24'],
     ),

@@ -94,18 +94,18 @@ function changedAttributes(fields: readonly FieldChange[], { desired }: ProjectC
 function executionAttributes(
   mode: Json | undefined,
   pool: Json | undefined,
-  { defaultExecutionMode: wanted, defaultAgentPoolId: agents }: ProjectContext['desired'],
+  { defaultExecutionMode: wantedMode, defaultAgentPoolId: wantedPool }: ProjectContext['desired'],
 ): JsonObject {
   if (mode === undefined && pool === undefined) return {};
-  if ((wanted ?? mode ?? null) === null)
+  if ((wantedMode ?? mode ?? null) === null)
     return { 'setting-overwrites': { 'default-execution-mode': false, 'default-agent-pool': false } };
   return {
-    ...given('default-execution-mode', wanted ?? mode),
-    ...(wanted === 'agent' ? given('default-agent-pool-id', agents) : {}),
+    ...given('default-execution-mode', wantedMode ?? mode),
+    ...(wantedMode === 'agent' ? given('default-agent-pool-id', wantedPool) : {}),
   };
 }
 
-/** The whole set after the write, with what no manifest can own. */
+/** The whole set after the write, including the tags that no manifest can own. */
 function bindingsAfter(changes: readonly FieldChange[], context: ProjectContext): JsonObject {
   const { live } = context;
   const foreign = Object.entries(asTags(live?.facts.direct)).filter(([key]) => isReserved(key));

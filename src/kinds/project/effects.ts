@@ -1,6 +1,6 @@
 /**
  * Finds what a change does to the workspaces of the project, which take part of their settings from it: the plan counts and names them,
- * whoever owns them, and its digest covers these texts.
+ * also those of other owners, and its digest covers these texts.
  */
 import { workspaceOf } from '../../api/workspaces/workspace.ts';
 import { type Address, formatAddress } from '../../model/address.ts';
@@ -50,19 +50,19 @@ function protectedDestroys(
     }));
 }
 
-/** By its manifest, else by the ledger, else by its ownership tag, which may be of another stack. */
+/** The manifest decides. Without one, the ledger or the ownership tag can protect it, also the tag of another stack. */
 function isProtected(context: ProjectComparison, member: Member): boolean {
   const { desired, protects, record } = workspaceOfPlan(context, member);
   if (desired !== undefined) return protects === true;
   return record?.protect === true || member.isTaggedProtected === true;
 }
 
-/** What the plan knows of it: the manifest or this plan may have it under another name than the service. */
+/** What the plan knows about a workspace. The manifest or this plan may name it differently than the service. */
 function workspaceOfPlan({ address, peer }: ProjectComparison, { name, id }: Member) {
   return peer({ ...workspaceOf(address), name }, id);
 }
 
-/** The address that declares it; with its name in the service if none does. */
+/** The address under which a workspace is declared, else one with its name in the service. */
 function addressOf(context: ProjectComparison, member: Member): Address {
   const { live } = workspaceOfPlan(context, member);
   return live?.address ?? { ...workspaceOf(context.address), name: member.name };
@@ -84,10 +84,10 @@ function scheduledDestroys(context: ProjectComparison, live: LiveProject): Destr
   if (typeof becomes !== 'string') return [];
   if (typeof was === 'string' && hours(becomes) >= hours(was)) return [];
   const members = membersOf(live).filter((one) => one.inheritsDuration && !isSpared(context, one));
-  const of = naming(members, live);
-  if (of === undefined) return [];
+  const affected = membersText(members, live);
+  if (affected === undefined) return [];
   const instead = typeof was === 'string' ? ` instead of ${quotedUnlessPlain(was)}` : '';
-  const message = `the resources of ${of} are destroyed after ${quotedUnlessPlain(becomes)} without activity${instead}`;
+  const message = `the resources of ${affected} are destroyed after ${quotedUnlessPlain(becomes)} without activity${instead}`;
   return [{ risk: { path: [duration], effect: 'destroys', message }, members }];
 }
 
@@ -97,7 +97,7 @@ function hours(text: string): number {
   return Number.isNaN(count) ? 0 : count * (text.endsWith('d') ? 24 : 1);
 }
 
-/** The service destroys nothing while runs are local: another mode of the project activates the schedules of those that inherit it. */
+/** The service destroys nothing while runs are local: another mode of the project activates the schedules of workspaces that inherit it. */
 function allowedAgain(
   context: ProjectComparison,
   live: LiveProject,
@@ -113,9 +113,15 @@ function allowedAgain(
   const named = [...bySchedule].flatMap(([schedule, some]) =>
     schedule === undefined
       ? []
-      : [destroysAgain(`the resources of ${namingSeen(some)} can be destroyed again: ${schedule}`, some)],
+      : [
+          destroysAgain(
+            `the resources of ${seenMembersText(some)} can be destroyed again: ${schedule}`,
+            some,
+          ),
+        ],
   );
-  const hidden = live.facts.effectiveMode === 'local' && sooner.length === 0 ? unseen(live) : undefined;
+  const hidden =
+    live.facts.effectiveMode === 'local' && sooner.length === 0 ? unseenMembersText(live) : undefined;
   return hidden === undefined
     ? named
     : [...named, destroysAgain(`the resources of ${hidden} may be destroyed again`, [])];
@@ -125,12 +131,12 @@ function destroysAgain(message: string, members: readonly Member[]): Destroys {
   return { risk: { path: [mode], effect: 'destroys', message }, members };
 }
 
-/** The mode that its workspaces inherit after the plan; undefined where it is not known. */
+/** The mode that its workspaces inherit after the plan; undefined if unknown. */
 function modeAfter(context: ProjectComparison): Json | undefined {
   return after(context, mode) ?? context.live?.facts.organizationMode;
 }
 
-/** When the service destroys its resources as soon as it may; undefined: never. */
+/** When the service destroys the resources of a workspace, once it may; undefined if never. */
 function scheduleAfter(context: ProjectComparison, member: Member): string | undefined {
   const own = member.inheritsDuration ? after(context, duration) : member.duration;
   if (typeof own === 'string') return `after ${quotedUnlessPlain(own)} without activity`;
@@ -139,8 +145,8 @@ function scheduleAfter(context: ProjectComparison, member: Member): string | und
 }
 
 /**
- * Whether nothing of it is destroyed after the plan, whatever its schedule: destroy plans are not allowed, or its runs are local. Only
- * as far as no manifest of this stack may change that, because a plan of a part does not have each change.
+ * Whether nothing of a workspace is destroyed after the plan, whatever its schedule: destroy plans are not allowed, or its runs are
+ * local. False if a manifest of this stack may change that, because the plan of a part does not contain every change.
  */
 function isSpared(context: ProjectComparison, member: Member): boolean {
   const { desired, record } = workspaceOfPlan(context, member);
@@ -160,14 +166,14 @@ function membersOf(live: LiveProject | undefined): readonly Member[] {
   return live?.facts.members ?? [];
 }
 
-/** All of them by name, and how many others there are; undefined if there are none. */
-function naming(members: readonly Member[], live: LiveProject): string | undefined {
-  const hidden = unseen(live);
+/** The names of the members, and the number of workspaces that the token does not see; undefined if there are none. */
+function membersText(members: readonly Member[], live: LiveProject): string | undefined {
+  const hidden = unseenMembersText(live);
   if (members.length === 0) return hidden;
-  return hidden === undefined ? namingSeen(members) : `${namingSeen(members)} and ${hidden}`;
+  return hidden === undefined ? seenMembersText(members) : `${seenMembersText(members)} and ${hidden}`;
 }
 
-function namingSeen(members: readonly Member[]): string {
+function seenMembersText(members: readonly Member[]): string {
   const { unplaced = [], inside = [] } = Object.groupBy(members, ({ isUnplaced }) =>
     isUnplaced === true ? 'unplaced' : 'inside',
   );
@@ -182,7 +188,7 @@ function namingSeen(members: readonly Member[]): string {
   ].join(' and ');
 }
 
-function unseen(live: LiveProject): string | undefined {
+function unseenMembersText(live: LiveProject): string | undefined {
   const hidden = Math.max(0, (live.facts.count ?? 0) - membersOf(live).length);
   return hidden === 0 ? undefined : `${counted(hidden, 'workspace')} in it that this token does not see`;
 }
@@ -192,16 +198,16 @@ function inheritedModes(context: ProjectComparison, live: LiveProject): Risk[] {
   const moved = ([mode, 'defaultAgentPoolId'] as const).find(
     (field) => after(context, field) !== (live.spec[field] ?? null),
   );
-  const of =
+  const affected =
     moved === undefined
       ? undefined
-      : naming(
+      : membersText(
           membersOf(live).filter(({ inheritsMode }) => inheritsMode),
           live,
         );
-  if (moved === undefined || of === undefined) return [];
+  if (moved === undefined || affected === undefined) return [];
   const becomes = after(context, mode);
   const where =
     becomes === null ? 'as the organization sets it' : `in the mode ${quotedUnlessPlain(String(becomes))}`;
-  return [{ path: [moved], effect: 'affects', message: `runs of ${of} execute ${where} afterwards` }];
+  return [{ path: [moved], effect: 'affects', message: `runs of ${affected} execute ${where} afterwards` }];
 }

@@ -1,4 +1,4 @@
-/** How each field of a project compares, what a live project is, and the types that the files of this kind share. */
+/** How each field of a project compares, the form of a live project, and the types that the files of this kind share. */
 import {
   type BoundTags,
   isReserved,
@@ -24,7 +24,7 @@ export const fields: FieldTable = {
   tags: { compare: stringMap, default: {} },
 } satisfies FieldsOf<ProjectSpec, 'defaultAgentPool'>;
 
-/** A workspace in a project, with what decides whether it inherits from there. */
+/** A workspace in a project, with the settings that decide whether it inherits from the project. */
 export type Member = {
   readonly id: string;
   readonly name: string;
@@ -38,7 +38,7 @@ export type Member = {
   /** when its resources are destroyed, own, inherited or computed, as the service returns it */
   readonly duration: string | null;
   readonly time: string | null;
-  /** its ownership tag protects it; absent where the tags were not read, as just before a write */
+  /** its ownership tag protects it; absent if the tags were not read, as just before a write */
   readonly isTaggedProtected?: boolean;
   /** the service does not say in which project it is, so it may be in this one */
   readonly isUnplaced?: true;
@@ -53,13 +53,13 @@ type ProjectFacts = {
   readonly members?: readonly Member[];
   /** how many workspaces are in it, as the service counts; absent if it does not */
   readonly count?: number;
-  /** absent: not known */
+  /** absent if unknown */
   readonly isDefault?: boolean;
   /** the mode that its workspaces inherit, own or the organization's */
   readonly effectiveMode?: string;
-  /** the mode that it has without one of its own; absent: not known */
+  /** the mode of the organization, for a project without one of its own; absent if unknown */
   readonly organizationMode?: string;
-  /** read again to be deleted: what is in it now keeps it */
+  /** it was read again just before its deletion: it is kept if anything is in it now */
   readonly mustBeEmpty?: true;
 };
 
@@ -133,7 +133,7 @@ export function settingsOf({
   };
 }
 
-/** Empty where the document has no permissions. */
+/** Empty if the document has no permissions. */
 function rightsOf({ attributes }: ProjectItem): Pick<LiveResource, 'rights' | 'mayWrite'> {
   const { permissions } = attributes;
   if (!isJsonObject(permissions)) return {};
