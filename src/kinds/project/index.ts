@@ -1,6 +1,6 @@
 /**
- * The kind Project: one project of an organization. Its settings open no access to anything, so no change of them widens access; what
- * they destroy is found in `prepare.ts`.
+ * The kind Project: one project of an organization. Its settings grant no access, so no change of them widens access;
+ * `effects.ts` finds the resources that a change destroys.
  */
 import { namedByProjects } from '../../api/workspaces/named-things.ts';
 import { projectKind } from '../../api/workspaces/projects.ts';
@@ -21,7 +21,7 @@ const names: NameRule = {
 export const project = defineKind<ProjectSpec, LiveProject>({
   name: projectKind,
   service: 'workspaces',
-  summary: 'A project: what its workspaces inherit, and by what they are grouped',
+  summary: 'A project: a group of workspaces, and the settings that they inherit',
   names,
   specSchema: jsonSchema(projectSpec),
   fields,

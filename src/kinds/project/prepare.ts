@@ -1,4 +1,4 @@
-/** Prepares both sides of a comparison, and finds what may not be done, and what is in the way of a deletion. */
+/** Prepares both sides of a comparison, and finds changes that are not allowed, and what prevents a deletion. */
 import { unreadTags } from '../../api/workspaces/check-settings.ts';
 import { maxTags, asTags } from '../../api/workspaces/tag-bindings.ts';
 import { workspaceOf } from '../../api/workspaces/workspace.ts';
@@ -31,7 +31,7 @@ export function prepare(context: ProjectComparison): PreparedSpecs<ProjectSpec> 
   };
 }
 
-/** Shows the agent pool that is removed with its mode as a change, too. */
+/** The removal of the agent pool that goes with its mode, so that the plan shows it as a change. */
 function removedPool(
   { defaultExecutionMode: mode, defaultAgentPoolId: pool }: ProjectSpec,
   planned: LiveProject | undefined,
@@ -41,7 +41,7 @@ function removedPool(
   return leavesAgents && hasPool && pool === undefined ? { defaultAgentPoolId: null } : {};
 }
 
-/** Tags that are no longer declared go only where they still have the value that this stack last wrote, as those of a workspace. */
+/** Tags that are no longer declared are removed only if they still have the value that this stack last wrote, as for a workspace. */
 function tagsLeft({ desired, live, record }: ProjectComparison): Pick<ProjectSpec, 'tags'> {
   const direct = live?.facts.direct;
   if (desired.tags !== undefined || record?.fields.tags === undefined || direct === undefined) return {};
@@ -52,9 +52,9 @@ function tagsLeft({ desired, live, record }: ProjectComparison): Pick<ProjectSpe
   return { tags: Object.fromEntries(left) };
 }
 
-// What may not be done, and what is in the way of a deletion.
+// Changes that are not allowed, and what prevents a deletion.
 
-/** The service removes a pool only with the mode, which the manifest leaves to others. */
+/** The service removes a pool only together with the mode, which this manifest does not manage. */
 function poolWithoutMode(context: ProjectComparison): Diagnostic[] {
   const { address, desired, live, record } = context;
   const isMode =
@@ -109,7 +109,7 @@ function tooManyTags({ address, desired, live }: ProjectComparison): Diagnostic[
   ];
 }
 
-/** The default project is what the service puts a workspace into that names none. */
+/** The default project stays: the service puts workspaces into it that are created without a project. */
 export function permanent({ facts }: LiveProject): string | undefined {
   return facts.isDefault === true ? 'it is the default project of the organization' : undefined;
 }
@@ -119,7 +119,7 @@ export function contents({ address, facts }: LiveProject): readonly Content[] {
   return members.map(({ id, name }) => ({ address: { ...workspaceOf(address), name }, id }));
 }
 
-/** Clauses about what a plan cannot change: the planner itself follows the workspaces that are read. */
+/** Clauses about what a plan cannot change. The planner itself checks the workspaces that were read. */
 export function blockers({ facts }: LiveProject, action: Action): readonly string[] {
   if (action !== 'delete') return [];
   const { members, count = 0, isDefault, mustBeEmpty } = facts;
@@ -136,13 +136,13 @@ export function blockers({ facts }: LiveProject, action: Action): readonly strin
     ...(hidden > 0 ? [`${counted(hidden, 'workspace')} in it cannot be seen by this token`] : []),
     ...(unplaced.length > 0
       ? [
-          `the service does not say in which project ${naming(unplaced)} ${unplaced.length === 1 ? 'is' : 'are'}`,
+          `the service does not say in which project ${membersText(unplaced)} ${unplaced.length === 1 ? 'is' : 'are'}`,
         ]
       : []),
-    ...(mustBeEmpty && inside.length > 0 ? [`it has ${naming(inside)}`] : []),
+    ...(mustBeEmpty && inside.length > 0 ? [`it has ${membersText(inside)}`] : []),
   ];
 }
 
-function naming(members: readonly Member[]): string {
+function membersText(members: readonly Member[]): string {
   return `${counted(members.length, 'workspace')} (${members.map(({ name }) => quoted(name)).join(', ')})`;
 }

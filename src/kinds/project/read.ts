@@ -1,6 +1,6 @@
 /**
- * Reads projects: the list that names and inherited values come from, too, and the workspaces in each, which are listed for every plan.
- * Just before a write, the project and the workspaces in it are read again.
+ * Reads projects, from the list that also gives names and inherited values, and the workspaces in each, which are listed for every
+ * plan. Just before a write, the project and the workspaces in it are read again.
  */
 import { recordAbout } from '../../compare/match-ids.ts';
 import { readPages } from '../../api/read-pages.ts';
@@ -49,7 +49,7 @@ const noProjects = {
 
 /** @throws WireError when the service cannot be reached; every response it gives becomes a value of the set */
 export async function read(session: Session, request: Request): Promise<LiveSet<LiveProject>> {
-  // An export does not say what a change would do to the workspaces.
+  // An export does not show what a change would do to the workspaces, so it does not list them.
   const [list, workspaces] = await Promise.all([
     listProjects(session, true),
     request.undeclared === undefined ? listWorkspaces(session) : undefined,
@@ -61,7 +61,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   const settings = await organizationFacts(session);
   const members = Map.groupBy(workspaces?.items ?? [], (item) => relatedId(item, 'project'));
   const unplaced = members.get(null) ?? [];
-  // Then the workspaces are listed without the filter by project, too, which may not find them.
+  // Later, the workspaces of a project are listed without the filter by project, which may not find these.
   if (unplaced.length > 0) session.lacks.add('projects-of-workspaces');
   const membersIn = async (item: ProjectItem) => {
     const inside = membersFrom(item, [...(members.get(item.id) ?? []), ...unplaced]);
@@ -71,7 +71,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   const readings = await Promise.all(
     list.items.map(async (item) => {
       const isAsked = isOurs(item);
-      const tags = isAsked || list.hasTags ? orNone(await list.tagsOf(item), needsTags) : undefined;
+      const tags = isAsked || list.hasTags ? orNoTags(await list.tagsOf(item), needsTags) : undefined;
       const live = liveProject(addressOf(session, item.name), {
         item,
         tags: tags?.tags,
@@ -93,7 +93,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   return {
     resources,
     unseen: new Map([...unlistedOf(session, list, request), ...untagged, ...twins]),
-    // A list that lacks projects counts them as if there were none; `incomplete` says so.
+    // A list that lacks projects does not count them either; `incomplete` reports it.
     ...(list.total === undefined || list.unlisted.length > 0 ? {} : { total: list.total }),
     incomplete: [
       ...(list.problem === undefined
@@ -112,8 +112,8 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   };
 }
 
-/** Where the ledger says who owns a project, and in an export, nothing depends on the tags of a service that has none. */
-function orNone(answer: TagsAnswer, needsTags: boolean): TagsAnswer {
+/** With ownership in the ledger, and in an export, nothing depends on tags: a service that has none counts as one with empty sets. */
+function orNoTags(answer: TagsAnswer, needsTags: boolean): TagsAnswer {
   const isNone = answer.tags === undefined && answer.missing === true && !needsTags;
   return isNone ? { tags: { direct: {} } } : answer;
 }
@@ -140,8 +140,8 @@ function unlistedProblem({ target }: Session, { id, name }: ProjectItem): string
 }
 
 /**
- * Names are unique in an organization: of several projects with one name, none is the declared one for sure, and the list may lack
- * another one. A recorded one among them is not gone, although it has the name of another one now.
+ * Names are unique in an organization. If several projects have one name, it is uncertain which is the declared one, and the list may
+ * lack another one. A recorded project among them is not gone, although it has the name of another one now.
  */
 function twinsOf(
   session: Session,
@@ -176,7 +176,7 @@ function concernsStack({ declared, records, undeclared }: Request): (item: Proje
   return ({ id, name }) => names.has(name) || ids.has(id) || undeclared?.(name) === true;
 }
 
-/** Whether a manifest may change what has resources destroyed: only then, it matters which workspaces are protected. */
+/** Whether a manifest may change a setting that destroys resources: only then it matters which workspaces are protected. */
 function mayDestroy({ declared, records }: Request, item: ProjectItem): boolean {
   const live = settingsOf(item);
   return declared.some(({ address, metadata: { renamedFrom }, spec }) => {
@@ -195,7 +195,7 @@ function mayDestroy({ declared, records }: Request, item: ProjectItem): boolean 
   });
 }
 
-/** Without tags that can be read, as before: the guard names the workspace anyway. */
+/** Adds whether the ownership tag protects it. Unreadable tags change nothing: the guard names the workspace anyway. */
 async function withProtection(list: WorkspaceList, member: Member): Promise<Member> {
   const item = list.byId.get(member.id);
   const isUntagged = !list.hasTags && list.tagged.size > 0 && !list.tagged.has(member.id);
@@ -205,7 +205,7 @@ async function withProtection(list: WorkspaceList, member: Member): Promise<Memb
   return isTagged ? { ...member, isTaggedProtected: true } : member;
 }
 
-/** Where the list is not complete, a project that it lacks may exist: it is neither created nor changed. */
+/** If the list is incomplete, a project that it lacks may exist, so it is neither created nor changed. */
 function unlistedOf(
   session: Session,
   { items, unlisted, problem }: ProjectList,
@@ -238,8 +238,8 @@ export async function readOne(
     organizationFacts(session),
     readMembers(session, item.id),
   ]);
-  const tags = orNone(answer, session.target.ownership !== 'ledger');
-  if (tags.tags === undefined) throw new WireError(tags.problem, { ...about(item), sent: false });
+  const tags = orNoTags(answer, session.target.ownership !== 'ledger');
+  if (tags.tags === undefined) throw new WireError(tags.problem, { ...requestOf(item), sent: false });
   return liveProject(address, {
     item,
     tags: tags.tags,
@@ -251,7 +251,7 @@ export async function readOne(
   });
 }
 
-function about({ id }: ProjectItem): Pick<Answer, 'method' | 'url'> {
+function requestOf({ id }: ProjectItem): Pick<Answer, 'method' | 'url'> {
   return { method: 'GET', url: `/projects/${id}` };
 }
 
@@ -264,8 +264,8 @@ async function readByName(session: Session, name: string): Promise<ProjectItem |
 }
 
 /**
- * All workspaces that this token sees and that are in a project, or may be in it. The filter may be ignored; where workspaces do not say
- * in which project they are, it is not relied on.
+ * All workspaces that this token sees and that are in a project, or may be in it. The service may ignore the
+ * filter. It is not used if workspaces do not say in which project they are.
  */
 async function readMembers(session: Session, id: string): Promise<WorkspaceItem[]> {
   const all = `${workspacesPath(session)}?sort=name`;
@@ -291,7 +291,7 @@ function membersFrom({ attributes: project }: ProjectItem, items: readonly Works
       const { id, name, attributes } = item;
       const inherits = attributes['inherits-project-auto-destroy'] ?? null;
       const duration = attributes[field] ?? null;
-      // Not every service says whether values are inherited. A time of its own does not keep a duration of the project away everywhere.
+      // Not every service says whether values are inherited. In some, the project's duration applies even to a workspace with its own time.
       const mayInherit = duration === null || duration === project[field];
       const hasOwnMode = memberOf(attributes['setting-overwrites'], 'execution-mode');
       const mode = project['default-execution-mode'] ?? attributes['execution-mode'];
@@ -323,7 +323,7 @@ function lackingFields({ declared }: Request, resources: readonly LiveProject[])
   );
 }
 
-/** The settings in the response to a write, as far as the call wrote them; its tags are not in it. */
+/** The settings in the response to a write that the call has written. The response has no tags. */
 export function fieldsFromResponse({ body }: Call, answer: Answer): ReturnedFields | undefined {
   const item = asProjectItem(memberOf(answer.body, 'data'));
   if (item === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Makes the calls that change who may read a state. Pure. Edges are added and removed one by one, so that two writers
- * never erase each other's. Only when global sharing ends is the list replaced, because it was unknown before.
+ * Makes the calls that change who may read a state. Pure. Consumers are added to and removed from the list, so that two writers
+ * never erase each other's. The list is replaced only when global sharing ends, because it was unknown before.
  */
 import type { Address } from '../../model/address.ts';
 import type { Call, CallObject, IdReference } from '../../model/call.ts';

@@ -43,7 +43,7 @@ export function consumersOf({ consumers }: RemoteStateConsumersSpec): readonly s
   return Array.isArray(consumers) ? consumers.map(String) : [];
 }
 
-/** `global` and `project`: whether it is shared with all of the organization or project; `edges` only if with neither. */
+/** `global` and `project`: whether the state is shared with the whole organization or project; `edges` only if neither is. */
 type ConsumerFacts = {
   readonly global?: boolean;
   readonly project?: boolean;
@@ -52,7 +52,7 @@ type ConsumerFacts = {
   readonly readersUnknown?: true;
 };
 
-/** The consumers of a state by name; absent where it is shared with all. */
+/** The consumers of a state by name; absent if it is shared with all. */
 export type LiveConsumers = LiveResource<{ readonly consumers?: readonly string[] }, ConsumerFacts>;
 
 /** Consumers by name, each with its id. */
@@ -93,8 +93,8 @@ async function readEdges(session: Session, item: WorkspaceItem): Promise<EdgesAn
 }
 
 /**
- * Whether the service returns 404 for the consumers. Asks for only one of them: a workspace that is shared with all has as many
- * as the organization.
+ * Whether the service returns 404 for the consumers. Requests only one of them: a state that is shared with all has as many
+ * consumers as the organization has workspaces.
  * @throws WireError when the service cannot be reached
  */
 async function lacksEdges(session: Session, item: WorkspaceItem): Promise<boolean> {

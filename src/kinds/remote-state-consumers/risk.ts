@@ -55,11 +55,11 @@ export function losses(
   return [`workspaces that stay lose access to its state: ${losing.toSorted().join(', ')}`];
 }
 
-function sharedWith(whom: string): string {
-  return `its state is shared with the whole ${whom}: workspaces that read it lose access`;
+function sharedWith(scope: string): string {
+  return `its state is shared with the whole ${scope}: workspaces that read it lose access`;
 }
 
-// Finds who keeps access to the state of a released workspace: consumers that we added and that still exist. Pure.
+// Finds who keeps access to the state of a released workspace: consumers that this stack added and that still exist. Pure.
 
 export function remainingAccess(
   record: Pick<LedgerRecord, 'marks'>,

@@ -46,7 +46,7 @@ type TagFacts = {
   readonly direct?: Tags;
   readonly ownershipTag?: string | null;
   readonly assessmentsEnabled?: Json;
-  /** the effective one */
+  /** the effective mode, own or inherited */
   readonly executionMode?: Json;
 };
 

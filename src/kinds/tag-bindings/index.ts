@@ -1,5 +1,5 @@
 /**
- * The kind TagBindings: the key-value tags that are bound to a workspace itself. Tags open no access to anything, so no change
+ * The kind TagBindings: the key-value tags that are bound to a workspace itself. Tags grant no access, so no change
  * of them is a risk.
  */
 import { asTags } from '../../api/workspaces/tag-bindings.ts';

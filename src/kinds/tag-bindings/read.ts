@@ -50,7 +50,7 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
   };
 }
 
-/** Whether the service is known to keep tags. Where ownership tags are written, their own check proves it. */
+/** Whether the service is known to keep tags. If ownership tags are written, their own check proves it. */
 function isVerified({ target }: Session, { keepsTags }: WorkspaceList): boolean {
   return target.ownership !== 'ledger' || keepsTags === true;
 }

@@ -1,6 +1,6 @@
 /**
  * When the resources of a workspace are destroyed automatically: at a fixed time, or after a duration of inactivity, from which the
- * service computes a time. The duration is the workspace's own or its project's. A computed or inherited value is no difference, and
+ * service computes a time. The duration is the workspace's own or its project's. A computed or inherited value is not a difference, and
  * a value that the service would refuse is noted and not sent (wire/workspaces 1.5.19, 2.1). A time that has passed is not sent: it
  * would destroy at once.
  */
@@ -20,10 +20,10 @@ import type {
 export const duration = 'autoDestroyActivityDuration';
 
 interface DurationAfter {
-  /** null: none, or not known */
+  /** null if there is none, or if it is unknown */
   readonly value: string | null;
   readonly isInherited: boolean;
-  /** it is inherited already, and from the same project */
+  /** it is already inherited from the same project */
   readonly stays: boolean;
   /** why the inherited one could not be read */
   readonly unread?: string;
@@ -56,22 +56,22 @@ function endsByDate(context: WorkspaceComparison): boolean {
 /** For a declared null, or the reset of a field that is no longer declared. */
 function afterNull(context: WorkspaceComparison, isReset: boolean): DurationAfter {
   const { live } = context;
-  const isHeld = live?.facts.inheritsAutoDestroy === true && !moves(context);
-  const held = isHeld ? textOf(live.spec[duration]) : null;
+  const inheritsNow = live?.facts.inheritsAutoDestroy === true && !moves(context);
+  const inheritedNow = inheritsNow ? textOf(live.spec[duration]) : null;
   // A value that is already inherited needs no reset.
-  if (isReset && held !== null) return inheritedAs(held);
+  if (isReset && inheritedNow !== null) return inheritedAs(inheritedNow);
   if (endsByNull(context)) return { ...asOwn(null), ...takenOver(context, null) };
-  return held === null ? fromParent(context) : inheritedAs(held);
+  return inheritedNow === null ? fromProject(context) : inheritedAs(inheritedNow);
 }
 
 function undeclared(context: WorkspaceComparison): DurationAfter {
   const { live } = context;
-  if (live === undefined) return fromParent(context);
+  if (live === undefined) return fromProject(context);
   const { inheritsAutoDestroy: inherits } = live.facts;
   const found = textOf(live.spec[duration]);
   if (!moves(context)) return inherits === true && found !== null ? inheritedAs(found) : asOwn(found);
   if (inherits === false) return asOwn(found);
-  const given = fromParent(context);
+  const given = fromProject(context);
   // Without a duration, a time is the workspace's own, and such a workspace inherits nothing in a dialect where null means none.
   const hasOwnTime = endsByNull(context) && found === null && canonicalTime(live.spec[time]) !== null;
   if (inherits === true || (found === null && !hasOwnTime)) return given;
@@ -95,7 +95,7 @@ function inheritedAs(value: string): DurationAfter {
   return { value, isInherited: true, stays: true };
 }
 
-function fromParent({ inheritable }: WorkspaceComparison): DurationAfter {
+function fromProject({ inheritable }: WorkspaceComparison): DurationAfter {
   const { values, unread } = inheritable ?? {};
   return {
     value: textOf(values?.[duration]),
@@ -110,7 +110,7 @@ function takenOver(context: WorkspaceComparison, own: string | null): Pick<Durat
   const { live } = context;
   if (live === undefined || !moves(context) || live.facts.inheritsAutoDestroy === false) return {};
   if (textOf(live.spec[duration]) !== own) return {};
-  const { value } = fromParent(context);
+  const { value } = fromProject(context);
   return value === null || value === own ? {} : { replaces: value };
 }
 

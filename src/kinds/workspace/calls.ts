@@ -27,7 +27,7 @@ import {
 } from '../../model/resource.ts';
 import { foreignLockNotes, holdsLock } from './lock.ts';
 import { changedFields, createAttributes, newRepository, waitsForUpdate } from './request-bodies.ts';
-import { createsFlatTags, neighbourCalls, unlockCall } from './separate-endpoints.ts';
+import { createsFlatTags, separateEndpointCalls, unlockCall } from './separate-endpoints.ts';
 import { patchCall, relying, updateCalls, withOwnershipTag } from './update-calls.ts';
 import type { WorkspaceContext } from './workspace-types.ts';
 
@@ -81,8 +81,8 @@ function createCalls({ address, fields }: Change, context: WorkspaceContext): Ca
     createsId: { address: formatAddress(address), pointer: '/data/id' },
   };
   const repository = appInstallationCall(address, context);
-  const neighbours = neighbourCalls(address, changedFields(fields), context);
-  return [create, ...(repository === undefined ? [] : [repository]), ...neighbours];
+  const separate = separateEndpointCalls(address, changedFields(fields), context);
+  return [create, ...(repository === undefined ? [] : [repository]), ...separate];
 }
 
 function declaredTags(address: Address, context: WorkspaceContext): Tags {
@@ -129,8 +129,8 @@ const refusalHints = {
 };
 
 /**
- * If the service has no safe delete, and the target allows it, a plain one: the number of resources is read just before it. 404
- * is no success: this service also returns it to a token that may not delete, and a resource that counts as deleted loses its
+ * The safe delete; a plain one if the service has none and the target allows it: the number of resources is read just before it. 404
+ * is not a success: this service also returns it to a token that may not delete, and a resource that counts as deleted loses its
  * record in the ledger.
  */
 function deleteCalls(address: Address, context: WorkspaceContext): PlannedCalls {

@@ -196,8 +196,8 @@ function checkTriggers(spec: WorkspaceSpec): ResourceProblem[] {
   const [first, ...others] = triggers.filter(({ value }) => isPopulated(value));
   if (first === undefined) return [];
   return [
-    ...others.map((other) => together(first, other)),
-    ...(isPopulated(regex) ? [...fileTriggers(spec), ...badRegex(regex)] : []),
+    ...others.map((other) => bothSet(first, other)),
+    ...(isPopulated(regex) ? [...checkFileTriggers(spec), ...checkRegex(regex)] : []),
   ];
 }
 
@@ -210,7 +210,7 @@ function isPopulated(value: Json): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== null && value !== '';
 }
 
-function together(first: SetTrigger, other: SetTrigger): ResourceProblem {
+function bothSet(first: SetTrigger, other: SetTrigger): ResourceProblem {
   const [one, two] = [first.path.join('.'), other.path.join('.')];
   return {
     code: 'two-triggers',
@@ -225,7 +225,7 @@ function together(first: SetTrigger, other: SetTrigger): ResourceProblem {
 }
 
 /** An absent field is valid: the service turns file triggers off by itself. null means the default, which is on. */
-function fileTriggers(spec: WorkspaceSpec): ResourceProblem[] {
+function checkFileTriggers(spec: WorkspaceSpec): ResourceProblem[] {
   if (spec.fileTriggersEnabled === undefined || spec.fileTriggersEnabled === false) return [];
   return [
     {
@@ -240,7 +240,7 @@ function fileTriggers(spec: WorkspaceSpec): ResourceProblem[] {
 }
 
 /** Only a warning: the service's syntax of regular expressions differs from JavaScript's. */
-function badRegex(regex: Json): ResourceProblem[] {
+function checkRegex(regex: Json): ResourceProblem[] {
   if (typeof regex !== 'string' || isRegex(regex)) return [];
   return [
     {

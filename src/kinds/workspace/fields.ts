@@ -55,17 +55,17 @@ export const fields: FieldTable = {
   dataRetentionPolicy: { compare: asText, default: null },
   sourceName: { compare: scalar, createOnly: true, isCreatorMark: true },
   sourceUrl: { compare: scalar, createOnly: true },
-  // `tags` and `remoteStateConsumers` are short for manifests of their own, and names are replaced by ids: no fields.
+  // `tags` and `remoteStateConsumers` are short for manifests of their own, and names are replaced by ids: they are not fields.
 } satisfies FieldsOf<WorkspaceSpec, 'remoteStateConsumers' | 'tags' | 'project' | 'agentPool' | 'sshKey'>;
 
 const structuredOutput = 'structuredRunOutputEnabled';
 
-/** The fields that a workspace of this dialect does not have, although its service may answer them. */
+/** The fields that a workspace of this dialect does not have, although its service may return them. */
 export function fieldsOutside({ capabilities }: Dialect): readonly (typeof structuredOutput)[] {
   return capabilities.has('structured-run-output') ? [] : [structuredOutput];
 }
 
-// The fields of a workspace that are plain attributes of the API, read and sent by the rule of names alone.
+// The fields of a workspace that are plain attributes of the API: only their names are converted.
 
 type FieldNames = readonly (keyof WorkspaceSpec)[];
 
@@ -95,7 +95,7 @@ export const triggerLists = ['triggerPrefixes', 'triggerPatterns'] as const sati
 /** Attributes that only a create accepts. */
 export const sourceAttributes = ['sourceName', 'sourceUrl'] as const satisfies FieldNames;
 
-/** Names as they were answered, but in the given spelling where only upper and lower case differ. */
+/** The returned names, in the given spelling if only upper and lower case differ. */
 export function spelledAs(spelling: readonly string[], names: Json): Json {
   const given = new Map(spelling.map((name) => [name.toLowerCase(), name]));
   return textsOf(names).map((name) => (name === name.toLowerCase() ? (given.get(name) ?? name) : name));

@@ -23,9 +23,9 @@ import {
 
 /**
  * Whether a mode that the service reports as inherited is the workspace's own; undefined if nothing contradicts the service. A
- * default without a pool says nothing about pools.
+ * default without a pool shows nothing about pools.
  */
-export function whoseMode(item: WorkspaceItem, inherited: Inherited): WorkspaceFacts['ownMode'] {
+export function ownModeOf(item: WorkspaceItem, inherited: Inherited): WorkspaceFacts['ownMode'] {
   const mode = item.attributes['execution-mode'];
   if (typeof mode !== 'string' || !reportsInheritance(item)) return undefined;
   if (inherited === 'unknown') return 'unknown';
@@ -45,7 +45,7 @@ export function hidesOwnMode(
 
 const ownModeMark = 'ownModeUntold';
 
-/** The ledger's mark that the service hides own modes; without a response that shows it, the earlier mark, until the service reports one. */
+/** The ledger's mark that the service hides own modes. Without a response, the earlier mark stays until the service reports an own mode. */
 export function ownModeMarks({
   change,
   answers,
@@ -82,7 +82,7 @@ export function prepareOwnMode({ desired, live, record }: WorkspaceComparison): 
   const mode = live?.facts.effectiveMode;
   if (live === undefined || typeof mode !== 'string') return asReturned;
   const { settingOverwrites } = desired;
-  // It is not known whether the pool is the workspace's own, too: the declared value is assumed.
+  // It is unknown whether the pool is also the workspace's own: the declared value is assumed.
   const overwrites = settingOverwrites === undefined ? {} : { settingOverwrites: ownMode(settingOverwrites) };
   if (live.facts.ownMode === 'proved') return { live: overwrites, notes: [] };
   if (!hasMark(record) || live.spec.executionMode !== null || record?.fields.executionMode !== mode)
@@ -93,7 +93,7 @@ export function prepareOwnMode({ desired, live, record }: WorkspaceComparison): 
       agentPoolId: mode === 'agent' ? (live.facts.agentPool ?? null) : null,
       ...overwrites,
     },
-    // The report says it once, for the whole service.
+    // The report has one line about this for the whole service.
     notes: [],
   };
 }
@@ -163,12 +163,12 @@ export function lackingFields({ declared }: Request, resources: readonly LiveWor
   if (resources.length === 0) return [];
   const answered = new Set(resources.flatMap(({ spec }) => Object.keys(spec)));
   const wanted = new Set(declared.flatMap(({ spec }) => Object.keys(spec)));
-  const isLacking = (name: string) => !answered.has(name) && hasOwnAnswer.has(name);
+  const isLacking = (name: string) => !answered.has(name) && fieldsOfDocument.has(name);
   return [...wanted].filter((name) => isLiveField(name) && isLacking(name)).toSorted();
 }
 
 /** Fields of the document; not the retention policy, which is read separately, and not fields that only a creation accepts. */
-const hasOwnAnswer = new Set(
+const fieldsOfDocument = new Set(
   Object.entries(fields).flatMap(([name, { createOnly }]) =>
     createOnly || name === 'dataRetentionPolicy' ? [] : name,
   ),

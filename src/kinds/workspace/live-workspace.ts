@@ -28,7 +28,7 @@ import {
   spelledAs,
   triggerLists,
 } from './fields.ts';
-import { hidesOwnMode, keepsOldMode, whoseMode } from './limited-services.ts';
+import { hidesOwnMode, keepsOldMode, ownModeOf } from './limited-services.ts';
 import { lockOf } from './lock.ts';
 import { showsDerived } from './triggers.ts';
 import type {
@@ -59,7 +59,7 @@ interface ReadWorkspace {
 
 export function liveWorkspace(address: Address, read: ReadWorkspace): LiveWorkspace {
   const { item, tags, retention, deletes, stateAtRisk, inherited, keepsTagCase, fileTriggersDerived } = read;
-  const ownMode = inherited === undefined ? undefined : whoseMode(item, inherited);
+  const ownMode = inherited === undefined ? undefined : ownModeOf(item, inherited);
   const without = fieldsOutside(read.dialect);
   const spec = liveSpec(item, { reportsOwnMode: ownMode !== 'proved', without, retention });
   const facts = liveFacts(item);
@@ -149,14 +149,14 @@ const answeredAttributes = [...plainAttributes, ...triggerLists, ...sourceAttrib
   wireName: kebabCase(field),
 }));
 
-interface AttributeForm {
+interface AttributeType {
   readonly wireName: string;
   readonly wanted: 'text' | 'list' | 'boolean' | 'object';
 }
 
-/** What each attribute is in JSON. */
-const forms: readonly AttributeForm[] = [
-  ...answeredAttributes.map(({ field, wireName }): AttributeForm => {
+/** The JSON type of each attribute. */
+const attributeTypes: readonly AttributeType[] = [
+  ...answeredAttributes.map(({ field, wireName }): AttributeType => {
     const { compare, default: byDefault } = fields[field] ?? {};
     if (compare?.shape === 'list') return { wireName, wanted: 'list' };
     return { wireName, wanted: typeof byDefault === 'boolean' ? 'boolean' : 'text' };
@@ -167,16 +167,16 @@ const forms: readonly AttributeForm[] = [
 ];
 
 /** Why a document cannot be understood, as a clause: an attribute has the wrong type. */
-export function misshapen({ attributes }: WorkspaceItem): string | undefined {
-  for (const { wireName, wanted } of forms) {
+export function whyUnexpected({ attributes }: WorkspaceItem): string | undefined {
+  for (const { wireName, wanted } of attributeTypes) {
     const value = attributes[wireName] ?? null;
-    const found = value === null ? wanted : formOf(value);
+    const found = value === null ? wanted : typeOf(value);
     if (found !== wanted) return `its ${quoted(wireName)} is of type ${found}, not ${wanted}`;
   }
   return undefined;
 }
 
-function formOf(value: Json): string {
+function typeOf(value: Json): string {
   if (Array.isArray(value)) return 'list';
   return typeof value === 'string' ? 'text' : typeof value;
 }
@@ -251,7 +251,7 @@ function repositoryFields(repository: JsonObject): RepositoryFields {
 }
 
 /**
- * The workspace in the response to a write. For each call only the fields count that it may have written, because an earlier
+ * The workspace in the response to a write. Only the fields count that the call may have written, because an earlier
  * response does not show what a later call does. Locks and retention policies are verified elsewhere.
  */
 export function fieldsFromResponse(call: Call, { body }: Answer): ReturnedFields | undefined {
@@ -292,7 +292,7 @@ function sentTags({ body }: Call): string[] {
   });
 }
 
-/** Fields with separate endpoints, or that are no attributes. */
+/** Fields with separate endpoints, and fields that are not attributes. */
 const notVerifiable = new Set(['sshKeyId', 'tagNames', 'lock', 'dataRetentionPolicy', 'operations']);
 const documentFields = Object.keys(fields).filter((name) => !notVerifiable.has(name));
 

@@ -89,7 +89,7 @@ export function foreignLockNotes(
   return wasWanted ? [otherLockNote(`it is locked${reasonSuffix(live)}, and ${owner}`)] : [];
 }
 
-/** ` ("frozen")`; empty where no reason is known. */
+/** ` ("frozen")`; empty if no reason is known. */
 export function reasonSuffix({ facts }: LiveWorkspace): string {
   const reason = facts.lockedReason;
   return typeof reason === 'string' && reason !== '' ? ` (${quoted(reason)})` : '';

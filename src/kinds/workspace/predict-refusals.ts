@@ -1,6 +1,6 @@
 /**
  * Predicts which declared values the service will certainly refuse, from what it reports about itself and its organization.
- * Requests are sent only if a manifest sets such a field. What cannot be read is not refused.
+ * Requests are sent only if a manifest sets such a field. If an answer cannot be read, nothing is refused.
  */
 import {
   agentPools,
@@ -80,8 +80,8 @@ async function foreignPool(
 }
 
 /**
- * A project that neither a complete list nor a read by its id has. A token that lists no projects, or may not read them, does not prove
- * that: each organization has a default project.
+ * Refuses a project that neither a complete list nor a read by id returns. A list without any project, or one that cannot be read,
+ * proves nothing: each organization has a default project.
  */
 async function missingProject(
   session: Session,

@@ -48,7 +48,7 @@ function modeAfter({ executionMode: mode }: WorkspaceFields, { facts }: LiveWork
   return typeof mode === 'string' ? mode : facts.modeAfter;
 }
 
-/** Whether the execution mode has no assessments, and no manifest declares them (wire/workspaces 5.4). */
+/** Whether the execution mode does not support assessments, and no manifest declares them (wire/workspaces 5.4). */
 function losesAssessments(
   desired: WorkspaceFields,
   live: LiveWorkspace,
@@ -81,7 +81,7 @@ export interface WorkspaceReading {
 
 type Request = ReadRequest<WorkspaceSpec>;
 
-/** The readings; those of workspaces with assessments get the facts that decide whether these are kept. */
+/** The readings; those of workspaces with assessments get the facts that decide whether the assessments are kept. */
 export async function predictAssessments(
   session: Session,
   request: Request,
@@ -174,9 +174,9 @@ async function predictAssessmentsNote(
   return isContradicted && (await enforcesAssessments(session)) ? assessmentsEnforcedNote : undefined;
 }
 
-// Predicts what a workspace inherits from its project after the plan. Projects are read only where that may change: for a workspace
-// that is created, that moves, that falls back to its project's duration, or whose own local mode ends (wire/workspaces 1.5.19). What
-// the plan itself changes in a project counts also where nothing was destroyed before.
+// Predicts what a workspace inherits from its project after the plan. Projects are read only if that may change: for a workspace
+// that is created, that moves, that falls back to its project's duration, or whose own local mode ends (wire/workspaces 1.5.19). A
+// project that the plan itself changes also matters for a workspace whose resources could not be destroyed before.
 
 export async function predictInherited(
   session: Session,
@@ -215,7 +215,7 @@ function endsPause(spec: WorkspaceSpec, { live, record }: KnownWorkspace): boole
   return endsLocal || (live.spec.allowDestroyPlan === false && isAllowed);
 }
 
-/** Finds what is known of a declared workspace, by the rules by which a plan matches names, former names, records and ids. */
+/** Finds what is known about a declared workspace, with a plan's rules for matching names, former names, records and ids. */
 export function knownFinder(
   session: Session,
   { declared, records, record }: Request,
@@ -247,9 +247,9 @@ function mayChange({ dialect }: Session, spec: WorkspaceSpec, { live, record }: 
   if (endsLocal) return true;
   const declared = spec.autoDestroyActivityDuration;
   const isReset = declared === undefined && record?.fields.autoDestroyActivityDuration !== undefined;
-  const falls = (declared === null || isReset) && live.facts.inheritsAutoDestroy !== true;
+  const fallsBack = (declared === null || isReset) && live.facts.inheritsAutoDestroy !== true;
   return (
-    falls &&
+    fallsBack &&
     typeof live.spec.autoDestroyActivityDuration === 'string' &&
     !dialect.capabilities.has('own-auto-destroy')
   );
@@ -271,9 +271,9 @@ async function inheritableFrom(
   // For a new workspace, the mode of the whole organization is not shown as inherited.
   const mode = project.mode ?? (isNew ? undefined : await organizationMode(session));
   return {
-    // The text of a declared one must be the same before and after the plan has created it.
+    // The text for a declared project must be the same before and after the plan has created it.
     from: `project ${quoted(project.name)}${project.declared === undefined ? ` (${project.id})` : ''}`,
-    // One that the plan creates cannot be read again.
+    // A project that the plan creates cannot be read again.
     ...(project.declared === 'new' ? {} : { id: project.id }),
     ...(project.plannedBy === undefined ? {} : { plannedBy: project.plannedBy }),
     values: {
@@ -286,7 +286,7 @@ async function inheritableFrom(
 /** The current values of the project, or of its organization for a project without an execution mode. */
 export async function readInheritable(session: Session, planned: Inheritable): Promise<Inheritable> {
   const { id = '', from, values } = planned;
-  // A service may have the list of projects only.
+  // Some services have only the list of projects, and no read by id.
   const project = (await readProjectAgain(session, id)) ?? (await readProject(session, id));
   if (project === 'none') return { from, values: {}, unread: 'the service does not list its projects' };
   if ('unread' in project) return { from, values: {}, unread: project.unread };

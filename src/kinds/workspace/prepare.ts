@@ -65,7 +65,7 @@ export function prepare(context: WorkspaceComparison): PreparedSpecs<PreparedWor
   };
 }
 
-/** The spec itself if no part has a member: of most workspaces nothing is replaced. */
+/** The spec itself if no part has a member: in most workspaces nothing is replaced. */
 function withMembers<S extends object>(spec: S, ...parts: readonly object[]): S {
   const filled = parts.filter((part) => Object.keys(part).length > 0);
   return filled.length === 0 ? spec : Object.assign({}, spec, ...filled);
@@ -113,7 +113,7 @@ function replacedConnection(
 }
 
 /**
- * Shows the agent pool that is removed with its mode as a change, too: to restore the live mode, both are needed. The plan decides.
+ * Shows as a change, too, that the agent pool is removed with its mode: restoring the live mode needs both. `live` is as planned.
  */
 function removedPool({ executionMode, agentPoolId }: PreparedWorkspace, live?: LiveSpec): PreparedWorkspace {
   const leavesAgents = executionMode !== undefined && executionMode !== 'agent';

@@ -30,7 +30,7 @@ import {
 } from '../../api/workspaces/workspace.ts';
 import { predictAssessments, predictCreations, predictInherited, type WorkspaceReading } from './predict.ts';
 import { predictRefusals } from './predict-refusals.ts';
-import { hasUpperCaseTag, lacksSafeDelete, liveWorkspace, misshapen } from './live-workspace.ts';
+import { hasUpperCaseTag, lacksSafeDelete, liveWorkspace, whyUnexpected } from './live-workspace.ts';
 import {
   hasMark,
   invisibleFields,
@@ -57,7 +57,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   const items = [...list.items, ...missing.items];
   const removable = mayBeRemoved(session, request);
   const inherited = inheritedBy(session, items, request);
-  const ofService = {
+  const serviceFacts = {
     keepsTagCase: items.some(hasUpperCaseTag),
     fileTriggersDerived: derivesFileTriggers(session, items, {
       records: request.records.values(),
@@ -66,7 +66,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   };
   const details = await Promise.all(
     items.map((item) =>
-      readDetails(session, list, { item, ours: ours(item), removable, inherited, ofService }),
+      readDetails(session, list, { item, ours: ours(item), removable, inherited, serviceFacts }),
     ),
   );
   const readings = await predictAssessments(session, request, details);
@@ -130,9 +130,9 @@ export async function readOne(
 ): Promise<LiveWorkspace | undefined> {
   const found = await readWorkspaceWithTags(session, address.name, id);
   if (found === undefined) return undefined;
-  const shape = misshapen(found.item);
-  if (shape !== undefined)
-    throw unread({ method: 'GET', url: found.item.name }, `the workspace was not understood: ${shape}`);
+  const unexpected = whyUnexpected(found.item);
+  if (unexpected !== undefined)
+    throw unread({ method: 'GET', url: found.item.name }, `the workspace was not understood: ${unexpected}`);
   const answer = await readRetention(session, found.item);
   if (answer.policy === undefined) throw unread({ method: 'GET', url: found.item.name }, answer.problem);
   const checksState = action === 'delete' && lacksSafeDelete(found.item);
@@ -149,13 +149,13 @@ async function liveAgain(session: Session, address: Address, found: ReadAgain): 
   return liveWorkspace(address, { ...found, dialect, deletes: target.deletes, inherited });
 }
 
-/** Undefined also if something of the workspace is read separately, or its document is not understood: then `readOne` says so. */
+/** Undefined also if a part of the workspace is read separately, or its document is not understood: `readOne` handles both. */
 async function readFromPage(
   session: Session,
   { page, recent, address, id }: OnPage,
 ): Promise<LiveWorkspace | undefined> {
   const found = (await workspacesOnPage(recent, page)).get(id);
-  if (found === undefined || misshapen(found.item) !== undefined || hasRetention(found.item))
+  if (found === undefined || whyUnexpected(found.item) !== undefined || hasRetention(found.item))
     return undefined;
   return liveAgain(session, address, { ...found, retention: null });
 }
@@ -200,7 +200,7 @@ interface ReadById {
   readonly item?: WorkspaceItem;
   /** why it could not be read */
   readonly unread?: string;
-  /** where it is, if not in this target: then the record was made for another place */
+  /** where it is, if not in this target: then the record was made for another organization */
   readonly elsewhere?: string;
 }
 
@@ -257,12 +257,12 @@ interface DetailsWanted {
   readonly ours: boolean;
   readonly removable: ReturnType<typeof mayBeRemoved>;
   readonly inherited: ReturnType<typeof inheritedBy>;
-  /** what all workspaces together show of the service */
-  readonly ofService: Pick<Parameters<typeof liveWorkspace>[1], 'keepsTagCase' | 'fileTriggersDerived'>;
+  /** what all workspaces together show about the service */
+  readonly serviceFacts: Pick<Parameters<typeof liveWorkspace>[1], 'keepsTagCase' | 'fileTriggersDerived'>;
 }
 
 /**
- * What workspaces that are reported without their own mode would inherit. It is read only if it matters: for an export, for a
+ * What workspaces would inherit that the service reports without their own mode. It is read only if it matters: for an export, for a
  * workspace whose mode the manifest or the ledger has, or once something shows that the service reports every mode as inherited.
  */
 function inheritedBy(session: Session, items: readonly WorkspaceItem[], request: Request) {
@@ -288,7 +288,7 @@ function setsMode({ executionMode, agentPoolId, settingOverwrites }: Spec): bool
   return [executionMode, agentPoolId, settingOverwrites].some((value) => value !== undefined);
 }
 
-/** Whether the service reports different inherited modes for two workspaces of one project, which cannot be true of both. */
+/** Whether the service reports different inherited modes for two workspaces of one project, which cannot both be true. */
 function reportsAllInherited(items: readonly WorkspaceItem[]): boolean {
   const byProject = Map.groupBy(items.filter(reportsInheritance), (item) => relatedId(item, 'project'));
   return [...byProject.values()].some(
@@ -303,7 +303,7 @@ async function plannedRisk(session: Session, item: WorkspaceItem): Promise<strin
 async function readDetails(
   session: Session,
   list: WorkspaceList,
-  { item, ours, removable, inherited, ofService }: DetailsWanted,
+  { item, ours, removable, inherited, serviceFacts }: DetailsWanted,
 ): Promise<WorkspaceReading> {
   const address = knownAddress({ kind: 'Workspace', target: session.target.name, name: item.name });
   const tagged = list.hasTags || ours || list.tagged.has(item.id);
@@ -311,9 +311,11 @@ async function readDetails(
     tagged ? list.tagsOf(item) : undefined,
     ours ? readRetention(session, item) : undefined,
   ]);
-  const shape = ours ? misshapen(item) : undefined;
+  const unexpected = ours ? whyUnexpected(item) : undefined;
   const problems = [
-    ...(shape === undefined ? [] : [`the workspace ${quoted(item.name)} was not understood: ${shape}`]),
+    ...(unexpected === undefined
+      ? []
+      : [`the workspace ${quoted(item.name)} was not understood: ${unexpected}`]),
     ...[tags, retention].flatMap((answer) => (answer && 'problem' in answer ? [answer.problem] : [])),
   ];
   return {
@@ -326,7 +328,7 @@ async function readDetails(
       deletes: session.target.deletes,
       stateAtRisk: removable(item, tags?.tags) ? await plannedRisk(session, item) : undefined,
       inherited: ours ? await inherited(item) : undefined,
-      ...ofService,
+      ...serviceFacts,
     }),
     incomplete: problems,
   };

@@ -47,7 +47,7 @@ export function changedFields(changes: readonly FieldChange[]): ChangedFields {
   return changed;
 }
 
-/** All declared values but null: null means the service's default, which an absent attribute gets. */
+/** All declared values except null: null means the service's default, which an absent attribute gets. */
 export function createAttributes(desired: PreparedWorkspace, dialect: Dialect): JsonObject {
   const attributes: Record<string, Json> = {};
   for (const name of [...plainAttributes, ...sourceAttributes, 'executionMode', 'agentPoolId'] as const) {
@@ -89,8 +89,8 @@ function cleared(name: string): Json {
 }
 
 /**
- * Where the project has another duration, the service refuses one of the workspace, or none, unless the request says that it
- * is not inherited.
+ * If the project has another duration, the service refuses an own duration of the workspace, or null, unless the request says that
+ * it is not inherited.
  */
 function ownAutoDestroy(duration: Json | undefined, { capabilities }: Dialect): JsonObject {
   if (duration === undefined || !capabilities.has('own-auto-destroy')) return {};
@@ -150,8 +150,8 @@ function inWireNames(members: JsonObject): JsonObject {
 }
 
 // The triggers in an update. A service clears the others when one is set. A limited service may refuse an emptied list together with
-// a tags regex, ignore an emptied regex, or keep a list. For such a service the list of patterns is emptied first, and whatever may
-// remain afterwards gets another update, which is sent only if it does remain.
+// a tags regex, ignore an emptied regex, or keep a list. For such a service the list of patterns is emptied first, and another
+// update follows for a trigger that may remain. It is sent only if the trigger does remain.
 
 type TriggerList = (typeof triggerLists)[number];
 
@@ -189,7 +189,7 @@ function triggerAttributes(changed: ChangedFields, context: WorkspaceContext): J
 /** A separate update that empties a list. */
 export interface ClearingUpdate {
   readonly attributes: JsonObject;
-  /** the fields that are as declared only after it */
+  /** the fields that have their declared values only after this update */
   readonly writes: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Finds what access a change of a workspace opens or closes, and by what a renamed workspace is recognized. Pure; `before` is
+ * Finds what access a change of a workspace grants or revokes, and how a renamed workspace is recognized. Pure; `before` is
  * undefined for a new workspace, `after` for a deleted one.
  */
 import { isJsonObject } from '../../model/json.ts';

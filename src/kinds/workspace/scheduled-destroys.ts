@@ -1,6 +1,6 @@
 /**
  * Finds what makes the service destroy the resources of a workspace, or destroy them sooner: a time, a duration, a project that has
- * one, or the removal of a value that overrode it. Two specs do not show it: a duration may be inherited. Pure, without a clock.
+ * one, or the removal of a value that overrode it. Comparing two specs is not enough: a duration may be inherited. Pure, without a clock.
  */
 import type { Risk } from '../../model/guard.ts';
 import type { Json, Path } from '../../model/json.ts';
@@ -75,7 +75,7 @@ function modeBefore({ live }: WorkspaceComparison): Json | undefined {
   return live?.spec.executionMode ?? live?.inherited?.['executionMode'];
 }
 
-/** Undefined where it is not known. */
+/** Undefined if unknown. */
 function modeAfter(context: WorkspaceComparison): Json | undefined {
   const { desired, live, record, inheritable } = context;
   const { executionMode: declared } = desired;
@@ -124,9 +124,10 @@ function afterDuration(context: WorkspaceComparison): Risk[] {
   const { value, mayBecome } = after;
   if (value !== null && isSooner(value, was)) {
     const path = after.isInherited ? ['inherited', duration] : [duration];
-    const says = after.isInherited && inheritable !== undefined ? `, inherited from ${inheritable.from}` : '';
+    const source =
+      after.isInherited && inheritable !== undefined ? `, inherited from ${inheritable.from}` : '';
     const what = `its resources are destroyed after ${quotedUnlessPlain(value)} without activity`;
-    return [destroys(path, `${what}${insteadOf(was)}${says}`)];
+    return [destroys(path, `${what}${insteadOf(was)}${source}`)];
   }
   if (mayBecome !== undefined && isSooner(mayBecome, was)) {
     const own = was === undefined ? 'date' : 'duration';
@@ -145,8 +146,9 @@ function insteadOf(was: string | undefined): string {
 function withoutTime({ desired, live, record }: WorkspaceComparison, remaining: string): Risk[] {
   const recorded = canonicalTime(record?.fields[time]);
   const found = canonicalTime(live?.spec[time]);
-  const goes = desired[time] === null || (desired[time] === undefined && record?.fields[time] !== undefined);
-  if (!goes || typeof found !== 'string' || found !== recorded) return [];
+  const isRemoved =
+    desired[time] === null || (desired[time] === undefined && record?.fields[time] !== undefined);
+  if (!isRemoved || typeof found !== 'string' || found !== recorded) return [];
   return [
     destroys(
       [time],

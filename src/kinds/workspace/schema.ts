@@ -162,7 +162,7 @@ const sourceFields = {
   ),
 };
 
-const neighbourFields = {
+const relationFields = {
   projectId: Type.Optional(
     Type.String({
       minLength: 1,
@@ -295,7 +295,7 @@ export const workspaceSpec = Type.Object(
       'true: every workspace of the organization may read the state; false: only remoteStateConsumers.',
       false,
     ),
-    ...neighbourFields,
+    ...relationFields,
     ...sourceFields,
     ...shortForms,
   },

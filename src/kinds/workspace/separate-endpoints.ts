@@ -15,8 +15,12 @@ import { lockFacts } from './lock.ts';
 import type { ChangedField, ChangedFields } from './request-bodies.ts';
 import type { RetentionPolicy, WorkspaceContext, WorkspaceFields } from './workspace-types.ts';
 
-/** Calls for the changed ones of these fields; on a new workspace an empty field needs no call. */
-export function neighbourCalls(address: Address, changed: ChangedFields, context: WorkspaceContext): Call[] {
+/** The calls for those of these fields that change; on a new workspace an empty field needs no call. */
+export function separateEndpointCalls(
+  address: Address,
+  changed: ChangedFields,
+  context: WorkspaceContext,
+): Call[] {
   const callsOfField: readonly (readonly [
     keyof WorkspaceFields,
     (change: ChangedField) => (Call | undefined)[],
@@ -128,7 +132,7 @@ function lockBody(lock: Json | undefined): JsonObject {
   return { reason: memberOf(lock, 'reason') ?? '' };
 }
 
-/** Only for our own lock. @param order position among the calls of the target, before a delete or not */
+/** Only for our own lock. @param order the position among the calls of the target, which depends on what follows */
 export function unlockCall(
   address: Address,
   context: WorkspaceContext,

@@ -12,7 +12,7 @@ export function toManifest(live: LiveWorkspace, defaults: WorkspaceFields): Desc
   const { settingOverwrites: _, autoDestroyAt, autoDestroyActivityDuration, ...rest } = live.spec;
   const spec = {
     ...rest,
-    ...unknownModeNote(live),
+    ...unknownModeFields(live),
     ...overwritesToManifest(live.spec, defaults),
     ...autoDestroyToManifest(live, { autoDestroyAt, autoDestroyActivityDuration }),
     ...lockToManifest(live.spec.lock, defaults.lock),
@@ -21,8 +21,8 @@ export function toManifest(live: LiveWorkspace, defaults: WorkspaceFields): Desc
   return { spec: Object.fromEntries(Object.entries(spec).filter(hasValue)), remarks };
 }
 
-/** The current mode, if it is unknown whether it is inherited: without it, a workspace made from the export could lose its agents. */
-function unknownModeNote({ facts }: LiveWorkspace): ManifestFields {
+/** The current mode, if it is unknown whether it is inherited: without it, a workspace created from the export could lose its agents. */
+function unknownModeFields({ facts }: LiveWorkspace): ManifestFields {
   const { ownMode, effectiveMode: mode, agentPool: pool } = facts;
   if (ownMode !== 'unknown' || mode === undefined) return {};
   return { executionMode: mode, ...(mode === 'agent' && pool !== undefined ? { agentPoolId: pool } : {}) };

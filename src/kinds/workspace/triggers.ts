@@ -1,5 +1,5 @@
 /**
- * What starts the runs of a workspace: paths in one of two lists, or an expression for tags, which excludes file triggers. The
+ * What starts the runs of a workspace: paths in one of two lists, or a regular expression for tags, which excludes file triggers. The
  * service derives undeclared ones of these fields from the declared ones; this file does the same, and reports live values that
  * contradict the manifest.
  */
@@ -55,9 +55,9 @@ type TriggerField = (typeof triggers)[number];
 
 /** Setting one of the three makes the service clear the others, which the plan shows as a change. */
 function clearedTriggers(context: WorkspaceComparison): Pick<PreparedTriggers, 'desired' | 'notes'> {
-  const named = setTrigger(context);
-  if (named === undefined) return { desired: {}, notes: [] };
-  const cleared = triggers.filter((name) => name !== named && isLeftToService(context, name));
+  const newTrigger = setTrigger(context);
+  if (newTrigger === undefined) return { desired: {}, notes: [] };
+  const cleared = triggers.filter((name) => name !== newTrigger && isLeftToService(context, name));
   const lists = cleared.filter((name) => name !== 'tagsRegex').map((name) => [name, null] as const);
   const { vcsRepo } = context.desired;
   const repository = { ...(isJsonObject(vcsRepo) ? vcsRepo : {}), tagsRegex: null };
@@ -67,7 +67,7 @@ function clearedTriggers(context: WorkspaceComparison): Pick<PreparedTriggers, '
       ...(cleared.includes('tagsRegex') ? { vcsRepo: repository } : {}),
     },
     notes: cleared.map(
-      (name) => `setting ${pathOf(named)} clears ${pathOf(name)}: only one of them starts runs`,
+      (name) => `setting ${pathOf(newTrigger)} clears ${pathOf(name)}: only one of them starts runs`,
     ),
   };
 }
@@ -75,18 +75,19 @@ function clearedTriggers(context: WorkspaceComparison): Pick<PreparedTriggers, '
 /** Whether a trigger is live and not managed; one that was managed and is no longer declared is reset anyway. */
 function isLeftToService({ desired, live, record }: WorkspaceComparison, name: TriggerField): boolean {
   const { vcsRepo } = desired;
-  const repositoryGoes = vcsRepo === null || (vcsRepo === undefined && record?.fields.vcsRepo !== undefined);
+  const removesRepository =
+    vcsRepo === null || (vcsRepo === undefined && record?.fields.vcsRepo !== undefined);
   return (
     isFilled(triggerOf(live?.spec, name)) &&
     triggerOf(desired, name) === undefined &&
     triggerOf(record?.fields, name) === undefined &&
-    !(name === 'tagsRegex' && repositoryGoes)
+    !(name === 'tagsRegex' && removesRepository)
   );
 }
 
 /**
- * The trigger that this change sets, if any; `check` refuses two. The plan decides: one of its calls may have set it already when the
- * workspace is read again for another one.
+ * The trigger that this change sets, if any; `check` refuses two. The workspace as planned decides: when it is read again for a later call,
+ * an earlier call may already have set the trigger.
  */
 function setTrigger({ desired, live, planned = live }: Sides): TriggerField | undefined {
   if (planned === undefined) return undefined;
@@ -124,11 +125,11 @@ type Sides = Pick<WorkspaceComparison, 'desired'> & {
 /** Whether a list of paths is filled after the change. */
 function hasListsAfter(context: Sides): boolean {
   const { desired, live, record } = context;
-  const named = setTrigger(context);
+  const newTrigger = setTrigger(context);
   return triggerLists.some((name) => {
     if (desired[name] !== undefined) return isFilled(desired[name]);
     const isReset = record?.fields[name] !== undefined;
-    return !isReset && isFilled(live?.spec[name]) && (named === undefined || named === name);
+    return !isReset && isFilled(live?.spec[name]) && (newTrigger === undefined || newTrigger === name);
   });
 }
 
@@ -188,7 +189,7 @@ function hasMark({ marks }: WorkspaceRecord): boolean {
   return marks?.[mark] === true;
 }
 
-/** The ledger's mark that the response to a write proved it; without a response, the earlier mark while nothing contradicts it. */
+/** The ledger's mark that a response proved the derivation. Without a response, the earlier mark stays while nothing contradicts it. */
 export function derivedTriggerMarks(
   context: MarkContext<WorkspaceSpec, LiveWorkspace>,
 ): Readonly<Record<string, Json>> {
@@ -216,8 +217,8 @@ function contradicts(
     !hasLists(attributes);
   const regex = memberOf(attributes['vcs-repo'], 'tags-regex');
   const written = change?.fields.find(({ path }) => path[0] === name);
-  const byItself = change?.action === 'create' && !isFilled(regex) ? true : undefined;
-  const expected = declared ?? (written === undefined ? byItself : written.after !== false);
+  const byDefault = change?.action === 'create' && !isFilled(regex) ? true : undefined;
+  const expected = declared ?? (written === undefined ? byDefault : written.after !== false);
   return losesLists || (expected !== undefined && attributes['file-triggers-enabled'] !== expected);
 }
 
@@ -256,13 +257,13 @@ export function refusedFileTriggers(
   const declared = desired[name];
   const lists = hasListsAfter({ desired, ...known });
   if (declared === undefined || (declared ?? true) === lists) return [];
-  const far = evidence === 'proved' ? '' : ', as far as its workspaces show';
+  const limitation = evidence === 'proved' ? '' : ', as far as its workspaces show';
   const context = lists ? 'together with a list of triggers' : 'without a list of triggers';
   return [
     {
       fields: [name, 'triggerPatterns', 'triggerPrefixes', 'vcsRepo'],
       code: 'file-triggers-derived',
-      message: `${quoted(`${name}: ${String(declared)}`)} is not possible ${context}: the service derives it from the lists of triggers${far}`,
+      message: `${quoted(`${name}: ${String(declared)}`)} is not possible ${context}: the service derives it from the lists of triggers${limitation}`,
       fix: lists
         ? `remove the list of triggers, or ${quoted(name)}`
         : `declare ${quoted('triggerPatterns')} or ${quoted('triggerPrefixes')}, or remove ${quoted(name)}`,

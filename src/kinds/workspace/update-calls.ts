@@ -26,7 +26,7 @@ import {
   clearingUpdates,
   updateAttributes,
 } from './request-bodies.ts';
-import { neighbourCalls } from './separate-endpoints.ts';
+import { separateEndpointCalls } from './separate-endpoints.ts';
 import { removedFileTriggers } from './triggers.ts';
 import type { WorkspaceContext } from './workspace-types.ts';
 
@@ -48,7 +48,7 @@ export function updateCalls({ address, fields }: Change, context: WorkspaceConte
       update: update && { ...update, ...removedValues(changed, context) },
     }),
     ownershipTag.adds ? addOwnershipTagCall(address, context, ownershipTag.text) : undefined,
-    ...neighbourCalls(address, changed, context),
+    ...separateEndpointCalls(address, changed, context),
   ];
   return relying(calls);
 }
@@ -115,9 +115,9 @@ function repeatedIn(update: Call | undefined): JsonObject {
   return typeof sent === 'boolean' ? { 'assessments-enabled': sent } : {};
 }
 
-/** The calls that are made, and all facts that one of them relies on. */
-export function relying(made: readonly (Call | undefined)[]): PlannedCalls {
-  const calls = made.filter((call) => call !== undefined);
+/** The defined calls, and all facts that any of them relies on. */
+export function relying(drafts: readonly (Call | undefined)[]): PlannedCalls {
+  const calls = drafts.filter((call) => call !== undefined);
   return { calls, preconditions: [...new Set(calls.flatMap(({ reliesOn = [] }) => reliesOn))] };
 }
 
@@ -181,12 +181,12 @@ export function patchCall(
   { attributes, relationships, reliesOn = [] }: PatchDraft,
 ): Call | undefined {
   if (Object.keys(attributes).length + Object.keys(relationships).length === 0) return undefined;
-  // Declared before live: where the organization enforces assessments, live hides the workspace's own setting.
+  // Declared before live: if the organization enforces assessments, live hides the workspace's own setting.
   const { live } = context;
   const mode = attributes['execution-mode'] ?? live?.facts.modeAfter;
   const kept = keptAssessments(live?.spec.assessmentsEnabled, { mode, dialect: context.dialect });
   const repeated = repeatedAssessments(context.desired.assessmentsEnabled ?? kept);
-  // What is only repeated must still be as it was read, or it would overwrite a value that the plan does not show.
+  // A value that is only repeated must still be as it was read, or it would overwrite a value that the plan does not show.
   const isRepeated = Object.keys(repeated).some((name) => !Object.hasOwn(attributes, name));
   const facts = [...reliesOn, ...(isRepeated ? ['assessmentsEnabled'] : [])];
   return workspaceCall(address, context, {
@@ -201,8 +201,8 @@ export function patchCall(
   });
 }
 
-/** Attributes that, with others that an old list may hide, decide whether and when the service destroys something. */
-const mayDestroy: readonly string[] = [
+/** Attributes that decide, with others that an outdated list may not show, whether and when the service destroys something. */
+const destroyAttributes: readonly string[] = [
   'allow-destroy-plan',
   'auto-destroy-at',
   'auto-destroy-activity-duration',
@@ -212,18 +212,18 @@ const mayDestroy: readonly string[] = [
 ];
 
 /**
- * Whether the call may rely on a page: it replaces no whole, such as tags, a list of triggers or the repository, opens no access, as a
- * move to another project does, and destroys nothing. A new name is excluded because it moves the workspace in the list.
+ * Whether the call may rely on a page of the list: it replaces nothing as a whole, such as tags, a list of triggers or the repository,
+ * grants no access, as a move to another project does, and destroys nothing. Not with a new name, which moves the workspace in the list.
  */
 function isSparse(
   { name, 'vcs-repo': repository, ...others }: JsonObject,
   relationships: CallObject,
 ): boolean {
-  const isAlone = Object.entries(others).some(
-    ([attribute, value]) => Array.isArray(value) || mayDestroy.includes(attribute),
+  const needsOwnRead = Object.entries(others).some(
+    ([attribute, value]) => Array.isArray(value) || destroyAttributes.includes(attribute),
   );
   return (
-    Object.keys(relationships).length === 0 && !isAlone && name === undefined && repository === undefined
+    Object.keys(relationships).length === 0 && !needsOwnRead && name === undefined && repository === undefined
   );
 }
 

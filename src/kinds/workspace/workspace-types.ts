@@ -12,8 +12,8 @@ export type WorkspaceFields = Named<WorkspaceSpec>;
 
 export type RepositoryFields = Named<NonNullable<WorkspaceSpec['vcsRepo']>>;
 
-/** The fields that the reader computes; all others are attributes as they were returned. */
-type MadeByReader = {
+/** The fields that the read computes; all others are attributes as they were returned. */
+type ComputedFields = {
   readonly agentPoolId?: string | null;
   readonly settingOverwrites?: { readonly executionMode: boolean; readonly agentPool: boolean };
   readonly vcsRepo?: RepositoryFields | null;
@@ -28,7 +28,8 @@ type LiveLock = { readonly reason: Json };
 export type RetentionPolicy = NonNullable<WorkspaceSpec['dataRetentionPolicy']>;
 
 /** With the name, which is compared as well: in the service it can differ from the manifest's. */
-export type LiveSpec = Omit<WorkspaceFields, keyof MadeByReader> & MadeByReader & { readonly name?: string };
+export type LiveSpec = Omit<WorkspaceFields, keyof ComputedFields> &
+  ComputedFields & { readonly name?: string };
 
 /** Whether it is locked, by whom and why. */
 export type LockFacts = {
@@ -57,7 +58,7 @@ export type WorkspaceFacts = LockFacts & {
   /** false if the service has no safe delete; with `plainDeletes` the target allows a plain one */
   readonly hasSafeDelete?: false;
   readonly plainDeletes?: boolean;
-  /** why a plain delete may lose a state of it; null: there is none to lose; absent if it was not checked */
+  /** why a plain delete may lose a state of it; null if there is none to lose; absent if it was not checked */
   readonly stateAtRisk?: string | null;
   /** the effective execution mode and agent pool, the workspace's own or inherited */
   readonly effectiveMode?: string;
@@ -76,7 +77,7 @@ export type WorkspaceFacts = LockFacts & {
   readonly fileTriggersDerived?: 'proved' | 'likely';
   /** the service stores flat tags case-sensitively: some workspace has one in upper case */
   readonly keepsTagCase?: true;
-  /** the execution mode that it has, or will inherit after the plan; null: not known */
+  /** the execution mode that it has, or will inherit after the plan; null if unknown */
   readonly modeAfter?: string | null;
 };
 
@@ -90,7 +91,7 @@ export type PreparedWorkspace = Omit<WorkspaceSpec, 'vcsRepo' | 'lock'> & {
 };
 
 export type WorkspaceRecord = LedgerRecord<WorkspaceFields>;
-/** What is known of a declared workspace before the plan. */
+/** What is known about a declared workspace before the plan. */
 export interface KnownWorkspace {
   readonly live: LiveWorkspace | undefined;
   readonly record: WorkspaceRecord | undefined;
