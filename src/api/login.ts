@@ -136,7 +136,7 @@ class LoginSession implements Authenticator {
     return lease > 0 && this.#connection.clock.now() >= since + (lease * 1000 * 2) / 3;
   }
 
-  /** @returns undefined when a new login is needed: the token is not renewable, the renewal was refused, or its maximal life is nearly over */
+  /** @returns undefined if a new login is needed: the token is not renewable, the renewal was refused, or its maximal life nearly ends */
   async #renew(held: HeldToken): Promise<HeldToken | undefined> {
     // Keeps the last use for the revocation.
     if (!held.renewable || held.usesLeft <= 1) return undefined;

@@ -158,7 +158,7 @@ function reviewIn(item: Item, userIn: UserIn): Review | undefined {
     state: decided,
     at: item.time('submitted_at'),
     ...(by === undefined ? {} : { by }),
-    ...(commit === undefined ? { why: 'GitHub no longer says which commit it is of' } : { commit }),
+    ...(commit === undefined ? { why: 'GitHub no longer says which commit it reviewed' } : { commit }),
   };
 }
 

@@ -18,7 +18,7 @@ interface IssueApi {
   /** a page of issues, open and closed */
   listQuery(filter: IssueFilter): string;
   readonly comments: string;
-  /** a page of comments, at least all that are newer */
+  /** a page of comments that are newer than `since`, or of all comments, newest first */
   commentsQuery(since: string): string;
   labels(label: string): Json;
   readonly states: { readonly open: JsonObject; readonly closed: JsonObject };

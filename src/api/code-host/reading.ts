@@ -41,7 +41,7 @@ export class Reading {
   async *pages(path: string): AsyncGenerator<readonly Item[]> {
     const joined = `${path}${path.includes('?') ? '&' : '?'}per_page=100&page=`;
     const pages = readPages((page) => this.#send(`${joined}${page}`), {
-      unexpected: (answer) => this.#unexpected(answer, 'it is no list'),
+      unexpected: (answer) => this.#unexpected(answer, 'it is not a list'),
       endless: (answer) => this.#unexpected(answer, 'the list has no end'),
     });
     for await (const { answer, items } of pages) yield this.#items(answer, items);
@@ -67,7 +67,7 @@ export class Reading {
   ): Promise<{ items: readonly Item[]; next?: string }> {
     const answer = await this.#send(path, ignores);
     if (ignores.includes(answer.status)) return { items: [] };
-    if (!Array.isArray(answer.body)) throw this.#unexpected(answer, 'it is no list');
+    if (!Array.isArray(answer.body)) throw this.#unexpected(answer, 'it is not a list');
     const items = this.#items(answer, answer.body as readonly Json[]);
     return { items, ...(answer.nextCursor === undefined ? {} : { next: answer.nextCursor }) };
   }
@@ -125,7 +125,7 @@ export class Item {
   readonly #fail: (why: string) => CodeHostError;
 
   constructor(value: Json, fail: (why: string) => CodeHostError) {
-    if (!isJsonObject(value)) throw fail('an item is no object');
+    if (!isJsonObject(value)) throw fail('an item is not an object');
     this.value = value;
     this.#fail = fail;
   }

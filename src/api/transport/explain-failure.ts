@@ -88,8 +88,8 @@ const temporary: Readonly<Record<string, Explanation>> = {
 const permanent: Readonly<Record<string, Explanation>> = {
   ENOTFOUND: (input) =>
     isProxyName(input)
-      ? `there is no host of the name of the proxy ${quoted(input.proxy ?? '')}; check HTTPS_PROXY, HTTP_PROXY and NO_PROXY`
-      : `there is no host of the name in ${quoted(input.host)}; check ${input.address}`,
+      ? `the host name of the proxy ${quoted(input.proxy ?? '')} does not exist; check HTTPS_PROXY, HTTP_PROXY and NO_PROXY`
+      : `the host name in ${quoted(input.host)} does not exist; check ${input.address}`,
   DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
   SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,

@@ -38,7 +38,8 @@ export const longestLate = 2000;
 /**
  * The start times to use, by the clock of this process, earliest first; maybe none. They were taken at an unknown moment of the exchange,
  * and other processes have the times before and after them. Counted from the arrival of the answer, no request starts too early, but it may
- * start too late by the duration of the exchange. So the last times are dropped that are more than a short exchange too late.
+ * start too late by the duration of the exchange. So the last ones are dropped: no request starts later than a short exchange after
+ * the last time that was taken.
  */
 export function usableStarts({ count, wait, apart }: StartTimes, { asked, answered }: Exchange): number[] {
   const end = asked + wait + (count - 1) * apart + shortExchange;

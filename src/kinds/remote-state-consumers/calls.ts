@@ -81,7 +81,7 @@ function asConsumer(id: string | IdReference): CallObject {
   return { type: 'workspaces', id };
 }
 
-/** While a state is shared globally, the service refuses changes of the list: they are sent before the sharing starts (wire/workspaces 5.5). */
+/** While a state is shared globally, the service refuses changes of the list: send them before sharing starts (wire/workspaces 5.5). */
 function consumersCall(
   address: Address,
   context: Context,

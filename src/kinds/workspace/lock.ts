@@ -46,7 +46,7 @@ function whoseLock(
   ];
   if (evidence.includes('another')) return 'theirs';
   if (evidence.includes('same')) return 'ours';
-  // A service that shows neither holder nor reason, then as now, leaves the ledger as the only evidence.
+  // If the service showed neither holder nor reason when we locked, nor does now, the ledger is the only evidence.
   const isHidden = [facts.lockedBy, lockedBy].every((holder) => (holder ?? null) === null);
   return isHidden && isUnchanged(facts.lockedReason, lockedReason) ? 'ours' : 'unknown';
 }

@@ -245,7 +245,7 @@ function orEmptyText(name: string, value: Json): Json {
   return value === null && (name === 'branch' || name === 'tagsRegex') ? '' : value;
 }
 
-/** By the specification only an update can connect an app installation; some services also accept it in a create (wire/workspaces 1.5.2). */
+/** By the specification only an update can connect an app installation; some services accept it in a create (wire/workspaces 1.5.2). */
 export function waitsForUpdate(repository: RepositoryFields, dialect: Dialect): boolean {
   return (
     typeof repository.vcsAppInstallationId === 'string' &&

@@ -132,7 +132,7 @@ function lockBody(lock: Json | undefined): JsonObject {
   return { reason: memberOf(lock, 'reason') ?? '' };
 }
 
-/** Only for our own lock. @param order the position among the calls of the target, which depends on what follows */
+/** Only for our own lock. @param order the position among the calls of the target: before a delete or a release, or with other locks */
 export function unlockCall(
   address: Address,
   context: WorkspaceContext,
