@@ -42,7 +42,7 @@ export interface ApplyInput {
   /** once aborted, nothing more is sent or retried; requests in flight are completed */
   readonly stop?: AbortSignal;
   readSecret(source: SecretSource): Promise<string>;
-  /** milliseconds since 1970; must not go back, because it says how old a read is */
+  /** milliseconds since 1970; must never decrease, because the age of a read is computed from it */
   now(): number;
   pause(milliseconds: number): Promise<void>;
   tell(event: ApplyEvent): void;
@@ -109,6 +109,7 @@ class Work {
   readonly #parents = new EachTarget(() => new ParentReads());
   readonly #pages = new EachTarget(() => new PageReads());
   readonly #verifiers = new EachTarget(() => new WriteVerifier());
+  /** the runs that share a call of another change, by the id of that call */
   readonly #sharing = new Map<string, ChangeRun[]>();
   #finished = 0;
 
@@ -136,7 +137,7 @@ class Work {
     const target = input.targets.get(change.address.target);
     const kind = input.kinds.get(change.address.kind);
     if (target === undefined || kind === undefined)
-      throw new Error(`nothing to apply ${formatAddress(change.address)} with`);
+      throw new Error(`no target or no kind for ${formatAddress(change.address)}`);
     const run = new ChangeRun(change, {
       kind,
       session: target.session,
@@ -175,7 +176,7 @@ class Work {
     return run;
   }
 
-  /** A list may show one kind as it is and lag with another one. */
+  /** One for each kind: a list may be up to date for one kind and lag for another. */
   #pagesOf({ target, kind }: Change['address']): PageReads {
     return this.#pages.of(JSON.stringify([target, kind]));
   }
@@ -184,19 +185,20 @@ class Work {
     const { planning, tell } = this.#input;
     const outcome =
       result.kind === 'applied'
-        ? withAnswers(result, planning.checkResponses(change, done.answers, this.#ids), done)
+        ? withResponseCheck(result, planning.checkResponses(change, done.answers, this.#ids), done)
         : result;
     this.#finished += 1;
     tell({ type: 'end', outcome, finished: this.#finished, changes: planning.plan.changes.length });
-    const isTrue = outcome.kind === 'applied' || outcome.kind === 'unchanged' || outcome.foundTrue === true;
-    // A create that was answered is ours even if the service dropped its ownership tag.
-    const isMade = change.action === 'create' && this.#ids.has(formatAddress(change.address));
-    if (isTrue || isMade || done.calls.size > 0) this.#record(change, done, isTrue);
-    if (isTrue && (change.calls.length === 0 || this.#endsOwnership(change))) this.#forget(change);
+    const isAsDesired =
+      outcome.kind === 'applied' || outcome.kind === 'unchanged' || outcome.foundTrue === true;
+    // A created resource with a known id is ours even if the service dropped its ownership tag.
+    const isCreated = change.action === 'create' && this.#ids.has(formatAddress(change.address));
+    if (isAsDesired || isCreated || done.calls.size > 0) this.#record(change, done, isAsDesired);
+    if (isAsDesired && (change.calls.length === 0 || this.#endsOwnership(change))) this.#forget(change);
     return outcome;
   }
 
-  /** Records what was carried out so far. The record of a removed resource stays until a plan has seen it gone. */
+  /** Records what was carried out so far. The record of a removed resource stays until a plan finds that it is gone. */
   #record(change: Change, done: DoneCalls, isWhole: boolean): void {
     const text = formatAddress(change.address);
     if (!this.#input.planning.records.has(text)) return;
@@ -206,13 +208,13 @@ class Work {
     this.#keeper.saveSoon();
   }
 
-  /** Whether it releases a resource that only the ledger records as ours: while the record exists, every plan would see it as ours. */
+  /** Whether it releases a resource that only the ledger shows as ours: as long as the record exists, every plan counts it as ours. */
   #endsOwnership({ action, address }: Change): boolean {
     const { ownership } = this.#input.targets.get(address.target)?.session.target ?? {};
     return action === 'release' && ownership === 'ledger';
   }
 
-  /** Drops the records of an undeclared resource that is released without a call, or that only the ledger records as ours, and of its children. */
+  /** Drops the records of an undeclared resource and its children, if it was released without a call or only the ledger names its owner. */
   #forget({ address }: Change): void {
     const { kinds, planning } = this.#input;
     const text = formatAddress(address);
@@ -236,7 +238,7 @@ class Work {
   }
 }
 
-/** What all changes of one target, or of one kind in it, share. */
+/** One object for each target, or for each kind in a target, which all its changes share. */
 class EachTarget<T> {
   readonly #make: () => T;
   readonly #made = new Map<string, T>();
@@ -253,17 +255,17 @@ class EachTarget<T> {
 }
 
 /**
- * Adds to the outcome which fields were returned with another value or cannot be verified: success alone does not prove them. A reset
- * that the service ignored is a failure.
+ * Adds to the outcome which fields were returned with another value, and which cannot be verified: a successful status does not prove
+ * them. A reset that the service ignored is a failure.
  */
-function withAnswers(
+function withResponseCheck(
   outcome: Outcome,
   { contradicted, ignored, unverifiable }: ResponseCheck,
   { calls }: DoneCalls,
 ): Outcome {
   const names = (fields: readonly { readonly path: Path }[]) =>
     fields.map(({ path }) => path.join('.')).join(', ');
-  const otherwise = contradicted.filter((field) => !ignored.includes(field));
+  const changedValues = contradicted.filter((field) => !ignored.includes(field));
   const details = [
     ...(outcome.detail === undefined ? [] : [outcome.detail]),
     ...(ignored.length === 0
@@ -271,7 +273,7 @@ function withAnswers(
       : [
           `${names(ignored)}: the service did not reset it and returned the old value; declare the wanted value`,
         ]),
-    ...(otherwise.length === 0 ? [] : [`${names(otherwise)}: returned with another value than sent`]),
+    ...(changedValues.length === 0 ? [] : [`${names(changedValues)}: returned with another value than sent`]),
     ...(unverifiable.length === 0
       ? []
       : [`${names(unverifiable.map((path) => ({ path })))}: sent, cannot be verified`]),

@@ -30,7 +30,7 @@ interface AttemptContext {
   resolve(): Promise<WireRequest>;
 }
 
-/** The result of a call; `stale` when the check before it failed. */
+/** The result of a call; `stale`: not sent, because the read before it showed that live had changed after the plan. */
 export type AttemptResult = SendResult | { readonly is: 'stale'; readonly why: string };
 
 /** The failed attempts of a call so far. */
@@ -66,8 +66,8 @@ export async function attemptCall(call: Call, context: AttemptContext): Promise<
     if (!mayFollow(call, next)) return finalResult(next);
     earlier = next;
     context.lastRead.failed();
-    const isOver = await waitFor(next, context);
-    if (isOver && !(isCreate(call) && next.mayHaveActed)) return finalResult(next);
+    const isStopped = await waitFor(next, context);
+    if (isStopped && !(isCreate(call) && next.mayHaveActed)) return finalResult(next);
   }
 }
 
@@ -98,7 +98,7 @@ function isCreate({ createsId, repeatable }: Call): boolean {
   return createsId !== undefined && !repeatable;
 }
 
-/** The check before an attempt. @returns the result of the call if nothing may be sent */
+/** Checks whether an attempt may be sent. @returns `send`, or the result of the call if nothing may be sent */
 async function beforeAttempt(
   call: Call,
   context: AttemptContext,
@@ -110,14 +110,14 @@ async function beforeAttempt(
   const verdict = isStopped()
     ? undefined
     : await untilAborted(context.lastRead.before(call, earlier !== undefined), stop).catch(() => undefined);
-  const isOpen = verdict === undefined || verdict.is === 'send' || verdict.is === 'failed';
-  if (verdict === undefined || (isStopped() && isOpen))
+  const isUndecided = verdict === undefined || verdict.is === 'send' || verdict.is === 'failed';
+  if (verdict === undefined || (isStopped() && isUndecided))
     return earlier === undefined ? unsent() : finalResult(earlier);
   if (verdict.is === 'send') return 'send';
   return earlier === undefined ? firstVerdict(verdict) : afterFailure(call, context, { earlier, verdict });
 }
 
-/** The run was stopped: the caller says why. */
+/** For a run that was stopped: the caller adds the reason. */
 function unsent(): Failed {
   return { is: 'failed', why: 'not sent', unsent: true };
 }
@@ -137,7 +137,7 @@ async function afterFailure(
     const answer = reached ? await recoverAnswer(call, context, change.address) : undefined;
     if (answer !== undefined) return { is: 'ok', answer: { ...answer, repeated: true } };
     if (!mayHaveActed) return { is: 'already' };
-    return change.action === 'create' ? foundThere(last.why) : { is: 'ok' };
+    return change.action === 'create' ? foundExisting(last.why) : { is: 'ok' };
   }
   const why = `${last.why}; not sent again: ${verdict.why}`;
   if (!mayHaveActed) return { is: verdict.is, why };
@@ -147,13 +147,13 @@ async function afterFailure(
     : { is: 'unknown', why };
 }
 
-/** Nothing proves that a failed attempt created it: somebody else may have done so. */
-function foundThere(why: string): SendResult {
+/** Nothing proves that a failed attempt created the resource: somebody else may have created it. */
+function foundExisting(why: string): SendResult {
   const note = `found as declared after a failed attempt (${why}): recorded as adopted, because it may have been created by somebody else`;
   return { is: 'ok', origin: 'adopted', note };
 }
 
-/** After a create that failed, a refusal ("the name is taken") may mean that an earlier attempt succeeded: the look-up decides. */
+/** Looks a create up by name before it is sent again: even a refusal ("the name is taken") may mean that an attempt succeeded. */
 async function beforeCreateAgain(
   call: Call,
   { change, lastRead, send: context }: AttemptContext,
@@ -171,14 +171,14 @@ async function beforeCreateAgain(
       return { is: 'failed', why: `${prefix}${found.why}` };
     case 'unknown':
       return mayHaveActed || isRefused(last)
-        ? { is: 'unknown', why: `${prefix || bothLost}${found.why}` }
+        ? { is: 'unknown', why: `${prefix || lookupFailed}${found.why}` }
         : { is: 'failed', why: `${prefix}${found.why}` };
     case 'absent':
       return whenAbsent(earlier, lastRead, context.stop);
   }
 }
 
-const bothLost = 'its response was lost, and the lookup by name failed: ';
+const lookupFailed = 'its response was lost, and the lookup by name failed: ';
 
 function createdBy({ createsId }: Call, { address }: Change): Address {
   return createsId === undefined ? address : parseAddress(createsId.address);
@@ -219,11 +219,11 @@ function withAttempt(sent: Sent, last: Earlier['last'], earlier: Earlier | undef
 function mayFollow(call: Call, { again, mayHaveActed, attempts, last }: Earlier): boolean {
   if (again !== undefined) return true;
   if (!isCreate(call)) return false;
-  // A create that is refused after another attempt may have found its own work.
+  // A create may be refused because an earlier attempt succeeded.
   return last.is === 'unknown' || (attempts > 1 && isRefused(last)) || (mayHaveActed && attempts > 1);
 }
 
-/** @returns whether the wait was ended, because the run was */
+/** @returns whether the run was stopped during the wait */
 async function waitFor({ again }: Earlier, { send: { stop } }: AttemptContext): Promise<boolean> {
   const ended = again?.wait().then(
     () => false,
@@ -232,7 +232,7 @@ async function waitFor({ again }: Earlier, { send: { stop } }: AttemptContext): 
   return (await ended) === true || (stop?.aborted ?? false);
 }
 
-/** The result of a call that is not sent again. A call that was only told to wait (429) was not carried out. */
+/** The result of a call that is not sent again. A call that only got the response to wait (429) was not carried out. */
 function finalResult({ last, mayHaveActed, again }: Earlier): SendResult {
   const isWaiting = last.is === 'failed' && (last.unsent === true || again !== undefined) && !last.inDoubt;
   if (!isWaiting) return last;
@@ -246,11 +246,11 @@ export interface CallEnd {
   readonly inDoubt?: true;
   /** refused, and the refusal could not be verified */
   readonly refused?: true;
-  /** failed by its response, but a read showed that it was carried out */
+  /** its response was a failure, but a read showed that it was carried out */
   readonly foundTrue?: true;
-  /** failed by its response, but the resource was created, and is not as desired */
+  /** it failed, but the resource exists and is ours; it differs from the request, or could not be verified */
   readonly isThere?: true;
-  /** carried out, but the service did not keep the ownership tag, or a child that the call wrote, too */
+  /** carried out, but the service did not keep the ownership tag, or a child that the same call wrote */
   readonly lost?: 'tag' | 'child' | undefined;
   /** the response to a call that was carried out, unless it was lost */
   readonly answer?: Answer;
@@ -259,7 +259,7 @@ export interface CallEnd {
 /** From best to worst. */
 const severity: readonly OutcomeKind[] = ['unchanged', 'applied', 'skipped', 'stale', 'failed', 'unknown'];
 
-/** A call that failed by its response, but was carried out, is less severe than one that was not carried out. */
+/** A call that was carried out although its response was a failure is less severe than one that was not carried out. */
 export function severityOf({ kind, foundTrue }: CallEnd): number {
   return foundTrue ? severity.indexOf('applied') + 0.5 : severity.indexOf(kind);
 }
@@ -268,7 +268,7 @@ export function isDone({ kind, foundTrue }: CallEnd): boolean {
   return kind === 'applied' || foundTrue === true;
 }
 
-/** Whether it may have been carried out by an attempt whose request id is not known. */
+/** Whether the call may have been carried out by an attempt whose request id is not known. */
 export function isUnnamed(end: CallEnd): boolean {
   return isDone(end) && (end.answer === undefined || end.answer.repeated === true);
 }

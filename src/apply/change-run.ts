@@ -35,7 +35,7 @@ interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
   readonly ids: Map<AddressText, string>;
   /** the fields that the ledger records of the resource */
   readonly recorded?: Spec | undefined;
-  /** when it created them, in milliseconds */
+  /** when this apply created resources, in milliseconds */
   readonly createdAt: Map<AddressText, number>;
   /** checked before each attempt of each call */
   readonly lockGuard?: LockGuard;
@@ -52,7 +52,7 @@ interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
   began(): void;
   created(address: AddressText, origin: Origin): void;
   callEnded(id: CallId): void;
-  /** Called when one more of its calls was carried out while others have not ended yet. */
+  /** Called when a call was carried out while other calls of the change have not ended yet. */
   progressed(done: DoneCalls): void;
   ended(outcome: Outcome, done: DoneCalls): Outcome;
 }
@@ -89,7 +89,7 @@ export class ChangeRun {
     );
   }
 
-  /** Sends a call once another one has proved that what it writes is kept, or proves it itself. */
+  /** Sends a call whose writes the service may drop silently: waits until another call has proved that they are kept, or proves it. */
   async #sendUnverified(call: Call, kinds: readonly string[]): Promise<CallEnd> {
     const { verifier, stop } = this.#tools;
     const found = await untilAborted(verifier.enter(kinds), stop).catch(() => undefined);
@@ -151,7 +151,7 @@ export class ChangeRun {
     return { kind: 'skipped', ...(signal && { detail: `not sent: ${whyStopped(signal)}` }) };
   }
 
-  /** Reads back what was just written: a service may have silently dropped it. */
+  /** Reads back what was just written, because a service may have silently dropped it. */
   async #prove(end: CallEnd, kinds: readonly string[]): Promise<CallEnd> {
     const { id } = this.#sendState();
     const found = await verifyWrite(this.#tools, this.change, { kinds, id });
@@ -180,18 +180,18 @@ export class ChangeRun {
     const { declaredMark, id } = this.#sendState();
     const verified = await readAfterRefusal(call, this.change, { ...this.#tools, declaredMark, id });
     switch (verified.is) {
-      case 'true':
+      case 'carried-out':
         this.#rememberCreated(call, verified.live?.id);
         return { ...end, foundTrue: true };
-      case 'there':
+      case 'differs':
         return {
           ...end,
           detail: `${sent.why}; the resource exists and is ours, but differs from the request`,
           isThere: true,
         };
-      case 'open':
+      case 'unknown':
         return { ...end, refused: true };
-      case 'untrue':
+      case 'not-carried-out':
         return end;
     }
   }
@@ -229,18 +229,21 @@ export class ChangeRun {
     if (shared === undefined || end === undefined) return;
     // The reason is reported once, by the owner of the call.
     const why = `sent in one request with ${formatAddress(owner.change.address)}, which has the reason`;
-    this.#note(shared, end.kind === 'failed' && end.detail !== undefined ? { ...end, detail: why } : end);
+    this.#addResult(
+      shared,
+      end.kind === 'failed' && end.detail !== undefined ? { ...end, detail: why } : end,
+    );
     this.#forgetAnswers();
   }
 
-  /** Of thousands of ended changes, the responses would be most of the memory. */
+  /** Frees memory: the responses of thousands of ended changes would take most of it. */
   #forgetAnswers(): void {
     if (this.#outcome === undefined) return;
     for (const [id, { answer: _, ...end }] of this.#results) this.#results.set(id, end);
     this.#recheck.forget();
   }
 
-  /** Ends a change that no call has ended: it has none, or its shared call never ran. */
+  /** Ends a change that has not ended yet: it has no calls, or its shared call never ran. */
   endWithoutCalls(): void {
     if (this.#outcome !== undefined) return;
     if (this.#callCount() > 0) this.#end({ kind: 'skipped', detail: 'never started' });
@@ -257,14 +260,14 @@ export class ChangeRun {
   }
 
   #endCall(call: Call, end: CallEnd): NodeResult {
-    this.#note(call.id, end);
+    this.#addResult(call.id, end);
     this.#tools.callEnded(call.id);
     this.#forgetAnswers();
     if (end.kind === 'skipped') return 'skipped';
     return isDone(end) || end.kind === 'unchanged' ? 'ok' : 'failed';
   }
 
-  #note(id: CallId, end: CallEnd): void {
+  #addResult(id: CallId, end: CallEnd): void {
     this.#results.set(id, end);
     const call = this.change.calls.find((one) => one.id === id);
     if (call !== undefined) this.#recheck.learn(call, end.answer);
@@ -273,7 +276,7 @@ export class ChangeRun {
   }
 
   #done(): DoneCalls {
-    // If the tag was lost, a child that the same call wrote counts as lost, too.
+    // If the tag was not kept, a child that the same call wrote counts as not kept, too.
     const isCarriedOut = (id: CallId, end: CallEnd) =>
       isDone(end) || (end.lost !== undefined && id !== this.change.sharedCall);
     const done = [...this.#results].filter(([id, end]) => isCarriedOut(id, end));
@@ -292,7 +295,7 @@ export class ChangeRun {
     this.#end(results.reduce((a, b) => (severityOf(b) > severityOf(a) ? b : a)));
   }
 
-  /** Details of a failed change. */
+  /** Members of an outcome that only a failed change has. */
   #failureDetails({ kind, foundTrue }: CallEnd): Pick<Outcome, 'inDoubt' | 'refused' | 'foundTrue'> {
     if (kind !== 'failed') return {};
     if (foundTrue) return { foundTrue };

@@ -1,6 +1,6 @@
 /**
- * What is known of a resource just before a call of its change is sent: each attempt is preceded by a read and a comparison
- * with the plan, unless a recent response or this apply's own creation counts as that read.
+ * Checks a resource just before a call of its change is sent: before each attempt it is read and compared with the plan, unless
+ * a recent response, or its creation by this apply, counts as that read.
  */
 import { messageOf } from '../model/error-message.ts';
 import { type AddressText, formatAddress } from '../model/address.ts';
@@ -38,7 +38,7 @@ interface RecheckTools {
 }
 
 /** What a comparison needs besides the resource. */
-interface Given {
+interface CompareContext {
   readonly later?: LaterCall | undefined;
   readonly parent: Inheritable | undefined;
 }
@@ -51,18 +51,18 @@ function whyUnread({ from, unread = '' }: Inheritable): string {
 export class LastRead {
   readonly #change: Change;
   readonly #tools: RecheckTools;
-  /** calls of which an attempt may have reached the service */
+  /** calls that were sent at least once and may have reached the service */
   readonly #sent = new Set<CallId>();
   #known: Known | undefined;
   /** when the resource was last read; absent if the list that the plan read is enough */
   #seenAt: number | undefined;
   #reading: Promise<Known> | undefined;
-  /** when an attempt of a call went out last */
+  /** when an attempt of a call was last sent */
   #sentAt: number | undefined;
   /** when the parent was read that the next call relies on */
   #parentAt: number | undefined;
   readonly #listed: Listed | undefined;
-  /** its first read may be that of a page */
+  /** its first read may be the read of a page */
   #mayShare: boolean;
   #isShared = false;
   /** when the last check ended */
@@ -76,7 +76,7 @@ export class LastRead {
     if (this.#listed !== undefined) tools.pages.expect(this.#listed);
   }
 
-  /** Never rejects. @param isRepeated an attempt of the call has failed: nothing counts but a new read */
+  /** Never rejects. @param isRepeated an attempt of the call has failed, so only a new read counts */
   async before(call: Call, isRepeated: boolean): Promise<Verdict> {
     const verdict = await this.#check(call, isRepeated);
     this.#checkedAt = this.#tools.now();
@@ -94,7 +94,7 @@ export class LastRead {
       const doubt = live === undefined ? await this.#whyNotGone() : undefined;
       if (doubt !== undefined) return { is: 'failed', why: doubt };
       const verdict = this.#compare(live, { later, parent });
-      // A page may lag or lack something: only what the resource itself shows ends a change.
+      // A page may lag or lack something: only a read of the resource itself may end a change.
       if (verdict.is === 'send' || isShared === undefined) return verdict;
       return this.#compare((await this.#read()).live, { later, parent });
     } catch (error) {
@@ -102,7 +102,7 @@ export class LastRead {
     }
   }
 
-  /** The same for a create that was looked up by name, and whose resource does not exist. */
+  /** The check of a create whose resource was looked up by name and does not exist. */
   async whenAbsent(): Promise<Recheck> {
     const [create] = this.#change.calls;
     const parent = await this.#parent(create);
@@ -110,7 +110,7 @@ export class LastRead {
     return this.#compare(undefined, { parent });
   }
 
-  #compare(live: LiveResource | undefined, { later, parent: inheritable }: Given): Recheck {
+  #compare(live: LiveResource | undefined, { later, parent: inheritable }: CompareContext): Recheck {
     const { planning, now, ids: created } = this.#tools;
     return planning.recheck(this.#change, live, { now: now(), later, inheritable, created });
   }
@@ -121,12 +121,12 @@ export class LastRead {
     return Math.max(0, ...[this.#seenAt, this.#parentAt].map((at) => Math.abs(now - (at ?? now))));
   }
 
-  /** After a read that was older than allowed: how old the next one may be, which is more on a slow target, but not after a page. */
+  /** How old the next read may be after one that was too old: twice as old, because the target is slow, unless it came from a page. */
   allowedNext(age: number): number {
     return this.#isShared ? age : age * 2;
   }
 
-  /** A call goes out: what was known before it is no longer enough for the next one. */
+  /** A call is sent: what was read before it is not enough for the next one. */
   sends({ id }: Call): void {
     const { now, pages } = this.#tools;
     this.#sent.add(id);
@@ -136,14 +136,14 @@ export class LastRead {
   }
 
   /**
-   * The current defaults of a parent, if the plan and this call rely on them: as the plan read them while that is recent and nothing
-   * was sent, else read again.
+   * Reads the defaults of a parent again, if the plan and this call rely on them.
+   * @returns undefined if they do not, and while the plan's own read is recent and nothing was sent
    */
   async #parent(call: Call | undefined): Promise<Inheritable | undefined> {
     const { planning, kind, parents, openSession, now } = this.#tools;
     this.#parentAt = undefined;
-    const isAbout = call?.createsId !== undefined || !(call?.writes ?? call?.takesFrom);
-    const planned = isAbout ? planning.inheritable(this.#change) : undefined;
+    const reliesOnParent = call?.createsId !== undefined || !(call?.writes ?? call?.takesFrom);
+    const planned = reliesOnParent ? planning.inheritable(this.#change) : undefined;
     // The plan did not rely on a parent that it could not read.
     if (planned?.id === undefined || kind.readInheritable === undefined) return undefined;
     const { readAt = Number.NEGATIVE_INFINITY } = planning;
@@ -157,7 +157,7 @@ export class LastRead {
     return kind.readInheritable(session, planned);
   }
 
-  /** An attempt has failed, and another one may follow after a wait: nobody else has to wait for it. */
+  /** An attempt has failed, and another one may follow after a wait: other changes do not wait for it. */
   failed(): void {
     this.#mayShare = false;
     if (this.#listed !== undefined) this.#tools.pages.ended(this.#listed);
@@ -167,14 +167,14 @@ export class LastRead {
   learn(call: Call, answer: Answer | undefined): void {
     const { at = 0, live: before } = this.#known ?? {};
     this.#known = undefined;
-    const { spec: answered } = (answer && this.#tools.kind.fieldsFromResponse?.(call, answer)) ?? {};
-    const written = before && answered && { before, answered };
+    const { spec: returned } = (answer && this.#tools.kind.fieldsFromResponse?.(call, answer)) ?? {};
+    const written = before && returned && { before, returned };
     if (this.#listed !== undefined) this.#tools.pages.ended(this.#listed, written);
     // A response does not show the ownership tag, so the time of the last read counts.
-    if (written !== undefined) this.#known = { at, live: { ...written.before, spec: written.answered } };
+    if (written !== undefined) this.#known = { at, live: { ...written.before, spec: written.returned } };
   }
 
-  /** The change has ended: nothing of what was read is needed any more. */
+  /** The change has ended, so what was read is no longer needed. */
   forget(): void {
     this.#known = undefined;
   }
@@ -197,7 +197,7 @@ export class LastRead {
     return formatAddress(ownership.by === 'child' ? ownership.of(address) : address);
   }
 
-  /** For a call after others of its change, or of a child of a parent that this apply has created: live differs from what the plan read. */
+  /** For a call after other calls of its change, or for a child of a parent that this apply created: the plan's read no longer fits. */
   #laterCall(call: Call): LaterCall | undefined {
     const { kind } = this.#tools;
     const isOfNewParent = kind.ownership.by === 'child' && this.#change.action === 'create';
@@ -206,7 +206,7 @@ export class LastRead {
     return { written: new Set([...written, ...(call.takesFrom ?? [])]), reliesOn: call.reliesOn ?? [] };
   }
 
-  /** Calls that start together share one read. After the first of them was sent, only its response counts. */
+  /** Calls that start together share one read. After one of them was sent, only the fields of its response count. */
   #recent(later: LaterCall | undefined): Known | undefined {
     const known = this.#known;
     if (known === undefined || Math.abs(this.#tools.now() - known.at) > maxAge) return undefined;
@@ -227,7 +227,7 @@ export class LastRead {
   async #readNow(): Promise<Known> {
     const shared = await this.#fromPage();
     this.#isShared = shared !== undefined;
-    const known = shared ?? (await this.#alone());
+    const known = shared ?? (await this.#readAlone());
     [this.#known, this.#seenAt] = [known, known.at];
     return known;
   }
@@ -238,7 +238,7 @@ export class LastRead {
     return listed && this.#tools.pages.find(listed);
   }
 
-  async #alone(): Promise<Known> {
+  async #readAlone(): Promise<Known> {
     const { kind, session, ids, now } = this.#tools;
     const { address, id = ids.get(this.#parentAddress()), action } = this.#change;
     const live = await kind.readOne(session, address, id, action);

@@ -168,7 +168,7 @@ export function endEntry(entry: HistoryEntry, outcomes: readonly Outcome[], ende
   };
 }
 
-/** A canonical secret is a summary already; this makes sure of it, whatever a kind returns. */
+/** A canonical secret is already a summary; this makes sure of it even if a kind returns something else. */
 function withoutSecret(change: FieldChange): FieldChange {
   if (change.shape !== 'secret') return change;
   const { before, after, ...rest } = change;

@@ -93,17 +93,17 @@ export class LedgerKeeper {
   }
 }
 
-/** What this stack has a record of again is no longer another stack's. */
+/** Removes from `movedAway` the resources that this stack has records of again: they no longer belong to another stack. */
 function withoutReturned(ledger: Ledger, records: Ledger['records']): Ledger {
   const { movedAway } = ledger;
   if (movedAway === undefined) return ledger;
   return { ...ledger, movedAway: new Map([...movedAway].filter(([address]) => !records.has(address))) };
 }
 
-/** A ledger of so many records is written after each change. */
+/** A ledger of at most this many records is written after each change. */
 const smallLedger = 200;
 
-/** The maximum number of writes of a larger one while each record changes once. */
+/** The maximum number of writes of a larger ledger while each of its records changes once. */
 const maxWrites = 50;
 
 function headJson({ targets, commit, otherCommits = [], stackId, repository }: LedgerHead) {

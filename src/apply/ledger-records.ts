@@ -22,9 +22,9 @@ import { LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
 interface RecordContext {
   readonly planning: PlanResult;
   readonly kinds: Registry;
-  /** ids that this apply learned */
+  /** ids of resources that this apply created or found */
   readonly ids?: ReadonlyMap<AddressText, string>;
-  /** origins that this apply learned, such as of a create whose response was lost */
+  /** origins that this apply found out, such as that of a create whose response was lost */
   readonly origins?: ReadonlyMap<AddressText, Origin>;
 }
 
@@ -42,7 +42,7 @@ interface CarriedOut {
 }
 
 /**
- * The planner's draft of a record, as far as it was carried out, with the id and the kind's marks.
+ * Makes a record from the planner's draft, as far as the change was carried out, with the id and the kind's marks.
  * @param carriedOut absent for a resource that a plan found as declared
  * @throws for an address without a draft: a bug
  */
@@ -72,7 +72,7 @@ export function completeRecord(
   const { content: _, inherited: __, names: drafts = {}, ...drafted } = record;
   const verified =
     carriedOut === undefined ? fields : verifiedFields(planning, carriedOut, { fields, known, ids });
-  // What the same plan creates has an id by now.
+  // Resources that the same plan created have ids by now.
   const idNow = (address: AddressText) => ids?.get(address) ?? planning.live(parseAddress(address))?.id;
   const recorded = withIdsOf(verified, kind?.named?.references ?? [], idNow);
   return {
@@ -97,7 +97,7 @@ function namesNow(
   return Object.fromEntries(entries);
 }
 
-/** The names whose ids the recorded fields have: of a change that stopped early, some may still be the former ones. */
+/** The names whose ids are in the recorded fields. After a change that stopped early, some may still be the former ones. */
 function recordedNames(
   fields: Spec,
   {
@@ -126,7 +126,7 @@ function fullRecord({ draft: { desired }, record: { fields, ...record } }: Recor
   return { desired, fields, ...wholeContent(record, true) };
 }
 
-/** What a record has of the whole resource besides its fields. */
+/** The members of a record about the whole resource, besides its fields. */
 function wholeContent(
   { content, inherited }: Partial<LedgerRecord> = {},
   hasContent: boolean,
@@ -183,7 +183,7 @@ function mergeSets(
     : after;
 }
 
-/** Keeps the recorded value of fields whose reset was not seen, or that were returned with another value. */
+/** Keeps the recorded value of fields whose reset no response showed, or that were returned with another value. */
 function verifiedFields(
   planning: PlanResult,
   { change, calls, answers }: CarriedOut,
@@ -206,27 +206,27 @@ function verifiedFields(
   );
 }
 
-interface Placing extends Pick<RecordContext, 'planning' | 'kinds'> {
+interface PutContext extends Pick<RecordContext, 'planning' | 'kinds'> {
   readonly keeper: Pick<LedgerKeeper, 'get' | 'put'>;
 }
 
 /**
- * Puts a record at its address. If names were exchanged, the ledger has another resource there, which is live under another name: its
- * record follows it, so that it is not lost if nothing more of the plan succeeds. Only to a name of the same plan: who acknowledged
- * this one has not seen what else is called otherwise now.
+ * Puts a record at its address. If names were exchanged, the ledger has the record of another resource there. That record moves to the
+ * name that its resource now has, so that it is not lost if nothing more of the plan succeeds. It moves only to a name that the plan
+ * shows as changed, because nobody has acknowledged other changed names.
  */
-export function putRecord(placing: Placing, text: AddressText, record: LedgerRecord): void {
-  const { planning, keeper } = placing;
+export function putRecord(context: PutContext, text: AddressText, record: LedgerRecord): void {
+  const { planning, keeper } = context;
   const displaced = keeper.get(text);
   keeper.put(text, record);
   if (displaced?.id === undefined || record.id === undefined || displaced.id === record.id) return;
   const now = planning.addressNow(parseAddress(text), displaced.id);
   if (now === undefined || now === text || keeper.get(now)?.id === displaced.id) return;
-  if (isShownName(placing, now)) putRecord(placing, now, displaced);
+  if (isShownName(context, now)) putRecord(context, now, displaced);
 }
 
-/** Whether the plan says that this name, or that of its parent, resolves to another resource than before. */
-function isShownName({ planning, kinds }: Placing, text: AddressText): boolean {
+/** Whether the plan shows that this name, or the name of its parent, now refers to another resource than before. */
+function isShownName({ planning, kinds }: PutContext, text: AddressText): boolean {
   const address = parseAddress(text);
   const ownership = kinds.get(address.kind)?.ownership;
   const owner = ownership?.by === 'child' ? formatAddress(ownership.of(address)) : text;
@@ -241,7 +241,7 @@ interface FoundAsDeclared {
   readonly keeper: LedgerKeeper;
 }
 
-/** Records every declared resource with nothing to do, and drops the records of resources that are gone. */
+/** Records every declared resource that is up to date, and drops the records of resources that are gone. */
 export function recordFound({ planning, kinds, keeper }: FoundAsDeclared): void {
   // Drop first: the same plan may use an address for another resource.
   for (const text of planning.forget) keeper.drop(text);

@@ -1,6 +1,6 @@
 /**
  * Runs the nodes of a graph as soon as they may run. Needs are dependencies: when a node fails, its dependents are skipped and
- * everything else goes on. Order numbers of one lane are barriers: later nodes only wait. Every node ends with a result.
+ * all others continue. Order numbers of one lane are barriers, for which later nodes only wait. Every node ends with a result.
  */
 
 export interface Node {
@@ -9,7 +9,7 @@ export interface Node {
   /** group of nodes that run against one target; each lane has its own concurrency and its own barriers */
   readonly lane: string;
   readonly order: number;
-  /** nodes that must have ended with `ok`; ids that are no nodes of this run count as fulfilled */
+  /** nodes that must have ended with `ok`; ids of nodes that are not in this run count as fulfilled */
   readonly needs: readonly string[];
 }
 
@@ -67,7 +67,7 @@ class Run<N extends Node> {
     this.#options = options;
     this.#left = nodes.length;
     const ids = new Set(nodes.map(({ id }) => id));
-    if (ids.size < nodes.length) throw new Error('two nodes of a run have one id');
+    if (ids.size < nodes.length) throw new Error('two nodes of a run have the same id');
     for (const node of nodes) {
       const needs = [...new Set(node.needs)].filter((need) => ids.has(need));
       this.#waiting.set(node.id, { needs: needs.length });

@@ -136,7 +136,7 @@ export interface Sent {
   readonly result: SendResult;
   /** present where another attempt is allowed */
   readonly again?: Again | undefined;
-  /** it reached the service or its proxy, which may have carried it out whatever the response */
+  /** it reached the service or its proxy, so it may have been carried out, whatever the response is */
   readonly reached: boolean;
   /** its response, or the lack of one, does not exclude that it was carried out */
   readonly mayHaveActed: boolean;
@@ -153,14 +153,14 @@ export async function sendOnce(
 ): Promise<Sent> {
   const { context, isRepeated } = about;
   try {
-    const given = await context.writer.send(
+    const received = await context.writer.send(
       context.stop === undefined ? request : { ...request, stop: context.stop },
     );
-    const { again, ...alone } = given;
-    const answer: Answer = isRepeated ? { ...alone, repeated: true } : alone;
+    const { again, ...response } = received;
+    const answer: Answer = isRepeated ? { ...response, repeated: true } : response;
     const result = await resultOf(call, answer, about);
-    const isOpen = mayHaveActed(answer) || result.is === 'unknown';
-    return { again, reached: answer.status !== 401, mayHaveActed: isOpen, result };
+    const isUncertain = mayHaveActed(answer) || result.is === 'unknown';
+    return { again, reached: answer.status !== 401, mayHaveActed: isUncertain, result };
   } catch (error) {
     const wasSent = !(error instanceof WireError) || error.sent;
     const why = messageOf(error);
@@ -190,7 +190,7 @@ function mayHaveActed({ status }: Answer): boolean {
   return status >= 500 || status === 408;
 }
 
-/** A repeated call may find its own work done; it counts as ours only if the kind can prove it. */
+/** A repeated call may find that its earlier attempt succeeded; that counts as ours only if the kind can prove it. */
 async function explainExisting(
   call: Call,
   answer: Answer,

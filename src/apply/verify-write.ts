@@ -1,6 +1,6 @@
 /**
- * Verifies writes by reading: whether a target keeps ownership tags and children, if no response has shown it, whether a
- * refused write was carried out nevertheless, and by the plan that is made after the apply.
+ * Verifies writes by reading: whether a target keeps ownership tags and children that no response has shown, and whether a
+ * refused write was carried out nevertheless. Also checks doubtful outcomes with the plan that is made after the apply.
  */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { Call } from '../model/call.ts';
@@ -14,8 +14,8 @@ import { writtenBy } from './ledger-records.ts';
 import { isThisCreate } from './send-call.ts';
 
 /**
- * Lets unverified writes pass: the first one proves that the service keeps what it writes, while the others wait. A call that is
- * refused proves nothing; then the next one has to. One for each target and kind.
+ * Lets unverified writes pass: the first one has to prove that the service keeps what it writes, while the others wait. If that call
+ * is refused, which proves nothing, the next one has to prove it. One for each target and kind.
  */
 class WriteCheck {
   #known: 'kept' | 'dropped' | undefined;
@@ -44,7 +44,7 @@ class WriteCheck {
 export class WriteVerifier {
   readonly #checks = new Map<string, WriteCheck>();
 
-  /** Enters all in a fixed order, to avoid deadlocks. @returns those that the caller has to prove, or a kind that is known to be dropped */
+  /** Enters the checks in a fixed order, to avoid deadlocks. @returns the kinds that the caller has to prove, or one that is dropped */
   async enter(kinds: readonly string[]): Promise<readonly string[] | { readonly dropped: string }> {
     const toProve: string[] = [];
     for (const kind of kinds) {
@@ -69,9 +69,9 @@ export class WriteVerifier {
   }
 }
 
-type KeptFound =
+type ReadBackResult =
   | { readonly is: 'kept' }
-  /** `lost`: it was not found; `unread`: it is unknown */
+  /** `lost`: the write was not found; `unread`: it could not be read back */
   | { readonly is: 'lost' | 'unread'; readonly why: string };
 
 interface VerifyContext {
@@ -84,12 +84,12 @@ interface VerifyContext {
   readonly stop?: AbortSignal;
 }
 
-/** Reads back what a carried out call has to prove. @returns the first that was not found, and whether it is the ownership tag or a child */
+/** Reads back what a call has written. @returns the first thing that was not found, and whether it is the ownership tag or a child */
 export async function verifyWrite(
   context: VerifyContext,
   change: Change,
   { kinds, id }: { readonly kinds: readonly string[]; readonly id: string | undefined },
-): Promise<KeptFound & { readonly of?: 'tag' | 'child' }> {
+): Promise<ReadBackResult & { readonly of?: 'tag' | 'child' }> {
   for (const name of kinds) {
     const isOwnershipTag = name === context.kind.name;
     const found = await (isOwnershipTag
@@ -104,7 +104,7 @@ async function verifyOwnershipTag(
   { kind, session, stop }: VerifyContext,
   address: Address,
   id: string | undefined,
-): Promise<KeptFound> {
+): Promise<ReadBackResult> {
   const fix = 'set "ownership: ledger" for the target, remove declared tags of that target, and apply again';
   try {
     const live = await untilAborted(kind.readOne(session, address, id), stop);
@@ -115,12 +115,12 @@ async function verifyOwnershipTag(
   }
 }
 
-/** A child that the same call wrote must be as it was sent; for one that is not written yet, a successful read is enough. */
+/** A child that the same call wrote must be as sent; for a child that is not written yet, a successful read is enough. */
 async function readChildBack(
   { kinds, session, planning, ids, stop }: VerifyContext,
   { address, calls }: Change,
   { name, id }: { readonly name: string; readonly id: string | undefined },
-): Promise<KeptFound> {
+): Promise<ReadBackResult> {
   const child = { ...address, kind: name };
   const fix = `remove every ${name} of this target from the manifests, short forms included, and apply again`;
   const written = planning.plan.changes.find(
@@ -145,7 +145,7 @@ async function readChildBack(
 // Verifies a refused write by reading the resource: a proxy may answer with a refusal although the service carried out the
 // request. Each refusal costs at most one read, and after a number of confirmed refusals no more are verified.
 
-/** How many confirmed refusals of a target are verified at most. */
+/** The maximum number of confirmed refusals of a target, after which refusals are no longer verified. */
 const maxConfirmedRefusals = 10;
 
 /** The remaining number of verifications for one target; shared by all of its changes. */
@@ -159,7 +159,7 @@ export class ReadBudget {
     return true;
   }
 
-  /** Does not count a read that showed that the refusal was wrong. */
+  /** Takes back the count of a read that showed that the refusal was wrong. */
   giveBack(): void {
     this.#left += 1;
   }
@@ -177,13 +177,14 @@ interface ReadContext {
   readonly declaredMark: Spec;
 }
 
-/** `open`: the resource could not be read, or only the rest of the change would show the truth. */
+/** Whether a refused call was carried out. */
 type VerifiedState =
-  | { readonly is: 'true'; readonly live?: LiveResource }
+  | { readonly is: 'carried-out'; readonly live?: LiveResource }
   /** the create made the resource, but it is not as desired */
-  | { readonly is: 'there' }
-  | { readonly is: 'untrue' }
-  | { readonly is: 'open' };
+  | { readonly is: 'differs' }
+  | { readonly is: 'not-carried-out' }
+  /** the resource could not be read, or other calls of the change write the same fields */
+  | { readonly is: 'unknown' };
 
 /** Never rejects. */
 export async function readAfterRefusal(
@@ -192,14 +193,14 @@ export async function readAfterRefusal(
   context: ReadContext,
 ): Promise<VerifiedState> {
   const { kind, session, readBudget, id } = context;
-  if (!readBudget.take()) return { is: 'open' };
+  if (!readBudget.take()) return { is: 'unknown' };
   try {
     const live = await kind.readOne(session, change.address, id);
     const verified = verify(call, change, { context, live });
-    if (verified.is === 'true') readBudget.giveBack();
+    if (verified.is === 'carried-out') readBudget.giveBack();
     return verified;
   } catch {
-    return { is: 'open' };
+    return { is: 'unknown' };
   }
 }
 
@@ -210,12 +211,13 @@ function verify(
   { context, live }: { readonly context: ReadContext; readonly live: LiveResource | undefined },
 ): VerifiedState {
   const isCreate = call.createsId !== undefined;
-  if (isCreate && (live === undefined || !isThisCreate(live, context, false))) return { is: 'untrue' };
+  if (isCreate && (live === undefined || !isThisCreate(live, context, false)))
+    return { is: 'not-carried-out' };
   const written = new Set([...writtenBy({ change, calls: new Set([call.id]) }), ...(call.takesFrom ?? [])]);
   if (context.planning.isCarriedOut(change, { written, created: context.ids }, live))
-    return { is: 'true', ...(live && { live }) };
-  if (isCreate) return { is: 'there' };
-  return { is: writesAlone(call, change) ? 'untrue' : 'open' };
+    return { is: 'carried-out', ...(live && { live }) };
+  if (isCreate) return { is: 'differs' };
+  return { is: writesAlone(call, change) ? 'not-carried-out' : 'unknown' };
 }
 
 /** Whether no other call of the change writes the same fields, so that their values show whether this call was carried out. */
@@ -236,14 +238,16 @@ export function withFoundTrue(
   again: PlanResult,
 ): readonly Outcome[] {
   const applied = new Map(again.asOfNow(changes).map((change) => [formatAddress(change.address), change]));
-  const open = new Set(again.plan.changes.map(({ address }) => formatAddress(address)));
+  const stillPlanned = new Set(again.plan.changes.map(({ address }) => formatAddress(address)));
   return outcomes.map((outcome) => {
     const text = formatAddress(outcome.address);
     const { foundTrue, ...others } = outcome;
     // A change that was found true before, but is planned again, is not done.
-    if (open.has(text)) return others;
+    if (stillPlanned.has(text)) return others;
     const change = isInQuestion(outcome) ? applied.get(text) : undefined;
-    return change !== undefined && isTrue(change, outcome, again) ? { ...outcome, foundTrue: true } : outcome;
+    return change !== undefined && isFoundTrue(change, outcome, again)
+      ? { ...outcome, foundTrue: true }
+      : outcome;
   });
 }
 
@@ -263,7 +267,7 @@ function isInQuestion(outcome: Outcome): boolean {
 }
 
 /** A refused creation counts as done only if all evidence proves that the resource is ours. */
-function isTrue(change: Change, { refused }: Outcome, { remainingWork }: PlanResult): boolean {
+function isFoundTrue(change: Change, { refused }: Outcome, { remainingWork }: PlanResult): boolean {
   const { action, fields, isOurs } = remainingWork(change);
   const hasEvidence = isOurs || refused === undefined || change.action !== 'create';
   return !action && fields.length === 0 && hasEvidence;

@@ -216,7 +216,7 @@ export const pem: Comparison = {
   canonical: (value) => (value === null ? '' : canonicalPem(value)),
 };
 
-/** Several PEM texts in any order: the service accepts whichever key verifies. */
+/** Several PEM texts in any order: the service accepts a signature by any of the keys. */
 export const pemSet: Comparison = {
   shape: 'set',
   canonical: (value) => {

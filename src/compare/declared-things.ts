@@ -1,6 +1,6 @@
 /**
- * Things that manifests give by name and that the stack manages itself, such as projects: a name means the declared one, also if it
- * does not exist yet. Then a value has its address in place of an id, until an apply has created it. Pure.
+ * Resources that manifests refer to by name and that the stack declares itself, such as projects: a name refers to the declared
+ * one, even if it does not exist yet. Until an apply creates it, its address stands in place of its id. Pure.
  */
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import { valueAt, withValueAt } from '../model/json.ts';
@@ -21,21 +21,21 @@ interface DeclaredThing {
 }
 
 export interface DeclaredThings {
-  /** The declared thing of this name. */
+  /** The declared resource with this name. */
   find(reference: NamedReference, name: string): DeclaredThing | undefined;
-  /** The name that the thing with this id has after the plan; undefined if it is not declared. */
+  /** The name that the resource with this id has after the plan; undefined if it is not declared. */
   nameAfter(reference: NamedReference, id: string): string | undefined;
 }
 
-/** @param knownOf what is declared and recorded of a kind in the target of the lists */
+/** @param knownOf the declared and recorded resources of a kind in the target of the lists */
 export function declaredThings(
   lists: NameLists,
   knownOf: (kind: string) => KnownResources | undefined,
 ): DeclaredThings {
-  const made = new Map<string, ReturnType<typeof indexed>>();
+  const made = new Map<string, ReturnType<typeof indexByName>>();
   const indexOf = ({ kind, what }: NamedReference) => {
     if (kind === undefined) return undefined;
-    const index = made.get(kind) ?? indexed(lists.get(what), knownOf(kind));
+    const index = made.get(kind) ?? indexByName(lists.get(what), knownOf(kind));
     made.set(kind, index);
     return index;
   };
@@ -45,7 +45,7 @@ export function declaredThings(
   };
 }
 
-function indexed(list: NameList | undefined, known: KnownResources | undefined) {
+function indexByName(list: NameList | undefined, known: KnownResources | undefined) {
   const byName = new Map<string, DeclaredThing>();
   const names = new Map<string, string>();
   if (list === undefined || known === undefined) return { byName, names };
@@ -58,8 +58,8 @@ function indexed(list: NameList | undefined, known: KnownResources | undefined) 
 }
 
 /**
- * The ids of the declared resources in a list of all of their sort, by the rules by which a plan finds renamed resources; undefined
- * for one that does not exist. Without those whose name several have, and empty if the list may lack one.
+ * The ids of the declared resources, found in a list of all resources of their kind by the rules for renamed resources; undefined for
+ * one that does not exist. Leaves out names that several resources have; empty if the list may be incomplete.
  */
 export function idsOfDeclared(
   list: NameList,
@@ -93,10 +93,10 @@ export function idsOfDeclared(
   );
 }
 
-// After the thing was created: addresses and ids in place of each other.
+// After the resource was created: replaces ids by addresses, and addresses by ids.
 
 /**
- * A spec that was read, with the addresses that the planned one has in place of ids that were not known when it was made.
+ * A spec that was read, with ids replaced by addresses where the planned spec has an address because the id was not known yet.
  * @param created ids of resources that the apply has created
  */
 export function withAddresses(
@@ -120,7 +120,7 @@ export function withAddresses(
   }, spec);
 }
 
-/** A spec with ids in place of the addresses of things that exist by now. */
+/** A spec with ids in place of the addresses of resources that exist by now. */
 export function withIdsOf(
   spec: Spec,
   references: readonly NamedReference[],

@@ -1,6 +1,6 @@
 /**
- * The differ: compares a desired spec with a live one, field by field, or two canonical specs without a desired side. Pure, and
- * knows no kind, only a table of fields. Equal canonical forms are no difference.
+ * Compares a desired spec with a live one, field by field, or two canonical specs of which neither is desired. Pure; knows only a
+ * table of fields, not the kinds. Values with equal canonical forms count as equal.
  */
 import type { Field, FieldChange, FieldTable } from '../model/field.ts';
 import { isJsonObject, type Json, type JsonObject, ownMember, type Path, sameJson } from '../model/json.ts';
@@ -31,10 +31,10 @@ interface FieldDiff {
 
 /** The changes that make `live` equal to `desired`. Empty when they are equal. */
 export function diff(input: DiffInput): FieldDiff {
-  return ofEach(input.fields, (name, field) => diffField(input, name, field));
+  return diffEach(input.fields, (name, field) => diffField(input, name, field));
 }
 
-function ofEach(table: FieldTable, compare: (name: string, field: Field) => FieldDiff): FieldDiff {
+function diffEach(table: FieldTable, compare: (name: string, field: Field) => FieldDiff): FieldDiff {
   const found: FieldDiff[] = [];
   for (const name in table) {
     const field = table[name];
@@ -48,10 +48,10 @@ function ofEach(table: FieldTable, compare: (name: string, field: Field) => Fiel
 function diffField(input: DiffInput, name: string, field: Field): FieldDiff {
   if (field.local) return nothing;
   const { live, desired, absent } = input;
-  // Only an existing resource has fields to reset: a resource that is to be created has none.
+  // Only an existing resource has fields to reset.
   const recorded = live === undefined ? undefined : input.recorded?.[name];
   const declared = desired[name];
-  // Most fields are neither declared nor were, or are as declared.
+  // Most fields were never declared, or are as declared.
   if (declared === undefined && recorded === undefined && absent === 'unmanaged') return nothing;
   if (declared !== undefined && isAsDeclared(input, name, field)) return nothing;
   const wanted = wantedValue({ name, field, declared, recorded, absent });
@@ -74,7 +74,7 @@ function diffField(input: DiffInput, name: string, field: Field): FieldDiff {
 
 const nothing: FieldDiff = { fields: [], notes: [] };
 
-/** Without members: one that is no longer declared may have to be reset. */
+/** False for a field with members, because a member that is no longer declared may have to be reset. */
 function isAsDeclared({ desired, live, unknown }: DiffInput, name: string, field: Field): boolean {
   const [declared, found] = [desired[name], live?.[name]];
   if (declared === undefined || found === undefined || field.members !== undefined) return false;
@@ -147,7 +147,7 @@ function compareField(input: FieldInput): FieldDiff {
   return sameJson(before, wanted) ? nothing : only(change(input, { before }));
 }
 
-/** Why the value before is unknown where the service never answers the field. */
+/** Why the value before is unknown when the service did not return the field. */
 export const notReturned = 'not returned by the service';
 
 function only(change: FieldChange): FieldDiff {
@@ -165,7 +165,7 @@ function change(input: FieldInput, known: { before?: Json; unknown?: string }): 
   };
 }
 
-/** Where the value comes from, and what a default means if its value alone is not clear. */
+/** Where the value comes from, and the meaning of a default whose value does not show it. */
 function originOf({ field, wanted, origin }: FieldInput): string | undefined {
   const isDefault = field.default !== undefined && sameJson(wanted, canonicalDefault(field));
   const words = [origin, isDefault ? field.defaultMeans : undefined].filter((word) => word !== undefined);
@@ -175,7 +175,7 @@ function originOf({ field, wanted, origin }: FieldInput): string | undefined {
 /** For an object whose members are separate fields: absent members are not managed, or reset if they were before. */
 function compareMembers(input: FieldInput, members: FieldTable, wanted: Spec, live: Spec): FieldDiff {
   const recorded = isJsonObject(input.recorded) ? input.recorded : undefined;
-  return ofEach(members, (name, field) => {
+  return diffEach(members, (name, field) => {
     const path = [...input.path, name];
     const member = wantedValue({
       name: path.join('.'),
@@ -223,8 +223,8 @@ function createOnlyNote(name: string, { before, after, unknown }: FieldChange): 
   return [`${name} can only be set at creation: live ${live}, declared ${declared}`];
 }
 
-// The changes between two canonical specs of one kind. Unlike `diff`, it knows no desired side: nothing is reset, no value is
-// unknown, and a field that only one side has is a change.
+// The changes between two canonical specs of one kind. Unlike for `diff`, neither is the desired one: nothing is reset, no value is
+// unknown, and a field that only one of them has is a change.
 
 /** Instructions to trueup itself (`local`) are left out. */
 export function changesBetween(table: FieldTable, before: Spec, after: Spec): FieldChange[] {

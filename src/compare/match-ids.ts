@@ -1,6 +1,6 @@
 /**
- * Which live resources are declared under another name than they have, and which records are about them: a name can change and be
- * used again, but an id always means the same resource. Pure.
+ * Finds live resources that are declared under a name other than their live name, and the records of live resources. A name can
+ * change and be used again, but an id always refers to the same resource. Pure.
  */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
@@ -11,7 +11,7 @@ type Placed = Pick<DesiredResource, 'address' | 'metadata'>;
 interface Matching {
   /** declared resources, and those that move away */
   readonly placed: ReadonlyMap<AddressText, Placed>;
-  /** all that exist, by their own addresses */
+  /** all that exist, by their live addresses */
   readonly live: ReadonlyMap<AddressText, { readonly address: Address; readonly id?: string }>;
   /** the id that the ledger has for an address */
   recordedId(text: AddressText): string | undefined;
@@ -20,7 +20,7 @@ interface Matching {
 }
 
 /**
- * The addresses of renamed resources, by the address that declares each of them. Each is given only once. The ledger's id takes
+ * The live addresses of renamed resources, by their declared addresses. Each live address is used only once. The ledger's id takes
  * precedence over a manifest's `renamedFrom`; the order of files has no influence.
  */
 export function findRenamed({
@@ -34,7 +34,7 @@ export function findRenamed({
     .filter(({ address }) => !live.has(formatAddress(address)) && isRenamable(address))
     .map(({ address, metadata }) => ({ address, metadata, text: formatAddress(address) }))
     .sort((a, b) => (a.text < b.text ? -1 : 1));
-  // Mostly none is missing: nothing was renamed.
+  // Usually none is missing, so nothing was renamed.
   if (missing.length === 0) return renamed;
   const byId = new Map(
     [...live].flatMap(([text, { address, id }]) =>
@@ -45,9 +45,9 @@ export function findRenamed({
     const id = recordedId(formatAddress(address));
     return id === undefined ? undefined : byId.get(idKey(address, id));
   };
-  const inTheLedger = ({ address }: Placed) => recordedAt(address);
-  // Somebody may have renamed it by hand as well, or have given its former name to another one.
-  const formerInTheLedger = (resource: Placed) => {
+  const byRecordedId = ({ address }: Placed) => recordedAt(address);
+  // Somebody may also have renamed it manually, or have given its former name to another resource.
+  const byFormerRecordedId = (resource: Placed) => {
     const former = formerAddress(resource);
     return former === undefined || placed.has(formatAddress(former)) ? undefined : recordedAt(former);
   };
@@ -55,12 +55,12 @@ export function findRenamed({
     const former = formerAddress(resource);
     return former === undefined || !live.has(formatAddress(former)) ? undefined : formatAddress(former);
   };
-  const given = new Set<AddressText>();
-  for (const find of [inTheLedger, formerInTheLedger, byFormerName]) {
+  const taken = new Set<AddressText>();
+  for (const find of [byRecordedId, byFormerRecordedId, byFormerName]) {
     for (const resource of missing) {
       const former = renamed.has(resource.text) ? undefined : find(resource);
-      if (former === undefined || placed.has(former) || given.has(former)) continue;
-      given.add(former);
+      if (former === undefined || placed.has(former) || taken.has(former)) continue;
+      taken.add(former);
       renamed.set(resource.text, former);
     }
   }
@@ -71,14 +71,14 @@ function formerAddress({ address, metadata: { renamedFrom } }: Placed): Address 
   return renamedFrom === undefined ? undefined : { ...address, name: renamedFrom };
 }
 
-/** What two resources never have in common. */
+/** A key that is different for any two resources. */
 export function idKey({ kind, target }: Address, id: string): string {
   return `${kind}/${target}#${id}`;
 }
 
 type WithId = Pick<LedgerRecord, 'id'>;
 
-/** Whether a record at the address of a live resource is about it; a missing id contradicts nothing. */
+/** Whether a record at the address of a live resource is about that resource. It is, unless both have ids and these differ. */
 export function isAbout<R extends WithId>(record: R | undefined, { id }: WithId): record is R {
   return record !== undefined && (id === undefined || record.id === undefined || record.id === id);
 }
