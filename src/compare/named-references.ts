@@ -1,6 +1,6 @@
 /**
- * Finds the ids of things that manifests give by name, in lists that were read before, and the names of ids to show. Pure. A name
- * counts only if exactly one thing has it, in the same spelling.
+ * Finds the ids of resources that manifests refer to by name, in lists that were read before, and the names to show for ids. Pure.
+ * A name counts only if exactly one resource has it, in the same spelling.
  */
 import { formatAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -20,17 +20,17 @@ import { orList, quoted, quoteSome } from '../model/quoted.ts';
 import type { DesiredResource, Spec } from '../model/resource.ts';
 import type { DeclaredThings } from './declared-things.ts';
 
-interface LookUp {
+interface Lookup {
   readonly references: readonly NamedReference[];
   readonly lists: NameLists;
-  /** those that the stack itself manages */
+  /** the resources that the stack itself declares */
   readonly things?: DeclaredThings;
 }
 
 interface UnknownName {
   readonly reference: NamedReference;
   readonly name: string;
-  /** the plan gives the thing this other name */
+  /** the plan renames the resource with this name to this other name */
   readonly becomes?: string;
 }
 
@@ -46,7 +46,7 @@ export function namedIn(spec: Spec, references: readonly NamedReference[]): read
   return references.filter(({ name }) => typeof valueAt(spec, name) === 'string');
 }
 
-export function resolveSpec(spec: Spec, { references, lists, things }: LookUp): ResolvedSpec {
+export function resolveSpec(spec: Spec, { references, lists, things }: Lookup): ResolvedSpec {
   const names: Record<string, NamedId> = {};
   const unknown: UnknownName[] = [];
   let resolved = spec;
@@ -55,7 +55,7 @@ export function resolveSpec(spec: Spec, { references, lists, things }: LookUp): 
     if (name === undefined) continue;
     resolved = withValueAt(resolved, reference.name, undefined);
     // Null means none, as with an id.
-    const found = typeof name === 'string' ? findThing(name, reference, { lists, things }) : undefined;
+    const found = typeof name === 'string' ? findByName(name, reference, { lists, things }) : undefined;
     const id = typeof name === 'string' ? found?.id : name;
     if (typeof name === 'string') {
       if (found?.id === undefined) unknown.push({ reference, name, ...found });
@@ -66,10 +66,10 @@ export function resolveSpec(spec: Spec, { references, lists, things }: LookUp): 
   return { spec: resolved, names, unknown };
 }
 
-function findThing(
+function findByName(
   name: string,
   reference: NamedReference,
-  { lists, things }: Pick<LookUp, 'lists'> & { readonly things: DeclaredThings | undefined },
+  { lists, things }: Pick<Lookup, 'lists'> & { readonly things: DeclaredThings | undefined },
 ): Partial<Pick<NamedId, 'id' | 'declaredAs'>> & Pick<UnknownName, 'becomes'> {
   const declared = things?.find(reference, name);
   if (declared !== undefined) return { id: declared.id ?? declared.address, declaredAs: declared.address };
@@ -90,12 +90,12 @@ interface NamesResolved {
   readonly problems: readonly Diagnostic[];
 }
 
-interface LookUpIn extends LookUp {
-  /** the ids under which the ledger has this name */
+interface LookupInTarget extends Lookup {
+  /** the ids that the ledger has recorded for this name */
   recorded(what: string, name: string): readonly string[];
 }
 
-export function resolveNames(resource: DesiredResource, context: LookUpIn): NamesResolved {
+export function resolveNames(resource: DesiredResource, context: LookupInTarget): NamesResolved {
   const { references } = context;
   if (references.every(({ name }) => valueAt(resource.spec, name) === undefined))
     return { resource, problems: [] };
@@ -106,7 +106,7 @@ export function resolveNames(resource: DesiredResource, context: LookUpIn): Name
   };
 }
 
-/** A class, because getters and functions in each object of thousands would take more memory than everything else in it. */
+/** A class, because separate getters and functions in each of thousands of objects would take most of the memory. */
 class ResolvedResource implements DesiredResource {
   readonly address: DesiredResource['address'];
   readonly metadata: DesiredResource['metadata'];
@@ -117,7 +117,7 @@ class ResolvedResource implements DesiredResource {
 
   constructor(
     written: DesiredResource,
-    about: Pick<ResolvedSpec, 'spec' | 'names'> & Pick<LookUp, 'references'>,
+    about: Pick<ResolvedSpec, 'spec' | 'names'> & Pick<Lookup, 'references'>,
   ) {
     this.address = written.address;
     this.metadata = written.metadata;
@@ -131,7 +131,7 @@ class ResolvedResource implements DesiredResource {
     return this.#written.place;
   }
 
-  /** The place of an id is that of the name in its stead. */
+  /** The place of an id is the place of the name that the manifest has instead. */
   get placeOf(): DesiredResource['placeOf'] {
     return (path, side) => this.#written.placeOf(this.#named(path)?.name ?? path, side);
   }
@@ -154,7 +154,7 @@ class ResolvedResource implements DesiredResource {
 function unknownName(
   { address, placeOf }: DesiredResource,
   { reference, name, becomes }: UnknownName,
-  { lists, recorded }: LookUpIn,
+  { lists, recorded }: LookupInTarget,
 ): Diagnostic {
   const { what } = reference;
   const place = placeOf(reference.name);
@@ -196,7 +196,7 @@ function unknownName(
   };
 }
 
-/** What became of the thing that had the name, or which name may be meant. */
+/** What happened to the resource that had the name, or which name may be meant. */
 function notFound(
   { what, name: path, id: idPath }: NamedReference,
   name: string,
@@ -224,29 +224,29 @@ function notFound(
 }
 
 /**
- * Many documents may have the same mistake, and a list thousands of names. If more than a few names are unknown, another thing is wrong
- * than their spelling.
+ * The maximum number of unknown names for which similar ones are searched: a list may have thousands of names. If more names are
+ * unknown, the cause is not their spelling. A mistake that many documents repeat counts once.
  */
-const mostSearched = 20;
+const maxSearched = 20;
 const nearestKnown = new WeakMap<NameList, Map<string, readonly string[]>>();
 
 function nearest(list: NameList, name: string): readonly string[] {
   const known = nearestKnown.get(list) ?? new Map<string, readonly string[]>();
   nearestKnown.set(list, known);
-  const isSearched = known.has(name) || known.size < mostSearched;
+  const isSearched = known.has(name) || known.size < maxSearched;
   if (!isSearched) return [];
   const found = known.get(name) ?? nearestWords(name, list.byName.keys());
   known.set(name, found);
   return found;
 }
 
-/** A few of them: an organization may have thousands. */
+/** Names only a few, because an organization may have thousands. */
 function knownNames({ byName }: NameList, what: string): string {
   return byName.size === 0 ? `an id, as no ${what} with a name was found` : quoteSome([...byName.keys()], 5);
 }
 
-/** A spec with names in place of ids, where only one thing has the name. */
-export function withUniqueNames(spec: Spec, { references, lists }: LookUp): Spec {
+/** A spec with names in place of ids, where only one resource has the name. */
+export function withUniqueNames(spec: Spec, { references, lists }: Lookup): Spec {
   return references.reduce((into, { id: path, name: at, what }) => {
     const id = valueAt(into, path);
     const name = typeof id === 'string' ? uniqueName(lists.get(what), id) : undefined;
@@ -258,7 +258,7 @@ export function withUniqueNames(spec: Spec, { references, lists }: LookUp): Spec
 
 export function withNames<F extends FieldChange>(
   fields: readonly F[],
-  { references, lists }: LookUp,
+  { references, lists }: Lookup,
 ): readonly F[] {
   if (lists.size === 0) return fields;
   return fields.map((field) => {

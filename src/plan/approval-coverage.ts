@@ -28,9 +28,9 @@ interface Approved extends ApprovedWork {
 
 export type ApprovalVerdict =
   | { readonly is: 'equal' }
-  /** the rest of what was approved; `done` are the changes that need nothing more */
+  /** the rest of what was approved; `done` are the approved changes that are done already */
   | { readonly is: 'subset'; readonly done: readonly Address[] }
-  /** not what was approved; `difference` holds only what is not covered, `one` being the approved plan */
+  /** not what was approved; `difference` has only what is not covered, and `one` in it is the approved plan */
   | { readonly is: 'differs'; readonly difference: PlanDifference }
   /** approved for another stack or selection, or for a target with another identity */
   | { readonly is: 'elsewhere' };
@@ -51,7 +51,7 @@ export function checkApprovedChanges(fresh: FreshPlan, approved: Approved): Appr
  */
 export function checkWork(fresh: FreshPlan, given: ApprovedWork): ApprovalVerdict {
   const { plan, remainingWork, asOfNow } = fresh;
-  // The id of what the approved plan has created counts as the address that it had then.
+  // Where the approved plan has the address of a resource that it creates, use the id that the resource has by now.
   const approved = asOfNow(given.changes);
   const byAddress = (changes: readonly DigestedChange[]) =>
     new Map(changes.map((change) => [formatAddress(change.address), change]));
@@ -83,7 +83,7 @@ export function checkWork(fresh: FreshPlan, given: ApprovedWork): ApprovalVerdic
   return { is: 'subset', done: done.map(({ address }) => address) };
 }
 
-/** Whether live is as the change would make it, even if the ledger does not have a creation yet. */
+/** Whether live is as the change would make it, even if the ledger has no record of a created resource yet. */
 function isDone({ action }: DigestedChange, fresh: DigestedChange | undefined): boolean {
   return (
     fresh === undefined || (action === 'create' && fresh.action === 'adopt' && fresh.fields.length === 0)
@@ -91,9 +91,9 @@ function isDone({ action }: DigestedChange, fresh: DigestedChange | undefined): 
 }
 
 /**
- * What is left of an approved exchange covers the same ids, and maybe fewer of the ledger; the record of the id is gone where a part
- * of the exchange was applied. A name that the fresh plan lacks must
- * still resolve to what was approved: the ledger has that by now, and nobody gave the name back.
+ * Whether a changed name was approved. The rest of an approved exchange has the same id, and the same or fewer recorded ids; it has no
+ * `recordedAs` if a part of the exchange was applied. A name that the fresh plan no longer reports as changed must still refer to the
+ * approved resource: the ledger has recorded it by now, and nobody has changed the name back.
  */
 function isNameCovered(
   { one: approved, other: fresh }: NameDifference,
@@ -114,7 +114,7 @@ function isNameCovered(
   );
 }
 
-/** Names of a plan made after an apply that resolve to something else than the applied plan showed: somebody changed them meanwhile. */
+/** Names of a plan made after an apply that refer to other resources than in the applied plan: somebody changed them meanwhile. */
 export function namesChangedSince(
   applied: Pick<Plan, 'changedNames'>,
   { plan, live }: Pick<PlanResult, 'plan' | 'live'>,
@@ -146,7 +146,7 @@ function isActionCovered(match: Match): boolean {
   if (fresh === undefined) return !left.action;
   if (!areReferencesCovered(match)) return false;
   if (approved.action !== fresh.action) return isRemainderOf(approved, fresh, left);
-  // One resource was approved, not a later one with the same name.
+  // The approval is for one resource, not for a later one with the same name.
   return sameJson(identityJson(approved), identityJson(fresh));
 }
 
@@ -154,7 +154,7 @@ function identityJson(change: DigestedChange): Json {
   return { ...approvedIdentity(change) };
 }
 
-/** Each resource that the change names is the approved one; one that the approved plan creates may exist by now, created by this stack. */
+/** Whether each resource that the change refers to is the approved one, or was created by this stack as the approved plan intended. */
 function areReferencesCovered({ approved, fresh, isCreated }: Match): boolean {
   return Object.entries(fresh?.references ?? {}).every(([name, id]) => {
     const address = name as AddressText;
@@ -181,7 +181,7 @@ function isCovered({ path, one, other }: FieldDifference, match: Match): boolean
     return [...elements(other?.after)].every((message) => approved.has(message));
   }
   if (other !== undefined) return isApproved(one, other, match);
-  return one !== undefined && isTrueOrPlanned(one, match);
+  return one !== undefined && isLiveOrPlanned(one, match);
 }
 
 /** Whether a field change of the fresh plan is the rest of an approved one. */
@@ -211,7 +211,7 @@ function elements(value: Json | undefined): ReadonlySet<string> {
 }
 
 /** Whether the approved value is live, or the fresh plan sets it. */
-function isTrueOrPlanned({ path }: FieldChange, match: Match): boolean {
+function isLiveOrPlanned({ path }: FieldChange, match: Match): boolean {
   return match.left.fields
     .filter((field) => isRelated(path, field.path))
     .every((field) => match.fresh?.fields.some((planned) => hasSameAfter(field, planned, match)));
@@ -221,7 +221,7 @@ function hasSameAfter(one: FieldChange, other: FieldChange, match: Match): boole
   return canonicalText(one.path) === canonicalText(other.path) && hasSameValueAfter(one, other, match);
 }
 
-/** Of two changes of one field; a redacted value is compared by its hash. */
+/** Whether two changes of one field set the same value; a redacted value is compared by its hash. */
 function hasSameValueAfter(one: FieldChange, other: FieldChange, { stack, approved }: Match): boolean {
   const place = { stack, address: approved.address };
   return sideHash(place, one, 'after') === sideHash(place, other, 'after');

@@ -1,6 +1,6 @@
 /**
- * The content of approved plans, as it is kept beside their approvals, and whether a fresh plan is what is left of several of
- * them. The content may come from an untrusted place: it counts only if it hashes to the approved digest. Pure.
+ * The content of approved plans, which is stored with their approvals, and whether a fresh plan is the unfinished rest of several
+ * of them. The content may come from an untrusted place: it counts only if it hashes to the approved digest. Pure.
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { DigestedChange } from '../model/change.ts';
@@ -56,7 +56,7 @@ export function planContent({ targets, selection, part, ...work }: Plan): PlanCo
 
 /**
  * @param value from a place that anybody may have written
- * @returns undefined for what is not the content of the plan with this digest
+ * @returns undefined if it is not the content of the plan with this digest
  */
 export function proveContent(
   value: Json | undefined,
@@ -69,7 +69,7 @@ export function proveContent(
   if (selectors !== undefined && !isTexts(selectors)) return undefined;
   try {
     const work = readDigestItems(items);
-    // An item with members that no plan has could bring values that its hash does not cover.
+    // An item with members that no plan has could add values that its hash does not cover.
     if (!sameJson([...digestItemsOf(work)].sort(), [...new Set(items)].sort())) return undefined;
     const proved = {
       digest,
@@ -88,7 +88,7 @@ function isTexts(value: Json | undefined): value is readonly string[] {
   return Array.isArray(value) && value.every((one: Json) => typeof one === 'string');
 }
 
-/** The words of a target are compared as texts, so an unknown service matches nothing. */
+/** The members of a target are only compared as texts, so a target with an unknown service matches nothing. */
 function isTargets(value: Json | undefined): value is Json & readonly PlanTarget[] {
   return (
     Array.isArray(value) &&
@@ -104,7 +104,7 @@ function isTextIn(value: Json, name: string): boolean {
 
 /**
  * Whether a fresh plan is the last approved plan, or what is left of all of them together. Each of its changes must be in one of
- * them with the same values before and after; for one field the later plan counts. What was approved and is not planned must be done.
+ * them with the same values before and after; of one field, the later plan counts. What was approved but is not planned must be done.
  * @param approved in the order in which they were merged
  */
 export function checkApprovedPlans(fresh: FreshPlan, approved: readonly ProvedPlan[]): ApprovalVerdict {
@@ -115,15 +115,15 @@ export function checkApprovedPlans(fresh: FreshPlan, approved: readonly ProvedPl
   if (approved.some((one) => meaning(one) !== one.digest)) return { is: 'elsewhere' };
   if (last.digest === plan.digest) return { is: 'equal' };
   const here = new Map(plan.targets.map((target) => [target.name, targetMeaning(target)]));
-  if (!approved.every((one) => isOfSamePlace(one, plan, here))) return { is: 'elsewhere' };
+  if (!approved.every((one) => areTargetsSame(one, plan, here))) return { is: 'elsewhere' };
   return checkWork(fresh, {
     changes: mergeChanges(approved.map(({ changes }) => changes)),
     changedNames: mergeNames(approved.flatMap(({ changedNames }) => changedNames)),
   });
 }
 
-/** Whether all that a plan changes is in the same place today. Another target may have come or gone since. */
-function isOfSamePlace(
+/** Whether all targets that a plan changes have the same identity today. Other targets may have been added or removed since. */
+function areTargetsSame(
   { targets, selection, part, changes, changedNames }: ProvedPlan,
   plan: Plan,
   here: ReadonlyMap<string, string>,
@@ -137,7 +137,7 @@ function isOfSamePlace(
   );
 }
 
-/** What each name was last approved to resolve to. */
+/** The last approval of each name. */
 function mergeNames(names: readonly ChangedName[]): ChangedName[] {
   const keyOf = ({ address, field, resource }: ChangedName) =>
     canonicalText([formatAddress(address), field ?? null, resource ?? null]);
@@ -155,7 +155,7 @@ function mergeChanges(plans: readonly (readonly DigestedChange[])[]): DigestedCh
   return [...merged.values()];
 }
 
-/** Only an update leaves something of an earlier change: every other action was approved for the resource as a whole. */
+/** Only a later update keeps something of an earlier change: every other action was approved for the resource as a whole. */
 function mergeChange(earlier: DigestedChange, later: DigestedChange): DigestedChange {
   const isRemoved = earlier.action === 'delete' || earlier.action === 'release';
   if (later.action !== 'update' || isRemoved) return later;

@@ -1,5 +1,5 @@
 /**
- * The planner: context in, plan out. Pure: no clock, no I/O, no kind's name. It works in three passes, because the calls of
+ * The planner: context in, plan out. Pure: no clock, no I/O, no code for one kind. It works in three passes, because the calls of
  * one change may depend on other changes: compare everything, then make the calls, then order them.
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
@@ -56,7 +56,7 @@ export interface PlanInput extends PlanContextInput {
 /** A plan, and the records and functions that apply needs besides it. */
 export interface PlanResult {
   readonly plan: Plan;
-  /** the problems of the plan before those with one cause became one */
+  /** the problems of the plan before those with the same cause were joined */
   readonly problemsOfEach: readonly Diagnostic[];
   /** the record of each declared resource once it is as declared; without ids and marks */
   readonly records: ReadonlyMap<AddressText, RecordDraft>;
@@ -72,7 +72,7 @@ export interface PlanResult {
   contentOf(address: Address): Spec | undefined;
   /**
    * Tags that come from a parent which the stack does not manage, if policies asked for them; undefined if they are not known.
-   * @param parent null: the service does not show which one; undefined: the one that a create gets which names none
+   * @param parent null: the service does not show which one; undefined: the parent of a created resource that names none
    */
   inheritedTags?(
     target: string,
@@ -108,7 +108,7 @@ export interface PlanResult {
     answers: ReadonlyMap<CallId, Answer>,
     created?: RecheckMoment['created'],
   ): ResponseCheck;
-  /** What is left to do of an approved change, whatever the manifests say now. */
+  /** What is left to do of an approved change, regardless of the current manifests. */
   remainingWork(approved: DigestedChange): RemainingWork;
   /** Approved changes with ids in place of the addresses of what they create, if this stack has created it by now. */
   asOfNow<C extends DigestedChange>(approved: readonly C[]): readonly C[];
@@ -117,11 +117,11 @@ export interface PlanResult {
 export function buildPlan(input: PlanInput): PlanResult {
   const context = makePlanContext(input);
   const unread = input.targets.flatMap(({ unread: why = [], warnings = [] }) => [why, warnings].flat());
-  const planDraft = draftAll(context, [...unread, ...unfitProblems(context, input)]);
+  const planDraft = draftAll(context, [...unread, ...stackProblems(context, input)]);
   const { forget, leftOut } = planDraft;
   const { drafts, along, problems: found } = restrictToPart(context, planDraft);
   const problems = [...planDraft.problems, ...found];
-  const isAbout = isInPart(context, along);
+  const isInThisPart = isInPart(context, along);
   problems.push(...findDanglingReferences(context, drafts), ...liveSecretNames(context));
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
   const losses = findLosses(context, drafts);
@@ -146,8 +146,8 @@ export function buildPlan(input: PlanInput): PlanResult {
     unchanged: drafts.size - pending.length,
     notices: sortNotices([
       ...planDraft.notices,
-      ...notedOnly(drafts),
-      ...doneMoves(context).filter(({ address }) => isAbout(address)),
+      ...noticesOfUnchanged(drafts),
+      ...doneMoves(context).filter(({ address }) => isInThisPart(address)),
     ]),
     problems: asReported(joinForeignIds(problems)),
     guards: findGuards(context, drafts, { all: planDraft.drafts, takenByParts: input.takenByParts, names }),
@@ -193,7 +193,7 @@ export function buildPlan(input: PlanInput): PlanResult {
   };
 }
 
-function unfitProblems(context: PlanContext, { repositoryProblem }: PlanInput): readonly Diagnostic[] {
+function stackProblems(context: PlanContext, { repositoryProblem }: PlanInput): readonly Diagnostic[] {
   return [context.former?.problems ?? [], moveProblems(context), repositoryProblem ?? []].flat();
 }
 
@@ -207,8 +207,8 @@ function withLosses(change: Change, losses: ReturnType<typeof findLosses>): Chan
   return added.length === 0 ? change : { ...change, notes: [...change.notes, ...added] };
 }
 
-/** The notes of resources with nothing to do, as notices, because these are no changes of the plan. */
-function notedOnly(drafts: ReadonlyMap<AddressText, Draft>): Notice[] {
+/** The notes of unchanged resources, as notices, because the plan has no changes for them. */
+function noticesOfUnchanged(drafts: ReadonlyMap<AddressText, Draft>): Notice[] {
   return [...drafts.values()]
     .filter(({ change }) => change.action === 'none')
     .flatMap(({ change: { address, notes } }) => notes.map((message) => ({ address, message })));
@@ -222,7 +222,7 @@ function sortNotices(notices: readonly Notice[]): Notice[] {
 /** The result of the first pass. */
 interface PlanDraft {
   readonly drafts: Map<AddressText, Draft>;
-  /** those of no declared resource */
+  /** problems that are not about a declared resource */
   readonly problems: Diagnostic[];
   readonly problemsOf: Map<AddressText, readonly Diagnostic[]>;
   readonly notices: Notice[];
@@ -252,7 +252,7 @@ function draftAllDeclared(context: PlanContext, planDraft: PlanDraft): void {
   }
 }
 
-/** A protected resource must not be destroyed by a schedule, either: no acknowledgement is enough. */
+/** A protected resource must not be destroyed by a schedule, either, and no acknowledgement allows it. */
 function protectedDestroys(
   { change: { address, risks = [] } }: Draft,
   resource: DesiredResource,

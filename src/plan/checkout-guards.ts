@@ -1,6 +1,6 @@
 /**
- * The guards about the source of the manifests: another commit than the last apply, and files that are missing from the work tree. They apply to the plan as a whole; a
- * plan without changes reverts nothing. Pure.
+ * The guards about the source of the manifests: a commit that is older than the applied one or not based on it, and files that are
+ * missing from the work tree. They apply to the plan as a whole; a plan without changes reverts nothing. Pure.
  */
 import { formatAddress } from '../model/address.ts';
 import { type CommitOrder, shortCommit } from '../model/checkout.ts';
@@ -22,7 +22,7 @@ export function checkoutGuards(context: PlanContext, drafts: readonly Draft[]): 
   return [...mergeById(ofCommits), ...missingFile(context, drafts)];
 }
 
-/** One guard for each id: several earlier commits may trip the same. It blocks if one of them does. */
+/** Joins the guards with the same id, which several earlier commits may trip. The result blocks if one of them does. */
 function mergeById(guards: readonly CountedGuard[]): CountedGuard[] {
   return [...Map.groupBy(guards, ({ id }) => id).values()].flatMap((same) => {
     const strictest = same.find(({ effect }) => effect === 'blocks') ?? same[0];
@@ -98,14 +98,14 @@ function uncommitted(
 
 type FieldsOf = ReadonlyMap<string, readonly Path[]>;
 
-/** Without a history, whatever the ledger has recorded may come from the last apply. */
+/** Without a history, every recorded field may come from the last apply. */
 function recorded({ change: { address } }: Draft, context: PlanContext): FieldsOf {
   const record = context.record(address);
   if (record === undefined) return new Map();
   return new Map([[formatAddress(address), Object.keys(record.fields).map((field) => [field])]]);
 }
 
-/** What a change reverts of the fields that were set: single fields, or all of them with the resource. */
+/** The fields among `set` that a change reverts: single fields, or all of them with the resource. */
 function revertedBy({ change: { address, action, fields } }: Draft, set: FieldsOf): Concern[] {
   const paths = set.get(formatAddress(address));
   if (paths === undefined) return [];
@@ -122,8 +122,8 @@ function overlap(one: Path, other: Path): boolean {
 }
 
 /**
- * A document that is missing from the work tree looks like a deleted one. It was certainly deleted only if the index, or a commit,
- * says so. A removal by a removal request does not come from a missing file.
+ * A document whose file is missing from the work tree looks like a deleted one. It was certainly deleted only if the index or a
+ * commit shows it. A removal by a removal request does not come from a missing file.
  */
 function missingFile({ missingFiles }: PlanContext, drafts: readonly Draft[]): CountedGuard[] {
   const removals = drafts.filter((draft) => isTaken(draft) && draft.remove === undefined);

@@ -1,5 +1,5 @@
 /**
- * Compares two plans: what they mean, address by address and field by field, and what a plan file shows besides, which its
+ * Compares two plans: their meaning, address by address and field by field, and what a plan file shows in addition, which its
  * digest does not cover. Pure.
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
@@ -77,7 +77,7 @@ export function compareChanges(
   return pairs(one, other, addressText).flatMap(([a, b]) => compareChange(stack, a, b) ?? []);
 }
 
-/** The changes that differ, and the names that resolve to other resources in the two, by the resource that they are about. */
+/** The changes that differ, and the names that refer to different resources in the two plans, by the resource that they are about. */
 function compareWork(stack: string, one: ApprovedWork, other: ApprovedWork): ChangeDifference[] {
   return withNames(
     compareChanges(stack, one.changes, other.changes),
@@ -86,7 +86,7 @@ function compareWork(stack: string, one: ApprovedWork, other: ApprovedWork): Cha
   );
 }
 
-/** The names that do not resolve to the same in both plans. */
+/** The names that do not refer to the same resource in both plans. */
 export function compareNames(
   one: readonly ChangedName[],
   other: readonly ChangedName[],
@@ -101,7 +101,7 @@ export function compareNames(
   });
 }
 
-/** The differences with those of names, also of resources whose changes do not differ, or that have none. */
+/** Adds differences of names to those of changes, also for resources whose changes do not differ, or that have no change. */
 export function withNames(
   changes: readonly ChangeDifference[],
   names: ReturnType<typeof compareNames>,
@@ -160,7 +160,7 @@ function compareIdentities(
   };
 }
 
-/** Only where both plans change the resource: otherwise its fields say what it names. */
+/** Only if both plans change the resource: otherwise its fields show what it refers to. */
 function compareReferences(
   one: DigestedChange | undefined,
   other: DigestedChange | undefined,
@@ -201,9 +201,9 @@ function pairs<T>(
 // and origins of values of each change, the guards, and the number of unchanged resources. The file's checksum has no key, so everybody
 // who can write the file can change these. Not compared, because they may differ although nothing important has changed:
 // - notes about the token, the environment and locks of others (`isPassingNote`), and who modified something
-// - guards about the checkout, and, of another commit, lines and the number of unchanged resources
-// - guards of policies that the file does not show at all: no acknowledgement beside the file is for them, so that they block by themselves
-// - times, what was read, notices of other resources and warnings, which follow from the view and the secrets of the token's run
+// - guards about the checkout, and, if the commits differ, line numbers and the number of unchanged resources
+// - guards of policies that the file does not show at all: no acknowledgement of the file is for them, so they block
+// - times, what was read, notices of other resources and warnings, which depend on what the run's token can read and on its secrets
 // - requests, whose bodies may repeat live values that the plan does not change
 // - everything about partly finished changes. Pure.
 
@@ -220,18 +220,18 @@ export function findOtherText(given: Plan, fresh: Plan, clean: Redact): string |
   const comparing = { stack: fresh.stack, isSameCommit, clean };
   for (const change of fresh.changes.filter(isSame)) {
     const other = shown.get(formatAddress(change.address));
-    const what = other && otherMember(other, change, comparing);
+    const what = other && differentMember(other, change, comparing);
     if (what !== undefined) return `${what} of ${quoted(formatAddress(change.address))}`;
   }
   const isWhole = moved.size === 0;
   const ofPlan = ({ guards }: Plan) =>
     guards.filter((guard) => !isAboutCheckout(guard) && policyOf(guard.id) === undefined);
-  const lacking = (guards: readonly Guard[], from: readonly Guard[]) =>
+  const missingGuard = (guards: readonly Guard[], from: readonly Guard[]) =>
     guards.find((guard) => !from.some((other) => isShown(other, guard, { isWhole, clean })));
   const due = ofPlan(fresh).filter(({ concerns }) => isWhole || concerns.every(isSame));
   const [other] = [
-    lacking(due, given.guards),
-    isWhole ? lacking(ofPlan(given), fresh.guards) : undefined,
+    missingGuard(due, given.guards),
+    isWhole ? missingGuard(ofPlan(given), fresh.guards) : undefined,
     fresh.guards.find((guard) => isWiderPolicy(guard, given.guards, clean)),
   ].filter((one) => one !== undefined);
   if (other !== undefined) return `the guard ${quoted(other.id)}`;
@@ -242,14 +242,14 @@ export function findOtherText(given: Plan, fresh: Plan, clean: Redact): string |
   return isOther || given.unchanged === fresh.unchanged ? undefined : 'the number of unchanged resources';
 }
 
-/** How much is left out besides is not compared: others may change that at any time. */
+/** The number of resources that are left out is not compared, because others may change it at any time. */
 function neededIn({ part }: Plan): Json {
   return (part?.along ?? []).map(({ address, neededBy }) => [address, ...neededBy]);
 }
 
 /**
- * Policies are read and checked again by each run, at its own time. Of a policy that the file shows, an acknowledgement is for what it says
- * there of each resource, by the same rule. What only warns needs none.
+ * Whether a policy blocks for more than the file shows. Each run reads and checks policies again, and an acknowledgement is only for
+ * the messages that the file shows for each resource, from the same rule. A policy that only warns needs none.
  */
 function isWiderPolicy(guard: Guard, given: readonly Guard[], clean: Redact): boolean {
   const { id, effect, ruleHash } = guard;
@@ -273,7 +273,7 @@ interface Comparing {
   readonly clean: Redact;
 }
 
-function otherMember(given: Change, fresh: Change, comparing: Comparing): string | undefined {
+function differentMember(given: Change, fresh: Change, comparing: Comparing): string | undefined {
   // Each of the two runs may know secrets that the other one does not.
   const isEqual = (one: Json, other: Json) => sameJson(comparing.clean([one]), comparing.clean([other]));
   if (!isEqual(given.reason, fresh.reason)) return 'the reason';
@@ -284,11 +284,11 @@ function otherMember(given: Change, fresh: Change, comparing: Comparing): string
   if (!isEqual(risks(given), risks(fresh))) return 'the risks';
   const notes = ({ notes: all }: Change): Json => all.filter((note) => !isPassingNote(note)).sort();
   if (!isEqual(notes(given), notes(fresh))) return 'the notes';
-  return otherField(given, fresh, comparing);
+  return differentField(given, fresh, comparing);
 }
 
-/** The changes have the same fields and values, but where a value comes from, and whether it is shown, is not in the digest. */
-function otherField(given: Change, fresh: Change, { stack, clean }: Comparing): string | undefined {
+/** Both changes have the same fields and values, but the digest does not cover where a value comes from and whether it is shown. */
+function differentField(given: Change, fresh: Change, { stack, clean }: Comparing): string | undefined {
   const place = { stack, address: fresh.address };
   const about = ({ origin, unknown, shape }: FieldChange): Json => [origin ?? null, unknown ?? null, shape];
   const named = ({ names = [] }: FieldChange): Json => names.map((one) => ({ ...one }));
@@ -306,7 +306,7 @@ function otherField(given: Change, fresh: Change, { stack, clean }: Comparing): 
   return undefined;
 }
 
-/** Another commit may have other lines, and another working directory another beginning of the path. */
+/** In another commit the lines may differ, and in another working directory the beginning of the path. */
 function isSamePlace(given: Change['place'], fresh: Change['place'], isSameCommit: boolean): boolean {
   if (given === undefined || fresh === undefined) return given === fresh;
   const [one, other] = [given, fresh].map(({ file }) => `/${file.replace(/^(\.\.?\/)+/, '')}`);
@@ -314,7 +314,7 @@ function isSamePlace(given: Change['place'], fresh: Change['place'], isSameCommi
   return isFile && (!isSameCommit || (given.line === fresh.line && given.column === fresh.column));
 }
 
-/** If some of the plan is already done, counts are those of the rest, and a guard may have fewer resources. */
+/** If a part of the plan is already done, the fresh plan counts only the rest, and a guard may have fewer resources. */
 function isShown(
   given: Guard,
   fresh: Guard,
@@ -328,8 +328,8 @@ function isShown(
     ...(isWhole || !isCounted ? (['message'] as const) : []),
   ];
   const known = new Set(concernTexts(one));
-  const isAbout = concernTexts(other).every((text) => known.has(text));
-  return isAbout && members.every((name) => one[name] === other[name]);
+  const areConcernsShown = concernTexts(other).every((text) => known.has(text));
+  return areConcernsShown && members.every((name) => one[name] === other[name]);
 }
 
 function concernTexts({ concerns }: Guard): string[] {

@@ -21,7 +21,7 @@ import {
 import { compareResource } from './compare-resource.ts';
 import { makePlanContext, type PlanContext, type PlanContextInput } from './plan-context.ts';
 
-/** Without the records of kinds and targets that the stack no longer has. */
+/** A context with the ledger in place of the manifests, without the records of kinds and targets that the stack no longer has. */
 export function recordedContext(input: PlanContextInput): PlanContext {
   const targets = new Set(input.targets.map(({ target }) => target.name));
   const declared = new Map(input.desired.map((resource) => [formatAddress(resource.address), resource.spec]));
@@ -83,7 +83,7 @@ export function compareRecorded(context: PlanContext, recorded: DesiredResource)
   const unseen = context.unseen(address);
   if (unseen !== undefined) return { is: 'unknown', why: unseen };
   const { ownership } = context.kind(address.kind);
-  if (ownership.by === 'child' && !isParentThere(context, ownership.of(address)))
+  if (ownership.by === 'child' && !isParentLive(context, ownership.of(address)))
     return { is: 'reported-with-parent' };
   const live = context.live.get(formatAddress(address));
   const id = recordedId(context, address);
@@ -91,7 +91,7 @@ export function compareRecorded(context: PlanContext, recorded: DesiredResource)
     return compareWithLive(context, recorded, live);
   const why = context.blindSpot(address) ?? (live === undefined ? whyUnread(context, recorded) : undefined);
   if (why !== undefined) return { is: 'unknown', why };
-  return { is: 'drifted', drifted: lost(context, address, live) };
+  return { is: 'drifted', drifted: driftOfMissing(context, address, live) };
 }
 
 /** Not by `context.record`, which leaves out a record that is about another resource than the live one. */
@@ -100,13 +100,13 @@ function recordedId({ ledger }: PlanContext, address: Address): string | undefin
 }
 
 /** A parent without a record, such as another stack's workspace, only has to be live. */
-function isParentThere(context: PlanContext, parent: Address): boolean {
+function isParentLive(context: PlanContext, parent: Address): boolean {
   const live = context.live.get(formatAddress(parent));
   const id = recordedId(context, parent);
   return live !== undefined && (id === undefined || live.id === id);
 }
 
-/** Why a resource without a live state was not read: parts of a live parent can be unread, which their kind decides. */
+/** Why a resource without a live state was not read. Its kind decides, because it may be an unread part of a live parent. */
 function whyUnread(context: PlanContext, resource: DesiredResource): string | undefined {
   const { address } = resource;
   const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
@@ -118,7 +118,11 @@ function whyIncomplete(problems: readonly Diagnostic[]): string | undefined {
   return problems.find((problem) => problem.class === 'incomplete')?.message;
 }
 
-function lost(context: PlanContext, address: Address, other: LiveResource | undefined): DriftedResource {
+function driftOfMissing(
+  context: PlanContext,
+  address: Address,
+  other: LiveResource | undefined,
+): DriftedResource {
   const id = recordedId(context, address);
   const known = { address, ...(id === undefined ? {} : { id }), fields: [] };
   if (other === undefined) return { ...known, is: 'gone', notes: [] };
@@ -144,15 +148,15 @@ function compareWithLive(
   const unread = whyIncomplete(problems);
   if (unread !== undefined) return { is: 'unknown', why: unread };
   const fields = [
-    ...renamed(address, live),
-    ...ownershipTagMoved(context, resource, live),
+    ...nameDrift(address, live),
+    ...ownershipTagDrift(context, resource, live),
     ...differences.filter(({ unknown }) => unknown === undefined).map(sinceRecorded),
-    ...inheritedMoved(context, address, live),
+    ...inheritedDrift(context, address, live),
   ];
   const notes = differences.flatMap(({ path, unknown }) =>
     unknown === undefined ? [] : [`${path.join('.')}: ${unknown}`],
   );
-  // A problem that prevents the comparison is drift: there was none when the resource was applied.
+  // A problem that prevents the comparison is drift: the resource did not have it when it was applied.
   const clashes = fields.length + notes.length === 0 && hasErrors(problems) ? problems : [];
   const all = [...notes, ...clashes.map(({ message }) => message)];
   if (fields.length + all.length === 0) return { is: 'same' };
@@ -170,7 +174,7 @@ function sinceRecorded({ path, before, after, shape }: FieldChange): FieldChange
   };
 }
 
-function renamed({ name }: Address, { spec }: LiveResource): FieldChange[] {
+function nameDrift({ name }: Address, { spec }: LiveResource): FieldChange[] {
   const found = spec['name'];
   return found === undefined || found === name
     ? []
@@ -178,7 +182,7 @@ function renamed({ name }: Address, { spec }: LiveResource): FieldChange[] {
 }
 
 /** Changed values that an apply let it inherit from a parent: no plan changes them back. */
-function inheritedMoved(context: PlanContext, address: Address, live: LiveResource): FieldChange[] {
+function inheritedDrift(context: PlanContext, address: Address, live: LiveResource): FieldChange[] {
   const { inherited = {} } = context.record(address) ?? {};
   return Object.entries(inherited).flatMap(([name, before]) => {
     const after = live.inherited?.[name] ?? null;
@@ -189,7 +193,7 @@ function inheritedMoved(context: PlanContext, address: Address, live: LiveResour
 }
 
 /** The ownership tag is an applied value, too. A tag with the former name of the stack is still ours. */
-function ownershipTagMoved(
+function ownershipTagDrift(
   context: PlanContext,
   { address, metadata }: DesiredResource,
   { evidence }: LiveResource,

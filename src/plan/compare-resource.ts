@@ -60,7 +60,7 @@ export function compareResource(
   });
   const canonical = prepared.desired === desired ? desired : canonicalSpec(kind.fields, prepared.desired);
   return {
-    // Of most resources nothing differs: they share what is empty or the same.
+    // Most resources do not differ; to save memory, they share empty and equal values.
     prepared: sameJson(canonical, desired) ? desired : canonical,
     fields: difference.fields,
     notes: joined(prepared.notes, difference.notes),
@@ -76,7 +76,7 @@ export function compareResource(
 
 const nothingInherited: ResourceComparison['inherited'] = { values: {}, fields: [] };
 
-/** A problem that a kind found in a declared resource is at the place of its name. */
+/** A problem of a declared resource without its own place gets the place of the resource's name. */
 function placed(problem: Diagnostic, resource: DesiredResource | undefined): Diagnostic {
   return resource === undefined ? problem : { place: resource.place, ...problem };
 }
@@ -139,7 +139,7 @@ export function peerOf(
 /**
  * Only values that are not defaults, so that the ledger stays small. What an export leaves out, because it is computed or
  * temporary, is left out here, too.
- * @param declared canonical; its fields are left out, of an object those members that it has
+ * @param declared canonical; its fields are left out, and of an object those members that it declares
  * @param changes that are made to the live resource before the next comparison
  */
 export function seenValues(

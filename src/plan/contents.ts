@@ -1,6 +1,6 @@
 /**
- * Keeps a resource that is to be deleted while others are in it, such as workspaces in a project: it may go only if the same plan
- * deletes them, or moves them to another one.
+ * Prevents the deletion of a resource that contains others, such as a project with workspaces, unless the same plan deletes them or
+ * moves them to another one.
  */
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import { valueAt } from '../model/json.ts';
@@ -11,8 +11,8 @@ import type { PlanContext } from './plan-context.ts';
 import type { Removal } from './removal.ts';
 import { decidesAbout } from './restrict-to-part.ts';
 
-/** The verdicts, with a notice in place of each deletion of what is not empty. */
-export function withoutFilled(
+/** The verdicts, with a notice in place of each deletion of a resource that is not empty. */
+export function keepNonEmpty(
   context: PlanContext,
   verdicts: ReadonlyMap<AddressText, Removal>,
 ): ReadonlyMap<AddressText, Removal> {
@@ -30,14 +30,14 @@ function keptFor(text: AddressText, staying: readonly AddressText[]): Removal {
   return { is: 'notice', notice: { address: parseAddress(text), message, isPending: true } };
 }
 
-interface Filled {
+interface ContainerInput {
   readonly live: LiveResource;
   readonly contents: readonly Content[];
   readonly verdicts: ReadonlyMap<AddressText, Removal>;
 }
 
-/** What will be in it: what is there and stays, and what is declared to be in it. Sorted. */
-function stayingIn(context: PlanContext, { live, contents, verdicts }: Filled): AddressText[] {
+/** The resources that will be in it: those that are in it and stay, and those that are declared to be in it. Sorted. */
+function stayingIn(context: PlanContext, { live, contents, verdicts }: ContainerInput): AddressText[] {
   const isDecided = decidesAbout(context);
   const current = new Map(
     [...context.live].map(([text, { address, id }]) => [`${address.kind}#${id}`, text] as const),
@@ -50,7 +50,7 @@ function stayingIn(context: PlanContext, { live, contents, verdicts }: Filled): 
     return isDeleted || isMoved(context, text, live) ? [] : [text];
   });
   const declared = [...context.desired].flatMap(([text, resource]) =>
-    homesOf(context, resource, live).includes(live.id ?? '') ? [text] : [],
+    containersOf(context, resource, live).includes(live.id ?? '') ? [text] : [],
   );
   return [...new Set([...left, ...declared])].sort();
 }
@@ -60,12 +60,16 @@ function isMoved(context: PlanContext, text: AddressText, from: LiveResource): b
   const { part } = context;
   const resource = context.desired.get(text);
   if (resource === undefined || (part !== undefined && !part.selected.has(text))) return false;
-  const homes = homesOf(context, resource, from);
-  return homes.length > 0 && !homes.includes(from.id ?? '');
+  const containers = containersOf(context, resource, from);
+  return containers.length > 0 && !containers.includes(from.id ?? '');
 }
 
-/** The ids of resources of the same kind that it is declared to be in. */
-function homesOf(context: PlanContext, { address, spec }: DesiredResource, like: LiveResource): string[] {
+/** The ids of the resources in which a resource is declared to be, of the same kind and target as `like`. */
+function containersOf(
+  context: PlanContext,
+  { address, spec }: DesiredResource,
+  like: LiveResource,
+): string[] {
   if (address.target !== like.address.target) return [];
   const { references = [] } = context.kind(address.kind).named ?? {};
   return references.flatMap(({ id, kind }) => {

@@ -27,9 +27,9 @@ interface OwnershipCount {
   readonly owned: number;
   /** deleted, released or revoked */
   readonly taken: readonly Address[];
-  /** how many others applies of parts have taken within a day */
+  /** how many other resources were taken by applies of parts within a day */
   readonly takenBefore: number;
-  /** owned, declared and not in `taken`. What is kept although it is not declared does not count: it hides nothing else. */
+  /** owned, declared and not in `taken`. An undeclared resource that is kept does not count: it must not hide that all others are taken. */
   readonly remaining: number;
   /** how many of `taken` have neither a record nor our ownership tag: only an exclusive target or a removal request removes them */
   readonly unrecorded: number;
@@ -42,7 +42,7 @@ type AllDrafts = ReadonlyMap<AddressText, Draft>;
 export interface CountInput {
   /** of the plan */
   readonly drafts: AllDrafts;
-  /** of the whole stack: they say what it owns, also for a plan of a part */
+  /** of the whole stack: they show what it owns, also for a plan of a part */
   readonly all: AllDrafts;
   readonly takenByParts?: readonly TakenByPart[] | undefined;
 }
@@ -58,7 +58,7 @@ export function countOwnership(
   );
   const changed = Map.groupBy(drafts.values(), ({ change: { address } }) => kindAndTarget(address));
   const before = Map.groupBy(
-    // What is removed only now was kept then.
+    // A resource that this plan takes was not taken then.
     new Set(takenByParts.map(({ address }) => address).filter((text) => !isTakenIn(drafts, text))),
     kindAndTargetIn,
   );
@@ -127,7 +127,7 @@ function isUnverified(context: PlanContext, { change: { address }, live }: Draft
 // Guards that count: many deletes, deletion of all, and percentages of what the stack owns. Deletes are counted
 // per kind and target, per target and over the plan, so that many small groups are noticed, too.
 
-/** A guard before its effect is set by the stack. `effect`: set if it blocks although its id only warns by default. */
+/** A guard before the stack's settings decide its effect. `effect`: set if it blocks although its id only warns by default. */
 export type CountedGuard = Omit<Guard, 'effect' | 'id'> & {
   readonly id: BuiltInGuard;
   readonly effect?: 'blocks';
@@ -196,7 +196,7 @@ function tooManyIn({ kind, target, counts }: Scope, limit: number): CountedGuard
   return [finding(scope, some, { id: 'deletes', before, of, limit, message })];
 }
 
-/** Says how many of a count applies of parts have taken before. */
+/** Text about how many resources of a count were taken before by applies of parts. */
 function earlier(before: number): string {
   return before === 0 ? '' : `, ${before} of them by applies of parts of the stack within the last 24 hours`;
 }
@@ -219,7 +219,7 @@ function toZero(count: OwnershipCount): CountedGuard[] {
 interface Share {
   readonly id: 'delete-percent' | 'update-percent';
   readonly some: readonly Address[];
-  /** how many more applies of parts have taken */
+  /** how many more were taken by applies of parts */
   readonly before: number;
   /** percent */
   readonly limit: number;

@@ -1,4 +1,4 @@
-/** What a plan says that it has read, and what it has not. */
+/** The coverage of a plan: what it has read, and what it could not read. */
 import type { Change } from '../model/change.ts';
 import type { Coverage } from '../model/plan.ts';
 import { readOnlyNote, readOnlyTargets } from './permission-check.ts';

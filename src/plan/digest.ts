@@ -23,7 +23,7 @@ export type PlanMeaning = Pick<Plan, 'stack' | 'targets' | 'selection'> & {
   readonly part?: Pick<PlanPart, 'selectors'>;
 } & ApprovedWork;
 
-/** What a plan does, and the names that resolve to something else than before: together its digest items. */
+/** What a plan does, and the names that refer to other resources than before: together its digest items. */
 export type ApprovedWork = Pick<Plan, 'changedNames'> & { readonly changes: readonly DigestedChange[] };
 
 /**
@@ -55,7 +55,7 @@ export function approvedFields({ fields, references, risks = [] }: DigestedChang
   return [...fields, { path: [risksName], after: texts, shape: 'scalar' }];
 }
 
-/** Whether it is not a field of the resource, but the risks of the change. */
+/** Whether a field is not one of the resource, but has the risks of the change. */
 export function isShownRisks({ path }: Pick<FieldChange, 'path'>): boolean {
   return path[0] === risksName;
 }
@@ -71,10 +71,10 @@ export function actionItem(change: DigestedChange): DigestItem {
   ]);
 }
 
-/** In place of an action. No action has this name, so a trueup that does not know it finds other items than those that were approved. */
+/** Stands in place of an action. No action has this name, so a version of trueup that does not know it finds no approved action here. */
 const changedNameWord = 'changed name';
 
-/** What a name resolves to, with the ids of now and of the ledger: an approval does not cover the same change of another resource. */
+/** The resource that a name refers to, with its current and recorded ids: an approval does not cover the same change of another one. */
 export function nameItem({ address, ...meant }: ChangedName): DigestItem {
   return canonicalText([formatAddress(address), changedNameWord, { ...meant }]);
 }
@@ -124,7 +124,7 @@ export function digestOf(meaning: PlanMeaning): string {
 }
 
 /**
- * The digest of a plan in version 2, with values in clear and without the ids of what is adopted or named. Plan files of that version
+ * The digest of a plan in version 2, with plain values and without the ids of adopted or referenced resources. Plan files of that version
  * can still be shown and compared.
  */
 export function formerDigestOf(meaning: PlanMeaning): string {

@@ -41,17 +41,17 @@ export interface Draft {
   readonly remove?: 'safe' | 'force';
   /** what a forced deletion overrides; absent for any other change */
   readonly overridden?: readonly Overridden[];
-  /** what the comparison itself found at risk */
+  /** the risks that the comparison itself found */
   readonly risks?: readonly Risk[];
   /** absent for a resource that is not declared */
   readonly recording?: Recording;
 }
 
-/** What its record needs besides. Data, because a function for each of thousands would keep all that led to the draft. */
+/** What the ledger record needs in addition. Data, because functions of thousands of drafts would keep all their inputs in memory. */
 interface Recording {
   readonly resource: DesiredResource;
   readonly origin: Origin;
-  /** of what it inherits afterwards, the values that a plan has shown */
+  /** the values that it inherits afterwards, if a plan has shown them */
   readonly inherited: Spec;
   /** the changes of its fields */
   readonly fields: readonly FieldChange[];
@@ -93,8 +93,8 @@ export function draftDeclared(context: PlanContext, resource: DesiredResource): 
 }
 
 /**
- * A warning in every plan for each declared field that the service returns for no resource. A declared default needs none: a service
- * without the field behaves like that.
+ * A warning in every plan for each declared field that the service returns for no resource. A declared default needs no warning,
+ * because a service without the field behaves as if it had the default.
  */
 function lackingFields(context: PlanContext, { address, spec, placeOf }: DesiredResource): Diagnostic[] {
   const lacking = context.lacking(address);
@@ -178,7 +178,7 @@ function assemble(context: PlanContext, input: DraftInput): Draft {
         predictedNotes(context, input, action),
         mayExistNote(context, input, action),
       ),
-      // Only changes are shown with their place, and to compute it takes as long as to compare.
+      // Only changes are shown with their place, and computing it takes as long as the comparison.
       ...(action === 'none' ? {} : { place: resource.place }),
       ...(live?.id === undefined ? {} : { id: live.id }),
       ...(createdBy === undefined ? {} : { createdBy }),

@@ -1,6 +1,6 @@
 /**
  * Drafts the change for a resource that is no longer declared: its deletion, its release, or the withdrawal of a child. Finds
- * what a plan will delete, and who loses access by it.
+ * what a plan will delete, and which other resources lose access by that.
  */
 import { canonicalSpec, contentAfter } from '../compare/comparisons.ts';
 import { diff } from '../compare/diff.ts';
@@ -89,8 +89,8 @@ function removalModeField(
 ): FieldChange[] {
   const live = context.live.get(formatAddress(address));
   const isPlain = live !== undefined && context.kind(address.kind).deletesUnguarded?.(live) === true;
-  const manner = remove === 'force' ? 'force' : isPlain ? 'plain' : undefined;
-  return manner === undefined ? [] : [{ path: ['remove'], after: manner, shape: 'scalar' }];
+  const mode = remove === 'force' ? 'force' : isPlain ? 'plain' : undefined;
+  return mode === undefined ? [] : [{ path: ['remove'], after: mode, shape: 'scalar' }];
 }
 
 type RemovalChange = Pick<Change, 'action' | 'reason' | 'fields'> & {
@@ -191,8 +191,8 @@ function keyOf({ kind, target }: Address, id: string): string {
 }
 
 /**
- * The parents that a plan will delete, before all children are read: undeclared children are read only for those, to report who
- * loses something.
+ * The parents that a plan will delete, before all children are read: undeclared children are read only for those, to report
+ * which resources lose something.
  * @param input with the targets in question and all parents in them; children may be missing, because no decision about a parent
  * depends on them
  */
@@ -207,7 +207,7 @@ export function plannedDeletions(input: PlanContextInput): ReadonlySet<AddressTe
   return new Set(deletions.map(([text]) => text));
 }
 
-/** Whether some parent is undeclared, or asked to be removed: without one, most plans need no decisions here. */
+/** Whether any parent is undeclared or has a removal request. Most plans have none, and need no context for this decision. */
 function mayDelete({ desired, targets, kinds }: PlanContextInput): boolean {
   if (desired.some(({ metadata }) => metadata.remove !== undefined)) return true;
   const declared = new Set(desired.map(({ address }) => formatAddress(address)));

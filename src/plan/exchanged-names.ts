@@ -1,6 +1,6 @@
 /**
- * Names that resolve to other resources than before, because somebody changed names in the service: what the guard says about
- * them, and what the digest has of them.
+ * Names that refer to other resources than before, because somebody changed names in the service: the messages of the guard about
+ * them, and their members in the digest.
  */
 import { idKey } from '../compare/match-ids.ts';
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
@@ -27,7 +27,7 @@ export interface FoundNames {
   readonly exchanged: readonly ExchangedName[];
 }
 
-/** Of a plan of a part only for its resources. */
+/** In a plan of a part, only the names of its resources. */
 export function findChangedNames(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>): FoundNames {
   return {
     references: changedReferences(context).filter(
@@ -54,8 +54,8 @@ export function idNow({ desired, live }: PlanContext, name: ChangedName): string
 }
 
 /**
- * Resources of this stack that got the name of another one. They count also if nothing is sent: an apply would record the other
- * id. What is not in the plan itself, such as the workspaces that a selected list of consumers names, counts for what needs it.
+ * Resources of this stack that got the name of another one. They count even if nothing is sent, because an apply would record the other
+ * id. One outside of the plan, such as a workspace in a selected list of consumers, counts for the resource that refers to it.
  */
 function exchangedNames(
   context: PlanContext,
@@ -65,7 +65,7 @@ function exchangedNames(
     const { ownership, references } = context.kind(address.kind);
     const owner = ownership.by === 'child' ? ownership.of(address) : address;
     const used = action === 'none' || recording === undefined ? [] : (references?.(recording.resource) ?? []);
-    // A child has the name of its parent. What is in the plan by itself counts by itself.
+    // A child has the name of its parent. A resource in the plan has its own entry.
     const others = [...(owner === address ? [] : [owner]), ...used.map(({ to }) => to)].filter(
       (to) => !drafts.has(formatAddress(to)),
     );
@@ -104,7 +104,7 @@ interface Exchanged {
   readonly id: string;
   readonly recordedAs: AddressText | undefined;
   readonly former: string | undefined;
-  /** the resource that the plan is about has the name itself */
+  /** the name is that of the planned resource itself, not of one that it refers to */
   readonly isOwn: boolean;
 }
 
@@ -122,7 +122,7 @@ function exchangedText(
   return `${subject}the ledger has ${known}${other}: give them their names back in the service, or apply what is declared to the resources as they are called now`;
 }
 
-/** Where the ledger has the id of a live resource, if anywhere, and the name of the resource resolves to another one there. */
+/** The recorded address of a live resource and the recorded id of its name, if these show that its name was exchanged. */
 function exchangedWith(
   context: PlanContext,
   address: Address,
@@ -145,7 +145,7 @@ function exchangedWith(
 
 /**
  * Whether a resource of this stack lost its record when only a part of an exchange was applied: the ledger still has the former
- * holder of the name, which is live elsewhere. One that an unfinished apply created has no record yet.
+ * holder of the name, which is live elsewhere. A resource that an unfinished apply created does not count: it has no record yet.
  */
 function isHalfRecorded(
   context: PlanContext,
@@ -163,8 +163,8 @@ function isHalfRecorded(
 }
 
 /**
- * The address of a resource, and the one that its document renames it from: not if that is done, and another may have the name since.
- * A document of a selection may rename another one that is declared: it is done for it also where its own resource is gone.
+ * The address of a resource, and the former one that its document renames it from, unless that is done: another resource may have the
+ * former name by then. In a selection it is also done if the ledger has different ids under both names.
  */
 function namesOf({ desired, ledger, liveWithId, isSelection }: PlanContext, address: Address): AddressText[] {
   const text = formatAddress(address);

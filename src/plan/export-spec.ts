@@ -10,7 +10,7 @@ import { canonicalDefault, canonicalValue } from '../compare/comparisons.ts';
 
 interface ExportInput {
   readonly fields: FieldTable;
-  /** the live spec after the kind's `describe`; a missing field is not written */
+  /** the live spec after the kind's `toManifest`; a missing field is not written */
   readonly live: Spec;
   /** the stack's defaults for the kind, with deprecated fields upgraded */
   readonly defaults: Spec;

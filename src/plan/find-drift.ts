@@ -1,7 +1,7 @@
 /**
- * Finds drift from the reading of a plan: live against the ledger, names that refer to other things, manifests against the
- * ledger, changed fields that no manifest sets, and what access the resources give. After an incomplete read it never reports that there
- * is none.
+ * Finds drift from what a plan has read: live against the ledger, names that refer to other objects, manifests against the ledger,
+ * changed fields that no manifest sets, and the access that the resources give. After an incomplete read it never reports that there
+ * is no drift.
  */
 import { canonicalDefault, canonicalSpec } from '../compare/comparisons.ts';
 import { changesBetween } from '../compare/diff.ts';
@@ -69,7 +69,7 @@ export function findDrift(
     return [{ ...shown, ...(declaredAs === undefined ? {} : { declaredAs }) }];
   });
   const pending = findPending(declared).map((one) => withShownNames(declared, one));
-  const undetermined = verdicts.flatMap(([resource, verdict]) => unreportedIn(resource, verdict));
+  const undetermined = verdicts.flatMap(([resource, verdict]) => undeterminedIn(resource, verdict));
   const unrecorded = findUnrecorded(declared);
   const access = findAccess(declared);
   const problems = [
@@ -114,7 +114,7 @@ function selectedRecords(declared: PlanContext): ReadonlySet<AddressText> | unde
   );
 }
 
-function unreportedIn({ address }: DesiredResource, verdict: RecordedVerdict): Notice[] {
+function undeterminedIn({ address }: DesiredResource, verdict: RecordedVerdict): Notice[] {
   return verdict.is === 'unknown' ? [{ address, message: verdict.why }] : [];
 }
 
@@ -193,8 +193,8 @@ function renamedIn(context: PlanContext): ReadonlyMap<AddressText, Address> {
 
 function marked(fields: readonly MovedField[], others: readonly MovedField[] = []): MovedField[] {
   return fields.map((field) => {
-    const isMoved = others.some(({ path }) => overlaps(path, field.path));
-    return isMoved ? { ...field, both: true as const } : field;
+    const isBoth = others.some(({ path }) => overlaps(path, field.path));
+    return isBoth ? { ...field, both: true as const } : field;
   });
 }
 
@@ -210,7 +210,7 @@ function overlaps(one: readonly string[], other: readonly string[]): boolean {
 /**
  * @param context with the ledger in place of the manifests
  * @param checked the records to check
- * @param drifted what counts as drift already, such as an undeclared field that conflicts with a declared one
+ * @param drifted resources with fields that are reported as drift already, such as one that conflicts with a declared field
  */
 function findUnmanaged(
   context: PlanContext,
@@ -302,14 +302,14 @@ function driftedName(context: PlanContext, changed: ChangedId): DriftedName {
   };
 }
 
-interface Whereabouts {
+interface FixContext {
   readonly reference: NamedReference | undefined;
   readonly list: NameList | undefined;
-  /** what had the name, and its name now */
+  /** the object that had the name, with its current name */
   readonly former: { readonly id: string; readonly name: string } | undefined;
 }
 
-function fixOf({ key, now }: ChangedId, { reference, list, former }: Whereabouts): string {
+function fixOf({ key, now }: ChangedId, { reference, list, former }: FixContext): string {
   const what = reference?.what ?? 'object';
   if (createdThing(now.id) !== undefined)
     return `an apply creates ${quoted(now.id)} and refers to it, once the guard "reference-changed" is acknowledged; or write another name, or an id`;
@@ -317,7 +317,7 @@ function fixOf({ key, now }: ChangedId, { reference, list, former }: Whereabouts
   if (former === undefined || reference === undefined)
     return `make sure that ${quoted(now.id)} is the right ${what}, or write another name, or an id; ${follow}`;
   const back = `give the ${what}s their names back in the service`;
-  // The document of what the stack itself declares has the name, too.
+  // If the stack declares the object itself, its document has the name, too.
   if (now.declaredAs !== undefined) return `${back}; ${follow}`;
   const line =
     uniqueName(list, former.id) === undefined
@@ -327,8 +327,8 @@ function fixOf({ key, now }: ChangedId, { reference, list, former }: Whereabouts
 }
 
 /**
- * What access the resources of the stack give now, whatever their manifests say.
- * @returns undefined where none gives any
+ * The access that the resources of the stack give now, regardless of their manifests.
+ * @returns undefined if none of them gives access
  */
 function findAccess(context: PlanContext): GivenAccess[] | undefined {
   const isSelected = isSelectedIn(context);

@@ -30,8 +30,8 @@ import { takenOverAddresses } from './take-over-stack.ts';
 /**
  * All guards that fire: blocking ones first, then by id, kind and target.
  * @param drafts of the plan
- * @param about.all the drafts of the whole stack, which say what it owns
- * @param about.names those that resolve to something else than before
+ * @param about.all the drafts of the whole stack, which show what it owns
+ * @param about.names names that refer to other resources than before
  */
 export function findGuards(
   context: PlanContext,
@@ -75,7 +75,7 @@ function inOrder(one: Guard, other: Guard): number {
   );
 }
 
-/** `always`: it blocks whatever the stack allows. */
+/** `always`: it blocks even if the stack allows the guard. */
 type Finding = CountedGuard & { readonly always?: true };
 
 /** One resource that trips a guard, before hits of the same kind and target are grouped. */
@@ -86,7 +86,7 @@ interface GuardHit extends Concern {
   readonly says?: string;
 }
 
-function gather(hits: readonly GuardHit[]): Finding[] {
+function groupHits(hits: readonly GuardHit[]): Finding[] {
   const groups = Map.groupBy(
     hits,
     ({ id, always = false, says = '', address: { kind, target } }) =>
@@ -113,7 +113,7 @@ function identityFindings(context: PlanContext, drafts: readonly Draft[]): Findi
     hits.filter(({ id }) => id === 'takeover').map(({ address }) => formatAddress(address)),
   );
   const unreported = takenOverAddresses(context).filter((address) => !reported.has(formatAddress(address)));
-  return gather([
+  return groupHits([
     ...hits,
     ...unreported.map((address) => ({
       ...{ id: 'takeover' as const, address, messages: [] },
@@ -128,14 +128,14 @@ function forcedFindings(drafts: readonly Draft[]): CountedGuard[] {
     const messages = overridden.map((one) => one.message);
     return messages.length === 0 ? [] : [{ id: 'forced-delete' as const, address, messages }];
   });
-  return gather(hits);
+  return groupHits(hits);
 }
 
 function referenceFindings({ references }: FoundNames): readonly CountedGuard[] {
-  return gather(references.map((one) => ({ ...one, id: 'reference-changed' as const })));
+  return groupHits(references.map((one) => ({ ...one, id: 'reference-changed' as const })));
 }
 
-/** No stack allows for good that a name stands for another resource. */
+/** These always block: no setting of a stack can allow in general that a name refers to another resource. */
 function exchangedFindings({ exchanged }: FoundNames): Finding[] {
   const about = { id: 'reference-changed', always: true, says: exchangedMessage } as const;
   const byAddress = Map.groupBy(exchanged, ({ address }) => formatAddress(address));
@@ -149,7 +149,7 @@ function exchangedFindings({ exchanged }: FoundNames): Finding[] {
           },
         ],
   );
-  return gather(hits);
+  return groupHits(hits);
 }
 
 function renameFindings(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>): CountedGuard[] {
@@ -158,7 +158,7 @@ function renameFindings(context: PlanContext, drafts: ReadonlyMap<AddressText, D
     address: rename.made.change.address,
     messages: [renameWords(context, rename)],
   }));
-  return gather(hits);
+  return groupHits(hits);
 }
 
 /** Only resources with an ownership tag can be renamed in place. */
@@ -177,7 +177,7 @@ function renameWords(
 const verbs = { deleted: 'deletes', released: 'releases', kept: 'keeps' } as const;
 
 function riskFindings(drafts: readonly Draft[]): CountedGuard[] {
-  return gather(drafts.flatMap(({ change: { address, risks = [] } }) => hitsOf(address, risks)));
+  return groupHits(drafts.flatMap(({ change: { address, risks = [] } }) => hitsOf(address, risks)));
 }
 
 /** Narrower access trips no guard; one change may trip several, each with its own messages. */
@@ -202,7 +202,7 @@ export function contentOf(context: PlanContext, { change: { address, fields }, l
   return contentAfter(context.kind(address.kind).fields, live?.spec, fields);
 }
 
-/** What widens access if the second content is declared in place of the first. */
+/** The risks that widen access if the second content is declared in place of the first. */
 export function wideningBetween(
   { risk }: Pick<Kind, 'risk'>,
   [before, after]: readonly [Spec, Spec],

@@ -13,7 +13,7 @@ import type { PlanContext } from './plan-context.ts';
 import { flagChanges } from './recorded-flags.ts';
 import { ownershipTagText } from './compare-recorded.ts';
 
-/** Whether a declared resource is in the part; each one is, if there is none. */
+/** Whether a declared resource is in the planned part of the stack; always true for a plan of the whole stack. */
 export function isSelectedIn({ part }: PlanContext): (resource: Pick<DesiredResource, 'address'>) => boolean {
   return ({ address }) => part === undefined || part.selected.has(formatAddress(address));
 }
@@ -47,7 +47,7 @@ export function recordOf(
 
 function pendingDeclared(context: PlanContext, resource: DesiredResource): PendingResource[] {
   const { address } = resource;
-  // Its errors are problems of the drift.
+  // The drift report has these errors among its problems.
   if (context.unknownNames.has(formatAddress(address))) return [];
   const known = recordOf(context, resource);
   if (known === undefined) return [{ address, is: 'new', fields: [], place: resource.place }];
@@ -80,7 +80,7 @@ function pendingFields(kind: Kind, resource: DesiredResource, record: LedgerReco
   return changesBetween(kind.fields, complete(record.fields), complete(asApplied(kind, resource, record)));
 }
 
-/** With the recorded ids of names that the ledger has, too: another id of such a name is a change in the service. */
+/** The spec with recorded ids for names that the ledger has, too: if such a name has another id now, the service changed, not the files. */
 function asApplied({ named }: Kind, { spec, names = {} }: DesiredResource, record: LedgerRecord): Spec {
   return (named?.references ?? []).reduce((into, { id: path }) => {
     const [now, known] = [names, record.names ?? {}].map((all) => all[nameKey(path)]);
@@ -100,7 +100,7 @@ function pendingRemoval(context: PlanContext, resource: DesiredResource): Pendin
   return recordOf(context, resource) === undefined ? [] : [{ address, is: 'removed', fields: [], place }];
 }
 
-/** Records that are no longer declared, without children of parents that are dropped, too. */
+/** Records that are no longer declared, without children whose parents are dropped, too. */
 function dropped(context: PlanContext): PendingResource[] {
   const declared = new Set(
     [...context.desired.values(), ...context.removalRequests.values(), ...context.movesAway.values()].flatMap(

@@ -1,6 +1,6 @@
 /**
  * Finds creates that are similar to a resource of ours that is no longer declared: most likely its name was changed in the manifest.
- * Resources are compared by the texts of their kind, and by all their settings, also without their own names.
+ * Resources are compared by the `similarity` texts of their kind, and by all their settings, also with their own names left out.
  */
 import { canonicalSpec } from '../compare/comparisons.ts';
 import {
@@ -93,7 +93,7 @@ function pairUp(
 ): { readonly gone: GoneResource; readonly made: CreatedResource }[] {
   if (gone.length === 0) return [];
   const created = drafts.map((draft) => signatureOf(context, draft));
-  // What is live without a record is compared in the fields that some create declares.
+  // A live resource without a record is compared by the fields that some create declares.
   const declaredFields = new Map(
     created.flatMap(({ settings }) => {
       const names = settings && Object.keys(settings).toSorted();
@@ -160,8 +160,8 @@ function comparableGone(
 }
 
 /**
- * The keys of a resource, the most telling first: all traits, all settings, and all settings without its own name or that of others; then
- * the first trait with the others, with fewer of them, and alone.
+ * The keys of a resource, the most specific first: all traits, all settings, and all settings without its own name or names of others;
+ * then the first trait with fewer and fewer of the other traits.
  * @param words of the names of all resources that are compared
  */
 function levelsOf(
@@ -218,7 +218,7 @@ function recordedSettings(context: PlanContext, address: Address): Settings | un
   );
 }
 
-/** What a live resource without a record has in each of these lists of fields; nothing for a list of which it lacks a field. */
+/** The values of a live resource without a record for each list of fields; a list with a field that it lacks is left out. */
 function liveSettings(
   context: PlanContext,
   address: Address,

@@ -52,7 +52,7 @@ export function identityGuards(context: PlanContext, draft: Draft): readonly Ide
   ];
 }
 
-/** No stack allows for good that it takes resources from other stacks, or deletes what it got from them. */
+/** To take resources from other stacks, or delete those that came from them, always blocks: no setting of a stack can allow it. */
 function takeoverHits(context: PlanContext, draft: Draft, belongsToFormer: boolean): IdentityHit[] {
   const { address, action } = draft.change;
   const owner = action === 'delete' ? formerOwner(context, address) : undefined;
@@ -76,7 +76,7 @@ function giveBack({ stack }: PlanContext, owner: string): string {
   return `it came from stack ${quoted(owner)}; to give it back, declare it here with ${quoted(`movedTo: { stack: ${owner} }`)}, and there with ${quoted(`movedFrom: { stack: ${stack.name} }`)}`;
 }
 
-/** It has our ownership tag, but no record: the ledger was lost, or another repository has a stack with the same name. */
+/** Whether it has our ownership tag, but no record: the ledger was lost, or another repository has a stack with the same name. */
 function isUnrecorded(context: PlanContext, { change: { address, action } }: Draft): boolean {
   const { ownership } = context.kind(address.kind);
   const parent = ownership.by === 'child' ? ownership.of(address) : address;
@@ -89,7 +89,7 @@ function isUnrecorded(context: PlanContext, { change: { address, action } }: Dra
   return context.hasOurTag(live.evidence);
 }
 
-/** The ledger has another resource with this name: the live one may be another team's, and an old "adopt: true" is not about it. */
+/** If the ledger has another id for this name: the live resource may belong to another team, and an old "adopt: true" is not about it. */
 function replacedResource(context: PlanContext, { change: { address }, live }: Draft): string | undefined {
   const known = idUnderName(context, address);
   if (known === undefined || live?.id === undefined || known === live.id) return undefined;
@@ -136,9 +136,9 @@ function ownGuard(
 function hasEvidence(context: PlanContext, { change: { address }, remove }: Draft): boolean {
   const record = context.record(address);
   if (record === undefined) return false;
-  const isUnmarked = context.kind(address.kind).ownership.by === 'ledger';
+  const hasNoTags = context.kind(address.kind).ownership.by === 'ledger';
   // An adopted resource is deleted only because its target is exclusive, which does not prove ownership.
-  return !isUnmarked || remove !== undefined || record.origin === 'created' || record.onRemove === 'delete';
+  return !hasNoTags || remove !== undefined || record.origin === 'created' || record.onRemove === 'delete';
 }
 
 // The messages of the guards that do not count: the end of the sentence `3 Toy in "acme" …`.
@@ -158,7 +158,7 @@ export type UncountedGuard =
 const replacedMessage =
   'would be taken over, although the ledger has another one of that name with another id';
 
-/** For `reference-changed`, if the name of the resource itself stands for another one. */
+/** For `reference-changed`, if the name of the resource itself now refers to another one. */
 export const exchangedMessage =
   'would be applied to another resource than before: names were changed in the service';
 

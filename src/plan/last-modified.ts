@@ -27,10 +27,10 @@ export interface RunsOfStack {
   /**
    * The earliest time at which the stack may have last applied the resource, or verified it as applied, in milliseconds since 1970 by the
    * clock of the service; undefined if the history does not have it.
-   * @param clockAhead of the service, now
+   * @param clockAhead by how many milliseconds the clock of the service is ahead now
    */
   appliedSince(address: AddressText, clockAhead: number | undefined): number | undefined;
-  /** the time since which all runs are known, by the same clock; infinity when the last one is not */
+  /** the time since which all runs are known, by the same clock; infinity if not even the last run is known */
   knownSince(clockAhead: number | undefined): number;
 }
 
@@ -76,7 +76,7 @@ export function runsOfStack(target: string, history: readonly (HistoryEntry | Le
   };
 }
 
-/** An apply that was killed was over when the next one could begin: two never hold the lock of a stack. */
+/** A killed apply had ended when the next one began, because two runs never hold the lock of a stack at once. */
 function endedBy(entry: HistoryEntry, next: HistoryEntry | LedgerError | undefined): HistoryEntry {
   if (entry.ended !== undefined || next === undefined || next instanceof LedgerError) return entry;
   const latest = Date.parse(entry.began) + longestRun;
@@ -194,7 +194,7 @@ function timeIn(run: HistoryEntry, address: AddressText, clockAhead: number | un
   return timeOfRun(run, parseAddress(address).target, clockAhead);
 }
 
-/** The trail has neither our requests nor the resource, so the lack of events shows nothing. */
+/** The trail has neither our requests nor events of the resource, so the lack of events proves nothing. */
 const unverified =
   'the audit trail has no event of this stack since the last apply: its token may be of another organization, or the clock of this machine ahead of the service';
 

@@ -13,7 +13,7 @@ import type { PlanContext } from './plan-context.ts';
 import type { Draft } from './draft-declared.ts';
 import { writtenContent } from './compare-resource.ts';
 
-/** Whether it is unchanged since: a resource without an ownership tag is deleted only if this is true. */
+/** Whether a resource is unchanged since this stack last wrote it: one without an ownership tag is deleted only if this is true. */
 export function isAsLastWritten(context: PlanContext, live: LiveResource, record: LedgerRecord): boolean {
   const { fields } = context.kind(live.address.kind);
   const { content } = record;
@@ -26,7 +26,7 @@ export function isAsLastWritten(context: PlanContext, live: LiveResource, record
 /** What changed in a resource since this stack last wrote it; `unknown` if the ledger does not have its content. */
 type ChangedSince = readonly string[] | 'unknown';
 
-/** Only for kinds with an ownership tag, in a target that keeps none. @returns the names of the changed fields, sorted */
+/** Only for kinds with an ownership tag, in a target that keeps no tags. @returns the names of the changed fields, sorted */
 function changedSince(context: PlanContext, live: LiveResource): ChangedSince {
   const { address } = live;
   const record = context.record(address);
@@ -47,7 +47,7 @@ function ownValue(spec: LiveResource['spec'], name: string) {
 
 const field = { path: ['overrides', 'changes'], shape: 'list' } as const;
 
-/** The changes that a deletion by the ledger alone would override; undefined if there are none. */
+/** The changes that a deletion would override if only the ledger shows the owner; undefined if there are none. */
 export function overriddenChange(context: PlanContext, live: LiveResource): Overridden | undefined {
   if (!context.isLedgerOwned(live.address)) return undefined;
   const changed = changedSince(context, live);

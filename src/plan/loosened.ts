@@ -1,6 +1,6 @@
 /**
- * The stricter of two versions of a stack, setting by setting. What a pull request loosens does not count for its own plan: the plan
- * is made with the stricter settings, and the guard `loosened` names the others. Pure.
+ * The stricter of two versions of a stack, setting by setting. Settings that a pull request loosens do not count for its own plan: the
+ * plan is made with the stricter ones, and the guard `loosened` reports each loosened setting. Pure.
  */
 import { formatAddress } from '../model/address.ts';
 import {
@@ -32,7 +32,7 @@ import { listText, type Part, stricterApprovals } from './stricter-approvals.ts'
 interface Stricter {
   /** the stack `after` with the stricter of both settings: never looser than either */
   readonly stack: Stack;
-  /** what `after` has looser than `before` */
+  /** the settings that are looser in `after` than in `before` */
   readonly loosened: readonly LoosenedSetting[];
 }
 
@@ -78,8 +78,8 @@ export function loosenedGuards(
 }
 
 /**
- * The plan with the guards that an approved plan has from stricter settings: a plan of `ci plan` was made with those of the base branch, which
- * an apply by hand does not know. They block here as well, so that they are acknowledged.
+ * The plan with the guards that an approved plan has because of stricter settings: `ci plan` used those of the base branch, which a
+ * manual apply does not know. They block here as well, so that they are acknowledged.
  */
 export function withStricterGuards(fresh: Plan, approved: Pick<Plan, 'guards'>): Plan {
   if (!approved.guards.some(({ id }) => id === 'loosened')) return fresh;
@@ -88,15 +88,15 @@ export function withStricterGuards(fresh: Plan, approved: Pick<Plan, 'guards'>):
   return { ...fresh, guards: [...lacking, ...fresh.guards] };
 }
 
-/** Several guards have the id of one policy, where the stricter version of it does something else than the present one. */
+/** Several guards may have the id of the same policy, if its stricter version has another result than the current one. */
 function isSameGuard(one: Guard, other: Guard): boolean {
   const { id, kind, target, message, effect } = other;
   if (one.id !== id || one.kind !== kind || one.target !== target) return false;
   if (id === 'loosened') return one.message === message;
   if (policyOf(id) === undefined) return true;
-  const says = ({ concerns }: Guard) =>
+  const textOf = ({ concerns }: Guard) =>
     JSON.stringify(concerns.map(({ address, messages }) => [formatAddress(address), messages]));
-  return one.effect === effect && says(one) === says(other);
+  return one.effect === effect && textOf(one) === textOf(other);
 }
 
 // Guards and lint: limits, and the level of each guard and code.
@@ -147,9 +147,9 @@ interface Levels<Id> {
 
 interface LevelWords<Id> {
   name(id: Id): string;
-  /** then `raise` says nothing more than its default */
+  /** then `raise` textOf nothing more than its default */
   blocksByDefault(id: Id): boolean;
-  /** of allowed, default, raised */
+  /** for the levels allowed, default and raised */
   readonly words: readonly [string, string, string];
 }
 
@@ -173,7 +173,7 @@ function stricterLevels<Id extends string>(
   };
 }
 
-/** Only where policies come from: what files of the stack have in them is compared by those who can read them. */
+/** Compares only the sources of policies: the content of policy files in the stack is compared where these files are read. */
 function stricterPolicies(before: Stack['policies'] = [], after: Stack['policies']): Part<Stack['policies']> {
   const has = (sources: Stack['policies'] = [], wanted: PolicyRef) =>
     sources.some((source) => 'git' in source && isSameRef(source.git, wanted));
@@ -206,7 +206,7 @@ function refText({ remote, ref, path }: PolicyRef): string {
 
 // Targets: whose resources a plan may remove, and how.
 
-/** Policies and their exemptions name targets, so a new name may lead out of a policy, or into an exemption. */
+/** Policies and their exemptions name targets, so a renamed target may escape a policy, or get an exemption. */
 function renamedTargets(before: Stack, after: Stack): LoosenedSetting[] {
   if (![before, after].some(({ policies = [] }) => policies.length > 0)) return [];
   return after.targets.flatMap((target): LoosenedSetting[] => {
@@ -222,7 +222,7 @@ function renamedTargets(before: Stack, after: Stack): LoosenedSetting[] {
   });
 }
 
-/** The one of its name, and where that is another place also those of its place: a new name does not make a new target. */
+/** The one with the same name, or else also those with the same identity: a renamed target is not a new one. */
 function formerTargets(target: Target, before: readonly Target[]): readonly Target[] {
   const identity = formatIdentity(identityOf(target));
   const isSamePlace = (other: Target) => formatIdentity(identityOf(other)) === identity;
@@ -241,7 +241,7 @@ function stricterThanAll(before: readonly Target[], after: Target): Part<Target>
   return { value, loosened: [...loosened.values()] };
 }
 
-/** Settings of a target with two values: the stricter one, the looser one, and the one that holds without a word. */
+/** Settings of a target with two values: the stricter value, the looser one, and the default. */
 const choices = {
   exclusive: [false, true, false],
   ownership: ['claim', 'ledger', 'claim'],
@@ -301,7 +301,7 @@ function coversName(wider: string, pattern: string): boolean {
   return matchesPattern(pattern, wider);
 }
 
-/** Of globs only equal ones are compared: one may cover another in many ways. */
+/** Globs are only compared for equality, because one may cover another in many ways. */
 function coversFile(wider: string, pattern: string): boolean {
   return wider === pattern;
 }

@@ -128,15 +128,15 @@ export function matchRecords(
   { records }: Ledger,
   live: ReadonlyMap<AddressText, LiveResource>,
 ): (text: AddressText) => AddressText | undefined {
-  const strangers = [...live].filter(
+  const mismatched = [...live].filter(
     ([text, resource]) => resource.id !== undefined && !isAbout(records.get(text), resource),
   );
   const own = (text: AddressText) => (records.has(text) ? text : undefined);
-  // Mostly each record has the address of its resource.
-  if (strangers.length === 0) return own;
+  // Usually each record has the address of its resource.
+  if (mismatched.length === 0) return own;
   const byId = recordsById(records);
   const moved = new Map(
-    strangers.map(([text, { address, id = '' }]) => [text, byId.get(idKey(address, id))] as const),
+    mismatched.map(([text, { address, id = '' }]) => [text, byId.get(idKey(address, id))] as const),
   );
   return (text) => (moved.has(text) ? moved.get(text) : own(text));
 }
@@ -179,8 +179,8 @@ export function recordsAbout(
 }
 
 /**
- * Finds an entry by kind and target of its address, and by the id of what it is about; the first of several. It is searched for each
- * resource, so it is indexed when it is first asked.
+ * Makes a function that finds an entry by the kind and target of its address, and by the id of its resource; the first of several. The
+ * entries are searched for each resource, so they are indexed at the first call.
  */
 export function findById<T>(
   entries: Iterable<readonly [AddressText, T]>,

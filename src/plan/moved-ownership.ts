@@ -1,4 +1,4 @@
-/** What a plan says of resources that move between stacks, in the stack that takes them over and in their former owner. Pure. */
+/** What a plan reports about resources that move between stacks: in the stack that takes them over, and in their former owner. Pure. */
 import { type Address, formatAddress } from '../model/address.ts';
 import type { Notice } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -12,7 +12,7 @@ import {
 } from '../model/resource.ts';
 import type { PlanContext } from './plan-context.ts';
 
-/** Whether the creator mark is ours, or that of a stack from which we have the resource. */
+/** Whether the creator mark is ours, or that of a stack from which the resource moved to us. */
 export function hasOurMark(
   context: Pick<PlanContext, 'isOurs' | 'record'>,
   {
@@ -64,8 +64,8 @@ export function movedAway(context: PlanContext, address: Address): MovedAway | u
 }
 
 /**
- * The stack that a live resource, or the parent of a child, moves or moved to, whatever its name is now: the ledger has its id at the
- * address of the move. Nothing of it is changed or removed here.
+ * The stack that a live resource, or the parent of a child, moves or moved to, even if it has another name now: the ledger has its id
+ * at the address of the move. This stack neither changes nor removes it.
  */
 export function movesUnderOtherName(context: PlanContext, address: Address): string | undefined {
   if (context.movesAway.size === 0 && context.ledger.movedAway === undefined) return undefined;
@@ -78,7 +78,7 @@ export function movesUnderOtherName(context: PlanContext, address: Address): str
   return context.record(owned) === undefined ? context.movedAwayWithId(owned, id)?.to.stack : undefined;
 }
 
-/** A declared resource that is, by its id, one of those for which a document has `movedTo`. */
+/** The problem of a declared resource whose id is that of a resource for which another document has `movedTo`. */
 export function movesAwayProblem(
   context: PlanContext,
   { address }: DesiredResource,
@@ -105,7 +105,7 @@ export function movedAwayProblem(
   };
 }
 
-/** What a plan says about a document with `movedTo`: nothing is written for it. */
+/** The notice for a document with `movedTo`, for which nothing is written. */
 export function noticeOfMove(
   context: PlanContext,
   { address, metadata: { movedTo } }: DesiredResource,
@@ -139,7 +139,7 @@ export function noticeOfMove(
   return { address, message: 'it does not belong to this stack: this document can be deleted' };
 }
 
-/** Why nothing can be taken over: by the ledgers, or because a resource could not be read, so that the plan does not show it. */
+/** Why nothing can be taken over: because of the ledgers, or because a resource could not be read, so that the plan does not show it. */
 export function moveProblems(context: PlanContext): Diagnostic[] {
   const { from, problems } = context.moves;
   const unread = [...from].flatMap(([text, stack]): Diagnostic[] => {
@@ -160,7 +160,7 @@ export function moveProblems(context: PlanContext): Diagnostic[] {
   return [...problems, ...unread];
 }
 
-/** Says of each resource that this stack has taken over that `movedFrom` has done its work. */
+/** A notice for each resource that this stack has taken over completely: its `movedFrom` can be removed. */
 export function doneMoves(context: PlanContext): Notice[] {
   return [...context.desired.values()].flatMap(({ address, metadata: { movedFrom } }) => {
     const live = context.live.get(formatAddress(address));

@@ -43,8 +43,8 @@ export function movedProblem({ target, was, is }: MovedTarget): Diagnostic {
 export type Displaced = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Diagnostics that need live state: records whose ids were found at another address are not of the current target, whatever the
- * ledger says. If the ledger has no addresses, all its records are doubted then.
+ * Diagnostics that need live state: records whose ids were found at another address are not about the current target, even if the
+ * ledger has its address. If the ledger has no addresses at all, such an id puts all its records in doubt.
  */
 export function displacedProblems(
   ledger: Ledger,
@@ -102,8 +102,8 @@ export function identitiesOf(all: readonly Target[]): ReadonlyMap<string, Identi
 }
 
 /**
- * What other stacks took over, under the present names of the targets: a target of the same place may have another name now, and a role
- * has no other evidence of its owner.
+ * The ledger with the resources that other stacks took over under the current names of the targets: a target may have been renamed, and
+ * a role has no other evidence of its owner.
  */
 export function withPresentNames(ledger: Ledger, all: readonly Target[]): Ledger {
   const { movedAway, targets } = ledger;

@@ -1,6 +1,6 @@
 /**
- * The things that manifests give by name, in a plan: their ids from the lists that were read, their names beside ids that are shown,
- * and the guard for a name that refers to another object than when it was applied.
+ * The resources that manifests refer to by name, in a plan: their ids from the lists that were read, the names that are shown beside
+ * ids, and the guard for a name that refers to another object than when it was applied.
  */
 import { declaredThings, withAddresses } from '../compare/declared-things.ts';
 import { resolveNames, withNames } from '../compare/named-references.ts';
@@ -33,7 +33,7 @@ interface NamesInput {
 
 interface WithIds {
   readonly declared: readonly DesiredResource[];
-  /** by address; only of resources with such errors */
+  /** the errors of names without an id, by address of the resource that has the name */
   readonly unknownNames: ReadonlyMap<AddressText, readonly Diagnostic[]>;
 }
 
@@ -79,7 +79,7 @@ function keysOf(references: References, what: string): readonly string[] {
   return references.flatMap((reference) => (reference.what === what ? [nameKey(reference.id)] : []));
 }
 
-/** The ids that the ledger has for a name, in all records of the kind and target of an address. Read only when it is asked for. */
+/** The ids that the ledger has for a name, in all records of the kind and target of an address. Indexed at the first call. */
 function recordedIds({ records }: Pick<Ledger, 'records'>) {
   let known: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   const entry = (place: string, key: string, name: string) => JSON.stringify([place, key, name]);
@@ -112,7 +112,7 @@ export function namedFields<F extends FieldChange>(
   return references === undefined || lists === undefined ? fields : withNames(fields, { references, lists });
 }
 
-/** The things that a resource gives by name and that the stack declares: by their addresses, with the fields of their ids. */
+/** The resources that a resource refers to by name and that the stack declares: their addresses, with the fields of name and id. */
 export function namedResources(
   context: { kind(name: string): Kind },
   { address, names = {} }: DesiredResource,
@@ -144,7 +144,7 @@ export function withPlannedAddresses(
 }
 
 /**
- * Approved changes with ids in place of the addresses of what they create themselves, if it exists by now.
+ * Approved changes with ids in place of the addresses of resources that they create themselves, if these exist by now.
  * @param idOf the id of such a resource, if this stack has provably created it
  */
 export function withIdsOfCreated<C extends DigestedChange>(
@@ -215,7 +215,7 @@ export function changedIds(context: DeclaredNames): ChangedId[] {
   });
 }
 
-/** The declared resources with such names. */
+/** The declared resources with changed names. */
 export function changedReferences(context: DeclaredNames): ChangedReference[] {
   const byAddress = Map.groupBy(changedIds(context), ({ resource }) => resource.address);
   return [...byAddress].map(([address, changed]) => ({

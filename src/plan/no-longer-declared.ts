@@ -7,7 +7,7 @@ import type { LedgerRecord } from '../model/ledger.ts';
 import { quoted } from '../model/quoted.ts';
 import { formatIdentity, identityOf } from '../model/stack.ts';
 import { type LiveResource, ownOwnershipTag } from '../model/resource.ts';
-import { withoutFilled } from './contents.ts';
+import { keepNonEmpty } from './contents.ts';
 import { isAsLastWritten, keptAsChanged } from './last-written.ts';
 import type { PlanContext } from './plan-context.ts';
 import {
@@ -39,7 +39,7 @@ export function removalOfUndeclared(context: PlanContext): ReadonlyMap<AddressTe
     if (isDeclared(context, text) || verdicts.has(text) || !isKnownGone(context, text)) continue;
     verdicts.set(text, isFoundAgain(context, text) ? { is: 'forget' } : keptUnseen(parseAddress(text)));
   }
-  for (const removal of [...keptInLeftTargets(context), ...keptUnrecorded(context)])
+  for (const removal of [...keptInRemovedTargets(context), ...keptUnrecorded(context)])
     verdicts.set(formatAddress(removal.notice.address), removal);
   for (const [text, resource] of context.movesAway)
     if (context.unseen(resource.address) === undefined)
@@ -49,7 +49,7 @@ export function removalOfUndeclared(context: PlanContext): ReadonlyMap<AddressTe
     const verdict = unlessMoving(context, address, checkRemovalRequest(context, removalRequest));
     verdicts.set(formatAddress(address), verdict);
   }
-  return withoutFilled(context, verdicts);
+  return keepNonEmpty(context, verdicts);
 }
 
 function isDeclared(context: PlanContext, text: AddressText): boolean {
@@ -67,8 +67,8 @@ function undeclaredLive(context: PlanContext): [AddressText, LiveResource][] {
 }
 
 /**
- * Whether the resource is there under another name, or a later plan finds it without its record: then nothing is lost if the token does
- * not see it now.
+ * Whether the record can be dropped even if the token just cannot see the resource now: it is live under another name, or a later plan
+ * finds it without its record.
  */
 function isFoundAgain(context: PlanContext, text: AddressText): boolean {
   const address = parseAddress(text);
@@ -99,7 +99,7 @@ function hasParent(context: PlanContext, address: Address): boolean {
   return ownership.by === 'child' && context.live.has(formatAddress(ownership.of(address)));
 }
 
-/** After an incomplete read, wherever the gap was, nothing undeclared is removed (architecture: promises). */
+/** After an incomplete read, whatever could not be read, nothing undeclared is removed (architecture: promises). */
 function keptWhenIncomplete(address: Address, verdict: Removal): Removal {
   if (verdict.is === 'notice' || verdict.is === 'problem') return verdict;
   return kept(address, 'kept: it is no longer declared, but the plan is incomplete, so nothing is removed');
@@ -159,7 +159,7 @@ function keptUnrecorded(context: PlanContext): Extract<Removal, { is: 'notice' }
 }
 
 /** One notice for each target that the stack no longer has: it is not read, and its records are kept. */
-function keptInLeftTargets(context: PlanContext): Extract<Removal, { is: 'notice' }>[] {
+function keptInRemovedTargets(context: PlanContext): Extract<Removal, { is: 'notice' }>[] {
   const outside = context.unmatched.map(parseAddress).filter((address) => !context.isInView(address));
   if (outside.length === 0) return [];
   const nameAt = new Map(
@@ -321,7 +321,7 @@ function removalOfChild(context: PlanContext, address: Address, parent: Address)
   };
 }
 
-/** Whether the parent is released: then its children stay as they are. */
+/** Whether the parent is released, so that its children stay as they are. */
 function isReleased(context: PlanContext, live: LiveResource): boolean {
   if (context.removalRequests.has(formatAddress(live.address))) return false;
   return context.isComplete && removalOfParent(context, live)?.is === 'release';

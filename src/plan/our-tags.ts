@@ -91,7 +91,7 @@ interface RecordedOwner {
   readonly former: FormerStack | undefined;
   readonly moves: Pick<StackMoves, 'from'>;
   isOurTag(ownershipTag: OwnershipTag): boolean;
-  /** What this stack gave away, by its kind and target and its id: it may have been renamed in the service after the move. */
+  /** A resource that this stack gave away, by its kind, target and id, because it may have been renamed in the service since. */
   movedAwayWithId(owned: Address, id: string): MovedAway | undefined;
 }
 
@@ -104,7 +104,7 @@ interface OwnedResource {
   isLedgerOwned(): boolean;
 }
 
-/** A live resource with the ownership tag that counts. */
+/** A live resource with the ownership tag that counts for this stack, which may differ from the one in the target. */
 export function withRecordedOwner(
   live: LiveResource,
   owned: OwnedResource,
@@ -130,13 +130,13 @@ function withOtherOwner(
   { owned, known }: { readonly owned: OwnedResource; readonly known: RecordedOwner },
 ): LiveResource {
   const { ownershipTag } = live.evidence;
-  const isHeld = ownershipTag === undefined ? owned.isLedgerOwned() : known.isOurTag(ownershipTag);
-  if (!isHeld || !isSameId(id, live.id)) return live;
+  const isStillOurs = ownershipTag === undefined ? owned.isLedgerOwned() : known.isOurTag(ownershipTag);
+  if (!isStillOurs || !isSameId(id, live.id)) return live;
   const recorded = ownershipTag === undefined ? { recorded: true as const } : {};
   return withTag(live, { stack: to.stack, protect: false, release: false, inherited: false, ...recorded });
 }
 
-/** The tag that the former owner wrote. */
+/** Marks the tag as moving if a former owner of the resource wrote it. */
 function withFormerOwner(
   live: LiveResource,
   { id, ...ownershipTag }: OwnershipTag,
@@ -183,7 +183,7 @@ function withRecordedOwnership(
 export function joinForeignIds(problems: readonly Diagnostic[]): Diagnostic[] {
   const isForeign = ({ code }: Diagnostic) => code === 'claimed-by-another-id';
   const parts = problems.filter(isForeign).map((problem) => {
-    // The address comes first, and all else is about the id.
+    // The message begins with the address, and the rest is about the id.
     const [, name = '', ...rest] = splitQuoted(problem.message);
     return { problem, name, rest: rest.join('') };
   });
