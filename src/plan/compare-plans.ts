@@ -301,7 +301,7 @@ function differentField(given: Change, fresh: Change, { stack, clean }: Comparin
     const isHidden = (['before', 'after'] as const).every(
       (side) => one.redacted?.[side] === undefined || hidden[side] !== undefined,
     );
-    if (!isHidden) return `the value of ${quoted(path)}, where it hides one that is no secret,`;
+    if (!isHidden) return `the value of ${quoted(path)}, which the file redacts although it is not a secret`;
   }
   return undefined;
 }

@@ -136,9 +136,9 @@ function ownGuard(
 function hasEvidence(context: PlanContext, { change: { address }, remove }: Draft): boolean {
   const record = context.record(address);
   if (record === undefined) return false;
-  const hasNoTags = context.kind(address.kind).ownership.by === 'ledger';
+  const hasTags = context.kind(address.kind).ownership.by !== 'ledger';
   // An adopted resource is deleted only because its target is exclusive, which does not prove ownership.
-  return !hasNoTags || remove !== undefined || record.origin === 'created' || record.onRemove === 'delete';
+  return hasTags || remove !== undefined || record.origin === 'created' || record.onRemove === 'delete';
 }
 
 // The messages of the guards that do not count: the end of the sentence `3 Toy in "acme" …`.

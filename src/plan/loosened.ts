@@ -27,7 +27,7 @@ import {
   type Stack,
   type Target,
 } from '../model/stack.ts';
-import { listText, type Part, stricterApprovals } from './stricter-approvals.ts';
+import { listText, type StricterSetting, stricterApprovals } from './stricter-approvals.ts';
 
 interface Stricter {
   /** the stack `after` with the stricter of both settings: never looser than either */
@@ -101,7 +101,7 @@ function isSameGuard(one: Guard, other: Guard): boolean {
 
 // Guards and lint: limits, and the level of each guard and code.
 
-function stricterGuards(before: Guards, after: Guards): Part<Guards> {
+function stricterGuards(before: Guards, after: Guards): StricterSetting<Guards> {
   const limits = (Object.keys(guardLimits) as (keyof typeof guardLimits)[]).map((name) => {
     const [was, is] = [before[name] ?? guardLimits[name], after[name] ?? guardLimits[name]];
     return { name, was, is, isSet: before[name] !== undefined || after[name] !== undefined };
@@ -127,7 +127,7 @@ function stricterGuards(before: Guards, after: Guards): Part<Guards> {
   };
 }
 
-function stricterLint(before: Lint | undefined, after: Lint | undefined): Part<Lint | undefined> {
+function stricterLint(before: Lint | undefined, after: Lint | undefined): StricterSetting<Lint | undefined> {
   const { value, loosened } = stricterLevels(
     lintCodeNames as readonly LintCode[],
     [before ?? {}, after ?? {}],
@@ -147,7 +147,7 @@ interface Levels<Id> {
 
 interface LevelWords<Id> {
   name(id: Id): string;
-  /** then `raise` textOf nothing more than its default */
+  /** Whether the default of the id blocks: then `raise` changes nothing. */
   blocksByDefault(id: Id): boolean;
   /** for the levels allowed, default and raised */
   readonly words: readonly [string, string, string];
@@ -158,7 +158,7 @@ function stricterLevels<Id extends string>(
   ids: readonly Id[],
   [before, after]: readonly [Levels<Id>, Levels<Id>],
   { name, blocksByDefault, words }: LevelWords<Id>,
-): Part<Levels<Id>> {
+): StricterSetting<Levels<Id>> {
   const level = ({ raise = [], allow = [] }: Levels<Id>, id: Id): 0 | 1 | 2 =>
     allow.includes(id) ? 0 : raise.includes(id) ? 2 : 1;
   const each = ids.map((id) => ({ id, was: level(before, id), is: level(after, id) }));
@@ -174,7 +174,10 @@ function stricterLevels<Id extends string>(
 }
 
 /** Compares only the sources of policies: the content of policy files in the stack is compared where these files are read. */
-function stricterPolicies(before: Stack['policies'] = [], after: Stack['policies']): Part<Stack['policies']> {
+function stricterPolicies(
+  before: Stack['policies'] = [],
+  after: Stack['policies'],
+): StricterSetting<Stack['policies']> {
   const has = (sources: Stack['policies'] = [], wanted: PolicyRef) =>
     sources.some((source) => 'git' in source && isSameRef(source.git, wanted));
   const left = before.flatMap((source) =>
@@ -231,7 +234,7 @@ function formerTargets(target: Target, before: readonly Target[]): readonly Targ
   return [...(named === undefined ? [] : [named]), ...before.filter(isSamePlace)];
 }
 
-function stricterThanAll(before: readonly Target[], after: Target): Part<Target> {
+function stricterThanAll(before: readonly Target[], after: Target): StricterSetting<Target> {
   const loosened = new Map<string, LoosenedSetting>();
   let value = after;
   for (const was of before) {
@@ -254,7 +257,7 @@ function isLoose(target: Target, name: keyof typeof choices): boolean {
   return (target[name] ?? byDefault) === loose;
 }
 
-function stricterTarget(before: Target, after: Target): Part<Target> {
+function stricterTarget(before: Target, after: Target): StricterSetting<Target> {
   const owns = narrower(before.owns, after.owns);
   const { owns: _, ...rest } = after;
   const setting = (name: string) => `${name} of the target ${quoted(after.name)}`;
@@ -309,7 +312,7 @@ function coversFile(wider: string, pattern: string): boolean {
 function stricterSecrets(
   before: SecretPlaces | undefined,
   after: SecretPlaces | undefined,
-): Part<SecretPlaces | undefined> {
+): StricterSetting<SecretPlaces | undefined> {
   if (before === undefined) return { value: after, loosened: [] };
   const env = narrower(before.env, after?.env) ?? [];
   const files = narrower(before.files, after?.files, coversFile) ?? [];

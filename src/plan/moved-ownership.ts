@@ -88,7 +88,7 @@ export function movesAwayProblem(
   return {
     code: 'move-impossible',
     class: 'conflict',
-    message: `${quoted(formatAddress(address))} is under a new name the resource that moves to stack ${quoted(stack)}`,
+    message: `${quoted(formatAddress(address))} is the new name of the resource that moves to stack ${quoted(stack)}`,
     fix: 'rename it back in the service, or remove one of the two documents',
   };
 }

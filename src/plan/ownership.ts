@@ -63,8 +63,8 @@ export function ownershipOfDeclared(context: PlanContext, resource: DesiredResou
 }
 
 /**
- * The verdict in a target that keeps no ownership tags: none is written, and none excludes that another stack owns the resource. If
- * the service shows a tag of ours nevertheless, it is kept as the manifest declares it.
+ * The verdict in a target that keeps no ownership tags: none is written, and another stack may own the resource without a tag. If the
+ * service shows a tag of ours nevertheless, it is kept as the manifest declares it.
  */
 function ownershipWithoutTag(context: PlanContext, resource: DesiredResource, verdict: Verdict): Verdict {
   const evidence = context.live.get(formatAddress(resource.address))?.evidence ?? {};
@@ -141,7 +141,7 @@ function ownershipOfUnowned(
     : refuse(resource, unownedProblem(context, resource));
 }
 
-/** Not every kind has a creator mark: an entry that its creation was begun proves the same of one with our tag. */
+/** For kinds without a creator mark: if a resource has our tag, an entry that its creation had begun proves the same. */
 function originWithoutRecord(
   context: PlanContext,
   { address }: DesiredResource,
@@ -152,8 +152,8 @@ function originWithoutRecord(
 }
 
 /**
- * Whether our creator mark proves that it is ours. Without the ownership tag it may have been released since, or be of a stack of
- * the same name in another repository, unless an interrupted apply of this stack was creating it.
+ * Whether our creator mark proves that it is ours. Without the ownership tag it may have been released since, or belong to a stack
+ * with the same name in another repository, unless an interrupted apply of this stack was creating it.
  */
 function provesByMark(
   context: PlanContext,
@@ -314,7 +314,7 @@ function ownedByAnotherProblem({ address }: DesiredResource, ownershipTag: Owner
   };
 }
 
-/** Another stack of the same name: of another repository, or of this one before its ledger was lost. */
+/** The tag has our stack's name and another id: it is from another repository, or from this stack before its ledger was lost. */
 function foreignId({ address }: DesiredResource, { stack, id = '' }: OwnershipTag): ProblemText {
   return {
     code: 'claimed-by-another-id',

@@ -1,6 +1,6 @@
 /**
- * Predicts which changes the service will refuse: by live state, and by what it reports of the token's rights. Only a right
- * that is certainly denied counts as missing. A plan has notes about them; the apply of the same token has errors.
+ * Predicts which changes the service will refuse, from the live state and the rights of the token that the service reports. Only a
+ * right that is certainly denied counts as missing. A plan has notes about refusals; an apply with the same token has errors.
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Call } from '../model/call.ts';
@@ -54,7 +54,7 @@ function nameOf(id: Call['id']): string {
   return id.slice(id.lastIndexOf('#') + 1);
 }
 
-/** The same as a note of the plan. A token that may write nothing is noted once for its target. */
+/** The predicted refusals as a note of the plan. A token that may not write at all is only noted once, for its target. */
 function refusalNotes(context: PlanContext, attempt: PlannedAttempt): string[] {
   const withRights = !readOnlyTargets(context).has(attempt.change.address.target);
   const reasons = predictRefusal(context, attempt, { withRights });
@@ -97,7 +97,7 @@ export function withPredictedRefusals(context: PlanContext, change: Change, draf
   return refusals.length === 0 ? change : { ...change, notes: [...change.notes, ...refusals] };
 }
 
-/** The same as errors. @param changes with their calls */
+/** The predicted refusals as errors. @param changes with their calls */
 export function predictedRefusals(
   context: PlanContext,
   changes: readonly Change[],
@@ -119,7 +119,7 @@ export function predictedRefusals(
   });
 }
 
-// Predicts what services will refuse to a token, from the rights that they report for the paths of a plan's calls. A right that
+// Predicts what services will refuse a token, from the rights that they report for the paths of a plan's calls. A right that
 // is not reported is not missing. Pure.
 
 /** The rights of the token in one target, with the number of requests that it took to read them. */
@@ -162,8 +162,8 @@ export function withMissingRights<Checked extends CheckedPlan>(
   });
   return {
     ...planning,
-    plan: { ...plan, changes, coverage: withQuestions(plan.coverage, asked) },
-    refusals: [...refusals, ...refusedTogether(missing)],
+    plan: { ...plan, changes, coverage: withRightsNotes(plan.coverage, asked) },
+    refusals: [...refusals, ...refusalErrors(missing)],
   };
 }
 
@@ -205,7 +205,7 @@ function noteOf(rights: readonly string[]): string {
 }
 
 /** One error for each missing right in a target: a read-only token lacks it for everything. */
-function refusedTogether(missing: readonly MissingRight[]): Diagnostic[] {
+function refusalErrors(missing: readonly MissingRight[]): Diagnostic[] {
   const groups = Map.groupBy(missing, ({ change, right }) => `${change.address.target} ${right}`);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
@@ -227,26 +227,22 @@ function refusedTogether(missing: readonly MissingRight[]): Diagnostic[] {
   });
 }
 
-function withQuestions(coverage: Coverage, asked: ReadonlyMap<string, AskedRights>): Coverage {
+function withRightsNotes(coverage: Coverage, asked: ReadonlyMap<string, AskedRights>): Coverage {
   return {
     ...coverage,
     targets: coverage.targets.map((covered) => {
-      const question = asked.get(covered.target);
-      if (question === undefined) return covered;
+      const answer = asked.get(covered.target);
+      if (answer === undefined) return covered;
       return {
         ...covered,
-        requests: covered.requests + question.requests,
-        notes: [
-          ...covered.notes,
-          questionNote(question),
-          ...(isReadOnly(question.rights) ? [readOnlyNote] : []),
-        ],
+        requests: covered.requests + answer.requests,
+        notes: [...covered.notes, rightsNote(answer), ...(isReadOnly(answer.rights) ? [readOnlyNote] : [])],
       };
     }),
   };
 }
 
-function questionNote({ rights, paths }: AskedRights): string {
+function rightsNote({ rights, paths }: AskedRights): string {
   return rights.is === 'known'
     ? `besides reads, one POST asked for the rights of this token on ${counted(paths, 'path')}`
     : `the rights of this token are unknown, so refusals are not predicted: ${rights.why}`;

@@ -20,7 +20,7 @@ export function withCalls(
   const { target, dialect } = context.target(change.address.target);
   const record = context.record(change.address);
   const fields = sentFields(change.fields);
-  // What only the ledger keeps needs no call.
+  // Fields that only the ledger keeps need no call.
   if (change.action === 'update' && fields.length === 0) return change;
   const planned = context.kind(change.address.kind).calls(
     { ...change, fields },
@@ -114,7 +114,7 @@ interface Ordered {
 
 /**
  * Adds the edges that references imply and sorts: by target, order number and dependency, then by address.
- * @throws when two calls have one id: a bug of a kind
+ * @throws when two calls have the same id: a bug of a kind
  */
 export function orderChanges(changes: readonly Change[]): Ordered {
   const linked = linkReferences(changes);
@@ -251,11 +251,11 @@ function rankOf(
 export interface UnverifiedWrites {
   /** the call after which it can be read back */
   readonly call: CallId;
-  /** the kinds to verify, in one order for all calls: of the change's own kind the ownership tag, of other kinds that children are kept */
+  /** the kinds to verify, in the same order for all calls: the change's own kind for the ownership tag, other kinds for children */
   readonly kinds: readonly string[];
 }
 
-/** What a change has to verify, unless another one of its target does; undefined for changes that verify nothing. */
+/** What a change has to verify, unless another change of its target has verified it; undefined for changes that verify nothing. */
 export function findUnverifiedWrites(
   context: PlanContext,
   changes: readonly Change[],
@@ -278,7 +278,7 @@ export function findUnverifiedWrites(
 
 /**
  * If it is not known whether ownership tags are kept, a change that takes over an existing resource writes the tag first, and its
- * children wait for it: a resource without the tag may be another stack's, and is not written.
+ * children wait for it: a resource without the tag may belong to another stack, and is not written.
  */
 export function waitingForOwnershipTags(context: PlanContext, changes: readonly Change[]): readonly Change[] {
   const tagCalls = new Map<AddressText, Call>();
@@ -304,10 +304,10 @@ function waitingForOwnershipTag(
   const ownershipTag = tagCalls.get(formatAddress(parent));
   if (ownershipTag === undefined) return change;
   // Calls before the tag, such as removing our own lock, cannot wait for it.
-  const isBehind = ({ id, order }: Call) =>
+  const isLater = ({ id, order }: Call) =>
     id !== ownershipTag.id && order >= ownershipTag.order && !ownershipTag.needs.includes(id);
   const calls = change.calls.map((call) =>
-    isBehind(call) ? { ...call, needs: [...new Set([...call.needs, ownershipTag.id])] } : call,
+    isLater(call) ? { ...call, needs: [...new Set([...call.needs, ownershipTag.id])] } : call,
   );
   return { ...change, calls };
 }

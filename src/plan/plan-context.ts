@@ -44,11 +44,11 @@ interface LiveTarget {
   readonly requests: number;
   /** why the target could not be read; `sets` is empty then */
   readonly unread?: Diagnostic;
-  /** the lists of the things that manifests give by name */
+  /** the lists of the resources that manifests refer to by name */
   readonly names?: NameLists;
-  /** nothing of it is in the part that is planned; `sets` is empty then */
+  /** the planned part has no resource of this target; `sets` is empty then */
   readonly skipped?: true;
-  /** warnings about its address and its answers */
+  /** warnings about its address and its responses */
   readonly warnings?: readonly Diagnostic[];
 }
 
@@ -60,7 +60,7 @@ export interface PlanContextInput {
   readonly ledger: Ledger;
   /** `desired` is only a selection of the stack: resources outside of it are left as they are */
   readonly isSelection?: boolean;
-  /** the plan is of a part; `desired` is the whole stack nevertheless */
+  /** the plan is of this part, but `desired` is the whole stack */
   readonly part?: ChosenPart | undefined;
   /** false when a manifest could not be read: nothing is pruned then */
   readonly manifestsComplete: boolean;
@@ -78,7 +78,7 @@ export interface PlanContextInput {
   readonly repositoryProblem?: Diagnostic | undefined;
   /** undefined when no commit is known that was applied before */
   readonly commitOrders?: readonly CommitOrder[] | undefined;
-  /** what the stack has looser than at an earlier commit; `stack` has the stricter settings */
+  /** settings that are looser than at an earlier commit; `stack` has the stricter ones */
   readonly loosened?: readonly LoosenedSetting[] | undefined;
   /** tracked files that the work tree lacks; absent when no files were listed */
   readonly missingFiles?: MissingFiles | undefined;
@@ -117,7 +117,7 @@ export interface PlanContext {
   record(address: Address): LedgerRecord | undefined;
   /** The address of that record in the ledger: after a rename it is still the former one. */
   recordedAt(address: Address): AddressText | undefined;
-  /** What this stack gave to another one, by its kind and target, and its id. */
+  /** A resource that this stack gave to another one, by its kind, target and id. */
   movedAwayWithId(owned: Address, id: string): MovedAway | undefined;
   /** The document of a resource that moves away, by its kind and target, and the id in its record. */
   movingWithId(owned: Address, id: string): DesiredResource | undefined;
@@ -153,7 +153,7 @@ export interface PlanContext {
   isInView(address: Address): boolean;
   /** Why a resource of this kind and target may exist although it was not found; undefined when all were read. */
   blindSpot(address: Address): string | undefined;
-  /** The same for this one address: without gaps that concern only another single resource. */
+  /** The same for this one address: without gaps that concern only another resource. */
   ownBlindSpot(address: Address): string | undefined;
   /**
    * Why this resource could not be read: it may exist or not, so the plan leaves it out. Undefined for a
@@ -216,7 +216,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     live,
     liveWithId: findById(live, ([, { id }]) => id),
     ledger,
-    ...givenTo(input),
+    ...passedOn(input),
     kind,
     kinds: () => [...input.kinds.values()],
     target,
@@ -281,8 +281,8 @@ function documentsOf(input: PlanContextInput) {
 
 const noMoves: StackMoves = { from: new Map(), ledgers: new Map(), lost: new Set(), problems: [] };
 
-/** What the plan is made with besides resources and records. */
-function givenTo(input: PlanContextInput) {
+/** The members of the context that are taken from the input as they are. */
+function passedOn(input: PlanContextInput) {
   const { commitOrders = [], loosened = [], missingFiles, now, isApproved = false } = input;
   return { commitOrders, loosened, missingFiles, now, isApproved, secretsIn: input.secretsIn ?? (() => []) };
 }

@@ -1,4 +1,4 @@
-/** The records of declared resources once the plan is carried out. Only apply needs them, so each is made when it is first asked for. */
+/** The records of declared resources once the plan is carried out. Only apply needs them, so each is made when it is first used. */
 import { contentAfter } from '../compare/comparisons.ts';
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { CallId } from '../model/call.ts';
@@ -22,7 +22,7 @@ function isDeclared(draft: Draft): draft is DeclaredDraft {
 export interface RecordDraft {
   readonly draft: Draft;
   readonly record: LedgerRecord;
-  /** the current record of this resource; undefined for one that is to be created, even if one had its name before */
+  /** the current record of this resource; undefined for one that is to be created, even if another one had its name before */
   readonly known: LedgerRecord | undefined;
   /** it is already as declared: nothing has to be done */
   readonly isUpToDate: boolean;
@@ -94,7 +94,7 @@ export function responseCheck(
   };
 }
 
-/** Without ids and marks of its calls. */
+/** The record once the change is carried out, without the ids and marks that come from its calls. */
 function recordAfter(context: PlanContext, draft: DeclaredDraft): LedgerRecord {
   const { desired, live, recording } = draft;
   const { resource, origin, inherited, fields: changes, isSent } = recording;
@@ -122,7 +122,7 @@ function recordAfter(context: PlanContext, draft: DeclaredDraft): LedgerRecord {
   };
 }
 
-/** Where the names are declared is no part of a record. */
+/** A record does not have the places where its names are declared. */
 function recordedNames({ names = {} }: DesiredResource): Pick<LedgerRecord, 'names'> {
   const entries = Object.entries(names);
   if (entries.length === 0) return {};

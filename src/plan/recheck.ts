@@ -1,6 +1,6 @@
 /**
- * The last check before a write: compares the fields that the plan relied on again. Already as desired:
- * nothing to do. As before: send. Anything else changed since the plan: stale, and nothing is sent.
+ * The last check before a write: compares the fields that the plan relied on again. If they are already as desired, nothing is to be
+ * done; if they are as before, the call is sent; otherwise they changed since the plan, the change is stale and nothing is sent.
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
@@ -21,7 +21,7 @@ export type Recheck =
   | { readonly is: 'done' }
   | { readonly is: 'stale'; readonly why: string };
 
-/** A call of a change of which another call was sent before: what that one wrote is no longer as the plan read it. */
+/** A call after another call of the same change: the fields that the other one wrote are no longer as the plan read them. */
 export interface LaterCall {
   /** top-level names of the fields that the call writes */
   readonly written: ReadonlySet<string>;
@@ -32,11 +32,11 @@ export interface LaterCall {
 export interface RecheckMoment {
   /** milliseconds since 1970 */
   readonly now: number;
-  /** ids of resources that the apply has created, which the plan has by their addresses */
+  /** ids of resources that the apply has created, for which the plan has addresses */
   readonly created?: ReadonlyMap<AddressText, string> | undefined;
   /** the current defaults of a parent; absent if the call does not rely on them */
   readonly inheritable?: Inheritable | undefined;
-  /** absent while only this call of the change was sent */
+  /** absent if no other call of the change was sent before */
   readonly later?: LaterCall | undefined;
 }
 
@@ -51,12 +51,12 @@ export function recheckAt(
   if (expired !== undefined) return stale(expired);
   const now = withPlannedAddresses(context, draft, { found, ...about });
   const verdict = recheckDraft(context, draft, about, now);
-  const moved = verdict.is === 'send' ? movedParent(context, draft, about) : undefined;
-  return moved === undefined ? verdict : stale(moved);
+  const changed = verdict.is === 'send' ? whyDefaultsChanged(context, draft, about) : undefined;
+  return changed === undefined ? verdict : stale(changed);
 }
 
-/** Whether the current defaults of a parent give another result than those that the plan read. */
-function movedParent(context: PlanContext, draft: Draft, about: RecheckMoment): string | undefined {
+/** Why the change is stale, if the current defaults of a parent give another result than those that the plan read. */
+function whyDefaultsChanged(context: PlanContext, draft: Draft, about: RecheckMoment): string | undefined {
   const { address } = draft.change;
   const { inheritable, now } = about;
   const resource = context.desired.get(formatAddress(address));
@@ -83,17 +83,19 @@ function recheckDraft(
   if (action === 'create' && later === undefined) return recheckCreate(context, draft, now);
   const isRemoval = action === 'delete' || action === 'release';
   if (now === undefined) return isRemoval ? { is: 'done' } : stale('it no longer exists in the service');
-  const owner = movedOwner(context, draft, change, now);
+  const owner = whyOwnerChanged(context, draft, change, now);
   if (owner !== undefined) return stale(owner);
   const isDelete = action === 'delete' && context.kind(change.address.kind).ownership.by !== 'child';
   const verdict = isDelete ? recheckDelete(context, draft, now) : recheckFields(context, draft, about, now);
-  const moved =
-    verdict.is === 'send' ? (movedFact(about, now) ?? otherEffect(context, draft, change, now)) : undefined;
-  return moved === undefined ? verdict : stale(moved);
+  const changed =
+    verdict.is === 'send'
+      ? (whyFactChanged(about, now) ?? whyOtherEffect(context, draft, change, now))
+      : undefined;
+  return changed === undefined ? verdict : stale(changed);
 }
 
-/** A destroy, or another effect outside of the plan, that the write would now cause, and that the plan did not show. */
-function otherEffect(
+/** Why the change is stale, if the write would now cause a destroy or another effect outside of the plan that the plan did not show. */
+function whyOtherEffect(
   context: PlanContext,
   draft: Draft,
   { action, risks: planned = [] }: Change,
@@ -170,8 +172,8 @@ function recheckFields(
   now: LiveResource,
 ): Recheck {
   const own = change.fields.filter(isOwnField).map((planned) => [planned, stateOfOwn(planned, now)] as const);
-  const moved = own.find(([, state]) => state === 'moved');
-  if (moved !== undefined) return stale(`${pathText(moved[0])} changed since the plan was made`);
+  const changed = own.find(([, state]) => state === 'changed');
+  if (changed !== undefined) return stale(`${pathText(changed[0])} changed since the plan was made`);
   const compared = releasesOnly(draft) ? nothing : compareNow(context, draft, now);
   const problem = compared.problems.find(({ severity }) => severity === 'error');
   if (problem !== undefined) return stale(problem.message);
@@ -204,7 +206,7 @@ export function isCarriedOut(
   const isDelete = change.action === 'delete' && ownership.by !== 'child';
   if (now === undefined || isDelete) return isDelete && now === undefined;
   if (written.size === 0 && change.action !== 'create') return false;
-  if (movedOwner(context, draft, change, now) !== undefined) return false;
+  if (whyOwnerChanged(context, draft, change, now) !== undefined) return false;
   const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(context, draft, now);
   if (problems.some(({ severity }) => severity === 'error')) return false;
   const isWritten = ({ path: [name = ''] }: FieldChange) => written.has(name);
@@ -254,7 +256,7 @@ function isAsPlanned(planned: FieldChange | undefined, found: FieldChange): bool
   );
 }
 
-/** The same after another call of the change: it may have created the resource, or have added or removed some elements of a set. */
+/** `isAsPlanned` after another call of the change, which may have created the resource, or added or removed some elements of a set. */
 function isAsPlannedInPart(planned: FieldChange | undefined, found: FieldChange): boolean {
   if (isAsPlanned(planned, found)) return true;
   if (planned === undefined || !sameJson(planned.after, found.after)) return false;
@@ -290,30 +292,30 @@ function isOwnField({ path }: FieldChange): boolean {
   return path.length === 1 && (path[0] === 'claim' || path[0] === 'name');
 }
 
-type FieldState = 'before' | 'after' | 'moved';
+type FieldState = 'before' | 'after' | 'changed';
 
 function stateOfOwn({ path, before, after }: FieldChange, now: LiveResource): FieldState {
   const value = path[0] === 'name' ? now.spec['name'] : ownershipTagText(now.evidence.ownershipTag);
   if (sameJson(value, after)) return 'after';
-  return sameJson(value, before) ? 'before' : 'moved';
+  return sameJson(value, before) ? 'before' : 'changed';
 }
 
-function movedFact(
+function whyFactChanged(
   { change, later }: { readonly change: Change; readonly later?: LaterCall | undefined },
   now: LiveResource,
 ): string | undefined {
-  const moved = Object.entries(change.preconditions).find(
+  const changed = Object.entries(change.preconditions).find(
     ([name, value]) =>
       (later === undefined || later.reliesOn.includes(name)) && !sameJson(now.facts[name] ?? null, value),
   );
-  return moved === undefined ? undefined : `${moved[0]} changed since the plan was made`;
+  return changed === undefined ? undefined : `${changed[0]} changed since the plan was made`;
 }
 
 /**
  * An ownership tag that this change does not write must still be the one that the plan read, or, for a child, the one that the
  * same plan writes to the parent.
  */
-function movedOwner(
+function whyOwnerChanged(
   context: PlanContext,
   draft: Draft,
   change: Change,
@@ -327,8 +329,8 @@ function movedOwner(
 }
 
 /**
- * The ownership tag that the plan read in the service. For a child it is the tag of its parent, which decides who owns it: so a kind
- * of children that does not read it again writes nothing.
+ * The ownership tag that the plan read in the service. For a child it is the tag of its parent, which decides who owns it: a child
+ * whose kind does not read that tag again is not written.
  */
 function ownershipTagSeen(
   context: PlanContext,

@@ -55,7 +55,7 @@ function fieldChange(
 }
 
 /**
- * The change of the owner, where only ledgers say who owns the resource: an ownership tag shows it otherwise.
+ * The change of the owner, if only ledgers record who owns the resource. Otherwise the change of the ownership tag shows it.
  * @param from the stack that the resource moves from
  */
 export function ownerChanges(
@@ -69,7 +69,7 @@ export function ownerChanges(
   return [{ path: ['stack'], before: from, after: context.stack.name, shape: 'scalar' }];
 }
 
-/** Which ledger gives the record away: an approval is for this one, and not for a copy in another folder. */
+/** The ledger that gives the record away, as a field: an approval is for this ledger, and not for a copy in another folder. */
 export function sourceChanges(
   { moves, recordedAt }: Pick<PlanContext, 'moves' | 'recordedAt'>,
   address: Address,

@@ -1,6 +1,6 @@
 /**
  * Rebuilds the records of a lost ledger: the current manifests are assumed to be the last applied ones, but only for resources
- * that are live and provably ours. An ownership tag proves that; for kinds without tags, only being exactly as declared does.
+ * that are live and provably ours. An ownership tag proves that; for kinds without tags, only a live state exactly as declared does.
  * Undeclared resources are not recorded: the guard `no-record` stops their deletion. Pure.
  */
 import { canonicalSpec } from '../compare/comparisons.ts';
@@ -47,7 +47,7 @@ function emptyLedger(records: Ledger['records']): Ledger {
 
 /**
  * Records of resources without ownership tags as if their manifests had been applied; used only to compare. So a field that the
- * service never returns, such as a secret, is no difference.
+ * service never returns, such as a secret, does not count as a difference.
  */
 function asApplied(context: PlanContext): ReadonlyMap<AddressText, LedgerRecord> {
   const records = new Map<AddressText, LedgerRecord>();
@@ -106,7 +106,7 @@ export function carryOver(input: PlanContextInput): CarriedOver {
   for (const [text, record] of input.ledger.records) {
     const address = parseAddress(text);
     if (!context.isInView(address)) continue;
-    const message = whyUnverifiedThere(context, text, record);
+    const message = whyNotProved(context, text, record);
     if (message === undefined) kept.set(text, withoutUnseen(context.kind(address.kind), record));
     else dropped.push({ address, message });
   }
@@ -117,11 +117,7 @@ export function carryOver(input: PlanContextInput): CarriedOver {
   return { kept, dropped, gaps: [...new Set(gaps)] };
 }
 
-function whyUnverifiedThere(
-  context: PlanContext,
-  text: AddressText,
-  record: LedgerRecord,
-): string | undefined {
+function whyNotProved(context: PlanContext, text: AddressText, record: LedgerRecord): string | undefined {
   const address = parseAddress(text);
   const { ownership } = context.kind(address.kind);
   switch (ownership.by) {
@@ -132,7 +128,7 @@ function whyUnverifiedThere(
       const why =
         own === undefined
           ? missingId(context, ownership.of(address).kind, record)
-          : whyUnverifiedThere(context, parent, own);
+          : whyNotProved(context, parent, own);
       return why === undefined ? undefined : `its parent ${quoted(parent)} was not found`;
     }
     case 'claim':
@@ -148,8 +144,8 @@ function whyUnverifiedThere(
 }
 
 function missingId(context: PlanContext, kind: string, { id }: LedgerRecord): string | undefined {
-  const isThere = [...context.live.values()].some((live) => live.address.kind === kind && live.id === id);
-  if (id !== undefined && isThere) return undefined;
+  const isLive = [...context.live.values()].some((live) => live.address.kind === kind && live.id === id);
+  if (id !== undefined && isLive) return undefined;
   return id === undefined ? 'its record has no id to find it by' : `no resource with its id ${id} was found`;
 }
 

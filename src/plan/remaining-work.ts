@@ -86,7 +86,7 @@ function isAnother(change: DigestedChange, live: LiveResource): boolean {
   return id !== undefined && live.id !== id;
 }
 
-/** A removal is done if the resource is certainly gone; of any other change, everything is still to be done. */
+/** A removal is done if the resource is certainly gone; any other change still has to be done completely. */
 function remainingOfMissing(context: PlanContext, change: DigestedChange): RemainingWork {
   const { address, action, fields } = change;
   const isRemoved = action === 'delete' || action === 'release';
@@ -183,7 +183,7 @@ function remainingFields(
     fields: kind.fields,
     desired: Object.fromEntries(wanted),
     live: found,
-    // Without records of other fields: those that are no longer declared would show up as resets.
+    // Only the approved fields: others that are no longer declared would show up as resets.
     recorded: Object.fromEntries(recorded.filter(([name]) => approved.has(name))),
     absent: 'unmanaged',
     isHidden: (key) => context.secretsIn(key).length > 0,
@@ -230,7 +230,7 @@ function belowOf(changes: readonly Below[]): Below[] {
   }));
 }
 
-/** The value of a field after these changes below it: of a map all keys, of an object only the changed members. */
+/** The value of a field after these changes below it: all keys of a map, but only the changed members of an object. */
 function overlaid(field: Field, live: Json | undefined, changes: readonly Below[]): Json | undefined {
   const own = changes.find(({ path }) => path.length === 0);
   if (own !== undefined) return own.after;

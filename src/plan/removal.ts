@@ -77,8 +77,8 @@ export function removalFlags(
 }
 
 /**
- * Whether a resource of a target that keeps no ownership tags may be deleted: it has the creator mark of this stack, and the ledger says
- * that this stack created it, or, after a lost ledger, that its manifest had "onRemove: delete".
+ * Whether a resource of a target that keeps no ownership tags may be deleted: it has the creator mark of this stack, and the ledger
+ * records that this stack created it, or, after a lost ledger, that its manifest had "onRemove: delete".
  */
 export function isDeletable(context: PlanContext, live: LiveResource): boolean {
   const { address } = live;
@@ -170,8 +170,8 @@ function unlessIncomplete(context: PlanContext, address: Address, verdict: Remov
 }
 
 /**
- * If a target keeps no ownership tags, only what this stack created is removed, and only while it has our creator mark, and no tag of
- * another stack that the service shows nevertheless.
+ * If a target keeps no ownership tags, only a resource that this stack created is removed, and only while it has our creator mark and
+ * the service shows no tag of another stack.
  */
 function isOursToRemove(context: PlanContext, live: LiveResource): boolean {
   const { address, evidence } = live;

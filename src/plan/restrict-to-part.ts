@@ -49,7 +49,7 @@ export function restrictToPart(context: PlanContext, all: Drafts): Restricted {
   };
 }
 
-/** The words with which a change says that it was not selected. */
+/** Adds the note that the resource was not selected, and why it comes along. */
 function withNote(draft: Draft, neededBy: readonly AddressText[]): Draft {
   const { change } = draft;
   const needing = `${quoteSome(neededBy.toSorted())} ${neededBy.length === 1 ? 'needs' : 'need'} it`;
@@ -70,7 +70,7 @@ function findNeeds(context: PlanContext, part: ChosenPart, all: Drafts): Needs {
   const neededBy = new Map<AddressText, AddressText[]>();
   const problems: Diagnostic[] = [];
   const open = [...part.selected];
-  const note = (resource: DesiredResource, needed: AddressText) => {
+  const add = (resource: DesiredResource, needed: AddressText) => {
     const text = formatAddress(resource.address);
     const known = neededBy.get(needed);
     if (known !== undefined) known.push(text);
@@ -84,12 +84,12 @@ function findNeeds(context: PlanContext, part: ChosenPart, all: Drafts): Needs {
     const resource = context.desired.get(text);
     if (resource === undefined) continue;
     for (const needed of needsOf(context, resource, all))
-      if (!part.selected.has(needed)) note(resource, needed);
+      if (!part.selected.has(needed)) add(resource, needed);
   }
   return { neededBy, problems };
 }
 
-/** Whether something is to be done for it, or cannot be: a resource that is as declared needs nothing. */
+/** Whether something has to be done for a resource, or cannot be done because of a problem. One that is as declared needs nothing. */
 function isPending(context: PlanContext, { drafts }: Drafts, text: AddressText): boolean {
   const draft = drafts.get(text);
   return draft === undefined
@@ -98,9 +98,9 @@ function isPending(context: PlanContext, { drafts }: Drafts, text: AddressText):
 }
 
 /**
- * A parent with changes, and declared resources that do not exist yet and that the resource refers to. What it is put into counts
- * like a parent, because it inherits from there. What came along before is needed until it is done, also if the resource itself is by
- * now.
+ * A resource needs its parent if that changes, and declared resources that it refers to and that do not exist yet. A resource that it is
+ * put into counts like a parent, because it inherits from it. What came along before is needed until it is done, even if the resource
+ * that needed it is done by now.
  */
 function needsOf(context: PlanContext, resource: DesiredResource, all: Drafts): AddressText[] {
   const { begun = new Set() } = context.part ?? {};
@@ -109,17 +109,17 @@ function needsOf(context: PlanContext, resource: DesiredResource, all: Drafts): 
   const named = (references?.(resource) ?? []).map(({ to }) => formatAddress(to));
   const isOpen = isPending(context, all, formatAddress(resource.address));
   const { fields = [] } = all.drafts.get(formatAddress(resource.address))?.change ?? {};
-  const homes = namedResources(context, resource).map(({ to, id }) => ({
+  const containers = namedResources(context, resource).map(({ to, id }) => ({
     text: formatAddress(to),
     isNew: fields.some(({ path }) => path[0] === id[0]),
   }));
-  // Without the change of what it inherits, the plan of the part would not be what its apply finds.
-  const giver = context.inheritable(resource.address)?.plannedBy;
+  // Without the change of the values that it inherits, the plan of the part would differ from what its apply finds.
+  const inheritedFrom = context.inheritable(resource.address)?.plannedBy;
   const isJoined = (text: AddressText) =>
-    text === giver || homes.some((home) => home.text === text && home.isNew);
+    text === inheritedFrom || containers.some((container) => container.text === text && container.isNew);
   const isNeeded = (text: AddressText) =>
     begun.has(text) || (isOpen && (text === parent || isJoined(text) || !context.live.has(text)));
-  const needed = [parent, giver, ...named, ...homes.map(({ text }) => text)];
+  const needed = [parent, inheritedFrom, ...named, ...containers.map(({ text }) => text)];
   return [...new Set(needed)].filter(
     (text): text is AddressText =>
       text !== undefined && context.desired.has(text) && isNeeded(text) && isPending(context, all, text),
@@ -149,7 +149,7 @@ export function decidesAbout(context: PlanContext): (text: AddressText, removal:
   return (text, { is }) => part.selected.has(text) || (is === 'forget' && former.has(text));
 }
 
-/** Whether a plan of the whole stack would do something because of it. */
+/** Whether a plan of the whole stack would remove or forget the resource. */
 export function isRemoval({ is }: Removal): boolean {
   return is !== 'notice' && is !== 'problem';
 }

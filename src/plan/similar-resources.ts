@@ -4,10 +4,10 @@
  */
 import { isJsonObject, type Json } from '../model/json.ts';
 
-/** A resource, and what makes it similar to others: equal keys of the same level. The first levels say most. */
+/** A resource, and what makes it similar to others: equal keys of the same level. The first levels are the most specific. */
 export interface Comparable {
   readonly name: string;
-  /** for each level the keys; those of a create are at most one for each level */
+  /** the keys of each level; a create has at most one for each level */
   readonly levels: readonly (readonly string[])[];
 }
 
@@ -17,9 +17,9 @@ interface Pair<G, M> {
 }
 
 /**
- * Gives each removed resource to the create that is most similar to it: by the level of their keys, then by the parts of their names. A
- * create without one then gets the most similar of all.
- * @param gone and made, in the order in which equal ones are chosen
+ * Pairs each removed resource with the create that is most similar to it: by the level of their keys, then by the parts of their names.
+ * A create that is left over gets the most similar resource of all, even if that one has a create already.
+ * @param gone and made, in the order in which equally similar ones are chosen
  */
 export function pairSimilar<G extends Comparable, M extends Comparable>(
   gone: readonly G[],
@@ -28,7 +28,7 @@ export function pairSimilar<G extends Comparable, M extends Comparable>(
   const chosen: Choice<G, M> = { of: new Map(), taken: new Set() };
   const depth = Math.max(0, ...new Set(made.map(({ levels }) => levels.length)));
   const byLevel = Array.from({ length: depth }, (_, level) =>
-    indexed(gone, (one) => one.levels[level] ?? []),
+    indexByKey(gone, (one) => one.levels[level] ?? []),
   );
   for (const [level, similar] of byLevel.entries()) {
     const some = made.filter((one) => similar.has(keyAt(one, level)));
@@ -50,7 +50,7 @@ function keyAt({ levels }: Comparable, level: number): string {
   return levels[level]?.[0] ?? '';
 }
 
-/** Gives each create that still has none the first free one with the same key and the same view of the name. */
+/** Pairs each create that is left with the first free resource that has the same key and the same view of the name. */
 function chooseBy<G extends Comparable, M extends Comparable>(
   { level, view }: { readonly level: number; readonly view: (name: string) => string },
   [gone, made]: readonly [readonly G[], readonly M[]],
@@ -59,7 +59,7 @@ function chooseBy<G extends Comparable, M extends Comparable>(
   const waiting = made.filter((one) => !of.has(one));
   if (waiting.length === 0) return;
   const withName = (key: string, name: string) => JSON.stringify([key, view(name)]);
-  const free = indexed(gone.filter((one) => !taken.has(one)).toReversed(), ({ levels, name }) =>
+  const free = indexByKey(gone.filter((one) => !taken.has(one)).toReversed(), ({ levels, name }) =>
     (levels[level] ?? []).map((key) => withName(key, name)),
   );
   for (const one of waiting) {
@@ -72,7 +72,7 @@ function chooseBy<G extends Comparable, M extends Comparable>(
   }
 }
 
-function indexed<T>(all: readonly T[], keysOf: (one: T) => readonly string[]): Map<string, T[]> {
+function indexByKey<T>(all: readonly T[], keysOf: (one: T) => readonly string[]): Map<string, T[]> {
   const index = new Map<string, T[]>();
   for (const one of all)
     for (const key of keysOf(one)) {
@@ -86,7 +86,7 @@ function indexed<T>(all: readonly T[], keysOf: (one: T) => readonly string[]): M
 /** Names with more parts are compared by their first ones. */
 const comparedParts = 6;
 
-/** What two names have to have in common: all parts but one, in the same order; at last nothing. */
+/** What two names must have in common: first all parts but one, in the same order; at last nothing. */
 const nameViews: readonly ((name: string) => string)[] = [
   ...Array.from(
     { length: comparedParts },
@@ -100,7 +100,7 @@ function partsOf(name: string): string[] {
   return name.split(/[-_]/);
 }
 
-/** In place of a name; it is in no value, because services refuse it. */
+/** A character that replaces a name. No value contains it, because services refuse it. */
 const hole = '\u0000';
 
 /**
@@ -129,7 +129,7 @@ export function withoutName(
     withTexts(value, (text) =>
       text
         .replaceAll(/[A-Za-z0-9]+/g, (word) => (allWords.has(word.toLowerCase()) ? hole : word))
-        .replaceAll(neighbours, hole),
+        .replaceAll(adjacentHoles, hole),
     ),
   ];
 }
@@ -155,13 +155,13 @@ function alternatives(parts: readonly string[]): string {
     .join('|');
 }
 
-/** Neighbours become one: the key of a list may have several parts, and another one fewer. */
+/** Adjacent replacements become one, because the key of one list may have more parts than that of another. */
 function replacing(pattern: RegExp | undefined): (text: string) => string {
   return (text) =>
-    pattern === undefined ? text : text.replaceAll(pattern, hole).replaceAll(neighbours, hole);
+    pattern === undefined ? text : text.replaceAll(pattern, hole).replaceAll(adjacentHoles, hole);
 }
 
-const neighbours = new RegExp(`${hole}(?:[-_ ]*${hole})+`, 'g');
+const adjacentHoles = new RegExp(`${hole}(?:[-_ ]*${hole})+`, 'g');
 
 function withTexts(value: Json, change: (text: string) => string): Json {
   if (typeof value === 'string') return change(value);

@@ -1,6 +1,6 @@
 /**
  * Resources that move from one stack to another. The receiving stack takes over their records once the ledger of the former owner
- * says that it gave them away; until then the former owner has them. Pure.
+ * shows that it gave them away; until then the former owner has them. Pure.
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -24,7 +24,7 @@ export interface StackMoves {
   readonly from: ReadonlyMap<AddressText, string>;
   /** by the same address: the ledger that gives the record away, by its folder as written and its stack id */
   readonly ledgers: ReadonlyMap<AddressText, string>;
-  /** what the former owner gave to this stack before, and no ledger has a record of: another stack may own it by now */
+  /** resources that the former owner gave to this stack, but that no ledger has a record of: another stack may own them by now */
   readonly lost: ReadonlySet<AddressText>;
   /** why resources cannot be taken over */
   readonly problems: readonly Diagnostic[];
@@ -119,7 +119,7 @@ function recordsOf({ from, records }: IncomingRecords): Taken[] {
   );
 }
 
-/** Without its serial, which each apply of the other stack changes. @param givenAt if no ledger has the record */
+/** Names the other ledger without its serial, which each apply of that stack changes. @param givenAt present if no ledger has the record */
 function sourceText({ from: { stack, id }, folder }: IncomingRecords, givenAt: string | undefined): string {
   const place = folder === undefined ? '' : ` in ${quoted(folder)}`;
   const lost =
@@ -129,7 +129,7 @@ function sourceText({ from: { stack, id }, folder }: IncomingRecords, givenAt: s
   return `ledger of stack ${quoted(stack)}${place}${id === undefined ? '' : `, id ${id}`}${lost}`;
 }
 
-/** Of what an interrupted apply was taking over: the records that their former owner has given to this stack. */
+/** Of the records that an interrupted apply was taking over, those that their former owner has given to this stack. */
 function givenAway(
   incoming: IncomingRecords,
   { own, stack, stackId, ledgerOf }: MovesInput,
@@ -143,7 +143,7 @@ function givenAway(
   return { ...incoming, records: Object.fromEntries(Object.entries(incoming.records).filter(isGiven)) };
 }
 
-/** Without the ledger of the former owner nobody knows whether it gave the records away: then nothing is applied. */
+/** Without the ledger of the former owner it is unknown whether it gave the records away, so nothing is applied. */
 function lostSource(incoming: IncomingRecords, { stack, ledgerOf }: MovesInput): Diagnostic[] {
   const origin = originOf(incoming);
   if (ledgerOf(origin)?.known === true) return [];
@@ -168,13 +168,13 @@ interface Found {
   readonly taken?: readonly (readonly [AddressText, IncomingRecord])[];
   /** when the other stack gave it to this one, whose ledger has no record of it; RFC 3339 */
   readonly givenAt?: string;
-  /** it was this stack's before, and the other one has released it since */
+  /** it belonged to this stack before, and the other stack has released it since */
   readonly isReturned?: true;
   readonly problem?: Diagnostic;
 }
 
 interface Search extends MovesInput {
-  /** What this stack gave away, by its kind and target, and its id. */
+  /** A resource that this stack gave away, by its kind, target and id. */
   givenWithId(address: Address, id: string): MovedAway | undefined;
 }
 
@@ -231,7 +231,7 @@ function takeOne(resource: DesiredResource, origin: MoveOrigin, input: Search): 
   );
 }
 
-/** Says in this stack's ledger to which stack it gave the resource, at this address or, by its id, at another. */
+/** The entry of this stack's ledger about giving the resource away, found by its address or by its id. */
 function givenOn(
   { own: { movedAway }, givenWithId }: Search,
   address: Address,
@@ -240,12 +240,12 @@ function givenOn(
   return movedAway?.get(formatAddress(address)) ?? (id === undefined ? undefined : givenWithId(address, id));
 }
 
-/** Nothing of the record is known any more: the resource is never deleted because of it. */
+/** Only the id of the lost record is known, so the resource is never deleted because of this one. */
 function lostRecord({ id }: MovedAway): LedgerRecord {
   return { ...(id === undefined ? {} : { id }), origin: 'adopted', fields: {} };
 }
 
-/** Its possible addresses in the other ledger: targets of one identity may have other names there. */
+/** The possible addresses of the resource in the other ledger, where targets with the same identity may have other names. */
 function placesIn({ targets }: Ledger, address: Address, stack: Stack): AddressText[] {
   const identity = targetIdentity(address, stack);
   return [...(targets ?? [])].flatMap(([target, is]) =>
@@ -302,7 +302,7 @@ function withRecords({ incoming: _, ...own }: Ledger, stack: Stack, { taken, ret
     const identity = targetIdentity(parseAddress(text), stack);
     return identity === undefined ? [] : [[target, identity] as const];
   });
-  // Both ledgers are of the same place: a target without records here has the identity of the other ledger.
+  // Both ledgers are about the same targets: one without records here has the identity that the other ledger has.
   // A new ledger has no identities yet; one of an earlier version is about the current targets.
   const known = own.targets ?? (own.known ? undefined : new Map<string, IdentityText>());
   const targets = known && new Map([...identities, ...known]);
@@ -335,7 +335,7 @@ export function withoutMoved(
   return { ...source, records: left, movedAway: new Map([...(source.movedAway ?? []), ...given]) };
 }
 
-/** The address, and those under which the ledger has the same resource besides: its target got another name. */
+/** The address, and other addresses under which the ledger has the same resource, because its target was renamed. */
 function sameResource({ targets, records }: Ledger, text: AddressText): AddressText[] {
   const address = parseAddress(text);
   const identity = targets?.get(address.target);

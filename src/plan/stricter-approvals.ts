@@ -4,8 +4,8 @@ import type { LoosenedSetting } from '../model/guard.ts';
 import { canonicalText } from '../model/json.ts';
 import { quoted } from '../model/quoted.ts';
 
-/** One part of a stack: the stricter value, and what was loosened. */
-export interface Part<T> {
+/** A setting of a stack, or a group of settings: the stricter value, and what was loosened. */
+export interface StricterSetting<T> {
   readonly value: T;
   readonly loosened: readonly LoosenedSetting[];
 }
@@ -16,13 +16,13 @@ type Accepted = NonNullable<ApprovalRules['accept']>;
 export function stricterApprovals(
   before: ApprovalRules | undefined,
   after: ApprovalRules | undefined,
-): Part<ApprovalRules | undefined> {
+): StricterSetting<ApprovalRules | undefined> {
   if (before === undefined && after === undefined) return { value: undefined, loosened: [] };
   const [was, is] = [before ?? {}, after ?? {}];
   const people = stricterPeople(was.from, is.from);
   const [accepted, acceptedNow] = [acceptedBy(was), acceptedBy(is)];
   const both = acceptedByBoth(accepted, acceptedNow);
-  const accept = people.isNobody
+  const accept = people.hasNoCommonPeople
     ? both.filter((method) => method === 'signature' || method === 'none')
     : both;
   const [count, countNow] = [was.count ?? 1, is.count ?? 1];
@@ -62,9 +62,9 @@ export function stricterApprovals(
 }
 
 /**
- * What a file of allowed signers admits that it did not admit before. The file is no part of a plan, so an added key would hold from
- * the next commit on although nobody has seen it.
- * @param texts undefined for a file that is not there
+ * The signers that a file of allowed signers newly admits. The file is not part of a plan, so an added key would be valid from the
+ * next commit on although nobody has reviewed it.
+ * @param texts undefined for a file that does not exist
  */
 export function loosenedSigners(
   file: string,
@@ -90,7 +90,7 @@ function acceptedBy({ accept }: ApprovalRules): Accepted {
   return accept.includes('none') ? ['none'] : accept;
 }
 
-/** Where one of them needs no approval, the other one holds. */
+/** If one of them needs no approval, the other one counts. */
 function acceptedByBoth(one: Accepted, other: Accepted): Accepted {
   if (one.includes('none')) return other;
   if (other.includes('none')) return one;
@@ -100,7 +100,7 @@ function acceptedByBoth(one: Accepted, other: Accepted): Accepted {
 interface People {
   readonly from: readonly Approver[];
   /** both name people of the code host, and none of them in common: only signatures are left */
-  readonly isNobody: boolean;
+  readonly hasNoCommonPeople: boolean;
   readonly isWider: boolean;
 }
 
@@ -118,7 +118,7 @@ function stricterPeople(
     (is.people.length === 0 || common(is.people, was.people).length < is.people.length);
   return {
     from: [...signers, ...people],
-    isNobody: !isFree && people.length === 0,
+    hasNoCommonPeople: !isFree && people.length === 0,
     isWider: hasMorePeople || signers.length < is.signers.length,
   };
 }
@@ -143,7 +143,7 @@ function common(one: readonly Approver[], other: readonly Approver[]): readonly 
 /** Both values and the name fit into one sentence of a report. */
 const maxShown = 200;
 
-/** As YAML on one line, cut. */
+/** The value as JSON on one line, cut if it is too long. */
 export function listText(value: readonly (string | Approver)[] | undefined): string {
   if (value === undefined) return 'no limit';
   const text = JSON.stringify(value);

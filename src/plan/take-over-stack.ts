@@ -1,6 +1,6 @@
 /**
  * Takes over the ledger of a renamed stack: as long as the former ledger is not closed, its records take precedence.
- * Also makes a plan's remarks about its ledger. Pure.
+ * Also makes the notes of a plan about its ledger. Pure.
  */
 import { type Address, type AddressText, parseAddress } from '../model/address.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
@@ -17,7 +17,7 @@ interface TakenOver {
   readonly former: FormerStack;
 }
 
-/** The commits of both ledgers beside the one that counts as applied last. */
+/** The commits of both ledgers except the one that counts as applied last. */
 function commitsOfBoth(own: Ledger, former: Ledger): NonNullable<Ledger['otherCommits']> {
   const formerCommit = own.commit === undefined || former.commit === undefined ? [] : [former.commit];
   return [...(own.otherCommits ?? []), ...formerCommit, ...(former.otherCommits ?? [])];
@@ -82,7 +82,7 @@ interface Conflict {
   readonly theirs: IdentityText | undefined;
 }
 
-/** Targets of which both ledgers have records, but of different addresses. */
+/** Targets of which both ledgers have records, but with different addresses. */
 function conflictingTargets(
   own: Ledger,
   former: Ledger,
@@ -126,7 +126,7 @@ export function takenOverAddresses(context: PlanContext): readonly Address[] {
     );
 }
 
-// The remarks of a plan about its ledger. Pure.
+// The notes of a plan about its ledger. Pure.
 
 /** Sentences without a full stop; empty for an ordinary ledger. */
 export function ledgerNotes(context: PlanContext): string[] {

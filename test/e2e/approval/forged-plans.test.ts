@@ -117,7 +117,9 @@ describe('A forged plan file', () => {
     );
     expect((await stack.run(['show', 'plan.json'], 0)).out).toMatch(/description +\[secret\]\n/);
     const { err } = await stack.run(['apply', 'plan.json', '--approve', plan.digest], 4);
-    expect(err).toContain('as the value of "description", where it hides one that is no secret');
+    expect(err).toContain(
+      'as the value of "description", which the file redacts although it is not a secret',
+    );
   });
 
   it('that shows a value as a secret is refused', async () => {
