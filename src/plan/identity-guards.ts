@@ -52,7 +52,7 @@ export function identityGuards(context: PlanContext, draft: Draft): readonly Ide
   ];
 }
 
-/** To take resources from other stacks, or delete those that came from them, always blocks: no setting of a stack can allow it. */
+/** Taking resources from other stacks, or deleting those that came from them, always blocks: no setting of a stack can allow it. */
 function takeoverHits(context: PlanContext, draft: Draft, belongsToFormer: boolean): IdentityHit[] {
   const { address, action } = draft.change;
   const owner = action === 'delete' ? formerOwner(context, address) : undefined;

@@ -149,7 +149,7 @@ export function decidesAbout(context: PlanContext): (text: AddressText, removal:
   return (text, { is }) => part.selected.has(text) || (is === 'forget' && former.has(text));
 }
 
-/** Whether a plan of the whole stack would remove or forget the resource. */
+/** Whether a plan of the whole stack would remove, release or forget the resource. */
 export function isRemoval({ is }: Removal): boolean {
   return is !== 'notice' && is !== 'problem';
 }
