@@ -10,7 +10,7 @@ import { commitBefore, type MergedBranch, type MergedPull } from './count-approv
 /** The guards that labels of a pull request acknowledge, for the plan that was shown on its head. */
 export interface LabelledGuards {
   readonly pullRequest: number;
-  /** its head */
+  /** head of the pull request */
   readonly commit: string;
   readonly digest: string;
   readonly guards: readonly GuardId[];
@@ -18,7 +18,7 @@ export interface LabelledGuards {
   readonly shown?: readonly string[];
   /** who set the labels of these guards */
   readonly people?: readonly { readonly guard: GuardId; readonly by: string }[];
-  /** the names of all labels for guards that are set */
+  /** names of all labels for guards that the pull request has */
   readonly set: readonly string[];
   /** why other labels do not count, as clauses */
   readonly refused: readonly string[];
@@ -26,7 +26,7 @@ export interface LabelledGuards {
 
 type ReadLabels = (pull: MergedPull) => Promise<LabelledGuards | undefined>;
 
-/** Only an acknowledgement for a plan that is applied counts, so each has the digest of its plan. */
+/** The acknowledgements by labels of each pull request. Each has the digest of its plan, because it counts only if that plan is applied. */
 export async function labelsOf(
   pulls: readonly MergedPull[],
   read: ReadLabels | undefined,
@@ -37,7 +37,7 @@ export async function labelsOf(
   return all;
 }
 
-/** For a stack that accepts only signatures: clauses about the labels that are set. A code host that fails here stops nothing. */
+/** Clauses about labels that do not count, for a stack that accepts only signatures. A failure of the code host stops nothing here. */
 export async function ignoredLabels(
   pulls: readonly MergedPull[],
   read: ReadLabels | undefined,
@@ -51,7 +51,7 @@ export async function ignoredLabels(
   );
 }
 
-/** A signature that approves the plan, and could have acknowledged its guards. @returns at most one */
+/** Reports a signature that approves the plan, but does not acknowledge its guards. @returns at most one element */
 export function withoutAck(
   { method, by, pullRequest, acknowledged }: Approval,
   guards: readonly GuardId[],
@@ -82,7 +82,7 @@ export function whoAcknowledged(
   ]);
 }
 
-/** The acknowledged policies that say something else than they did in each plan for which they were acknowledged, with a clause. */
+/** The acknowledged policies that now report what no plan showed for which they were acknowledged; each with a clause. */
 export function unshownPolicies(
   guards: readonly Guard[],
   given: readonly (Approval | LabelledGuards)[],
@@ -109,7 +109,7 @@ export function unshownPolicies(
 interface ShownQuestion {
   /** the settings that are looser than at the last apply */
   readonly loosened?: readonly LoosenedSetting[] | undefined;
-  /** Those that the plan of a merged branch showed. @throws LedgerError */
+  /** The loosened settings that the plan of a merged branch showed. @throws LedgerError */
   readonly shownBy?: (branch: MergedBranch) => Promise<readonly LoosenedSetting[]>;
   /** the commit that is applied */
   readonly head: string;
@@ -117,8 +117,8 @@ interface ShownQuestion {
 }
 
 /**
- * Clauses for the loosened settings that no acknowledged plan showed: that of a pull request shows what this one loosens, and not what
- * was merged past it. Several may have loosened a setting one after the other.
+ * Clauses for the loosened settings that no acknowledged plan showed: the plan of a pull request shows only what that pull request
+ * loosens, not what was merged meanwhile. Several pull requests may have loosened a setting one after another.
  */
 export async function unshownSettings(
   given: readonly (Approval | LabelledGuards)[],

@@ -1,6 +1,6 @@
 /**
- * Applies one stack as the protected branch has it, if its plan was approved: lock, ledger, a fresh plan, the approvals of what was
- * merged since the last apply, and then that very plan, under the same lock.
+ * Applies one stack of the protected branch, if its plan was approved. Takes the lock, reads the ledger, makes a fresh plan, reads the
+ * approvals of what was merged since the last apply, and then applies exactly this plan, under the same lock.
  */
 import { noCommit } from '../../ledger/git/commits-since.ts';
 import type { ApprovedPlan } from '../../model/approval.ts';
@@ -40,16 +40,16 @@ import { findNewPlaces, unapprovedPlaces } from './approved-places.ts';
 import { describeNewPlaces, describeRefusal, notApproved, stepAfterApproval } from './refusal.ts';
 import { offeredPlan, recordPlan } from './run-plan.ts';
 import { type ApplyScope, loosenedBy, settleStack } from './settle-stack.ts';
-import { differenceNames, outcomeOf, tellPull } from './tell-pull.ts';
+import { differenceNames, outcomeOf, postOutcome } from './tell-pull.ts';
 
 export interface StackOptions extends CommonOptions, SourceFlags {
   /** seconds to wait for the lock of the stack; 0 when absent */
   readonly lockTimeout?: number;
   /** plan, keep its digest for this run, and apply nothing */
   readonly record?: boolean;
-  /** of the plan that an earlier job of this run recorded */
+  /** digest of the plan that an earlier job of this run recorded */
   readonly digest?: string;
-  /** that this job waited for */
+  /** the environment that this job waited for */
   readonly environment?: string;
 }
 
@@ -101,7 +101,7 @@ async function applyUnderLock(
     const made = await raceStop(making, stop, () => stoppedRun(stop, { done: 'nothing was written' }));
     const secrets = secretContext(prepared.request.stack, host);
     await learnSecrets(made.plan, secrets, host.secrets);
-    // Comments and signatures have guards without secrets.
+    // Secrets are removed from the guards, because comments and signatures contain guards.
     const planning = { ...made, plan: { ...made.plan, guards: host.clean(made.plan.guards) } };
     if (hasErrors(planning.plan.problems)) {
       if (textOutput(terminal) !== undefined) printPlan(terminal, planning.plan);
@@ -113,7 +113,7 @@ async function applyUnderLock(
   return endAfter(work, prepared.close);
 }
 
-/** A job that records its plan may have a token that can only read: what that would be refused is a note, as in `ci plan`. */
+/** A job that records its plan may have a read-only token: a write that it would be refused is only a note, as in `ci plan`. */
 async function makeStackPlan(
   prepared: PreparedApply,
   { host, isRecorded }: { readonly host: CliHost; readonly isRecorded: boolean },
@@ -127,9 +127,9 @@ async function makeStackPlan(
 }
 
 /**
- * Nothing is connected before this. With `--record` there is nobody to ask yet: such a job has only tokens that may read, like
- * that of a pull request.
- * @throws CommandStop where secrets would go elsewhere than at the last apply, and nobody has approved that
+ * Runs before the first connection to a target. Not called with `--record`, because no approval can exist yet: such a job has only
+ * read-only tokens, like the job of a pull request.
+ * @throws CommandStop if secrets would go to other places than at the last apply, and no approval covers that
  */
 async function refuseNewPlaces(
   stack: Stack,
@@ -142,9 +142,9 @@ async function refuseNewPlaces(
   if (places.names.length === 0 || needsNone(rules)) return;
   const isFirst = applied === undefined;
   if (isFirst && !ledger.known && manifests.resources.length === 0) {
-    const said = 'Nothing is to be applied: the stack declares nothing, and was never applied';
-    textOutput(terminal)?.write(`${said}\n`);
-    terminal.pending.said = said;
+    const message = 'Nothing is to be applied: the stack declares nothing, and was never applied';
+    textOutput(terminal)?.write(`${message}\n`);
+    terminal.pending.said = message;
     throw CommandStop.reported(exitCodes.done);
   }
   const sources = sourcesOf(stack, { ledger, time, options, host, scope });
@@ -206,13 +206,13 @@ function sourcesOf(
     Pick<Applying, 'options' | 'scope'> & { readonly host: CliHost },
 ): OpenedSources {
   const { digest, environment, remote } = options;
-  const waited =
+  const awaited =
     digest === undefined || environment === undefined
       ? undefined
       : { digest, environment, since: offeredPlan(digest, { ledger }, host)?.at };
   const signal = time.runEnded;
   const signatures = { ...scope, stack: name, renamedFrom, remote, now: host.now(), signal };
-  return openSources({ flags: options, host, time, waited, signatures });
+  return openSources({ flags: options, host, time, awaited, signatures });
 }
 
 interface Decided extends Applying {
@@ -220,7 +220,7 @@ interface Decided extends Applying {
   readonly sources: OpenedSources;
 }
 
-/** Nothing was written by then. @throws CommandStop always */
+/** Reports why the plan is not applied. Nothing was written before. @throws CommandStop always */
 async function refuse(
   answer: Exclude<ApprovalAnswer, { readonly is: 'approved' }>,
   { planning: { plan }, sources, path, options, context, scope }: Decided,
@@ -243,7 +243,7 @@ async function refuse(
     );
   const { ways } = refusal;
   terminal.pending.next = ways;
-  await tellPull(
+  await postOutcome(
     answer.pulls.at(-1),
     {
       title:
@@ -293,7 +293,7 @@ async function apply(
   const authorized = await authorize(
     planning,
     {
-      // The plan that was compared with the approved ones, and no other.
+      // Authorizes only the plan that was compared with the approved plans.
       approval: isVerified ? { digest: plan.digest, again: true } : undefined,
       options: { yes: true, ack: blockingIds(plan.guards).join(','), isAcknowledged: true },
       ...{ ledger, secrets, limited, stack: stackArgument(path) },
@@ -304,7 +304,7 @@ async function apply(
   const { approved } = authorized;
   const run = await storeApproval(plan, approved && verified(approved, { digests, scope, ledger }), prepared);
   const tell = (title: string, more: readonly string[]) =>
-    tellPull(
+    postOutcome(
       pulls.at(-1),
       { title, lines: [...lines, ...more] },
       { ...sources, host: context.host, author: options.author, plan },
@@ -322,8 +322,8 @@ async function apply(
 }
 
 /**
- * Whose approvals the ledger keeps while it is applied: they end together, and are read again if it stops halfway. An apply that was cut
- * short before keeps the whole plan that it began with, because nothing else may have the content of that.
+ * The approved plan as the ledger keeps it during the apply: its approvals end together, and are read again if the apply stops halfway.
+ * A continued apply keeps the whole plan that the interrupted apply began with, because nothing else may have the content of that plan.
  */
 function verified(
   approved: ApprovedPlan,

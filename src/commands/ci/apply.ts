@@ -1,6 +1,6 @@
 /**
- * `trueup ci apply [path...]`: applies what was approved of the commits since the last apply, one stack after another: those that are
- * named, or all that have something to apply.
+ * `trueup ci apply [path...]`: applies the approved plans of the commits since the last apply, one stack after another: the named
+ * stacks, or all stacks that have something to apply.
  */
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
@@ -44,12 +44,12 @@ export async function ciApply(
   if (paths.length === 0) return applyUnapplied(options, context);
   const named = await differentStacks(paths, context.host);
   const tasks = named.map((path): Task => ({ path, shown: path, heading: `Stack ${path}` }));
-  checkOne(tasks, options);
+  refuseSeveral(tasks, options);
   if (tasks.length > 1) return applyEach(tasks, options, context);
   return applyOne(named[0], options, context);
 }
 
-/** The paths as typed, each stack once. @throws CommandStop for a path outside of the repository */
+/** The paths as the user typed them, one for each stack. @throws CommandStop for a path outside of the repository */
 async function differentStacks(paths: readonly string[], { cwd }: CliHost): Promise<readonly string[]> {
   const { root, isGit } = await findRepository(cwd);
   const found = new Map<string, string>();
@@ -58,7 +58,7 @@ async function differentStacks(paths: readonly string[], { cwd }: CliHost): Prom
     const real = await realpath(absolute).catch(() => absolute);
     const fromRoot = slashes(relative(await realpath(root), real));
     const isOutside = /^\.\.(\/|$)/.test(fromRoot) || isAbsolute(fromRoot);
-    // A path of another spelling may lead to a link, which the apply itself refuses.
+    // A path that goes through a symbolic link is not refused here: the apply itself refuses such a link.
     if (isGit && isOutside && absolute === real)
       throw new CommandStop('no-stack', `${quoted(path)} is not in this repository: name a stack of it`);
     const folder = basename(real) === stackFileName ? dirname(real) : real;
@@ -69,12 +69,12 @@ async function differentStacks(paths: readonly string[], { cwd }: CliHost): Prom
 
 /** One stack to apply. */
 interface Task {
-  /** as an argument of the command line; undefined for the stack here */
+  /** as an argument of the command line; undefined for the stack in the working directory */
   readonly path: string | undefined;
-  /** its path for people and for later jobs */
+  /** the path that people and later jobs see */
   readonly shown: string;
   readonly heading: string;
-  /** why it cannot be applied, where that is known already */
+  /** why the stack cannot be applied, if that is known before it is tried */
   readonly problem?: CommandStop | undefined;
 }
 
@@ -88,14 +88,14 @@ async function applyUnapplied(options: CiApplyOptions, context: CommandContext):
     const { problem } = stack;
     return { path: path === '.' ? undefined : path, shown: stack.path, heading: headingOf(stack), problem };
   });
-  tellRest(found, terminal, options.list === true);
+  printNotApplied(found, terminal, options.list === true);
   if (options.list === true) {
     listStacks({ ...found, removed }, context);
     return exitCodes.done;
   }
   const [first] = tasks;
-  if (first === undefined) return nothing(found, terminal);
-  checkOne(tasks, options);
+  if (first === undefined) return reportNothingToApply(found, terminal);
+  refuseSeveral(tasks, options);
   const isAlone = tasks.length + found.unchanged.length + found.replaced.length === 1;
   if (!isAlone && tasks.length === 1) textOutput(terminal)?.write(`${first.heading}\n\n`);
   if (tasks.length > 1) return applyEach(tasks, options, context);
@@ -104,8 +104,8 @@ async function applyUnapplied(options: CiApplyOptions, context: CommandContext):
   return code;
 }
 
-/** Stacks that are not applied. @param isListed only what a list does not have */
-function tellRest(
+/** Prints which stacks are not applied, and why. @param isListed prints only what the output of `--list` does not contain */
+function printNotApplied(
   { unchanged, replaced, removed, uncommitted }: UnappliedStacks,
   terminal: Terminal,
   isListed: boolean,
@@ -131,16 +131,16 @@ function removedText({ file, commit, name, resources }: RemovedStack): string {
   return `the stack file ${quoted(file)}${of} was removed: nothing of it is applied, and its ${what} ${stay}; to remove ${them}, restore the file without its manifests (${restore}, with "optional: true" for each pattern of "spec.manifests"), merge it, and let the plan be approved and applied`;
 }
 
-function nothing({ replaced, ...found }: UnappliedStacks, terminal: Terminal): ExitCode {
+function reportNothingToApply({ replaced, ...found }: UnappliedStacks, terminal: Terminal): ExitCode {
   const removed = found.removed.map(({ file }) => file);
-  const said =
+  const message =
     replaced.length === 0
       ? 'Nothing to apply: no stack has commits since its last apply'
       : 'Nothing to apply for this commit';
-  textOutput(terminal)?.write(`${said}\n`);
+  textOutput(terminal)?.write(`${message}\n`);
   printDocument(terminal, {
     json: () => renderJson({ version: 1, stacks: [], removed }),
-    markdown: () => said,
+    markdown: () => message,
   });
   terminal.pending.outputs = outputsOf([]);
   return exitCodes.done;
@@ -151,15 +151,15 @@ async function applyEach(
   options: CiApplyOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const { terminal: whole } = context;
-  const ended: Ended[] = [];
+  const { terminal: jobTerminal } = context;
+  const ended: EndedTask[] = [];
   for (const task of tasks) {
-    textOutput(whole)?.write(`${task.heading}\n\n`);
-    const terminal = { ...whole, reported: [], pending: {} };
+    textOutput(jobTerminal)?.write(`${task.heading}\n\n`);
+    const terminal = { ...jobTerminal, reported: [], pending: {} };
     const code = await applyTask(task, options, { ...context, terminal });
     ended.push({ task, terminal, code });
-    if (whole.format === 'github') await reportStackToGithub(terminal, `## ${codeSpan(task.shown)}`);
-    textOutput(whole)?.write('\n');
+    if (jobTerminal.format === 'github') await reportStackToGithub(terminal, `## ${codeSpan(task.shown)}`);
+    textOutput(jobTerminal)?.write('\n');
     if (code === exitCodes.interrupted) break;
   }
   const lines = [
@@ -168,20 +168,20 @@ async function applyEach(
     ),
     ...tasks.slice(ended.length).map(({ shown }) => `${shown}: not begun`),
   ];
-  textOutput(whole)?.write(`${lines.join('\n')}\n`);
-  printDocument(whole, { markdown: () => lines.map((line) => `- ${line}`).join('\n') });
-  whole.pending.outputs = outputsOf(ended);
+  textOutput(jobTerminal)?.write(`${lines.join('\n')}\n`);
+  printDocument(jobTerminal, { markdown: () => lines.map((line) => `- ${line}`).join('\n') });
+  jobTerminal.pending.outputs = outputsOf(ended);
   return worstOf(ended.map(({ code }) => code));
 }
 
-interface Ended {
+interface EndedTask {
   readonly task: Task;
   readonly terminal: Pick<Terminal, 'pending'>;
   readonly code: ExitCode;
 }
 
-/** For later steps of the CI job, as those of a plan job. */
-function outputsOf(ended: readonly Pick<Ended, 'task' | 'terminal'>[]): Readonly<Record<string, string>> {
+/** The outputs for later steps of the CI job, with the same names as those of a plan job. */
+function outputsOf(ended: readonly Pick<EndedTask, 'task' | 'terminal'>[]): Readonly<Record<string, string>> {
   const plans = ended.flatMap(({ terminal: { pending } }) =>
     pending.outputs === undefined ? [] : [pending.outputs],
   );
@@ -196,7 +196,7 @@ async function applyTask(task: Task, options: CiApplyOptions, context: CommandCo
   return applyOne(task.path, options, context, task.problem);
 }
 
-/** What stops one stack is reported, so that the next one is still applied. */
+/** Reports the error that stops one stack instead of throwing it, so that the next stack is still applied. */
 async function applyOne(
   path: string | undefined,
   options: CiApplyOptions,
@@ -221,7 +221,7 @@ async function applyOne(
   return code;
 }
 
-/** Where the reason says more than the exit code. */
+/** Next steps by diagnostic code: more exact than the next step of the exit code. */
 const nextStepsOf: ReadonlyMap<string, string> = new Map<DiagnosticCode, string>([
   ['not-approved', 'Approve the plan as one of the lines that begin with "to do" says.'],
   [
@@ -230,7 +230,7 @@ const nextStepsOf: ReadonlyMap<string, string> = new Map<DiagnosticCode, string>
   ],
 ]);
 
-/** Where a job of a CI has another next step than a person at a terminal. */
+/** Next steps of a CI job, where they differ from those of a person at a terminal. */
 const nextSteps: Partial<Record<ExitCode, string>> = {
   [exitCodes.error]: 'Remove the cause that is reported above, and run this job again.',
   [exitCodes.stale]: 'Run this job again: it plans again, and says how to approve the new plan.',
@@ -247,7 +247,7 @@ function titleOf(code: ExitCode, { pending: { written } }: Pick<Terminal, 'pendi
   return exitCodeMeanings.find((one) => one.code === code)?.title ?? 'ended';
 }
 
-/** The code that wants a person first. */
+/** The most urgent of several exit codes. */
 function worstOf(codes: readonly ExitCode[]): ExitCode {
   const order: readonly ExitCode[] = [
     exitCodes.interrupted,
@@ -277,8 +277,8 @@ function checkUsage(paths: readonly string[], { digest, environment, record, lis
     );
 }
 
-/** @throws CommandStop for several stacks with flags that are about one */
-function checkOne(tasks: readonly Task[], { digest, record, format }: CiApplyOptions): void {
+/** @throws CommandStop for several stacks, if a flag is for one stack only */
+function refuseSeveral(tasks: readonly Task[], { digest, record, format }: CiApplyOptions): void {
   if (tasks.length < 2) return;
   const which = `${tasks.length} stacks (${quoteSome(tasks.map(({ shown }) => shown))})`;
   const list = '"trueup ci apply --list --format json" lists the stacks';
@@ -290,7 +290,7 @@ function checkOne(tasks: readonly Task[], { digest, record, format }: CiApplyOpt
     throw mistake(`--format json is for one stack, and there are ${which} to apply; ${list}`);
 }
 
-/** Its checkout is not that of the protected branch, and whoever opened it could have written it. */
+/** Refuses jobs of pull requests: their checkout is not the protected branch, and the author of the pull request may have written it. */
 function refusePullRequest({ env }: CliHost): void {
   const event = env['GITHUB_EVENT_NAME'] ?? '';
   const isPull = /^(pull_request|issue_comment|merge_group)/.test(event) || env['CI_MERGE_REQUEST_IID'];

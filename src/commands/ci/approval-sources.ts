@@ -1,4 +1,4 @@
-/** Opens the sources of approvals that this run has: the code host of its CI job, and the environment that the job waited for. */
+/** Opens the sources of approvals of this run: the code host of its CI job, and the environment that the job waited for. */
 import type { CodeHost } from '../../api/code-host.ts';
 import { openPullRequests } from '../../api/code-host/open-pull-requests.ts';
 import { CodeHostError, type PullRequest, type PullRequests } from '../../api/code-host/pull-requests.ts';
@@ -34,8 +34,8 @@ export interface SourceFlags extends PlaceFlags {
   readonly remote: string;
 }
 
-/** The environment that this job waited for, and the plan that its run made. */
-interface Waited {
+/** The environment that this job waited for, and the plan that an earlier job of its run recorded. */
+interface AwaitedEnvironment {
   readonly environment: string;
   readonly digest: string;
   /** RFC 3339: when the first attempt of the run recorded the plan */
@@ -50,10 +50,10 @@ interface HostInput {
 
 interface SourceInput extends HostInput {
   readonly signatures: SignatureInput;
-  readonly waited: Waited | undefined;
+  readonly awaited: AwaitedEnvironment | undefined;
 }
 
-/** A code host that this run may ask and write to. */
+/** A code host that this run may read and write. */
 export interface OpenHost {
   readonly place: HostPlace;
   readonly codeHost: CodeHost;
@@ -63,12 +63,12 @@ export interface OpenedSources extends ApprovalSources {
   readonly opened: OpenHost | undefined;
   /** why there is no code host, as a clause */
   readonly missing: string | undefined;
-  /** What is said of a branch that no rules protect, or of which that is not known. */
+  /** A warning for a branch that no rules protect, or a note if that is not known; undefined for a protected branch. */
   branchWarning(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
-/** Nothing is asked yet. @returns why there is none, as a clause. @throws CommandStop where flags and variables are not complete */
+/** Sends nothing yet. @returns a clause if there is no code host. @throws CommandStop if flags and variables are not complete */
 export function openHost({ flags, host, time }: HostInput): OpenHost | string {
   const place = findCodeHost(flags, host.env);
   if (place === undefined)
@@ -76,22 +76,22 @@ export function openHost({ flags, host, time }: HostInput): OpenHost | string {
       ? 'this is no job of GitHub Actions or GitLab CI'
       : 'the repository has no "apply.github" or "apply.gitlab" in fleet.yaml';
   keepTokens(place.tokenEnv, host);
-  // The worker of a fleet passes its token beside the environment, where no stack can name it.
+  // The worker of a fleet passes its token outside of the environment, so that no stack can name it.
   const token = host.fleet?.apply?.codeHostToken ?? host.env[place.tokenEnv]?.trim() ?? '';
   if (token === '') return `the environment variable ${quoted(place.tokenEnv)} is not set`;
   const connection = { token, host, signal: time.runEnded, until: time.deadline.until };
   return { place, codeHost: connectToCodeHost(place, connection) };
 }
 
-/** Nothing is asked yet. @throws CommandStop where the flags and variables are not complete */
+/** Sends nothing yet. @throws CommandStop if the flags and variables are not complete */
 export function openSources(input: SourceInput): OpenedSources {
-  const { flags, host, waited } = input;
+  const { flags, host, awaited } = input;
   const opened = openHost(input);
   const none = (missing: string): OpenedSources => {
-    if (waited !== undefined)
+    if (awaited !== undefined)
       throw new CommandStop(
         'usage',
-        `the approvals of environment ${quoted(waited.environment)} cannot be read: ${missing}`,
+        `the approvals of environment ${quoted(awaited.environment)} cannot be read: ${missing}`,
       );
     return {
       signatures: async (pulls) =>
@@ -121,7 +121,7 @@ export function openSources(input: SourceInput): OpenedSources {
   };
 }
 
-/** It is no reason to stop: a token may not see all rules, and whoever may push to the branch may also change its workflows. */
+/** Only warns: a token may not see all rules, and a person who may push to the branch may also change its workflows. */
 async function warnOfBranch(pullRequests: PullRequests, branch: string): Promise<string | undefined> {
   const isProtected = await pullRequests.isProtected(branch).catch((error: unknown) => {
     if (error instanceof CodeHostError || error instanceof WireError) return undefined;
@@ -139,7 +139,7 @@ function sourcesIn(
   branch: string,
   input: SourceInput & { readonly place: HostPlace },
 ): ApprovalSources {
-  const { flags, signatures, place, waited } = input;
+  const { flags, signatures, place, awaited } = input;
   const { stack, rules } = signatures;
   const comments = new Map<number, Promise<FoundComment>>();
   const accounts = { author: flags.author, usual: place.usualAuthor };
@@ -181,8 +181,8 @@ function sourcesIn(
       return labelsIn({ pullRequests, pullRequest, together, rules, comment: found.comment, ...makers });
     },
     shown: async (pull) => contentsIn(await commentOf(pullOf(pull))),
-    ...(waited && {
-      environment: () => readWaited(waited, { ...input, pullRequests, known, directMakers }),
+    ...(awaited && {
+      environment: () => readAwaited(awaited, { ...input, pullRequests, known, directMakers }),
     }),
   };
 }
@@ -205,8 +205,8 @@ function contentsIn(found: FoundComment): ReadonlyMap<string, Json> {
   return new Map(found.is === 'found' && content !== undefined ? [[found.comment.digest, content]] : []);
 }
 
-async function readWaited(
-  { environment, digest, since }: Waited,
+async function readAwaited(
+  { environment, digest, since }: AwaitedEnvironment,
   {
     host,
     place,

@@ -1,6 +1,6 @@
 /**
- * Before an apply connects to anything: whoever merges a change of a target's address must not get its token before somebody has
- * approved that change. Where a secret would go elsewhere than at the last apply, a commit with the same places must be approved.
+ * Checks before an apply connects to anything: a person who merges a change of a target's address must not receive its token before the
+ * change is approved. If a secret would go to another place than at the last apply, a commit with the same places must be approved.
  */
 import { fileAtCommit } from '../../ledger/git/read-commits.ts';
 import type { GitContext } from '../../ledger/git/git-command.ts';
@@ -16,9 +16,9 @@ import { changedPlaces, nameOf, secretPlaces } from '../../run/ci/compare-base.t
 import { filesOfTargets } from '../../run/ci/stack-files.ts';
 import type { CliHost } from '../../run/host.ts';
 import { type ApprovalSources, type ApprovedCommit, approvedCommits } from './find-approval.ts';
-import { type ApplyScope, partingOf, stackAt, type StackVersion } from './settle-stack.ts';
+import { type ApplyScope, mergeBaseOf, stackAt, type StackVersion } from './settle-stack.ts';
 
-/** Each target and setting that decides where secrets go, by its name for people. Equal texts mean the same place and content of files. */
+/** Each target and setting that decides where secrets go, by its name for people. Equal texts mean the same place and the same files. */
 type Places = ReadonlyMap<string, string>;
 
 interface NewPlaces {
@@ -28,7 +28,7 @@ interface NewPlaces {
   readonly now: Places;
 }
 
-/** What sends secrets elsewhere than at the last apply. Before the first apply, everything does. */
+/** The places that get secrets now and did not at the last apply. Before the first apply, all places. */
 export async function findNewPlaces(
   stack: Stack,
   { head, at, path, applied }: Pick<ApplyScope, 'head' | 'at' | 'path' | 'applied'>,
@@ -54,7 +54,7 @@ async function placesAt({ stack, commit, path }: StackVersion, at: GitContext): 
   return places;
 }
 
-/** What is not a regular file, such as a link, is another one in each commit. A file that a job makes is in none. */
+/** A path that is no regular file, such as a link, counts as changed in each commit. A file that a job creates is in no commit: `null`. */
 async function contentAt(commit: string, file: string, at: GitContext): Promise<string> {
   try {
     return JSON.stringify((await fileAtCommit(at, commit, file)) ?? null);
@@ -75,14 +75,14 @@ interface PlacesQuestion {
 }
 
 export interface UnapprovedPlaces {
-  /** of targets and settings; empty if all are approved */
+  /** names of the targets and settings; empty if all are approved */
   readonly names: readonly string[];
   readonly refused: readonly RefusedApproval[];
   /** why approved commits do not count, as clauses */
   readonly unread: readonly string[];
 }
 
-/** Whether each new place is in a commit that enough people approved. @throws what a source throws that cannot be read */
+/** The new places that are in no commit with enough approvals. @throws the error of a source that cannot be read */
 export async function unapprovedPlaces(
   { now }: NewPlaces,
   question: PlacesQuestion,
@@ -102,9 +102,9 @@ export async function unapprovedPlaces(
 }
 
 /**
- * Those that an approved commit has, and that its approved plan was made for. Of a pull request, only those that it changed: it showed
- * no others. Before the first apply, all of them.
- * @returns a clause where they cannot be read
+ * The places of an approved commit for which its approved plan was made. Of a pull request, only the places that it changed, because it
+ * showed no others; before the first apply, all of them.
+ * @returns a clause if they cannot be read
  */
 async function placesOf(
   { commit, before, digest, contents }: ApprovedCommit,
@@ -118,7 +118,7 @@ async function placesOf(
   if (typeof version === 'string') return `the approved commit ${quoted(commit)} cannot be read: ${version}`;
   if (version === undefined)
     return `the approved commit ${quoted(commit)} has no valid stack ${quoted(stack.name)}`;
-  // A plan for an untrusted author was made for the targets of the base branch: then nobody saw the others in it.
+  // The plan of an untrusted author was made for the targets of the base branch, so its reviewers did not see the changed targets.
   const [proved] = contents.flatMap(
     (content) => proveContent(content, { stack: version.stack.name, digest }) ?? [],
   );
@@ -127,8 +127,8 @@ async function placesOf(
   const others = new Set(version.stack.targets.filter((one) => !isPlanned(one)).map(nameOf));
   const approved = [...(await placesAt(version, at))].filter(([name]) => !others.has(name));
   if (applied === undefined || before === undefined) return new Map(approved);
-  const parting = await partingOf(commit, before, at);
-  const known = await stackAt(parting, { at, stack, host, path, argument });
+  const mergeBase = await mergeBaseOf(commit, before, at);
+  const known = await stackAt(mergeBase, { at, stack, host, path, argument });
   const usual: Places = known === undefined ? new Map() : await placesAt(known, at);
   return new Map(approved.filter(([name, text]) => usual.get(name) !== text));
 }

@@ -1,6 +1,6 @@
 /**
- * Chooses the stacks of a plan job: those whose files the commits change, those that the user names, or all of them. What an apply job
- * chooses by, too: which files are those of a stack, and how chosen stacks are listed.
+ * Chooses the stacks of a plan job: those whose files the commits change, those that the user names, or all of them. An apply job uses
+ * parts of it: which files belong to a stack, and how chosen stacks are listed.
  */
 import { lstat } from 'node:fs/promises';
 import { join, posix, relative, resolve } from 'node:path';
@@ -22,11 +22,11 @@ import { declaredSources } from '../../run/needed-secrets.ts';
 import { type CommandContext, printJson, textOutput } from '../../run/terminal.ts';
 
 export interface ChosenStack {
-  /** of the stack, from the top of the repository */
+  /** the stack file, from the top of the repository */
   readonly file: string;
-  /** its folder where the file has its usual name, else the file; from the top of the repository */
+  /** the folder if the stack file has its usual name, else the file; from the top of the repository */
   readonly path: string;
-  /** absent where the file has errors */
+  /** absent if the file has errors */
   readonly name?: string;
 }
 
@@ -36,7 +36,7 @@ export interface Choice {
   readonly unchanged: readonly ChosenStack[];
   /** stacks that the commits remove */
   readonly removed: readonly ChosenStack[];
-  /** stacks whose file the commits move */
+  /** stacks whose stack file the commits move */
   readonly moved: readonly MovedStack[];
 }
 
@@ -45,7 +45,7 @@ interface MovedStack extends ChosenStack {
   readonly from: string;
 }
 
-/** @param paths as the user typed them. @throws CommandStop for a path without a stack, and for two stacks of one name */
+/** @param paths as the user typed them. @throws CommandStop for a path without a stack, and for two stacks with the same name */
 export async function chooseStacks(
   scope: CiScope,
   { paths, all }: { readonly paths: readonly string[]; readonly all: boolean },
@@ -69,7 +69,7 @@ export async function chooseStacks(
   return { chosen, unchanged, ...gone };
 }
 
-/** The stacks whose file the commits remove: the name shows whether another file has the stack now. */
+/** The stacks whose file is gone after the commits: moved, if another file now has a stack of the same name, else removed. */
 async function findGone({ head, from }: CiScope): Promise<Pick<Choice, 'removed' | 'moved'>> {
   const known = new Set(head.files());
   const gone = (from?.files() ?? []).filter((file) => !known.has(file));
@@ -85,7 +85,7 @@ async function findGone({ head, from }: CiScope): Promise<Pick<Choice, 'removed'
   return { removed, moved };
 }
 
-/** A renamed stack has its former name as well. */
+/** The stacks by name; a renamed stack also by its former name. */
 async function stacksByName(stacks: CommitStacks): Promise<ReadonlyMap<string, ChosenStack>> {
   const found = new Map<string, ChosenStack>();
   for (const file of stacks.files()) {
@@ -96,7 +96,7 @@ async function stacksByName(stacks: CommitStacks): Promise<ReadonlyMap<string, C
   return found;
 }
 
-/** @param read the stack of this file; undefined where there is none */
+/** @param read what the commit has in this file; undefined if it has no stack there */
 export function stackAt(file: string, read: StackOfCommit | undefined): ChosenStack {
   const isUsual = posix.basename(file) === stackFileName;
   const name = (read?.stack ?? read?.partial)?.name;
@@ -116,7 +116,7 @@ async function stackFileAt(path: string, { root, head }: CiScope, host: CliHost)
   throw new CommandStop('no-stack', `there is no stack at ${quoted(path)}: ${why}`);
 }
 
-/** Why stacks cannot be told apart, by the files of those: comments, plan files and ledgers are known by the name of their stack. */
+/** Errors for stacks with the same name, by stack file: comments, plan files and ledgers are found by the name of their stack. */
 export function sameNames(stacks: readonly ChosenStack[]): ReadonlyMap<string, CommandStop> {
   const clashes = [...Map.groupBy(stacks, ({ name }) => name)].flatMap(([name, same]) => {
     if (name === undefined || same.length === 1) return [];
@@ -138,7 +138,7 @@ export function headingOf({ path, name }: ChosenStack): string {
 
 interface Listed {
   readonly chosen: readonly ChosenStack[];
-  /** files of stacks that are no longer there */
+  /** stack files that were removed */
   readonly removed: readonly string[];
 }
 
@@ -150,7 +150,7 @@ export function listStacks({ chosen, removed }: Listed, { host, terminal }: Comm
   writeOutputs(host, { stacks: JSON.stringify(stacks.map(({ path }) => path)) });
 }
 
-/** Whether the commits change a file of a stack: as the stack is now, or as it was. Without a base, every stack counts. */
+/** Whether the commits change a file of a stack, of its version now or before. Without a base, every stack counts as changed. */
 async function changeFinder(
   { reader, head, from }: CiScope,
   host: CliHost,
@@ -163,7 +163,7 @@ async function changeFinder(
   };
 }
 
-/** Whether one of the changed files is one of a stack. @param file of the stack, from the top of the repository */
+/** Whether a changed file belongs to a stack. @param file the stack file, from the top of the repository */
 export function hasChanged(
   version: StackOfCommit,
   file: string,
@@ -172,7 +172,7 @@ export function hasChanged(
   const folder = posix.dirname(file);
   const fromStack = (path: string) => posix.relative(`/${folder}`, `/${path}`);
   const stack = version.stack ?? version.partial;
-  // What a stack with errors consists of is not known: any file beside it may be one of its files.
+  // The files of a stack with errors are not known: any file in its folder may belong to it.
   if (stack === undefined) return changed.some(({ path }) => !fromStack(path).startsWith('../'));
   const { isFile, isOnTheWay } = matchStackFiles(stack, false);
   const isPolicy = matchRefs(stack);
@@ -180,7 +180,7 @@ export function hasChanged(
     'file' in source ? [source.file] : [],
   );
   const named = new Set([file, ...filesOf(stack, file), ...inRepository(sources, file)]);
-  // What is behind a link or in a submodule has another path in git.
+  // Files behind a link or in a submodule have other paths in git.
   if (version.refused.length > 0 && changed.length > 0) return true;
   return changed.some(
     ({ path, mayHold }) =>
@@ -191,24 +191,24 @@ export function hasChanged(
   );
 }
 
-/** The commits of an apply, and where they have its stack. */
+/** The commits of an apply, and where its stack is in them. */
 interface AppliedCommits {
   /** the clone */
   readonly at: GitContext;
   readonly range: CommitRange;
   /** the commit that is applied */
   readonly head: string;
-  /** of the stack file, from the top of the repository: now, and before */
+  /** path of the stack file, from the top of the repository; `baseline` has the path before */
   readonly path: string;
   readonly baseline?: { readonly path: string } | undefined;
-  /** its name, and its name before while the stack file says so */
+  /** its name, and its former name while the stack file has `renamedFrom` */
   readonly stack: string;
   readonly renamedFrom?: string | undefined;
 }
 
 /**
- * The commits of the line that change a file of the stack: as it is at the head, or as it was before or after the commit. Where the
- * stack is not found, or not valid, each commit counts.
+ * The commits of the line that change a file of the stack, of its version at the head, or before or after the commit. If the
+ * stack is not found there, or not valid, each commit counts.
  * @throws LedgerError when a commit cannot be read
  */
 export async function commitsOfStack(
@@ -217,7 +217,7 @@ export async function commitsOfStack(
 ): Promise<readonly RangeCommit[]> {
   if (base === undefined || line.length < 2) return line;
   const reader = await openCommits(at);
-  /** Those of all its paths: a stack file that is moved may be in both places for a while. */
+  /** The versions at all its paths: a moved stack file may be in both places for a while. */
   const readAt = async (commit: string): Promise<readonly FoundVersion[]> => {
     await reader.obtainFiles(commit);
     const stacks = await CommitStacks.open(reader, commit, { host, isRepository: false });
@@ -225,7 +225,7 @@ export async function commitsOfStack(
       const found: FoundVersion[] = [];
       for (const file of new Set([path, baseline?.path ?? path])) {
         const version = await stacks.read(file);
-        // Another stack may have been put in its place.
+        // The path may have another stack at this commit.
         const { name } = version?.stack ?? version?.partial ?? {};
         const isStack = name !== undefined && [stack, renamedFrom].includes(name);
         if (version !== undefined && isStack) found.push({ version, file });
@@ -236,7 +236,7 @@ export async function commitsOfStack(
     }
   };
   try {
-    // The line does not begin at the base if a merge brought the base into it.
+    // If a merge brought the base into the line, the line does not begin at the base.
     const oldest = line[0]?.id ?? head;
     await reader.obtainFiles(oldest);
     if ((await reader.parentsOf(oldest))[0] !== base) return line;
@@ -250,7 +250,7 @@ export async function commitsOfStack(
       const isOf = (versions: readonly FoundVersion[]) =>
         versions.length === 0 ||
         versions.some(({ version, file }) => hasChanged(version, file, { changed, host }));
-      // A commit that changes none of its files leaves the stack as it was.
+      // A commit that changes no file of the stack does not change its version.
       if (!isOf(before) && !isOf(last)) continue;
       found.push(commit);
       before = commit.id === head ? last : await readAt(commit.id);

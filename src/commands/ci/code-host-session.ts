@@ -1,4 +1,4 @@
-/** The code host of a CI job: one connection for the comments of its pull request, and for what the job has to know of people. */
+/** The code host of a CI job: one connection, for the comments of its pull request and for the permissions of authors. */
 import type { CodeHost } from '../../api/code-host.ts';
 import { isMarked } from '../../approvals/hidden-lines.ts';
 import { NoRights, type Review, ReviewError } from '../../api/code-host/comments.ts';
@@ -21,15 +21,15 @@ export interface SessionOptions extends PlaceFlags {
 }
 
 export interface CodeHostSession {
-  /** absent where there is no code host, or no token for it */
+  /** absent without a code host, or without a token for it */
   readonly pullRequests?: PullRequests;
-  /** whose comments count */
+  /** the accounts whose comments count */
   readonly accounts: { readonly author?: string | undefined; readonly usual?: string | undefined };
   /** Marks the comment of a stack as out of date: this job plans a newer commit. */
   markOutdated(stack: string): Promise<void>;
   /** Marks the comments of stacks that the pull request no longer changes. */
   markOthers(stacks: readonly string[]): Promise<void>;
-  /** @returns false when it should have been posted and was not */
+  /** @returns false if the comment had to be posted and was not */
   post(draft: Draft, options: { readonly creates: boolean }): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ interface SessionInput {
   readonly until: number;
 }
 
-/** @throws CommandStop where the pull request of the job is not known although the user named a part of it */
+/** @throws CommandStop if the flags and variables for the code host are not complete */
 export async function openCodeHostSession(input: SessionInput): Promise<CodeHostSession> {
   const { options, host, job } = input;
   keepTokens(options.tokenEnv, host);
@@ -103,7 +103,7 @@ class Poster {
   readonly #review: Review;
   readonly #input: PosterInput;
   #isMerged: Promise<boolean> | undefined;
-  /** the token may not write here, as in a fork, or the code host does not answer */
+  /** whether the token may not write here, as in a fork, or the code host does not answer */
   #isReadOnly = false;
   readonly #said = new Set<string>();
 
@@ -113,7 +113,7 @@ class Poster {
     this.#input = input;
   }
 
-  /** @param keepsSame whether a plan of the same commit stays as it is */
+  /** @param keepsSame whether the comment is left unchanged if its plan is of the same commit */
   async markOutdated(stack: string, keepsSame = true): Promise<void> {
     const { accounts, job } = this.#input;
     await this.#try(async () => {
@@ -141,11 +141,11 @@ class Poster {
     return isPosted || options.mustPost !== true;
   }
 
-  /** A comment that cannot be posted does not stop the plan. @returns false where the code host refuses or fails. @throws what is another failure */
+  /** A comment that cannot be posted does not stop the plan. @returns false if the code host refuses or fails. @throws any other error */
   async #try(act: () => Promise<void>): Promise<boolean> {
     if (this.#isReadOnly) return false;
     try {
-      // A job that is started again after the merge leaves the comments as they are: the approvals are about them.
+      // A job that runs again after the merge does not change the comments, because the approvals are about them.
       this.#isMerged ??= this.#input.isMerged();
       if (await this.#isMerged) this.#sayOnce('the pull request is merged: its comments stay as they are');
       else await act();
@@ -176,13 +176,13 @@ class Poster {
 }
 
 interface TrustInput {
-  /** the user says so */
+  /** whether the user says that the authors are trusted (`--trust-author`) */
   readonly trustAuthor: boolean;
-  /** of the pull requests that the changes come from */
+  /** numbers of the pull requests that the changes come from */
   readonly numbers: readonly number[];
 }
 
-/** Whether the authors of the changes may write to the repository, as the code host says. What it does not say counts as no. */
+/** Whether the authors of the changes may write to the repository, by the code host. If that is not known, they are not trusted. */
 export function trustOf(
   { event }: CiJob,
   { pullRequests }: Pick<CodeHostSession, 'pullRequests'>,

@@ -1,6 +1,6 @@
 /**
- * Counts approvals: which plans have enough of them. An approval counts for a commit that is applied, once, and if its giver made no
- * other part of the apply that lacks an approval.
+ * Counts approvals: which plans have enough of them. An approval counts only once and for a commit that is applied, and not if the
+ * person who gave it made another part of the apply that has no approval.
  */
 import type { CommitRange } from '../../ledger/git/commits-since.ts';
 import {
@@ -17,7 +17,7 @@ export interface MergedPull {
   readonly number: number;
   /** its last commit before the merge */
   readonly head: string;
-  /** which commit of the line brought it, the first of several: its index there */
+  /** the commit of the line that merged it, or the first of several: its index in the line */
   readonly merged: number;
 }
 
@@ -25,12 +25,12 @@ export interface MergedPull {
 export interface MergedBranch {
   /** its last commit */
   readonly commit: string;
-  /** of the protected branch, before the merge */
+  /** the commit of the protected branch before the merge */
   readonly before: string;
 }
 
 export interface CountQuestion {
-  /** the stricter ones of the last apply and of now */
+  /** the stricter of the rules of the last apply and of now */
   readonly rules: ApprovalRules;
   readonly range: CommitRange;
   /** the commit that is applied */
@@ -53,14 +53,14 @@ interface GivenPlans {
   readonly refused: readonly RefusedApproval[];
 }
 
-/** One plan of each pull request: the one that was approved last. @param fresh digest of the plan */
+/** One plan for each pull request: the fresh one if it was approved, else the newest approved one. @param fresh digest of the fresh plan */
 export function givenPlans(
   fresh: string,
   approvals: readonly Approval[],
   pulls: readonly MergedPull[],
   question: CountQuestion,
 ): GivenPlans {
-  const enough = plansOfEnough(approvals, pulls, question);
+  const enough = plansWithEnoughApprovals(approvals, pulls, question);
   const isFresh = ({ digest }: GivenPlan) => digest === fresh;
   const plans = [...Map.groupBy(enough.plans, ({ order }) => order).values()].flatMap(
     (each) => each.toSorted((a, b) => Number(isFresh(b)) - Number(isFresh(a)) || b.at - a.at)[0] ?? [],
@@ -69,10 +69,10 @@ export function givenPlans(
 }
 
 /**
- * The plan of a pull request also shows earlier merges that are not applied. The maker of an earlier merge that has no approval may
- * not approve it with a later pull request. A refused approval can leave another merge without one, so this repeats until nothing changes.
+ * The plan of a pull request also shows earlier merges that are not applied yet. The author of an earlier merge without an approval may
+ * not approve it by approving a later pull request. A refusal can leave another merge without approval, so this repeats until none does.
  */
-export function plansOfEnough(
+export function plansWithEnoughApprovals(
   approvals: readonly Approval[],
   pulls: readonly MergedPull[],
   question: CountQuestion,
@@ -88,7 +88,7 @@ export function plansOfEnough(
   for (const approval of found.plans.flatMap((plan) => plan.approvals))
     for (const part of approval.parts ?? []) if (!approved.has(part)) unapproved.set(approval, part);
   if (unapproved.size === 0) return found;
-  const left = plansOfEnough(
+  const left = plansWithEnoughApprovals(
     approvals.filter((one) => !unapproved.has(one)),
     pulls,
     question,
@@ -126,7 +126,7 @@ function countPlans(
   };
   const placed = approvals.flatMap((approval) => {
     const ended = ledger.endedApprovals?.get(approval.digest);
-    // Not-a-time is not later than anything.
+    // An invalid time is not later than any other, so such an approval is refused.
     if (ended !== undefined && !(Date.parse(approval.at) > Date.parse(ended))) {
       refuse(approval, `it was applied already, at ${ended}`);
       return [];
@@ -156,7 +156,7 @@ function countPlans(
   return { plans, refused };
 }
 
-/** How many different people; by one method alone, because a person has another name in each of them. */
+/** The number of different people, counted for each method separately, because a person has different names in different methods. */
 function countPeople(approvals: readonly Approval[]): number {
   const byMethod = Map.groupBy(approvals, ({ method }) => method);
   return Math.max(
@@ -165,7 +165,7 @@ function countPeople(approvals: readonly Approval[]): number {
   );
 }
 
-/** The commit of the protected branch before a branch was merged; undefined where that is not known. */
+/** The commit of the protected branch before a branch was merged; undefined if it is not known. */
 export function commitBefore(
   commit: string | undefined,
   pullRequest: number | undefined,

@@ -1,6 +1,6 @@
 /**
- * Decides whether a fresh plan was approved: reads the approvals of what was merged since the last apply, and compares what was
- * approved with the plan. A source that cannot be read in full throws, so that nothing is applied.
+ * Decides whether a fresh plan was approved: reads the approvals of what was merged since the last apply, and compares the approved
+ * plans with the fresh one. A source that cannot be read in full throws, so that nothing is applied.
  */
 import { formatAddress } from '../../model/address.ts';
 import type { Approval, ApprovalMethod, ApprovalRules, RefusedApproval } from '../../model/approval.ts';
@@ -29,27 +29,27 @@ import {
   givenPlans,
   type MergedBranch,
   type MergedPull,
-  plansOfEnough,
+  plansWithEnoughApprovals,
 } from './count-approvals.ts';
 
-/** Where approvals come from. A function that is absent is a source that this run does not have. */
+/** Where approvals come from. A missing function means that this run does not have the source. */
 export interface ApprovalSources {
   /** the pull requests that brought the commits of the stack, in the order of the merges */
   readonly pulls?: (() => Promise<readonly MergedPull[]>) | undefined;
-  /** approvals that name one of these commits */
+  /** signed approvals that name a commit of these pull requests, or of what is applied */
   readonly signatures?: ((pulls: readonly MergedPull[]) => Promise<Found>) | undefined;
   readonly reviews?: ((pull: MergedPull) => Promise<Found>) | undefined;
   readonly labels?: ((pull: MergedPull) => Promise<LabelledGuards | undefined>) | undefined;
-  /** the plan that the comment of a pull request carries, as `Found.contents` */
+  /** the plan in the comment of a pull request, in the form of `Found.contents` */
   readonly shown?: ((pull: MergedPull) => Promise<ReadonlyMap<string, Json>>) | undefined;
-  /** of the environment that this run waited for */
+  /** approvals of the environment that this run waited for */
   readonly environment?: (() => Promise<Found>) | undefined;
 }
 
 export interface Found {
   readonly approvals: readonly Approval[];
   readonly refused: readonly RefusedApproval[];
-  /** what may be the content of the approved plans, by digest; anybody may have written it */
+  /** unverified contents of the approved plans, by digest; anybody may have written them */
   readonly contents?: ReadonlyMap<string, Json> | undefined;
 }
 
@@ -59,23 +59,23 @@ export interface ApprovalQuestion extends CountQuestion {
   readonly sources: ApprovalSources;
   /** the settings that are looser than at the last apply */
   readonly loosened?: readonly LoosenedSetting[] | undefined;
-  /** Those that the plan of a merged branch showed. @throws LedgerError */
+  /** The loosened settings that the plan of a merged branch showed. @throws LedgerError */
   readonly shownBy?: (branch: MergedBranch) => Promise<readonly LoosenedSetting[]>;
 }
 
 export type ApprovalAnswer =
   | {
       readonly is: 'approved';
-      /** who; empty if none was needed */
+      /** who approved; empty if no approval was needed */
       readonly approvals: readonly Approval[];
       /** who acknowledged the guards that block the plan, one clause each */
       readonly acknowledged: readonly string[];
-      /** the approved plans that the fresh one is made of */
+      /** digests of the approved plans that the fresh plan consists of */
       readonly digests: readonly string[];
       readonly pulls: readonly MergedPull[];
     }
   | {
-      /** approved, or not in need of it, and a guard is not acknowledged */
+      /** the plan is approved, or needs no approval, but a guard is not acknowledged */
       readonly is: 'blocked';
       readonly guards: readonly GuardId[];
       /** why labels do not count, as clauses */
@@ -85,16 +85,16 @@ export type ApprovalAnswer =
     }
   | {
       readonly is: 'not-approved';
-      /** clauses */
+      /** why the plan is not approved, as clauses */
       readonly reasons: readonly string[];
       readonly difference?: PlanDifference;
-      /** as above; only where no label can count */
+      /** as above; empty if labels can count for this stack */
       readonly labels: readonly string[];
       readonly refused: readonly RefusedApproval[];
       readonly pulls: readonly MergedPull[];
     };
 
-/** @throws what a source throws that cannot be read */
+/** @throws the error of a source that cannot be read */
 export async function findApproval(question: ApprovalQuestion): Promise<ApprovalAnswer> {
   const { planning, sources, rules } = question;
   const { plan } = planning;
@@ -102,7 +102,7 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
   if (isFree && blockingIds(plan.guards).length === 0)
     return {
       ...{ is: 'approved', approvals: [], acknowledged: [], digests: [] },
-      pulls: await pullsToTell(question),
+      pulls: await pullsToReport(question),
     };
   const pulls = (await sources.pulls?.()) ?? [];
   const found = await readAll(pulls, question);
@@ -152,7 +152,7 @@ export async function findApproval(question: ApprovalQuestion): Promise<Approval
   };
 }
 
-/** A plan that needs no approval has no approved names to compare with: only its own digest covers them. */
+/** Changed names of a plan that needs no approval are compared with no approved plan: only an approval of its own digest covers them. */
 function showsNames({ digest }: GivenPlan, plan: Plan): boolean {
   return plan.changedNames.length === 0 || digest === plan.digest;
 }
@@ -162,48 +162,52 @@ export function needsNone({ accept }: ApprovalRules): boolean {
   return accept?.includes('none') === true;
 }
 
-/** The methods that count. */
+/** The approval methods that count. */
 export function acceptedMethods({ accept = approvalMethods }: ApprovalRules): readonly ApprovalMethod[] {
   return accept.filter((method) => method !== 'none');
 }
 
-/** Whether labels acknowledge guards: not where the stack believes nothing but signatures. */
+/** Whether labels can acknowledge guards. They cannot if the stack accepts only signatures. */
 export function admitsLabels({ accept }: ApprovalRules): boolean {
   return accept?.every((method) => method === 'signature') !== true;
 }
 
 /**
- * The code host is not needed for a plan that needs no approval, so its failure does not stop that. An empty plan is told only where it
- * ends an apply that was cut short.
+ * The pull requests that get a comment about a plan without approval. A failure of the code host does not stop such a plan. An empty
+ * plan is reported only if it ends an interrupted apply.
  */
-async function pullsToTell({ sources, planning, ledger }: ApprovalQuestion): Promise<readonly MergedPull[]> {
+async function pullsToReport({
+  sources,
+  planning,
+  ledger,
+}: ApprovalQuestion): Promise<readonly MergedPull[]> {
   if (planning.plan.changes.length === 0 && ledger.approved === undefined) return [];
   return (await sources.pulls?.().catch(() => [])) ?? [];
 }
 
-/** A commit at which enough people approved a plan, whichever that is. */
+/** A commit for which enough people approved a plan, with any digest. */
 export interface ApprovedCommit {
   readonly commit: string;
   readonly digest: string;
-  /** of the protected branch, before it was merged; undefined for the commit that is applied, and where there is none */
+  /** the commit of the protected branch before the merge; undefined for the commit that is applied, and if it is not known */
   readonly before: string | undefined;
-  /** what may be the content of the plan; anybody may have written it */
+  /** unverified contents of the plan; anybody may have written them */
   readonly contents: readonly Json[];
 }
 
-/** What was approved of all that is applied, as far as it can be said before there is a plan. @throws as above */
+/** The commits with enough approvals among those that are applied; needs no fresh plan. @throws as above */
 export async function approvedCommits(
   question: Omit<ApprovalQuestion, 'planning'>,
 ): Promise<{ readonly commits: readonly ApprovedCommit[]; readonly refused: readonly RefusedApproval[] }> {
   const { sources, range } = question;
   const pulls = (await sources.pulls?.()) ?? [];
   const found = await readAll(pulls, question);
-  const { plans, refused } = plansOfEnough(found.approvals, pulls, question);
+  const { plans, refused } = plansWithEnoughApprovals(found.approvals, pulls, question);
   const commits = plans.flatMap(({ digest, approvals }) => {
     const [commit, ...others] = new Set(approvals.map((approval) => approval.commit));
     const number = approvals.find(({ pullRequest }) => pullRequest !== undefined)?.pullRequest;
     const before = commitBefore(commit, number, { pulls, range });
-    // Of several commits, none has as many approvals as are needed.
+    // If the approvals are for several commits, no single commit has enough of them.
     return commit === undefined || others.length > 0
       ? []
       : [{ commit, digest, before, contents: found.contents.get(digest) ?? [] }];
@@ -234,7 +238,7 @@ async function readAll(
   };
 }
 
-/** A signature of a digest alone has no content beside it: the comment of its pull request carries the plan. */
+/** Adds missing contents from the comments of pull requests: a signature of only a digest has no content of its own. */
 async function allContents(
   plans: readonly GivenPlan[],
   known: ReadonlyMap<string, readonly Json[]>,
@@ -319,7 +323,7 @@ function proveFirst(digest: string, { stack }: Plan, contents: readonly Json[]):
   return undefined;
 }
 
-/** The plan of an apply that has begun is in the ledger. */
+/** The content of a plan whose apply has begun is in the ledger. */
 function keptContents(plan: Plan, { approved }: Pick<Ledger, 'approved'>): readonly Json[] {
   if (approved?.version !== digestVersion) return [];
   return [JSON.parse(JSON.stringify({ ...planContent(plan), items: approved.atoms }))];

@@ -1,6 +1,6 @@
 /**
- * Which pull requests and direct pushes brought what is applied, and who made them. Only those that changed the stack: others need no
- * approval, and their makers may approve what is of the stack.
+ * Finds the pull requests and direct pushes that brought what is applied, and who made them. Only those that changed the stack matter:
+ * others need no approval, and their makers may approve changes of the stack.
  */
 import type { PullRequest, PullRequests } from '../../api/code-host/pull-requests.ts';
 import { type Makers, makersOnce, readDirectMakers, readMakers, whyMaker } from '../../approvals/people.ts';
@@ -20,13 +20,13 @@ interface MergedInput {
   readonly branch: string;
 }
 
-/** `known` and `direct` are filled by `pulls`. */
+/** `known` and `direct` are empty until `pulls` was called. */
 interface MergedPulls extends Omit<KnownPulls, 'pullRequests'> {
   /** The pull requests, in the order of their merges. @throws CodeHostError, WireError, LedgerError */
   pulls(): Promise<readonly MergedPull[]>;
   /** the commits of the line that change the stack */
   ofStack(): Promise<readonly RangeCommit[]>;
-  /** What else is applied that the giver of an approval made, as in `Approval.parts`. */
+  /** What else is applied that the person made who gave the approval, as in `Approval.parts`. */
   partsOf(approval: Approval): Promise<number[]>;
 }
 
@@ -41,19 +41,19 @@ export function openMergedPulls(pullRequests: PullRequests, input: MergedInput):
   const direct = new Set<number>();
   const makersOf = new Map<number, () => Promise<Makers>>();
   const found: MergedPull[] = [];
-  const asked = new Map<string, Promise<readonly PullRequest[]>>();
+  const requested = new Map<string, Promise<readonly PullRequest[]>>();
   let commits: Promise<readonly RangeCommit[]> | undefined;
   const ofStack = () => {
     commits ??= commitsOfStack(signatures, host);
     return commits;
   };
-  const broughtBy = (commit: string) => {
-    const brought = asked.get(commit) ?? pullRequests.ofCommit(commit, branch);
-    asked.set(commit, brought);
+  const pullsOfCommit = (commit: string) => {
+    const brought = requested.get(commit) ?? pullRequests.ofCommit(commit, branch);
+    requested.set(commit, brought);
     return brought;
   };
-  /** @param at where they belong in the order */
-  const learn = (brought: readonly PullRequest[], merged: number, at = found.length) => {
+  /** @param at their position in the order of the merges */
+  const addPulls = (brought: readonly PullRequest[], merged: number, at = found.length) => {
     for (const one of brought.filter(({ number }) => !known.has(number)).toReversed()) {
       const { number, head } = one;
       known.set(number, one);
@@ -67,11 +67,11 @@ export function openMergedPulls(pullRequests: PullRequests, input: MergedInput):
   const findOnLine = async () => {
     const { line } = range;
     for (const { id, merged } of await ofStack()) {
-      const brought = await broughtBy(id);
-      learn(brought, merged);
-      // A push is known by its last commit, which may be one of other files.
+      const brought = await pullsOfCommit(id);
+      addPulls(brought, merged);
+      // The code host knows a push by its last commit, which may change only other files.
       for (let at = merged; brought.length === 0 && at < line.length; at += 1) {
-        if (at > merged && (await broughtBy(line[at]?.id ?? '')).length > 0) break;
+        if (at > merged && (await pullsOfCommit(line[at]?.id ?? '')).length > 0) break;
         direct.add(at);
       }
     }
@@ -79,10 +79,10 @@ export function openMergedPulls(pullRequests: PullRequests, input: MergedInput):
   const findInside = async () => {
     const parts = new Set((await ofStack()).map(({ merged }) => merged));
     const inside = range.all.filter(({ merged }) => parts.has(merged) && !direct.has(merged));
-    for (const { id, merged } of await unlisted(inside, { pullRequests, range, known })) {
-      const brought = await broughtBy(id);
+    for (const { id, merged } of await unlistedCommits(inside, { pullRequests, range, known })) {
+      const brought = await pullsOfCommit(id);
       const outer = found.findIndex((one) => one.merged >= merged);
-      learn(brought, merged, outer === -1 ? found.length : outer);
+      addPulls(brought, merged, outer === -1 ? found.length : outer);
       if (brought.length === 0) direct.add(merged);
     }
   };
@@ -107,10 +107,10 @@ export function openMergedPulls(pullRequests: PullRequests, input: MergedInput):
 }
 
 /**
- * What merges of the line brought besides the commits of their pull requests: a branch that was fast-forwarded may have merged the
- * protected branch, whose own pull requests are not on the line then.
+ * Commits that merges of the line brought and that are not listed in their pull requests: a fast-forwarded branch may have merged the
+ * protected branch, and then the pull requests of the protected branch are not on the line.
  */
-async function unlisted(
+async function unlistedCommits(
   inside: readonly RangeCommit[],
   {
     pullRequests,
@@ -132,7 +132,8 @@ async function unlisted(
 }
 
 /**
- * Who made the commits that no pull request brought, and who pushed them: of neighbours, one push may have brought several.
+ * The people who made or pushed the commits that no pull request brought. Neighbouring commits are read together, because one push may
+ * have brought several.
  * @param direct indices of the line
  */
 async function readMakersOfDirect(

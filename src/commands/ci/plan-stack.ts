@@ -1,4 +1,4 @@
-/** Plans one stack of a CI job, or only validates it where the job has no secrets or the changes decide where secrets go. */
+/** Plans one stack of a CI job, or only validates it if the job has no secrets or if its changes decide where secrets go. */
 import { dirname, join } from 'node:path';
 import { displayPath, standardInput } from '../../manifest/files/find-stack.ts';
 import { hasErrors, type ShownDiagnostic, sortDiagnostics } from '../../model/diagnostic.ts';
@@ -28,18 +28,18 @@ import { rulesOfFirst, settleStack } from './settle-stack.ts';
 export interface StackResult {
   readonly stack: ChosenStack;
   readonly code: ExitCode;
-  /** absent where the stack was only validated, or could not be planned */
+  /** absent if the stack was only validated, or could not be planned */
   readonly plan?: Plan;
   readonly planning?: PlanResult;
   /** the problems that are not in the plan */
   readonly reported: readonly ShownDiagnostic[];
   /** the stack file, as the user would type it */
   readonly stackFile: string;
-  /** of the files that problems name */
+  /** the host with the working directory of the files that problems name */
   readonly host: CliHost;
   /** why it was not planned, as a clause */
   readonly onlyValidated?: string;
-  /** how to go on with the plan, where it does not say that by itself */
+  /** the next steps for the plan, as sentences; undefined if the plan itself shows them */
   readonly next?: readonly string[] | undefined;
 }
 
@@ -62,7 +62,7 @@ export async function planStack(stack: ChosenStack, context: StackContext): Prom
   try {
     await refuseUnreadable(stack, scope);
     const isPush = scope.job.event === 'push';
-    const baseline = isPush ? asItIs : await findBaseline(scope, stack.file, { host, trust });
+    const baseline = isPush ? unchangedBaseline : await findBaseline(scope, stack.file, { host, trust });
     const onlyValidated = baseline.onlyValidate ?? (await missingSecrets(stack, baseline, { scope, host }));
     const input = { path, host, terminal, baseline, isPush, timeout: context.timeout };
     if (onlyValidated !== undefined)
@@ -73,10 +73,10 @@ export async function planStack(stack: ChosenStack, context: StackContext): Prom
   }
 }
 
-/** What was pushed is compared with the last apply, like by the apply that follows: the commit before it may not have been applied. */
-const asItIs: Baseline = { adjust: (stack) => ({ stack, loosened: [] }), notes: [] };
+/** A pushed commit is compared with the last apply, as the following apply does: the commit before it may not have been applied. */
+const unchangedBaseline: Baseline = { adjust: (stack) => ({ stack, loosened: [] }), notes: [] };
 
-/** Where the work tree is that of the base branch, files are those of the commit, in a folder of their own. */
+/** If the work tree is that of the base branch, the files of the planned commit are in a separate folder, and the host uses that. */
 function hostOf({ scope, host }: StackContext): CliHost {
   if (!scope.job.isOfBase) return host;
   const { directory, env } = scope.head.place;
@@ -99,7 +99,7 @@ async function refuseUnreadable({ file }: ChosenStack, { job, head }: CiScope): 
     );
 }
 
-/** Why a job that gets no secrets cannot read the targets. */
+/** Why a job that gets no secrets cannot read the targets; undefined if it can. */
 async function missingSecrets(
   { file }: ChosenStack,
   { adjust }: Baseline,
@@ -182,7 +182,7 @@ async function plan(
   return { code, ...made };
 }
 
-/** The most important of several codes: a run that was interrupted, then what a person has to correct. */
+/** The most important of several codes: first an interrupted run, then what a person has to correct. */
 export function worstCode(codes: readonly ExitCode[]): ExitCode {
   const order: readonly ExitCode[] = [
     exitCodes.interrupted,

@@ -1,6 +1,6 @@
 /**
  * `trueup ci plan`: the plan job of a pull request, a merge group or a push. Chooses the stacks that the commits change, plans each, and
- * reports them wherever the CI shows something.
+ * reports the results in all places that the CI shows.
  */
 import type { PullRequest, PullRequests } from '../../api/code-host/pull-requests.ts';
 import { guardKeys } from '../../approvals/guard-keys.ts';
@@ -32,7 +32,15 @@ import {
   trustOf,
 } from './code-host-session.ts';
 import { planStack, type StackResult, worstCode } from './plan-stack.ts';
-import { endOf, nextStep, postAll, removedText, reportToGithub, writePlans, writeSarif } from './report.ts';
+import {
+  closingText,
+  nextStep,
+  postAll,
+  removedText,
+  reportToGithub,
+  writePlans,
+  writeSarif,
+} from './report.ts';
 
 export interface CiPlanOptions extends SessionOptions, Omit<CommonOptions, 'format'> {
   readonly all?: boolean;
@@ -45,7 +53,7 @@ export interface CiPlanOptions extends SessionOptions, Omit<CommonOptions, 'form
   readonly trustAuthor?: boolean;
 }
 
-/** In seconds; each stack has its own limit besides. */
+/** For the whole job, in seconds; each stack also has its own limit. */
 const defaultTimeout = 3600;
 
 export async function ciPlan(
@@ -119,16 +127,16 @@ async function planAll(choice: Choice, about: PlanAll): Promise<ExitCode> {
   const { scope, session, options, context } = about;
   const { job } = scope;
   const { host, terminal } = context;
-  const numbers = await numbersOf(scope, host);
+  const numbers = await pullNumbersOf(scope, host);
   const trust = trustOf(job, session, { trustAuthor: options.trustAuthor ?? false, numbers });
-  sayGone(choice, host);
+  printRemovedAndMoved(choice, host);
   await session.markOthers(unchanged.flatMap(({ name }) => name ?? []));
   for (const { name } of chosen) if (name !== undefined) await session.markOutdated(name);
   const results: StackResult[] = [];
   for (const stack of chosen) {
     host.stdout.write(`${terminal.paint.heading(headingOf(stack))}\n\n`);
     const result = await planStack(stack, { scope, host, terminal, trust, timeout: options.timeout });
-    results.push(await withGroup(result, { ...about, numbers }));
+    results.push(await withGroupCheck(result, { ...about, numbers }));
     host.stdout.write('\n');
     if (result.code === exitCodes.interrupted) break;
   }
@@ -138,13 +146,16 @@ async function planAll(choice: Choice, about: PlanAll): Promise<ExitCode> {
   codes.push(await postAll(results, removed, about));
   const code = worstCode(codes);
   reportToGithub(results, code, host);
-  const end = endOf(results, code, { job, outDir: options.outDir, removed });
+  const end = closingText(results, code, { job, outDir: options.outDir, removed });
   host.stdout.write(`${end}\n`);
   return code;
 }
 
-/** A stack that is no longer there cannot be planned, and nothing of it is deleted. */
-function sayGone({ removed, moved }: Pick<Choice, 'removed' | 'moved'>, { stderr }: CliHost): void {
+/** A removed stack is not planned, and its resources are not deleted. A moved stack is planned at its new place. */
+function printRemovedAndMoved(
+  { removed, moved }: Pick<Choice, 'removed' | 'moved'>,
+  { stderr }: CliHost,
+): void {
   for (const { name, from, file } of moved)
     stderr.write(
       `the stack ${quoted(name ?? '')} moved from ${quoted(from)} to ${quoted(file)}, where it is planned\n`,
@@ -152,14 +163,14 @@ function sayGone({ removed, moved }: Pick<Choice, 'removed' | 'moved'>, { stderr
   for (const stack of removed) stderr.write(`${removedText(stack)}\n`);
 }
 
-async function numbersOf(scope: CiScope, host: CliHost): Promise<readonly number[]> {
+async function pullNumbersOf(scope: CiScope, host: CliHost): Promise<readonly number[]> {
   const { job } = scope;
   if (job.event === 'merge-group') return pullsOfGroup(scope, host.env);
   return job.number === undefined ? [] : [job.number];
 }
 
-/** In a merge queue, a plan that nobody has seen fails the job. */
-async function withGroup(
+/** In a merge queue, a plan that was not shown in the pull requests fails the job. */
+async function withGroupCheck(
   result: StackResult,
   { scope, session, context, numbers }: PlanAll & { readonly numbers: readonly number[] },
 ): Promise<StackResult> {
@@ -196,26 +207,26 @@ function showDifference(
   host.stdout.write(`\n${renderPlanDifference(verdict.difference, layout)}\n`);
 }
 
-// A merge queue merges pull requests together and asks whether the result may be merged. What would be applied then must be what the pull
-// requests have shown to their reviewers: the plan of the group must be what is left of their plans.
+// A merge queue merges several pull requests, and its checks decide whether the result may be merged. The plan of such a group must contain
+// only what the plans of its pull requests have shown to reviewers.
 
 type GroupVerdict =
   | { readonly is: 'reviewed'; readonly by: readonly number[] }
   | {
       readonly is: 'not-reviewed';
-      /** clauses */
+      /** why it was not reviewed, as clauses */
       readonly reasons: readonly string[];
       readonly difference?: PlanDifference;
     };
 
 /**
- * The pull requests whose changes the group has besides the base branch, oldest first: from the subjects of the commits that the queue made, and
- * from its branch. Groups that wait before this one count as well.
+ * The pull requests whose changes the group adds to the base branch, oldest first. Found by the subjects of the commits that the queue
+ * made, and by the name of its branch. The pull requests of groups that wait before this one are included.
  */
 async function pullsOfGroup({ job, reader, head, tip }: CiScope, env: CliHost['env']): Promise<number[]> {
   const { baseBranch } = job;
   const newest = baseBranch === undefined ? tip?.commit : await reader.tipOf(baseBranch);
-  // Fetches the commits between the two where the clone is shallow.
+  // In a shallow clone, this fetches the commits between the two.
   if (newest !== undefined) await reader.between(newest, head.commit);
   const range = newest === undefined ? head.commit : `${newest}..${head.commit}`;
   const listed = await runGit(['log', '--first-parent', '--reverse', '--format=%s', range, '--'], reader.at);
@@ -263,11 +274,11 @@ async function checkGroup(
 
 interface ShownInPull {
   readonly plan: ProvedPlan;
-  /** of the guards that block it */
+  /** keys of the guards that the comment shows (`guardKeys`) */
   readonly guards: readonly string[];
 }
 
-/** A digest covers no guards, so they are compared by themselves. @returns clauses */
+/** The guards that no pull request has shown. They are compared separately, because a digest does not cover guards. @returns clauses */
 function unseenGuards({ guards }: Plan, shown: readonly ShownInPull[]): string[] {
   const seen = new Set(shown.flatMap((one) => one.guards));
   return guards
@@ -275,7 +286,7 @@ function unseenGuards({ guards }: Plan, shown: readonly ShownInPull[]): string[]
     .map(({ id, message }) => `none of them shows the guard ${quoted(id)}: ${message}`);
 }
 
-/** The plan that the comment of a pull request shows. @returns a clause where there is none */
+/** The plan that the comment of a pull request shows. @returns a clause if it shows none */
 async function shownPlan(
   pullRequest: PullRequest,
   plan: Plan,
@@ -289,7 +300,7 @@ async function shownPlan(
   const guards = readState(body)?.shown.guards ?? [];
   const carried = readCarriedPlan(body, stack);
   if (carried?.digest === digest) return { plan: carried, guards };
-  // Without the content, only the very same plan can be recognized.
+  // Without the content, only an identical plan can be recognized.
   if (digest === plan.digest) return { plan, guards };
   return `${name}: its comment does not hold the content of the plan ${quoted(digest)}`;
 }

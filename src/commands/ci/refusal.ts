@@ -1,4 +1,4 @@
-/** What is said of a plan that is not applied, or not yet: why, which approvals do not count, and each way to approve it. */
+/** Texts about a plan that is not applied, or not yet: why, which approvals do not count, and each way to approve it. */
 import { approvalMethods, type ApprovalRules, type RefusedApproval } from '../../model/approval.ts';
 import type { Plan } from '../../model/plan.ts';
 import { acknowledgeableIds, blockingIds, deniedIds, type GuardId, policyOf } from '../../model/guard.ts';
@@ -26,7 +26,7 @@ interface RefusalContext {
   readonly remote: string;
   /** the environment that this job waited for */
   readonly environment: string | undefined;
-  /** why no code host is asked, as a clause */
+  /** why no code host can be read, as a clause; undefined if one can */
   readonly missing: string | undefined;
   /** the commit that is applied */
   readonly head: string;
@@ -34,7 +34,7 @@ interface RefusalContext {
   readonly again: string;
 }
 
-/** What applies a plan after its approval. */
+/** How a plan is applied after its approval, as a clause. */
 export function stepAfterApproval({ fleet }: Pick<CliHost, 'fleet'>): string {
   return fleet === undefined ? 'then run this job again' : 'then the fleet applies it after its next check';
 }
@@ -95,13 +95,13 @@ function waysToAcknowledge(guards: readonly GuardId[], which: string, context: R
   ];
 }
 
-/** Where nothing that is merged or signed acknowledges a guard, as in a stack that needs no approval. */
+/** The way to acknowledge guards by a manual apply, if neither labels nor signatures can, as in a stack that needs no approval. */
 function waysByHand(which: string, { plan, stack }: Pick<RefusalContext, 'plan' | 'stack'>): string {
   const command = acknowledgement(plan, stack) ?? '';
   return `read the plan, and apply it in an up-to-date clone of the protected branch with ${which} acknowledged: ${quoted(command)}`;
 }
 
-/** A merged pull request keeps its comment: only a new one shows the plan as it is now. */
+/** The comment of a merged pull request does not change: only a new pull request shows the current plan. */
 const newPull =
   'open a pull request that changes any file of the stack, such as a comment in a manifest: its comment shows the plan as it is now; let another person approve it in a review, and merge it';
 
@@ -109,7 +109,7 @@ function otherPerson({ selfAck }: ApprovalRules): string {
   return selfAck === true ? 'a person with write permission' : 'a person other than its authors';
 }
 
-/** What is said where a token would go elsewhere than at the last apply, and nobody has approved that. */
+/** The refusal if a token would go to another place than at the last apply, and no approval covers that. */
 export function describeNewPlaces(
   { names, refused, unread }: UnapprovedPlaces,
   {
@@ -150,7 +150,7 @@ function missingText({ missing }: Pick<RefusalContext, 'missing'>): string[] {
   return missing === undefined ? [] : [`reviews, labels and environments: ${missing}`];
 }
 
-/** Those of earlier commits stay in the repository, and only their number is of interest. */
+/** Clauses. Signatures for earlier commits stay in the repository, so several of them are only counted. */
 function refusedTexts(refused: readonly RefusedApproval[]): string[] {
   const old = refused.filter(({ isOld }) => isOld === true);
   return [
@@ -195,7 +195,7 @@ function waysToApprove(
   ];
 }
 
-/** Without a choice in the stack file, nothing shows that a job waits for an environment. */
+/** Whether all methods count, as without a choice in the stack file: then nothing shows that a job waits for an environment. */
 function acceptsAll(rules: ApprovalRules): boolean {
   return acceptedMethods(rules).length === approvalMethods.length;
 }
@@ -205,7 +205,7 @@ function hasSigners({ from = [] }: ApprovalRules): boolean {
   return from.some((one) => 'signers' in one);
 }
 
-/** For the commit that is looked at, whichever is checked out, and with all guards that block the plan. */
+/** The command that approves the plan of the given commit, whatever is checked out, and acknowledges all its blocking guards. */
 function approveCommand({
   plan,
   stack,
@@ -216,7 +216,7 @@ function approveCommand({
   readonly remote?: string;
 }): string {
   const ids = acknowledgeableIds(plan.guards);
-  // The digest does not cover what a policy says.
+  // The digest does not cover what a policy reports, so a key of the report is added.
   const guards = [...ids.filter((id) => policyOf(id) === undefined), ...policyKeys(plan.guards, ids)];
   const ack = guards.length === 0 ? [] : ['--ack', guards.join(',')];
   const head = commit === undefined ? [] : ['--commit', commit];
@@ -227,13 +227,13 @@ function approveCommand({
 
 interface ShownContext extends Pick<RefusalContext, 'rules' | 'stack'> {
   readonly event: CiEvent;
-  /** those of the pull request, before the stricter ones of the base branch replace them */
+  /** the rules of the pull request, before the stricter rules of the base branch replace them */
   readonly proposed?: ApprovalRules | undefined;
 }
 
 /**
- * How to go on with the plan of a plan job, as sentences.
- * @returns undefined where the plan says it by itself: with problems, with nothing to approve, and outside of a CI job
+ * The next steps after a plan job, as sentences.
+ * @returns undefined if the plan itself shows them: with problems, with nothing to approve, and outside of a CI job
  */
 export function stepsAfterPlan(plan: Plan, context: ShownContext): string[] | undefined {
   const { event } = context;
@@ -252,10 +252,10 @@ export function stepsAfterPlan(plan: Plan, context: ShownContext): string[] | un
   ];
 }
 
-/** Longer commands would leave no room in a comment, and a command that is cut would acknowledge other guards. */
+/** In characters. A longer command would fill the comment, and a command that is cut would acknowledge other guards. */
 const maxCommand = 1_000;
 
-/** The command, or which one to write if it is too long to be shown. */
+/** The command, or how to write it if it is too long to be shown. */
 function shownCommand(plan: Plan, stack: string | undefined): string {
   const command = approveCommand({ plan, stack, commit: reviewedCommit(plan) });
   if (command.length <= maxCommand) return command;
@@ -264,7 +264,7 @@ function shownCommand(plan: Plan, stack: string | undefined): string {
   return `a plan file of this commit, as ${quoted('trueup plan --out plan.json')} writes it, and ${example} with all ${acknowledgeableIds(plan.guards).length} guards, which is too long for this report`;
 }
 
-/** In a pull request its head, and not the merge commit that a job may check out. */
+/** In a pull request, the commit is its head, not the merge commit that a job may check out. */
 function reviewedCommit({ made }: Plan): string | undefined {
   return made?.pullRequestCommit ?? made?.commit;
 }
@@ -289,7 +289,7 @@ function approveStep(plan: Plan, { rules, stack, event, proposed = {} }: ShownCo
   return `To approve this plan, ${(isAside ? others : usable).map((method) => ways[method]).join(', or ')}.${people}${aside}`;
 }
 
-/** The protected branch must admit the key, and an older clone does not know that. */
+/** The base branch must admit the key, and an older clone may not have that change. */
 const inClone = ', in a clone with the newest commit of the base branch checked out';
 
 function whyUnusable(proposed: ApprovalRules): string {
@@ -316,7 +316,7 @@ function acknowledgeStep(
     : `${quoteSome(guards)} cannot be acknowledged: the stack accepts only signatures, and no signers of the base branch are known.`;
 }
 
-/** A plan may have thousands of guards: a comment, and a line of a log, name so many. */
+/** The most guards that a text names: a plan may have thousands. */
 const maxNames = 10;
 
 /** `the label "trueup-ack/deletes"` */

@@ -1,6 +1,6 @@
 /**
- * The results of a plan job: annotations, the summary and outputs of the step, SARIF, files and comments; and the last lines that it
- * prints, which say what became of each stack, and what to do next.
+ * The results of a plan job: annotations, the summary and outputs of the step, SARIF, files and comments; and the last lines of its
+ * output, which give the result of each stack and the next step.
  */
 import { lstat, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -35,20 +35,20 @@ import type { StackResult } from './plan-stack.ts';
 /** The name of the list of plans in the folder of plan files. */
 const listName = 'plans.json';
 
-/** What later jobs need of a plan. */
+/** What later jobs need to know of a plan. */
 interface ListedPlan {
   readonly stack: string;
-  /** from the top of the repository */
+  /** path of the stack, from the top of the repository */
   readonly path: string;
   readonly digest: string;
-  /** in the same folder */
+  /** name of the plan file, in the same folder */
   readonly plan: string;
   readonly changes: number;
   /** guards that have to be acknowledged */
   readonly acknowledge: readonly string[];
 }
 
-/** Writes a plan file for each plan, and a list of them. A folder that it creates is ignored by git, so that none is committed. */
+/** Writes a plan file for each plan, and a list of them. If it creates the folder, git ignores it, so that no plan file is committed. */
 export async function writePlans(
   folder: string,
   results: readonly StackResult[],
@@ -91,7 +91,7 @@ async function formerPlans(directory: string): Promise<string[]> {
   });
 }
 
-/** A plan of an earlier run would pass for one of this run. Links, and files that hold something else, stay. */
+/** Removes the plan of an earlier run, which could be mistaken for one of this run. Links, and files without a plan, stay. */
 async function removePlan(file: string): Promise<void> {
   const found = await lstat(file).catch(() => undefined);
   if (found?.isFile() !== true) return;
@@ -123,7 +123,7 @@ function problemsOf({ plan, reported, host }: StackResult): ShownDiagnostic[] {
   return cleanDiagnostics([...reported, ...(plan?.problems ?? [])], host);
 }
 
-/** Markdown. */
+/** The result of a stack, in Markdown. */
 function summaryOf({ stack, plan, reported, host, onlyValidated, next }: StackResult): string {
   const title = `## ${code(stack.path)}`;
   const diagnostics = cleanDiagnostics(reported, host);
@@ -157,7 +157,7 @@ export async function writeSarif(
   await replaceFile(resolve(host.cwd, file), `${text}\n`);
 }
 
-/** Comments are posted at the end: the next job marks those that were not as out of date. */
+/** Posts the comments, at the end of the job. The next job marks comments that were not updated as out of date. */
 export async function postAll(
   results: readonly StackResult[],
   removed: readonly ChosenStack[],
@@ -234,8 +234,8 @@ interface EndOptions {
 
 type EndedStack = Pick<StackResult, 'stack' | 'code' | 'plan' | 'onlyValidated'>;
 
-/** What happened, and what to do next. */
-export function endOf(
+/** What happened, and what to do next: the last lines of a plan job. */
+export function closingText(
   results: readonly EndedStack[],
   code: ExitCode,
   { job, outDir, removed }: EndOptions,
@@ -252,18 +252,18 @@ export function endOf(
     const which = kind.isGood ? '' : `: ${found.map(({ stack }) => stack.path).join(', ')}`;
     return [{ count: found.length, text: `${kind.text}${which}` }];
   });
-  const said = parts.map(({ count, text }, index) =>
+  const texts = parts.map(({ count, text }, index) =>
     index === 0 ? `${counted(count, 'stack')} ${text}` : `${count} ${text}`,
   );
   const hasPlans = results.some(({ plan }) => plan !== undefined);
   const kept = outDir === undefined || !hasPlans ? '' : `; the plan files are in ${quoted(outDir)}`;
   const isValidation = groups.get(validated)?.length === results.length && job.event !== 'push';
-  return `${said.join(', ')}${kept}.\n${isValidation ? stepAfterValidation : nextStep(code, job)}`;
+  return `${texts.join(', ')}${kept}.\n${isValidation ? stepAfterValidation : nextStep(code, job)}`;
 }
 
 interface ResultKind {
   readonly text: string;
-  /** otherwise its stacks are named */
+  /** whether nothing needs attention; otherwise the stacks are named */
   readonly isGood: boolean;
 }
 
@@ -283,7 +283,7 @@ function kindOf({ plan, onlyValidated, code }: EndedStack): ResultKind {
 const stepAfterValidation =
   'Next: review the changes. Then let a person who may write to this repository push the commits to a branch of it, so that a job with secrets can plan them.';
 
-/** In a sentence. */
+/** What to do after a plan job, as sentences. */
 export function nextStep(code: ExitCode, { event }: CiJob): string {
   switch (code) {
     case exitCodes.done:

@@ -1,6 +1,6 @@
 /**
- * The plan that a CI run offers to the reviewers of an environment. The ledger keeps its digest from before the job waits, because an
- * approval covers all attempts of a run: a later attempt may apply nothing but the plan of the first one.
+ * The plan that a CI run offers to the reviewers of an environment. The ledger has its digest before the job waits for approval. An
+ * approval covers all attempts of a run, so a later attempt may apply only the plan of the first one.
  */
 import { openPullRequests } from '../../api/code-host/open-pull-requests.ts';
 import type { OfferedPlan } from '../../model/approval.ts';
@@ -23,7 +23,7 @@ interface CiRun {
   readonly number: number;
   /** `github:acme/infra/771` */
   readonly id: string;
-  /** from 1; 1 where the CI does not count */
+  /** from 1; always 1 if the CI does not count attempts */
   readonly attempt: number;
 }
 
@@ -39,7 +39,7 @@ function ciRun(env: CliHost['env']): CiRun | undefined {
   return pipeline ? { number: Number(pipeline), id: `gitlab:${project}/${pipeline}`, attempt: 1 } : undefined;
 }
 
-/** Prints the plan, with its digest for the job that applies it. */
+/** Records the digest of the plan in the ledger, and prints the plan with the command that applies it. */
 export async function recordPlan(
   plan: Plan,
   prepared: PreparedApply,
@@ -64,18 +64,18 @@ export async function recordPlan(
   return exitCodes.done;
 }
 
-/** More runs do not wait at once; of older ones nothing is applied in a later attempt. */
+/** The ledger keeps this many digests, for more runs than wait at once; later attempts of older runs apply nothing. */
 const maxOffered = 50;
 
 interface Offering {
   readonly host: CliHost;
-  /** of the code host; a clause where there is none */
+  /** the code host, or why there is none, as a clause */
   readonly opened: OpenHost | string;
 }
 
 /**
- * Records the digest for later jobs and attempts of this run. A later attempt may do so where none has, as after a plan job that
- * failed, if nobody has decided about the run yet: then each approval is newer than the plan.
+ * Records the digest for later jobs and attempts of this run. If no earlier attempt has done so, as after a failed plan job, a later
+ * attempt may, as long as nobody has approved or rejected the run: then each approval is newer than the plan.
  * @throws CommandStop when an earlier attempt had another plan, or one that may have been approved
  */
 async function offerPlan(
@@ -95,14 +95,14 @@ async function offerPlan(
   if (known !== undefined) throw otherPlan(known, plan.digest);
   const own = await store.read();
   if (run.attempt > 1) await refuseDecided(run, { opened, isKept: own.known });
-  // A ledger that is written before the first apply would say that everything is known.
+  // Before the first apply no ledger is written, because a ledger that exists counts as complete.
   if (!own.known) return;
   await held?.lockGuard.pass();
   const offered = { run: run.id, digest: plan.digest, at: new Date(now()).toISOString() };
   await store.write({ ...own, offered: [...(own.offered ?? []), offered].slice(-maxOffered) });
 }
 
-/** An approval covers all attempts of a run, so one that exists already was not given for this plan. */
+/** An approval covers all attempts of a run, so an existing approval was not given for this plan. */
 async function refuseDecided(
   { number }: CiRun,
   { opened, isKept }: Pick<Offering, 'opened'> & { readonly isKept: boolean },
@@ -122,9 +122,9 @@ async function refuseDecided(
 }
 
 /**
- * The plan that this run offered, which must be the one that this job is told to apply.
- * @returns undefined in the first attempt of a run that recorded none
- * @throws CommandStop for another plan, and for a later attempt if the first recorded none
+ * The plan that this run offered. It must have the digest that this job gets with `--digest`.
+ * @returns undefined in the first attempt of a run that recorded no plan
+ * @throws CommandStop for another plan, and for a later attempt if the first one recorded no plan
  */
 export function offeredPlan(
   digest: string,

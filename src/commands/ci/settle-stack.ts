@@ -1,4 +1,4 @@
-/** What an apply of a commit begins with: the commits since the last apply, and the stricter of the settings of then and now. */
+/** Prepares the apply of a commit: finds the commits since the last apply, and takes the stricter of the settings of then and now. */
 import { basename, join, posix } from 'node:path';
 import { dialects } from '../../api/dialects.ts';
 import {
@@ -44,31 +44,31 @@ export interface ApplyScope {
   readonly settled: SettledStack;
   /** the commit that is applied */
   readonly head: string;
-  /** of its approvals: those of an apply that has not ended well count as well */
+  /** the commits whose approvals count; includes those of an earlier apply that did not succeed */
   readonly range: CommitRange;
   readonly rules: ApprovalRules;
-  /** whether no apply of the stack has ended well */
+  /** whether no apply of the stack has succeeded yet */
   readonly isFirst: boolean;
   /** the clone */
   readonly at: GitContext;
   readonly authors: RangeAuthors;
-  /** of the stack file, from the root of the repository */
+  /** path of the stack file, from the root of the repository */
   readonly path: string;
-  /** what its settings and signers are compared with: of the last apply, or before the head; undefined if there was no stack */
+  /** settings and signers are compared with this version: the last applied one, or the one before the head; undefined without one */
   readonly baseline: StackPlace | undefined;
-  /** as it was applied last; undefined if that is not known, as before its first apply */
+  /** the stack as it was applied last; undefined if that is not known, as before its first apply */
   readonly applied: StackVersion | undefined;
 }
 
-/** A stack as it is at a commit. */
+/** A stack, as a commit has it. */
 export interface StackVersion {
   readonly stack: Stack;
   readonly commit: string;
-  /** of the stack file, from the root of the repository */
+  /** path of the stack file, from the root of the repository */
   readonly path: string;
 }
 
-/** @throws CommandStop, LedgerError: without a clean commit or its history, nothing is applied */
+/** @throws CommandStop, LedgerError without a clean commit or its history: then nothing is applied */
 export async function settleStack(
   stack: Stack,
   about: SettleInput,
@@ -108,11 +108,11 @@ export async function settleStack(
 interface AppliedRange {
   readonly range: CommitRange;
   readonly authors: RangeAuthors;
-  /** whether no apply of the stack has ended */
+  /** whether no apply of the stack has succeeded yet */
   readonly isFirst: boolean;
 }
 
-/** The commits since the last apply; before the first one, since the stack was added. @throws CommandStop where they cannot be read */
+/** The commits since the last apply; before the first apply, since the stack was added. @throws CommandStop if they cannot be read */
 async function readRange(
   { ledger: { approved, commit }, manifests }: SettleInput,
   head: StackPlace,
@@ -131,8 +131,8 @@ async function readRange(
 }
 
 /**
- * The commit before the one that added the stack, under this or another path; or the latter, if the stack declared nothing there: that
- * needs no approval.
+ * The commit before the one that added the stack, under this or another path. If the stack declared nothing in the commit that added
+ * it, that commit itself, because a stack that declares nothing needs no approval.
  */
 async function beginningOf(added: StackPlace, place: Omit<BeforePlace, 'path'>): Promise<string> {
   const { id, parent = noCommit } = await commitThatAdded(place.at, added.commit, added.path);
@@ -156,7 +156,7 @@ async function declaresNothing(
   );
 }
 
-/** What was merged since the last apply is not known, as after the history of the branch was rewritten. */
+/** For commits since the last apply that cannot be read, as after the history of the branch was rewritten. */
 function unknownHistory({ message }: LedgerError): CommandStop {
   return new CommandStop(
     'commit-unreadable',
@@ -164,7 +164,7 @@ function unknownHistory({ message }: LedgerError): CommandStop {
   );
 }
 
-/** @throws CommandStop where the files of the stack are not those of a commit */
+/** @throws CommandStop if the files of the stack differ from the commit, or the commit is not known */
 async function cleanCommit(
   { from, repository }: SettleInput,
   { stack, at }: Pick<BeforePlace, 'stack' | 'at'>,
@@ -185,14 +185,14 @@ async function cleanCommit(
 }
 
 /**
- * A stack that was never applied cannot say by itself that it needs nobody else. An earlier commit proves nothing either: whoever can
- * push one of them can push two, and a ledger in git can be removed.
+ * A stack that was never applied may not waive the approval of another person by its own settings. Such settings in an earlier commit
+ * do not count either: a person who can push one commit can push two, and a ledger in git can be removed.
  */
 export function rulesOfFirst({ selfApprove: _, selfAck: __, ...rules }: ApprovalRules): ApprovalRules {
   return rules.accept?.includes('none') === true ? { ...rules, accept: approvalMethods } : rules;
 }
 
-/** The stack at an earlier commit; undefined where there was none. @throws CommandStop when its file was not valid */
+/** The stack at an earlier commit; undefined if there was none. @throws CommandStop if its file was not valid */
 async function stackBefore(
   commit: string | undefined,
   place: BeforePlace & { readonly argument: string | undefined; readonly mayBeInvalid: boolean },
@@ -212,11 +212,11 @@ interface BeforePlace {
   readonly at: GitContext;
   readonly stack: Stack;
   readonly host: CliHost;
-  /** where the stack file is expected */
+  /** the expected path of the stack file */
   readonly path: string;
 }
 
-/** @param place.argument the stack's argument on the command line. @returns undefined where the commit has no valid stack of this name */
+/** @param place.argument the stack's argument on the command line. @returns undefined if the commit has no valid stack of this name */
 export async function stackAt(
   commit: string,
   place: BeforePlace & { readonly argument: string | undefined },
@@ -227,8 +227,8 @@ export async function stackAt(
   return stack === undefined ? undefined : { stack, commit, path };
 }
 
-/** The commit where a branch and the protected branch part. @throws LedgerError when it cannot be found */
-export async function partingOf(commit: string, before: string, at: GitContext): Promise<string> {
+/** The merge base of a branch and the protected branch. @throws LedgerError when it cannot be found */
+export async function mergeBaseOf(commit: string, before: string, at: GitContext): Promise<string> {
   const reader = await openCommits(at);
   try {
     for (const one of [commit, before]) await reader.obtain(one);
@@ -238,20 +238,20 @@ export async function partingOf(commit: string, before: string, at: GitContext):
   }
 }
 
-/** The settings that a branch loosens: its plan shows these, and no others. @throws LedgerError when a commit cannot be read */
+/** The settings that a branch loosens: its plan shows only these. @throws LedgerError when a commit cannot be read */
 export async function loosenedBy(
   { commit, before }: MergedBranch,
   place: BeforePlace & { readonly argument: string | undefined },
 ): Promise<readonly LoosenedSetting[]> {
-  const parting = await partingOf(commit, before, place.at);
-  const [was, is] = [await stackAt(parting, place), await stackAt(commit, place)];
+  const mergeBase = await mergeBaseOf(commit, before, place.at);
+  const [was, is] = [await stackAt(mergeBase, place), await stackAt(commit, place)];
   if (was === undefined || is === undefined) return [];
   const { stack, loosened } = stricterOf(was.stack, is.stack);
   const signers = await newSigners(stack.approvals ?? {}, place.at, { before: was, after: is });
   return [...loosened, ...signers, ...(await policiesBetween(was, is, place)).loosened];
 }
 
-/** The stack file at an earlier commit: at its path, else that of the stack with its name. A new path must not make it a new stack. */
+/** The stack file at an earlier commit: by its path, else by the name of the stack, because a moved stack file is not a new stack. */
 async function textBefore(
   commit: string | undefined,
   { at, stack, host, path }: BeforePlace,
@@ -298,7 +298,7 @@ async function withStacks<T>(
   }
 }
 
-/** What the files of signers have now, and had not before. */
+/** What was added to the files of signers. */
 async function newSigners(
   { from = [] }: ApprovalRules,
   at: GitContext,
@@ -315,7 +315,7 @@ async function newSigners(
   return found;
 }
 
-/** The stack as its file was at an earlier commit; undefined where that is not valid. */
+/** The stack in the text of its file at an earlier commit; undefined if the text is not valid. */
 async function readBefore(
   text: string,
   { directory, file }: Stack,
@@ -333,7 +333,7 @@ async function readBefore(
   return stack;
 }
 
-/** The manifests were checked with the limits of the stack file, which may be wider than before. */
+/** Checks manifests again with the stricter limits: they were checked with the stack file of now, whose limits may be wider. */
 function refuseSources(stack: Stack, { manifests }: SettleInput, { kinds }: CliHost): void {
   for (const resource of manifests.resources) {
     const { address } = resource;

@@ -1,4 +1,4 @@
-/** The signatures that count for an apply: of heads of its pull requests, or of commits that were merged since the last apply. */
+/** The signatures that count for an apply: for heads of its pull requests, or for commits that were merged since the last apply. */
 import { posix } from 'node:path';
 import {
   isSameName,
@@ -21,9 +21,9 @@ import type { Found } from './find-approval.ts';
 
 /** Who wrote the commits of a range. */
 export interface RangeAuthors {
-  /** of what each commit of the line merged, by the index of the line */
+  /** authors of what each commit of the line merged, by its index in the line */
   readonly merged: readonly CommitAuthors[];
-  /** of all commits, merges included */
+  /** authors of all commits, including merges */
   readonly all: CommitAuthors;
 }
 
@@ -31,7 +31,7 @@ export interface RangeAuthors {
 export async function readRangeAuthors({ line, all }: CommitRange, git: GitContext): Promise<RangeAuthors> {
   const idsOf = (commits: readonly RangeCommit[]) => commits.map(({ id }) => id);
   const merged: CommitAuthors[] = [];
-  // Who merges what another person wrote may approve it.
+  // Merge commits do not count: a person who merges the work of another person may approve it.
   for (const index of line.keys())
     merged.push(
       await readCommitAuthors(git, idsOf(all.filter((one) => one.merged === index && !one.isMerge))),
@@ -48,7 +48,7 @@ export interface StackPlace {
 
 export interface SignatureInput {
   readonly stack: string;
-  /** its name before, while the stack file says so */
+  /** its former name, while the stack file has `renamedFrom` */
   readonly renamedFrom?: string | undefined;
   readonly rules: ApprovalRules;
   /** the clone */
@@ -58,9 +58,9 @@ export interface SignatureInput {
   readonly head: string;
   readonly range: CommitRange;
   readonly authors: RangeAuthors;
-  /** of the stack file, from the root of the repository */
+  /** path of the stack file, from the root of the repository */
   readonly path: string;
-  /** which signers counted before; undefined if there was no stack */
+  /** the stack file whose signers counted before; undefined if there was no stack */
   readonly baseline: StackPlace | undefined;
   readonly now: number;
   readonly signal: AbortSignal;
@@ -72,7 +72,7 @@ export interface KnownPulls {
   readonly known: ReadonlyMap<number, PullRequest>;
   /** indices in the line of the commits that no pull request brought */
   readonly direct: ReadonlySet<number>;
-  /** of those */
+  /** The people who made and pushed those commits. */
   directMakers(): Promise<Makers>;
 }
 
@@ -106,7 +106,7 @@ export async function findSignatures(
   return { ...found, refused: [...refused, ...found.refused] };
 }
 
-/** The keys that the stack admits at a commit, in the files that it names both then and now. */
+/** The keys that the stack admits at a commit: the content there of the files of signers in its rules. */
 async function signersAt(
   place: StackPlace | undefined,
   { at, rules: { from = [], selfApprove } }: SignatureInput,
@@ -133,8 +133,8 @@ async function proposalsOf(
 ): Promise<Proposals> {
   const { head, authors } = input;
   // Without signers no signature counts, so the makers do not matter.
-  const asks = base.allowed.trim() !== '';
-  const direct: Makers = (asks ? await host?.directMakers() : undefined) ?? { is: 'known', people: [] };
+  const hasSigners = base.allowed.trim() !== '';
+  const direct: Makers = (hasSigners ? await host?.directMakers() : undefined) ?? { is: 'known', people: [] };
   const found =
     host === undefined
       ? { proposals: proposalsOfCommits(base, input), refused: [] }
@@ -142,7 +142,7 @@ async function proposalsOf(
   const pushed = host && (await directProposal(direct, base, { authors, host }));
   const each = { ...found, proposals: [...found.proposals, ...(pushed ? [pushed] : [])] };
   if (pulls.some((pull) => pull.head === head)) return each;
-  // The signer may be one of the makers that are not known.
+  // If some makers are not known, the signer may be one of them.
   if (
     !base.selfApprove &&
     each.proposals.some((one) => one.authors === undefined && one.part !== directPushes)
@@ -150,7 +150,7 @@ async function proposalsOf(
     return each;
   if (direct.is === 'unknown' && !base.selfApprove)
     return { ...each, refused: [...each.refused, { method: 'signature', why: whyUnknown(direct) }] };
-  // Who looked at the plan of the protected branch itself must have written nothing of it.
+  // A person who signs the plan of the protected branch itself must have written none of its commits.
   const own = each.proposals.flatMap((one) => one.authors ?? []);
   const people = direct.is === 'known' ? direct.people : [];
   const all = {
@@ -160,7 +160,7 @@ async function proposalsOf(
   return { ...each, proposals: [...each.proposals, { heads: [head], base, authors: all }] };
 }
 
-/** The direct pushes as a part of the apply: no approval is for them, and their makers are compared with each signer. */
+/** The direct pushes as a part of the apply: no approval can be for them, but their makers are compared with each signer. */
 async function directProposal(
   made: Makers,
   base: SignerRules,
@@ -174,7 +174,7 @@ async function directProposal(
   return { ...about, authors: { names: [...made.people, ...own.flatMap(({ names }) => names)], keys } };
 }
 
-/** The code host knows them by another name than the file of signers: their public keys show who they are. */
+/** The public keys of accounts: they identify people whose name on the code host differs from the name in the file of signers. */
 async function accountKeys(people: readonly string[], host: KnownPulls | undefined): Promise<string[]> {
   const keys: string[] = [];
   for (const one of new Set(people)) keys.push(...((await host?.pullRequests.keys(one)) ?? []));
@@ -187,7 +187,7 @@ function proposalsOfCommits(
   { range, ofStack, head, authors }: SignatureQuestion,
 ): Proposal[] {
   return ofStack.map(({ merged: part }) => {
-    // The commit of the line comes first, and what it merged after it, the newest first.
+    // The commit of the line comes first, then the commits that it merged, newest first.
     const [own, tip] = range.all.filter(({ merged }) => merged === part);
     const named = own?.isMerge === true ? tip : own;
     const heads = named === undefined || named.id === head ? [] : [named.id];
@@ -219,7 +219,7 @@ async function proposalsOfPulls(
       proposals.push({ heads: [], base, authors: undefined, part });
     } else {
       const people = makers.is === 'known' ? makers.people : [pullRequest.author];
-      const names = [...people, ...(await readMails(pullRequests, pullRequest))];
+      const names = [...people, ...(await readEmails(pullRequests, pullRequest))];
       proposals.push({
         ...{ pullRequest: number, heads: [head], base, part },
         authors: { names, keys: [...keysOf(names, authors), ...(await accountKeys(people, host))] },
@@ -229,7 +229,7 @@ async function proposalsOfPulls(
   return { proposals, refused };
 }
 
-async function readMails(pullRequests: PullRequests, pullRequest: PullRequest): Promise<string[]> {
+async function readEmails(pullRequests: PullRequests, pullRequest: PullRequest): Promise<string[]> {
   const { commits } = await pullRequests.commits(pullRequest);
   return commits.flatMap(peopleOf).flatMap(({ email }) => email ?? []);
 }

@@ -1,6 +1,6 @@
 /**
- * Says in the last pull request what became of its apply. It has a comment of its own: an edit of the comment with the plan would
- * end the reviews that approve it, and an apply that stopped halfway needs them again.
+ * Reports the outcome of an apply in the last pull request, in a separate comment: an edit of the comment with the plan would end the
+ * reviews that approve it, and an apply that stopped halfway needs them again.
  */
 import { messageOf } from '../../model/error-message.ts';
 import type { RunIdentity } from '../../model/ledger.ts';
@@ -22,22 +22,22 @@ import type { MergedPull } from './count-approvals.ts';
 interface Outcome {
   /** in a few words: `Applied`, `Not applied` */
   readonly title: string;
-  /** sentences, each a paragraph */
+  /** sentences, one paragraph each */
   readonly lines: readonly string[];
-  /** shown below them */
+  /** shown below the lines */
   readonly plan?: Plan;
-  /** of the approved plan and this one, above the plan */
+  /** between the approved plan and this one; shown above the plan */
   readonly difference?: PlanDifference | undefined;
 }
 
-/** What the two plans of a difference are called where an apply is refused. */
+/** The names of the two plans in the difference that a refused apply shows. */
 export const differenceNames = { one: 'approved', other: 'now' } as const;
 
-/** The log has all lines. */
+/** Limits of a difference in a comment; the log has all lines. */
 const maxLines = 20;
 const maxColumns = 120;
 
-/** As the log prints it: without secrets before a value is cut, and again in the lines. */
+/** The difference as the log prints it. Secrets are removed twice: before values are cut, and from the finished lines. */
 function differenceBlock(difference: PlanDifference, { clean }: CliHost): string {
   const layout = { paint: plain, names: differenceNames, most: maxLines, width: maxColumns };
   const lines = clean(renderPlanDifference(clean(difference), layout).split('\n'));
@@ -54,8 +54,8 @@ interface PullContext {
   readonly plan: Plan;
 }
 
-/** A comment that cannot be written changes nothing about the apply: that is printed, and the run goes on. */
-export async function tellPull(
+/** Posts the comment. If it cannot be written, prints why, and the run continues. */
+export async function postOutcome(
   pull: MergedPull | undefined,
   { title, lines, plan, difference }: Outcome,
   { host, opened, author, plan: planned }: PullContext,
@@ -63,7 +63,7 @@ export async function tellPull(
   if (pull === undefined || opened === undefined) return;
   const { place, codeHost } = opened;
   const draft = draftOf(planned, host, {}, ['See "To do" above.']);
-  // The plan jobs have another account than a fleet, which would not find its own comment under their name.
+  // `author` is the account of the plan jobs. A fleet posts with its own account, and finds its comment by that.
   const ownAuthor = host.fleet === undefined ? author : undefined;
   const text = [
     `### ${sentence(`${title}: stack ${quoted(planned.stack)}`)}`,
@@ -90,7 +90,7 @@ interface OutcomeContext {
   readonly host: Pick<CliHost, 'fleet'>;
 }
 
-/** What became of an apply: a title, what was done, and what to do next, in sentences. */
+/** The outcome of an apply: a title, what was done, and what to do next, in sentences. */
 export function outcomeOf(
   code: ExitCode,
   { changes }: Pick<Plan, 'changes'>,

@@ -1,6 +1,6 @@
 /**
- * The ledger says what was applied last, and so with what a commit is compared. Whoever merges a commit must neither write it, nor put one
- * that everyone who may push can write in the place of one in a database.
+ * The ledger says what was applied last, so a commit is compared with that. A person who merges a commit must not be able to change the
+ * ledger, nor to replace a ledger in a database by one that everybody with push rights can write.
  */
 import { realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -18,7 +18,7 @@ import type { CliHost } from '../../run/host.ts';
 import { describePlace, moveCommand } from '../../run/moved-ledger.ts';
 import type { SettleInput } from '../../run/prepare-run.ts';
 
-/** @throws LedgerError for a ledger in the repository or in the checkout of a job, CommandStop where the database of this job has another one */
+/** @throws LedgerError for a ledger in the repository or in a job's checkout, CommandStop if the database of this job has another ledger */
 export async function refuseChosenLedger(
   stack: Stack,
   { time, ledger: { known } }: SettleInput,
@@ -37,7 +37,7 @@ export async function refuseChosenLedger(
     throw new LedgerError(
       `${quoted(file)} is in the repository, so whoever merges a commit decides what was applied last: keep the ledger in git or PostgreSQL, and its address outside of the repository`,
     );
-  // A later job would not find it. One that was found is in a checkout that stays.
+  // A later job would not find a ledger in this checkout. If one was found, the checkout stays between jobs.
   if (applies && ledger.in === 'local' && file !== undefined && !known && isJob(env))
     if (await isInCheckout(directory, resolve(directory, file)))
       throw new LedgerError(
@@ -56,7 +56,7 @@ function isJob(env: CliHost['env']): boolean {
   return env['GITHUB_ACTIONS'] === 'true' || env['GITLAB_CI'] === 'true';
 }
 
-/** Not behind a link to another place. */
+/** Whether the file is in the checkout, and not behind a link that leads out of it. */
 async function isInCheckout(directory: string, path: string): Promise<boolean> {
   const root = await realpath((await findRepository(directory)).root);
   let folder = dirname(path);
@@ -67,7 +67,7 @@ async function isInCheckout(directory: string, path: string): Promise<boolean> {
   }
 }
 
-/** Also behind a link. */
+/** Whether git tracks the file, also if the path is a link to a tracked file. */
 async function isTracked(at: GitContext, path: string): Promise<boolean> {
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) return false;

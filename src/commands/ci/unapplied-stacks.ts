@@ -1,6 +1,6 @@
 /**
  * Finds the stacks of a repository that have something to apply: those whose files differ from the commit of their last apply. Reads git
- * and the ledgers, and sends nothing to a target. What is not known counts as something to apply, and the apply itself reports it.
+ * and the ledgers, and sends nothing to a target. A stack whose state cannot be read counts as unapplied: its apply reports the error.
  */
 import { dirname, join } from 'node:path';
 import { runGit } from '../../ledger/git/git-command.ts';
@@ -22,7 +22,7 @@ import { beginRun, listenForEnd, type RunTime, stoppedRun } from '../../run/stop
 import { type ChosenStack, hasChanged, sameNames, stackAt } from './choose-stacks.ts';
 
 interface UnappliedStack extends ChosenStack {
-  /** why it cannot be applied, where that is known already */
+  /** why the stack cannot be applied, if that is known before it is tried */
   readonly problem?: CommandStop;
 }
 
@@ -32,34 +32,34 @@ interface ReplacedStack extends ChosenStack {
 }
 
 export interface RemovedStack {
-  /** of the stack, from the top of the repository */
+  /** the stack file, from the top of the repository */
   readonly file: string;
-  /** a commit that has it */
+  /** a commit that has the file */
   readonly commit: string;
-  /** absent where the file had errors */
+  /** absent if the file had errors */
   readonly name?: string;
-  /** how many of its resources the ledger has; absent where the ledger cannot be read */
+  /** the number of its resources in the ledger; absent if the ledger cannot be read */
   readonly resources?: number;
 }
 
 export interface UnappliedStacks {
   /** the top of the work tree */
   readonly root: string;
-  /** with something to apply, in the order of their paths */
+  /** stacks with something to apply, in the order of their paths */
   readonly chosen: readonly UnappliedStack[];
   readonly unchanged: readonly ChosenStack[];
-  /** with something to apply, and changed again by a newer commit of the branch: the job of that commit applies them */
+  /** stacks with something to apply that a newer commit of the branch changes again: the job of that commit applies them */
   readonly replaced: readonly ReplacedStack[];
   /** stacks of earlier commits that still have resources */
   readonly removed: readonly RemovedStack[];
-  /** stack files in the work tree that no commit has, from its top */
+  /** stack files in the work tree that git does not track, from the top of the work tree */
   readonly uncommitted: readonly string[];
 }
 
 /**
  * @param about.timeout in seconds
- * @param about.branch the protected branch; undefined where it is not known
- * @throws CommandStop where there is no stack, or the commits cannot be read
+ * @param about.branch the protected branch; undefined if it is not known
+ * @throws CommandStop if there is no stack, or the commits cannot be read
  */
 export async function findUnapplied(
   host: CliHost,
@@ -85,7 +85,7 @@ export async function findUnapplied(
   }
 }
 
-/** So many ledgers are read at once. */
+/** The number of ledgers that are read at once. */
 const atOnce = 8;
 
 interface SearchContext {
@@ -94,7 +94,7 @@ interface SearchContext {
   readonly time: RunTime;
 }
 
-interface KeptOfStack {
+interface AppliedState {
   readonly ledger: Ledger;
   /** the newest apply; undefined if there was none */
   readonly newest: HistoryEntry | LedgerError | undefined;
@@ -103,8 +103,8 @@ interface KeptOfStack {
 interface ReadStack {
   readonly file: string;
   readonly read: StackOfCommit | undefined;
-  /** absent where it cannot be read */
-  readonly kept?: KeptOfStack | undefined;
+  /** absent if it cannot be read */
+  readonly applied?: AppliedState | undefined;
 }
 
 interface FoundStack extends Pick<ReadStack, 'read'> {
@@ -132,7 +132,7 @@ class Search {
     for (let at = 0; at < files.length; at += atOnce) {
       const some = files.slice(at, at + atOnce);
       const ledgers = await Promise.all(some.map((file) => this.#readFirst(file)));
-      // One after another: git locks the list of what a shallow clone lacks.
+      // Not in parallel: git locks the list of the commits at which a shallow clone ends.
       for (const one of ledgers) found.push(await this.#check(one));
     }
     const clashes = sameNames(found.map(({ stack }) => stack));
@@ -159,27 +159,27 @@ class Search {
     if (read?.stack === undefined) return about;
     return {
       ...about,
-      kept: await this.#readLedger(file, read.stack).catch((error) => this.#unknown(error)),
+      applied: await this.#readLedger(file, read.stack).catch((error) => this.#unknown(error)),
     };
   }
 
-  async #check({ file, read, kept }: ReadStack): Promise<FoundStack> {
+  async #check({ file, read, applied }: ReadStack): Promise<FoundStack> {
     const isChosen =
       read === undefined ||
-      kept === undefined ||
-      (await this.#isUnapplied(file, read, kept).catch((error) => this.#unknown(error))) !== false;
+      applied === undefined ||
+      (await this.#isUnapplied(file, read, applied).catch((error) => this.#unknown(error))) !== false;
     return { stack: stackAt(file, read), isChosen, read };
   }
 
-  /** What the apply reports as well. @throws what ended the run */
+  /** Ignores an error, because the apply reports it as well. @throws the error if the run was ended */
   #unknown(error: unknown): undefined {
     if (this.#context.time.runEnded.aborted) throw error;
   }
 
-  /** @throws what git throws */
-  async #isUnapplied(file: string, read: StackOfCommit, { ledger, newest }: KeptOfStack): Promise<boolean> {
+  /** Whether the stack has something to apply. @throws errors of git */
+  async #isUnapplied(file: string, read: StackOfCommit, { ledger, newest }: AppliedState): Promise<boolean> {
     const { commit, repository } = ledger;
-    if (commit === undefined || !isSettled(ledger, newest, read)) return true;
+    if (commit === undefined || !isFullyApplied(ledger, newest, read)) return true;
     const applied = await this.#open(commit.id);
     const [now, then] = [this.#head.commit, commit.id];
     const changed = this.#changed.get(then) ?? (await this.#clone.reader.changed(then, now));
@@ -190,7 +190,7 @@ class Search {
     return hasChanged(read, file, about) || (before !== undefined && hasChanged(before, path, about));
   }
 
-  /** An old job that is started again must not apply what a newer commit has taken back, and which no apply has recorded. */
+  /** An old job that runs again must not apply what a newer commit has reverted, if no apply of the newer commit is recorded yet. */
   async #findReplaced(found: readonly FoundStack[]): Promise<readonly ReplacedStack[]> {
     const chosen = found.filter(({ isChosen }) => isChosen);
     const newest = chosen.length === 0 ? undefined : await this.#findNewer();
@@ -222,11 +222,11 @@ class Search {
     return stacks;
   }
 
-  async #readLedger(file: string, stack: Stack): Promise<KeptOfStack> {
+  async #readLedger(file: string, stack: Stack): Promise<AppliedState> {
     const { host, time } = this.#context;
     const { root } = this.#clone;
     const beside = join(root, dirname(file));
-    // The stack was read in a folder of its own. That of a removed stack may be gone.
+    // The stack was read from a commit, in a temporary folder. In the work tree, the folder of a removed stack may be gone.
     const isLocal = (stack.ledger?.in ?? 'local') === 'local';
     const directory = isLocal || (await exists(beside)) ? beside : root;
     const store = await openLedger({ ...stack, directory }, host, time);
@@ -239,11 +239,11 @@ class Search {
     }
   }
 
-  /** Of the commit before a push, and of the commits of the last applies. */
+  /** Searches the commit before a push, and the commits of the last applies. */
   async #findRemoved(found: readonly FoundStack[]): Promise<readonly RemovedStack[]> {
     const { job, reader } = this.#clone;
     const base = job.base ?? (await reader.parentsOf(this.#head.commit))[0];
-    // After a forced push that commit is gone.
+    // After a forced push, the commit before it may be gone.
     if (base !== undefined) await this.#open(base).catch((error) => this.#unknown(error));
     const here = new Set(found.map(({ stack }) => stack.file));
     const names = new Set(
@@ -262,7 +262,7 @@ class Search {
     return [...removed.values()].toSorted((one, other) => (one.file < other.file ? -1 : 1));
   }
 
-  /** @returns undefined for one that is at another path now, or has no resource */
+  /** @returns undefined for a stack that was moved to another path, or has no resource */
   async #describeRemoved(
     file: string,
     applied: CommitStacks,
@@ -276,7 +276,7 @@ class Search {
     const { ledger } = await this.#readLedger(file, partial).catch((error) => ({
       ledger: this.#unknown(error),
     }));
-    // The file of a local ledger may be gone with the folder.
+    // The file of a local ledger may have been removed with the folder.
     const isUnknown = ledger === undefined || (!ledger.known && (partial.ledger?.in ?? 'local') === 'local');
     if (isUnknown) return { ...about, name };
     const resources = ledger.closedFor === undefined ? ledger.records.size : 0;
@@ -312,10 +312,10 @@ function inputProblem({ file }: ChosenStack, read: StackOfCommit | undefined): C
 }
 
 /**
- * Whether the ledger shows that the last apply was of the whole stack, from a commit alone, and left nothing to do: the commit is recorded
- * before the first request.
+ * Whether the ledger proves that the last apply applied the whole stack, from a commit without other changes, and left nothing to do.
+ * The commit alone does not prove it, because it is recorded before the first request.
  */
-function isSettled(
+function isFullyApplied(
   ledger: Ledger,
   newest: HistoryEntry | LedgerError | undefined,
   { resources, diagnostics, refused }: StackOfCommit,
@@ -324,10 +324,10 @@ function isSettled(
   if (approved !== undefined || incoming !== undefined || closedFor !== undefined) return false;
   if (takenIds.length + otherCommits.length > 0 || commit?.uncommitted !== undefined) return false;
   if (newest !== undefined && (newest instanceof Error || newest.proved !== true)) return false;
-  // What is behind a link or in a submodule was not read.
+  // Files behind a link or in a submodule were not read, so the records cannot be compared.
   if (refused.length > 0) return true;
   const kept = resources.filter((one) => isDeclaration(one) || one.metadata.movedTo !== undefined);
   const declared = new Set(kept.map(({ address }) => formatAddress(address)));
-  // A removal may wait, as that of a locked workspace.
+  // A removal may still be open, such as that of a locked workspace.
   return !hasErrors(diagnostics) && [...records.keys()].every((address) => declared.has(address));
 }

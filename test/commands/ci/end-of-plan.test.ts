@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endOf } from '../../../src/commands/ci/report.ts';
+import { closingText } from '../../../src/commands/ci/report.ts';
 import type { CiJob } from '../../../src/run/ci/job.ts';
 import { type ExitCode, exitCodes } from '../../../src/run/exit-codes.ts';
 import { plan } from '../../support/report/small-plan.ts';
@@ -16,8 +16,8 @@ const stack = { file: 'pay/trueup.yaml', path: 'pay', name: 'pay' };
 const whole = plan();
 const unread = plan({ coverage: { ...whole.coverage, complete: false } });
 
-function firstLine(code: ExitCode, ...results: Parameters<typeof endOf>[0]): string | undefined {
-  return endOf(results, code, about).split('\n')[0];
+function firstLine(code: ExitCode, ...results: Parameters<typeof closingText>[0]): string | undefined {
+  return closingText(results, code, about).split('\n')[0];
 }
 
 describe('The end of a plan job', () => {
@@ -37,11 +37,13 @@ describe('The end of a plan job', () => {
   });
 
   it('of stacks that were only validated does not lead to a review of plans', () => {
-    const text = endOf([{ stack, code: exitCodes.done, onlyValidated: 'no secrets' }], 0, about);
+    const text = closingText([{ stack, code: exitCodes.done, onlyValidated: 'no secrets' }], 0, about);
     expect(text).toMatch(/^1 stack only validated\.\nNext: review the changes\. Then let a person/);
   });
 
   it('of a removed stack does not say that nothing is to do', () => {
-    expect(endOf([], 0, { ...about, removed: [stack] })).toMatch(/^1 stack removed, and nothing was planned/);
+    expect(closingText([], 0, { ...about, removed: [stack] })).toMatch(
+      /^1 stack removed, and nothing was planned/,
+    );
   });
 });
