@@ -44,14 +44,14 @@ async function archive(options: AuditArchiveOptions, context: AuditContext): Pro
   if (place === undefined)
     throw new CommandStop(
       'no-archive',
-      `it is not said where to: pass --to FILE.db or --to postgres, or name an archive in "spec.audit.archive" of stack ${quoted(stack.name)}`,
+      `no archive is named: pass --to FILE.db or --to postgres, or name an archive in "spec.audit.archive" of stack ${quoted(stack.name)}`,
     );
   const opened = await openArchive(place, { directory: stack.directory, host, run: stops });
   try {
-    const looking = { ...context, archive: opened, organizations: new Organizations(context) };
-    if (!options.follow) return await pollArchive(looking);
+    const polling = { ...context, archive: opened, organizations: new Organizations(context) };
+    if (!options.follow) return await pollArchive(polling);
     return await poll(context, options, async (limits) => {
-      for (const each of await pollAll(looking, limits)) tell(each, context, { quiet: true });
+      for (const each of await pollAll(polling, limits)) printResult(each, context, { quiet: true });
     });
   } finally {
     await opened.close();
@@ -67,14 +67,14 @@ interface PollResult extends TrailCheck {
   readonly target: string;
 }
 
-async function pollArchive(looking: PollContext): Promise<ExitCode> {
-  const { stack, host, stops, terminal, archive: kept, began } = looking;
+async function pollArchive(polling: PollContext): Promise<ExitCode> {
+  const { stack, host, stops, terminal, archive: kept, began } = polling;
   const deadline = openDeadline(stack.timeout, { now: host.now, began });
   try {
     const runEnded = AbortSignal.any([stops.runEnded, deadline.passed]);
-    const looked = await pollAll(looking, { ...stops, deadline, runEnded });
-    for (const each of looked) tell(each, looking, { quiet: false });
-    const trails = looked.map(({ target, added, head, gap }) => ({
+    const results = await pollAll(polling, { ...stops, deadline, runEnded });
+    for (const each of results) printResult(each, polling, { quiet: false });
+    const trails = results.map(({ target, added, head, gap }) => ({
       target,
       added,
       newest: head.cursor?.at,
@@ -91,28 +91,35 @@ async function pollArchive(looking: PollContext): Promise<ExitCode> {
   }
 }
 
-/** One after the other: what one of them has stored stays when the next one fails. */
+/** Polls the trails one after another: what one poll has stored stays if the next one fails. */
 async function pollAll(
   { stack, host, targets, archive: kept, organizations }: PollContext,
   limits: ConnectionLimits,
 ) {
   const { trails, close } = await connectToAudit(stack, targets, host, limits);
   try {
-    const looked: PollResult[] = [];
+    const results: PollResult[] = [];
     for (const { target, channel } of trails) {
       const clean = (event: TrailEvent) => redactEvent(event, host.clean);
       const organization = () => organizations.of(target, limits);
-      const look = { channel, archive: kept, trail: trailOf(target), now: host.now(), organization, clean };
-      looked.push({ target: target.name, ...(await archiveTrail(look)) });
+      const archived = {
+        channel,
+        archive: kept,
+        trail: trailOf(target),
+        now: host.now(),
+        organization,
+        clean,
+      };
+      results.push({ target: target.name, ...(await archiveTrail(archived)) });
     }
-    return looked;
+    return results;
   } finally {
     await close();
   }
 }
 
-/** @param options.quiet prints nothing for a poll without new events */
-function tell(
+/** @param options.quiet whether a poll without new events prints nothing */
+function printResult(
   { target, added, head, gap }: PollResult,
   { terminal }: AuditContext,
   { quiet }: { readonly quiet: boolean },
@@ -123,43 +130,43 @@ function tell(
   terminal.host.stdout.write(`${target}: ${counted(added, 'new event')}${newest}\n`);
 }
 
-// Archives a trail: one poll reads it, page by page, from some time before the last event that the archive has, because some appear
-// late. Each page is stored at once; the cursor moves with the last one, when nothing can be missing. A poll that is killed is repeated,
-// and reads again what it had stored.
+// Archives a trail. One poll reads it page by page, from some time before the last archived event, because some events appear late. Each
+// page is stored at once. The cursor moves only with the last page, when no event can be missing: a poll after a killed one reads again
+// what that one had stored.
 
 interface ArchivedTrail {
   readonly channel: TrailChannel;
   readonly archive: Archive;
   /** the trail's name in the archive */
   readonly trail: string;
-  /** the time here, in milliseconds since 1970; what is kept is by the clock of the service, where its time is known */
+  /** the time of this machine, in milliseconds since 1970; stored times are by the clock of the service, if that is known */
   readonly now: number;
-  /** the opaque id of the target's organization; undefined where it is not known. Asked for only while the archive does not know it */
+  /** The opaque id of the target's organization; undefined if not known. Called only if the archive has no id, or may have a wrong one. */
   readonly organization: () => Promise<string | undefined>;
-  /** what is kept of an event: without the secrets that the run knows */
+  /** Removes the secrets that the run knows from an event, before it is stored. */
   readonly clean: (event: TrailEvent) => TrailEvent;
 }
 
-/** What one poll has added. */
+/** The result of one poll of a trail. */
 interface TrailCheck {
   readonly added: number;
   readonly head: ArchiveHead;
   readonly gap?: TrailGap;
 }
 
-/** @throws TrailError when not all could be read, WireError, ArchiveError */
+/** @throws TrailError if not all events could be read, WireError, ArchiveError */
 export async function archiveTrail(archived: ArchivedTrail): Promise<TrailCheck> {
   const { channel, archive, trail, clean } = archived;
   const known = await archive.head(trail);
   const from = known && provenUntil(known);
   const reading = readTrail(channel, from === undefined ? {} : { since: from - trailOverlap - 1 });
-  const seen = new Sight(known, () => archived.organization());
+  const progress = new PollProgress(known, () => archived.organization());
   let added = 0;
   let held: readonly TrailEvent[] = [];
   for (;;) {
     const { done, value } = await reading.next();
     if (!done) {
-      await seen.add(value);
+      await progress.add(value);
       if (held.length > 0) added += await archive.keep(trail, { events: held });
       held = value.map(clean);
       continue;
@@ -170,34 +177,34 @@ export async function archiveTrail(archived: ArchivedTrail): Promise<TrailCheck>
         temporary: true,
       });
     }
-    if (!seen.sawCursor) await seen.checkArchive();
+    if (!progress.sawCursor) await progress.checkArchive();
     const now = archived.now + (channel.clockAhead() ?? 0);
-    const head = seen.headAt(now);
-    const gap = findGap(known, seen, now);
+    const head = progress.headAt(now);
+    const gap = findGap(known, progress, now);
     added += await archive.keep(trail, { events: held, head, gap });
     return { added, head, ...(gap === undefined ? {} : { gap }) };
   }
 }
 
-/** What a poll has read. */
-class Sight {
+/** What a poll has read so far. */
+class PollProgress {
   readonly #known: ArchiveHead | undefined;
-  readonly #told: () => Promise<string | undefined>;
+  readonly #readOrganization: () => Promise<string | undefined>;
   #organization: string | undefined;
   #newest: TrailEvent | undefined;
   #oldest: TrailEvent | undefined;
-  /** whether the last event that the archive has is still there */
+  /** whether the last archived event is still in the trail */
   sawCursor = false;
 
-  constructor(known: ArchiveHead | undefined, told: () => Promise<string | undefined>) {
+  constructor(known: ArchiveHead | undefined, readOrganization: () => Promise<string | undefined>) {
     this.#known = known;
-    this.#told = told;
+    this.#readOrganization = readOrganization;
     this.#organization = known?.organizationId;
   }
 
-  /** @throws TrailError when an event is of another organization than the others */
+  /** @throws TrailError if an event is of another organization than the others */
   async add(events: readonly TrailEvent[]): Promise<void> {
-    this.#organization ??= await this.#told();
+    this.#organization ??= await this.#readOrganization();
     for (const event of events) {
       this.#organization ??= event.organizationId;
       if (event.organizationId !== this.#organization) await this.checkArchive();
@@ -210,15 +217,15 @@ class Sight {
   }
 
   /**
-   * Where something does not fit, the archive may have been filled with a wrong token without notice.
-   * @throws TrailError when what it has is of another organization than the target's
+   * Checks whether the archive was filled with a token of another organization, for a trail that does not continue the archived one.
+   * @throws TrailError if the archive has the trail of another organization than that of the target
    */
   async checkArchive(): Promise<void> {
     const kept = this.#known?.organizationId;
-    const told = kept && (await this.#told());
-    if (told === undefined || told === kept) return;
+    const live = kept && (await this.#readOrganization());
+    if (live === undefined || live === kept) return;
     throw new TrailError(
-      `the archive has the trail of organization ${quoted(kept ?? '')} under this target, whose organization has the id ${quoted(told)}: name another archive`,
+      `the archive has the trail of organization ${quoted(kept ?? '')} under this target, whose organization has the id ${quoted(live)}: name another archive`,
     );
   }
 
@@ -226,7 +233,7 @@ class Sight {
     return this.#newest?.at;
   }
 
-  /** of the events that the archive may lack */
+  /** time of the oldest event that the archive may lack */
   get oldest(): number | undefined {
     return this.#oldest?.at;
   }
@@ -247,38 +254,38 @@ class Sight {
 }
 
 /**
- * Milliseconds since 1970: up to then the archive has what the service returned. An event with a time after the poll that read it, from
- * a wrong clock, proves nothing about what came in between. Undefined when the trail had no event.
+ * The time up to which the archive has all that the service returned, in milliseconds since 1970. An event with a time after its poll,
+ * from a wrong clock, proves nothing about the time in between. Undefined if the trail had no event.
  */
 function provenUntil({ cursor, readAt }: ArchiveHead): number | undefined {
   return cursor && Math.min(cursor.at, readAt);
 }
 
-/** The service has removed what is older than this, or is about to. Its clock may be ahead of ours, as its newest event shows. */
-function horizonOf({ newest = 0 }: Pick<Sight, 'newest'>, now: number): number {
+/** The service has removed older events, or will soon. Its clock may be ahead of ours, so the time of its newest event counts as well. */
+function horizonOf({ newest = 0 }: Pick<PollProgress, 'newest'>, now: number): number {
   return Math.max(now, newest) - trailRetention;
 }
 
-/** Services remove events by their own clock, and not at once. */
+/** In milliseconds: services remove events by their own clock, and some time later. */
 const leeway = 24 * 3_600_000;
 
 /**
- * Events are missing when the last one that the archive has is gone from the trail before its time, or when it is gone and the last
- * poll is so long ago that others may have come and gone since. A trail in which nothing happens loses nothing.
+ * Events may be missing if the last archived event is gone from the trail too early, or if it is gone and the last poll is so long ago
+ * that later events may have appeared and expired meanwhile. A trail without new events has no gap.
  */
-function findGap(known: ArchiveHead | undefined, seen: Sight, now: number): TrailGap | undefined {
+function findGap(known: ArchiveHead | undefined, progress: PollProgress, now: number): TrailGap | undefined {
   if (known === undefined) return undefined;
   const { cursor, readAt } = known;
   const isAhead = cursor !== undefined && cursor.at > readAt;
-  if (seen.sawCursor && !isAhead) return undefined;
-  const horizon = seen.sawCursor ? now - trailRetention : horizonOf(seen, now);
+  if (progress.sawCursor && !isAhead) return undefined;
+  const horizon = progress.sawCursor ? now - trailRetention : horizonOf(progress, now);
   const gap = (from: number, why: string): TrailGap => ({
     from,
-    to: Math.max(from, seen.oldest ?? now),
+    to: Math.max(from, progress.oldest ?? now),
     noticedAt: now,
     why,
   });
-  if (cursor !== undefined && !seen.sawCursor && cursor.at > horizon + leeway)
+  if (cursor !== undefined && !progress.sawCursor && cursor.at > horizon + leeway)
     return gap(cursor.at, 'the last event that was archived is gone from the trail before its time');
   if (readAt >= horizon) return undefined;
   return gap(

@@ -41,7 +41,7 @@ import {
 } from './render.ts';
 import { type AuditContext, Organizations, trailOf, withTrails } from './trails.ts';
 
-/** The options of a command whose `--format` has JSON lines, too. */
+/** The options of a command whose `--format` can also be JSON lines. */
 type WithLines<O> = Omit<O, 'lines'> & {
   readonly format: 'text' | 'json' | 'jsonl';
   readonly color?: CommonOptions['color'];
@@ -184,7 +184,7 @@ function linesOption(choices: readonly string[]): Option {
     .default('text');
 }
 
-/** Everything besides the lines is text. */
+/** With JSON lines, all other output is text. */
 function withoutLines({ format, color }: WithLines<object>): CommonOptions {
   return { format: format === 'json' ? 'json' : 'text', ...(color === undefined ? {} : { color }) };
 }
@@ -192,11 +192,11 @@ function withoutLines({ format, color }: WithLines<object>): CommonOptions {
 interface AuditListOptions extends EventFilter {
   readonly target?: string | undefined;
   readonly limit: number;
-  /** an archive instead of the services, written like `--to` */
+  /** an archive to read instead of the services, written like `--to` */
   readonly from?: string | undefined;
-  /** the archive that the stack names, instead of the services */
+  /** whether to read the archive that the stack names, instead of the services */
   readonly archived?: boolean | undefined;
-  /** JSON with a line for each event */
+  /** whether each event is printed as one line of JSON */
   readonly lines: boolean;
   /** seconds */
   readonly timeout?: number | undefined;
@@ -240,7 +240,7 @@ interface Reading extends AuditContext {
 }
 
 interface Listed {
-  /** one more than the limit, if there are so many */
+  /** at most one more than the limit, which shows that there are older ones */
   readonly events: readonly TargetEvent[];
   readonly gaps: readonly TargetGap[];
 }

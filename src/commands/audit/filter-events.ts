@@ -1,20 +1,20 @@
 /**
- * Filters events by who did what to what, and keeps the newest of many. A trail can be asked only for a time, and may be longer
- * than memory.
+ * Filters events by actor, action and resource, and keeps the newest of many. A service filters a trail only by time, and a trail may
+ * not fit into memory.
  */
 import type { TrailEvent } from '../../model/audit-trail.ts';
 
-/** Each is compared as a whole; absent: any. */
+/** Each value is compared as a whole; an absent one allows any. */
 export interface EventFilter {
-  /** id or name of the actor, or the id of who acted in their name */
+  /** id or name of the actor, or id of the impersonator */
   readonly actor?: string | undefined;
   /** id or type of the resource */
   readonly resource?: string | undefined;
   /** the action, or type and action: `update`, `workspace update` */
   readonly action?: string | undefined;
-  /** milliseconds since 1970; events of this very time are left out */
+  /** milliseconds since 1970; events of exactly this time are left out */
   readonly since?: number | undefined;
-  /** the same, and they are not */
+  /** milliseconds since 1970; events of exactly this time are included */
   readonly until?: number | undefined;
 }
 
@@ -31,19 +31,19 @@ export function matches(event: TrailEvent, filter: EventFilter): boolean {
   );
 }
 
-/** The one order of lists: by time, and within a millisecond by id. */
+/** The order of all lists: by time, and within a millisecond by id. */
 export function oldestFirst(one: TrailEvent, other: TrailEvent): number {
   return one.at - other.at || (one.id < other.id ? -1 : 1);
 }
 
-// Keeps the newest of many events: a trail may be longer than memory, and its order is the service's.
+// Keeps the newest of many events: a trail may not fit into memory, and the service decides the order of its pages.
 
 export class NewestEvents {
   readonly #filter: EventFilter;
   readonly #most: number;
   #events: TrailEvent[] = [];
 
-  /** @param most how many are kept */
+  /** @param most the number of events to keep */
   constructor(filter: EventFilter, most: number) {
     this.#filter = filter;
     this.#most = most;
@@ -54,7 +54,7 @@ export class NewestEvents {
     if (this.#events.length > 4 * this.#most + 1000) this.#events = [...this.newestFirst()];
   }
 
-  /** how many were added, up to where older ones are dropped */
+  /** the number of kept events; may be more than `most` until older ones are dropped */
   get size(): number {
     return this.#events.length;
   }

@@ -1,6 +1,6 @@
 /**
- * `trueup audit follow [path]`: prints each event once, as it happens, until a signal ends it. Also polls for `audit archive
- * --follow`.
+ * `trueup audit follow [path]`: prints each event once, as it happens, until a signal ends the run. `audit archive --follow` uses its
+ * polling.
  */
 import { systemClock } from '../../api/transport/clock.ts';
 import { ArchiveError } from '../../audit-trail/archive.ts';
@@ -28,7 +28,7 @@ export interface AuditFollowOptions extends Omit<EventFilter, 'until'>, PollOpti
   readonly target?: string | undefined;
   /** a file that keeps how far the trails were followed, so that a later run continues there */
   readonly cursor?: string | undefined;
-  /** JSON with a line for each event */
+  /** whether each event is printed as one line of JSON */
   readonly lines: boolean;
   /** seconds that a poll may take */
   readonly timeout?: number | undefined;
@@ -47,20 +47,20 @@ async function follow(options: AuditFollowOptions, context: AuditContext): Promi
   const cursors = await openCursors(options.cursor, host.cwd);
   const { actor, resource, action } = options;
   const organizations = new Organizations(context);
-  // It has no end, and its events are what is to be seen.
+  // Ends the progress display: the command runs until it is stopped, and prints its events instead.
   host.progress.end();
   const several = { targets: targets.length > 1 };
   return poll(context, options, async (limits) => {
     const { trails, close } = await connectToAudit(stack, targets, host, limits);
     try {
-      const looks = trails.map(async ({ target, channel }) => {
+      const polls = trails.map(async ({ target, channel }) => {
         const trail = trailOf(target);
         const known = cursors.of(trail) ?? (await beginAt(options.since, channel, host));
         const { events, cursor } = await followTrail(channel, known, host.now());
         await organizations.check(target, events, limits);
         return { trail, cursor, events: events.map((event) => ({ target: target.name, event })) };
       });
-      const found = await Promise.all(looks);
+      const found = await Promise.all(polls);
       const events = found.flatMap((each) => each.events);
       for (const each of events.sort((one, other) => oldestFirst(one.event, other.event))) {
         if (!matches(each.event, { actor, resource, action })) continue;
@@ -81,31 +81,31 @@ async function beginAt(
   return since === undefined ? cursorFromNow(channel, now()) : cursorAfter(since);
 }
 
-// Polls until a signal comes or the time is over. Each poll is a run with its own deadline. A poll that fails is reported and repeated,
-// because the next one may succeed; a first poll that fails ends the command, because then something is set up wrongly.
+// Polls until a signal comes or the time is over. Each poll has its own deadline. If a poll fails, the error is printed and the next poll
+// follows. If the first poll fails, the command ends, because the setup may be wrong.
 
 export interface PollOptions {
   /** seconds between two polls */
   readonly interval: number;
-  /** seconds after which no further poll begins; without end when absent */
+  /** seconds after which no further poll begins; absent for no limit */
   readonly duration?: number | undefined;
 }
 
-/** @returns the exit code: to be stopped is how such a command ends */
+/** @returns exit code 0 also after a signal, because a signal is the usual end of such a command */
 export async function poll(
   context: AuditContext,
   { interval, duration = Number.POSITIVE_INFINITY }: PollOptions,
-  look: Poll,
+  runPoll: Poll,
 ): Promise<ExitCode> {
   const { host, stops } = context;
   const pause = interval * 1000;
   const end = host.now() + duration * 1000;
   const { runEnded: until } = stops;
-  await pollOnce(context, look).catch(unlessStopped(until));
+  await pollOnce(context, runPoll).catch(unlessStopped(until));
   while (!until.aborted && host.now() + pause <= end) {
     await systemClock.wait(pause, until).catch(unlessStopped(until));
     if (until.aborted) break;
-    await pollOnce(context, look).catch((error: unknown) => {
+    await pollOnce(context, runPoll).catch((error: unknown) => {
       if (until.aborted) return;
       if (!isTemporary(error)) throw error;
       host.stderr.write(`${error.message}; the next poll is in ${formatDuration(interval)}\n`);
@@ -116,17 +116,17 @@ export async function poll(
 
 type Poll = (limits: ConnectionLimits) => Promise<void>;
 
-async function pollOnce({ stack, host, stops }: AuditContext, look: Poll): Promise<void> {
+async function pollOnce({ stack, host, stops }: AuditContext, runPoll: Poll): Promise<void> {
   const deadline = openDeadline(stack.timeout, host);
   const runEnded = AbortSignal.any([stops.runEnded, deadline.passed]);
   try {
-    await look({ ...stops, deadline, runEnded });
+    await runPoll({ ...stops, deadline, runEnded });
   } finally {
     deadline.clear();
   }
 }
 
-/** A failure after the run was stopped is none. */
+/** Ignores an error if the run was stopped. */
 function unlessStopped(signal: AbortSignal): (error: unknown) => void {
   return (error) => {
     if (!signal.aborted) throw error;
@@ -141,30 +141,30 @@ function isTemporary(error: unknown): error is Error {
   );
 }
 
-// Follows a trail: each poll asks from some time before the last event, because `since` excludes its own time, events may share
-// one, and some appear late. Known events are dropped by their ids.
+// Follows a trail. Each poll reads from some time before the last event, because `since` excludes events of its own time, several events
+// may have the same time, and some appear late. Known events are dropped by their ids.
 
 /** How far a trail was followed. */
 export interface TrailCursor {
-  /** milliseconds since 1970: when the following began; nothing earlier is printed */
+  /** milliseconds since 1970: earlier events are not printed */
   readonly from: number;
-  /** the same: the time of the newest event, but never later than the poll, because one event with a wrong time would hide all later ones */
+  /** milliseconds since 1970: time of the newest event, but not after the poll: an event with a wrong time would hide all later ones */
   readonly at: number;
-  /** the events that were read and that the next poll will read again */
+  /** ids of events that were read and that the next poll will read again */
   readonly ids: readonly string[];
 }
 
-/** One poll. */
+/** The result of one poll. */
 interface Followed {
-  /** those that are new, oldest first */
+  /** the new events, oldest first */
   readonly events: readonly TrailEvent[];
   /** for the next poll */
   readonly cursor: TrailCursor;
 }
 
 /**
- * A cursor that begins now, by the clock of the service: that of this machine may be another one.
- * @param now the time here, in milliseconds since 1970
+ * A cursor that begins now, by the clock of the service, because the clock of this machine may differ.
+ * @param now the time of this machine, in milliseconds since 1970
  * @throws WireError, TrailError
  */
 export async function cursorFromNow(channel: TrailChannel, now: number): Promise<TrailCursor> {
@@ -172,15 +172,15 @@ export async function cursorFromNow(channel: TrailChannel, now: number): Promise
   return cursorAfter(now + (channel.clockAhead() ?? 0));
 }
 
-/** A cursor is a time before which all was read: new events begin a millisecond later. */
+/** A cursor for events after `since`: times are in milliseconds, so the first new event is at least one millisecond later. */
 function cursorAfter(since: number): TrailCursor {
   const from = since + 1;
   return { from, at: from, ids: [] };
 }
 
 /**
- * @param now the time here, in milliseconds since 1970
- * @throws WireError, TrailError; then the next poll has the same cursor
+ * @param now the time of this machine, in milliseconds since 1970
+ * @throws WireError, TrailError; then the next poll uses the same cursor
  */
 export async function followTrail(
   channel: TrailChannel,
@@ -188,25 +188,25 @@ export async function followTrail(
   now: number,
 ): Promise<Followed> {
   const known = new Set(cursor.ids);
-  const since = windowOf(cursor);
+  const since = windowStart(cursor);
   const read = await readFullTrail(channel, { since: since - 1 });
   const found = read.filter((event) => event.at >= since).sort(oldestFirst);
   const at = Math.max(cursor.at, Math.min(found.at(-1)?.at ?? 0, now + (channel.clockAhead() ?? 0)));
-  const next = windowOf({ from: cursor.from, at });
-  const met = found.flatMap((event) => (event.at >= next ? [event.id] : []));
+  const next = windowStart({ from: cursor.from, at });
+  const ids = found.flatMap((event) => (event.at >= next ? [event.id] : []));
   return {
     events: found.filter(({ id }) => !known.has(id)),
-    cursor: { from: cursor.from, at, ids: at === cursor.at ? [...new Set([...known, ...met])] : met },
+    cursor: { from: cursor.from, at, ids: at === cursor.at ? [...new Set([...known, ...ids])] : ids },
   };
 }
 
-/** From when on a poll reads events, in milliseconds since 1970. */
-function windowOf({ from, at }: Pick<TrailCursor, 'from' | 'at'>): number {
+/** The earliest time of events that a poll reads, in milliseconds since 1970. */
+function windowStart({ from, at }: Pick<TrailCursor, 'from' | 'at'>): number {
   return Math.max(from, at - trailOverlap);
 }
 
-// How far trails were followed, in a file for the next run. It is replaced after the events were printed: a run that is killed in between
-// prints those of the last poll again, and loses none.
+// Keeps in a file how far trails were followed, for the next run. The file is replaced after the events were printed: if a run is killed in
+// between, the next run prints the events of the last poll again, and loses none.
 
 /** The cursors of all trails of one run. */
 interface Cursors {
@@ -214,10 +214,10 @@ interface Cursors {
   keep(cursors: ReadonlyMap<string, TrailCursor>): Promise<void>;
 }
 
-/** The file has the ids of the events of one minute. */
-const largest = 16 * megabyte;
+/** In bytes; the file has the ids of the events of one minute. */
+const maxFileSize = 16 * megabyte;
 
-/** @param file kept in memory alone when absent. @throws CommandStop when the file cannot be read, or is something else */
+/** @param file absent to keep cursors only in memory. @throws CommandStop if the file cannot be read, or is no cursor file */
 async function openCursors(file: string | undefined, cwd: string): Promise<Cursors> {
   const path = file === undefined ? undefined : resolve(cwd, file);
   const known = path === undefined ? new Map<string, TrailCursor>() : await readCursors(path);
@@ -239,13 +239,13 @@ function isSame(one: TrailCursor | undefined, other: TrailCursor): boolean {
 
 async function readCursors(path: string): Promise<Map<string, TrailCursor>> {
   const refused = (why: string) => new CommandStop('cursor-file', `the cursor file ${quoted(path)} ${why}`);
-  const text = await readRegularText(path, largest).catch((error: NodeJS.ErrnoException) => {
+  const text = await readRegularText(path, maxFileSize).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw refused(`cannot be read: ${messageOf(error)}`);
   });
   if (text === '') return new Map();
   const trails = memberOf(parsed(text), 'trails');
-  if (!isJsonObject(trails)) throw refused('is none: name another file, or remove it to start over');
+  if (!isJsonObject(trails)) throw refused('has no cursors: name another file, or remove it to start over');
   return new Map(
     Object.entries(trails).map(([trail, cursor]) => {
       const [from, at, ids] = ['from', 'at', 'ids'].map((name) => memberOf(cursor, name));

@@ -17,7 +17,7 @@ export interface TargetEvent {
 
 interface EventsTextOptions {
   readonly paint: Paint;
-  /** whether there are several targets, so that each event says which */
+  /** whether there are several targets, so that each line names its target */
   readonly targets: boolean;
 }
 
@@ -39,7 +39,7 @@ export function renderEvents(events: readonly TargetEvent[], { paint, targets }:
   return [paint.bold(line(head)), ...rows.map(line)].join('\n');
 }
 
-/** One event on one line, for a list that has no end. */
+/** One event on one line, without a table, because the list has no end. */
 export function renderEvent(event: TargetEvent, { targets }: Pick<EventsTextOptions, 'targets'>): string {
   return cellsOf(event, targets).join('  ').trimEnd();
 }
@@ -66,7 +66,7 @@ function actorText(actor: TrailActor): string {
 
 // Events of audit trails as JSON, each as its service answered it. Valid against `schema.ts`.
 
-/** A time of which events are missing from an archive; milliseconds since 1970. */
+/** A period whose events are missing from an archive; times in milliseconds since 1970. */
 export interface TargetGap {
   readonly target: string;
   readonly from: number;
@@ -78,7 +78,7 @@ interface EventsReading {
   readonly stack: string;
   /** newest first */
   readonly events: readonly TargetEvent[];
-  /** whether there are older ones that were left out */
+  /** whether older events were left out */
   readonly more: boolean;
   readonly gaps: readonly TargetGap[];
 }
@@ -150,7 +150,7 @@ export function timeText(at: number): string {
   return new Date(at).toISOString();
 }
 
-// Words for what is missing from an archive.
+// The warning about a gap in an archive.
 
 export function gapWarning({ target, from, to, why }: TargetGap): Diagnostic {
   return {

@@ -11,7 +11,7 @@ const event = Type.Object(
     id: Type.String(),
     version: Type.Unsafe<string | number>({
       type: ['string', 'number'],
-      description: 'of the form of the event',
+      description: 'version of the format of the event',
     }),
     type: maybeText('"Resource" when it is missing'),
     timestamp: moment('when it happened'),
@@ -41,7 +41,10 @@ export const eventsSchema = Type.Object(
     stack: Type.String(),
     events: Type.Array(
       Type.Object(
-        { target: Type.String({ description: "whose organization's trail it stands in" }), event },
+        {
+          target: Type.String({ description: 'the target whose organization has the event in its trail' }),
+          event,
+        },
         { ...closed, description: 'also a line of "--format jsonl"' },
       ),
       { description: 'newest first' },
@@ -58,8 +61,7 @@ export const eventsSchema = Type.Object(
         closed,
       ),
       {
-        description:
-          'what the archive lacks in the time that was asked for; empty for what the service itself tells',
+        description: 'gaps of the archive in the requested time; empty if the service itself was read',
       },
     ),
     diagnostics: Type.Optional(

@@ -1,6 +1,6 @@
 /**
- * How each command about audit trails begins: finds the stack, the targets and their trails, asks which organization a target
- * is, and ends with a signal. Mistakes in manifests do not matter.
+ * The common part of the commands about audit trails: finds the stack, its targets and their trails, reads the organization of a target,
+ * and ends on a signal. Mistakes in manifests are ignored.
  */
 import { refuseForeign } from '../../audit-trail/read-trail.ts';
 import type { TrailEvent } from '../../model/audit-trail.ts';
@@ -18,19 +18,19 @@ import type { CommandContext } from '../../run/terminal.ts';
 
 export interface AuditContext extends CommandContext {
   readonly stack: Stack;
-  /** milliseconds since 1970: when the run began to read standard input; absent when it did not */
+  /** when the run began to read standard input, in milliseconds since 1970; absent if it did not read it */
   readonly began?: number | undefined;
   readonly stops: ReadSignals;
-  /** whose trails it is about */
+  /** the targets whose trails the command reads */
   readonly targets: readonly Target[];
 }
 
 interface TrailsWanted {
-  /** one of the stack's targets; all when absent */
+  /** name of one target of the stack; absent for all */
   readonly target?: string | undefined;
-  /** seconds; overrides that of the stack */
+  /** seconds; overrides the timeout of the stack */
   readonly timeout?: number | undefined;
-  /** whether the services are asked, which takes a token */
+  /** whether the services are read, which needs a token */
   readonly live: boolean;
 }
 
@@ -55,12 +55,12 @@ export async function withTrails(
   }
 }
 
-// Chooses the targets whose trails a command is about, and names their trails in an archive.
+// Chooses the targets whose trails a command reads, and names their trails in an archive.
 
 /**
- * @param wanted the target that was named on the command line; all when absent
- * @param options.live whether the services are asked, which takes a token
- * @throws CommandStop when there is none
+ * @param wanted the target that was named on the command line; undefined for all
+ * @param options.live whether the services are read, which needs a token
+ * @throws CommandStop if no target is left
  */
 function chooseTrails(
   stack: Stack,
@@ -84,16 +84,16 @@ function chooseTrails(
   );
 }
 
-/** The name of a target's trail in an archive: a target may be called otherwise in another stack. */
+/** The name of a target's trail in an archive. It is the identity, because another stack may give the target another name. */
 export function trailOf(target: Target): string {
   return formatIdentity(identityOf(target));
 }
 
-// Asks which organization a target is: its opaque id, which all events of its trail have. With the target's own token, for the one that
-// gets the trail can ask for nothing else.
+// Reads the opaque id of a target's organization, which all events of its trail have. Uses the target's own token, because the audit token
+// can read only the trail.
 
-/** How long to wait for it, in milliseconds: it only shows whether the trail is the right one. */
-const patience = 10_000;
+/** The longest wait for the id, in milliseconds. It is short, because the id only shows whether the trail is the right one. */
+const longestWait = 10_000;
 
 interface OrganizationContext {
   readonly stack: Stack;
@@ -101,8 +101,8 @@ interface OrganizationContext {
 }
 
 /**
- * Undefined where it is not known: without a token of the target, or from a service that does not give the id. The embedded service
- * gives a target that has no `auditToken` the trail of its organization. Source: wire/workspaces 1.1
+ * Undefined if it is not known: without a token of the target, or from a service that does not return the id. The embedded service
+ * returns the trail of its organization also for a target without an `auditToken`. Source: wire/workspaces 1.1
  */
 async function organizationOf(
   target: Target,
@@ -110,8 +110,8 @@ async function organizationOf(
   limits: ConnectionLimits,
 ): Promise<string | undefined> {
   if (target.auditToken === undefined) return undefined;
-  const until = Math.min(limits.deadline.until, host.now() + patience);
-  const runEnded = AbortSignal.any([limits.runEnded, AbortSignal.timeout(patience)]);
+  const until = Math.min(limits.deadline.until, host.now() + longestWait);
+  const runEnded = AbortSignal.any([limits.runEnded, AbortSignal.timeout(longestWait)]);
   try {
     const alone = { ...stack, targets: [target] };
     const { targets, close } = await connectToRead(alone, host, { ...limits, deadline: { until }, runEnded });
@@ -130,7 +130,7 @@ async function organizationOf(
   }
 }
 
-/** Each organization is asked for at most once, and only when there are events. */
+/** The organizations of targets. Each is read at most once, and only if there are events. */
 export class Organizations {
   readonly #context: OrganizationContext;
   readonly #found = new Map<string, Promise<string | undefined>>();
@@ -145,7 +145,7 @@ export class Organizations {
     return known;
   }
 
-  /** @throws TrailError when the events are of another organization than the target */
+  /** @throws TrailError if the events are of another organization than the target */
   async check(target: Target, events: readonly TrailEvent[], limits: ConnectionLimits): Promise<void> {
     const [first] = events;
     const organization = first && ((await this.of(target, limits)) ?? first.organizationId);

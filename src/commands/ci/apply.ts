@@ -284,7 +284,7 @@ function refuseSeveral(tasks: readonly Task[], { digest, record, format }: CiApp
   const list = '"trueup ci apply --list --format json" lists the stacks';
   if (digest !== undefined || record === true)
     throw mistake(
-      `a digest is of one stack, and there are ${which} to apply: use one job for each stack, as in a matrix; ${list}`,
+      `a digest is for one stack, and there are ${which} to apply: use one job for each stack, as in a matrix; ${list}`,
     );
   if (format === 'json')
     throw mistake(`--format json is for one stack, and there are ${which} to apply; ${list}`);

@@ -121,7 +121,7 @@ export function describeNewPlaces(
     ? 'the stack was never applied, so where its secrets go needs an approval'
     : `${names.join(', ')}: where secrets go changed since the last apply, which needs an approval`;
   return {
-    why: `${what}, and no valid approval was found of a commit that has the same`,
+    why: `${what}, and no valid approval was found for a commit with the same places`,
     notCounted: [...refusedTexts(refused), ...unread, ...missingText(context)],
     ways: waysToApprove(context, {
       signature: `sign the plan of this commit: make it with "trueup plan --out plan.json" and a token that may only read, and pass it to "trueup approve"; ${context.again}`,

@@ -29,7 +29,7 @@ interface LedgerQuestion {
   readonly stack: Stack;
   readonly host: CliHost;
   readonly time: RunTime;
-  /** of the stack as typed, for commands to run */
+  /** the path of the stack as the user typed it, for commands in messages */
   readonly path: string | undefined;
 }
 
@@ -48,10 +48,10 @@ export async function checkLedger(question: LedgerQuestion): Promise<CheckedLedg
     const problems = [
       ...closedProblem(ledger, stack),
       ...movedTargets(ledger, stack.targets).map((moved) => movedFinding(moved)),
-      ...(await otherRepository(ledger, question)),
-      ...(await unwritable(store, stack)),
-      ...(await elsewhere(ledger, question)),
-      ...temporary(question),
+      ...(await otherRepositoryProblem(ledger, question)),
+      ...(await unwritableProblem(store, stack)),
+      ...(await elsewhereProblem(ledger, question)),
+      ...temporaryProblem(question),
     ];
     const lock = await checkLock(store, question);
     const found =
@@ -112,7 +112,7 @@ function movedFinding(moved: Parameters<typeof movedProblem>[0]): Finding {
   };
 }
 
-async function otherRepository(
+async function otherRepositoryProblem(
   { repository }: Ledger,
   { stack, host, time }: LedgerQuestion,
 ): Promise<Finding[]> {
@@ -126,7 +126,7 @@ async function otherRepository(
   return [failed('ledger', { id: 'ledger-other-repository', message: places, fix })];
 }
 
-async function unwritable(store: StackStore, { ledger }: Stack): Promise<Finding[]> {
+async function unwritableProblem(store: StackStore, { ledger }: Stack): Promise<Finding[]> {
   const why = await store.whyUnwritable();
   if (why === undefined) return [];
   const fixes = {
@@ -138,16 +138,16 @@ async function unwritable(store: StackStore, { ledger }: Stack): Promise<Finding
   return [failed('ledger', { id: 'ledger-unwritable', message, fix: fixes[ledger?.in ?? 'local'] })];
 }
 
-/** The same words as in a plan. */
-async function elsewhere({ known }: Ledger, question: LedgerQuestion): Promise<Finding[]> {
+/** The ledger of this stack is in another place; with the same message as a plan. */
+async function elsewhereProblem({ known }: Ledger, question: LedgerQuestion): Promise<Finding[]> {
   const message = known ? undefined : await describeElsewhere(question);
   if (message === undefined) return [];
   const fix = `do what the message says; ${elsewhereRecovery}`;
   return [failed('ledger', { id: 'ledger-elsewhere', message, fix })];
 }
 
-/** Declared resources have an ownership tag of this stack with an id that its ledger does not have. */
-export function ledgerOfOthers(
+/** Reports declared resources with an ownership tag of this stack whose id the ledger does not have: it was lost, or is another one. */
+export function lostLedgerFindings(
   resources: readonly LiveResource[],
   { stack: { name }, ledger, path }: Pick<LedgerQuestion, 'path' | 'stack'> & { readonly ledger: Ledger },
 ): Finding[] {
@@ -175,14 +175,14 @@ export function ledgerOfOthers(
   ];
 }
 
-/** A job of a CI begins with an empty checkout. */
-function temporary({ stack: { ledger = { in: 'local' } }, host }: LedgerQuestion): Finding[] {
+/** A CI job begins with a new checkout, so a ledger beside the stack is lost when the job ends. */
+function temporaryProblem({ stack: { ledger = { in: 'local' } }, host }: LedgerQuestion): Finding[] {
   const isKept = ledger.in !== 'local' || ledger.folder !== undefined;
   if (isKept || identifyRun(host).id.startsWith('local:')) return [];
   return [
     warning('ledger', {
       id: 'ledger-temporary',
-      message: 'the ledger is a file beside the stack, which ends with this job of a CI',
+      message: 'the ledger is a file beside the stack, which is lost when this CI job ends',
       fix: 'keep it elsewhere: "ledger: git" or "ledger: postgres" in the spec of the stack',
     }),
   ];

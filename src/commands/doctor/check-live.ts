@@ -1,5 +1,5 @@
 /**
- * The checks that read a target as a plan does: what the service lacks, and what the token may do with each declared resource.
+ * The checks that read a target as a plan does: which features the service lacks, and what the token may do with each declared resource.
  */
 import { CONFIG_PATH, mountSegments } from '../../api/cluster-auth-mount.ts';
 import { organizationAnswer } from '../../api/workspaces/organization.ts';
@@ -14,7 +14,7 @@ import { counted, quoted, quoteSome } from '../../model/quoted.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource.ts';
 import type { Stack } from '../../model/stack.ts';
 import { workspaceOf } from '../../api/workspaces/workspace.ts';
-import { ledgerOfOthers } from './check-ledger.ts';
+import { lostLedgerFindings } from './check-ledger.ts';
 import { type Finding, failed, info, ok, warning } from './finding.ts';
 
 interface LiveQuestion {
@@ -22,10 +22,10 @@ interface LiveQuestion {
   readonly session: Session;
   readonly connection: ReaderConnection;
   readonly kinds: Registry;
-  /** of all targets */
+  /** the declared resources of all targets */
   readonly resources: readonly DesiredResource[];
   readonly ledger: Ledger;
-  /** of the stack as typed, for commands to run */
+  /** the path of the stack as the user typed it, for commands in messages */
   readonly path: string | undefined;
 }
 
@@ -35,11 +35,11 @@ export async function checkLive(question: LiveQuestion): Promise<Finding[]> {
   const readings = await readRest(input, await readFirst(input), new Map());
   const reading = readings.get(session.target.name);
   if (reading === undefined) return [];
-  const features = [...lostFindings(reading, question), ...featureFindings(reading, question)];
+  const features = [...lostLedgerFindingsHere(reading, question), ...featureFindings(reading, question)];
   return reading.unread === undefined ? [...features, ...(await checkRights(reading, question))] : features;
 }
 
-/** Reasons that are shown one by one. */
+/** The most reasons for an incomplete read that are shown. */
 const mostShown = 3;
 
 function featureFindings({ unread, sets, names }: LiveReading, question: LiveQuestion): Finding[] {
@@ -86,11 +86,11 @@ function namesUnread(what: string, problem: string): Finding {
   });
 }
 
-/** Only of what is declared: other resources stop no apply. */
-function lostFindings({ sets }: LiveReading, question: LiveQuestion): Finding[] {
+/** Checks only declared resources, because other resources do not stop an apply. */
+function lostLedgerFindingsHere({ sets }: LiveReading, question: LiveQuestion): Finding[] {
   const declared = new Set(declaredHere(question).map(({ address }) => formatAddress(address)));
   const live = [...sets.values()].flatMap(({ resources }) => resources);
-  return ledgerOfOthers(
+  return lostLedgerFindings(
     live.filter(({ address }) => declared.has(formatAddress(address))),
     question,
   );
@@ -100,7 +100,7 @@ function declaredHere({ session, resources }: LiveQuestion): DesiredResource[] {
   return resources.filter(({ address }) => address.target === session.target.name);
 }
 
-// Rights: of the token, on each declared resource. Only a right that is certainly denied counts as missing.
+// The rights of the token on each declared resource. Only a right that the service certainly denies counts as missing.
 
 /** `has` is undefined when the service does not say. */
 interface NeededRight {
@@ -128,7 +128,7 @@ async function checkRights({ sets }: LiveReading, question: LiveQuestion): Promi
   return rightFindings(declared.map((resource) => mountRight(session, resource, { live, rights })));
 }
 
-/** Without manifests, as on the first day, an organization still says whether the token may create workspaces. */
+/** For a target without declared resources: an organization still shows whether the token may create workspaces. */
 async function undeclaredRights(session: Session): Promise<Finding> {
   const mayCreate = session.target.service === 'workspaces' ? await mayCreateIn(session) : undefined;
   if (mayCreate === true) return ok('rights', 'may create workspaces');

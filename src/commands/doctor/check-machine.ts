@@ -1,4 +1,4 @@
-/** The checks of this machine, which need no stack: Node, git, and the job of a CI. */
+/** The checks of this machine, which need no stack: Node, git, and the CI job. */
 import { runGit } from '../../ledger/git/git-command.ts';
 import { findRepository } from '../../manifest/files/find-stack.ts';
 import { LedgerError } from '../../model/ledger.ts';
@@ -29,7 +29,7 @@ export function checkNode(version: string): Finding[] {
 }
 
 interface GitQuestion {
-  /** absolute: of the stack, or the current one */
+  /** absolute: the folder of the stack, or the working directory without a stack */
   readonly directory: string;
   /** whether the ledger is kept in git */
   readonly isNeeded: boolean;
@@ -81,7 +81,7 @@ async function checkRepository(version: string, at: Parameters<typeof runGit>[1]
   return [
     warning('git', {
       id: 'git-shallow',
-      message: `${version}; a shallow clone with ${counted(count, 'commit')}: which of two commits is newer is asked of the remote`,
+      message: `${version}; a shallow clone with ${counted(count, 'commit')}: trueup asks the remote which of two commits is newer`,
       fix: 'fetch the whole history with "git fetch --unshallow", or "fetch-depth: 0" of actions/checkout, if the remote cannot be asked from here',
     }),
   ];
@@ -89,7 +89,7 @@ async function checkRepository(version: string, at: Parameters<typeof runGit>[1]
 
 type Env = CliHost['env'];
 
-/** The variables of a CI, and what they say about secrets and tokens of the job. */
+/** Checks the CI job by its variables: whether it has the secrets and tokens that a plan or an apply needs. */
 export async function checkCi(host: CliHost): Promise<Finding[]> {
   const { env } = host;
   const run = identifyRun(host);
@@ -118,7 +118,7 @@ const forkFix =
 
 async function checkGithub(env: Env): Promise<Finding[]> {
   const event = await readEvent({ env });
-  // With `pull_request_target` a job has the secrets of its own repository.
+  // With `pull_request_target` a job has the secrets of the base repository, also for a fork.
   const isOfFork = event.isOfFork === true && env['GITHUB_EVENT_NAME'] !== 'pull_request_target';
   const fork = warning('ci', {
     id: 'ci-fork',

@@ -1,6 +1,6 @@
 /**
- * The checks of a target of a secrets service: token or login, mount, and dialect. A service answers an unknown token, one in the
- * header of another dialect, and one without rights in the same way, so what is wrong follows from several answers.
+ * The checks of a target of a secrets service: token or login, mount, and dialect. The service gives the same answer to an unknown token,
+ * to one in the header of another dialect, and to one without rights, so several answers are needed to find the problem.
  */
 import {
   askMountType,
@@ -26,7 +26,7 @@ interface MountQuestion {
   readonly session: Session;
   /** the source of the token, as a clause */
   readonly tokenFrom: string;
-  /** Asks the same with the header of another dialect. @returns whether the service knows the token there */
+  /** Looks the token up with the header of another dialect. @returns whether the service accepts it */
   isAcceptedAs(dialect: Dialect): Promise<boolean>;
 }
 
@@ -34,7 +34,7 @@ export async function checkMount(question: MountQuestion): Promise<Finding[]> {
   const { session, tokenFrom } = question;
   const lookup = await session.reader.get('/auth/token/lookup-self');
   const refusal = explainRefusal(session.target, lookup);
-  if (refusal !== undefined) return [wholeTarget(session, lookup, refusal)];
+  if (refusal !== undefined) return [targetProblem(session, lookup, refusal)];
   const known = lookup.status === 200 ? tokenFindings(session, lookup, tokenFrom) : undefined;
   const accepted = known ?? [ok('token', `accepted; from ${tokenFrom}`)];
   const place = ok('place', `${quoted(mountName(session.target, session.dialect))} can be read`);
@@ -53,8 +53,8 @@ export async function checkMount(question: MountQuestion): Promise<Finding[]> {
   return refused(question, { roles, isKnown: known !== undefined });
 }
 
-/** The answer is about the whole target, not the token. */
-function wholeTarget({ target: { namespace = '' } }: Session, answer: Answer, refusal: string): Finding {
+/** A refusal that is about the target as a whole, not about the token. */
+function targetProblem({ target: { namespace = '' } }: Session, answer: Answer, refusal: string): Finding {
   if (isSealed(answer))
     return failed('service', {
       id: 'service-sealed',
@@ -98,7 +98,7 @@ function tokenFindings(session: Session, { body }: Answer, tokenFrom: string): F
   return [ok('token', `accepted; from ${tokenFrom}`)];
 }
 
-/** The mount is of another type than this dialect's: of another dialect, or another method. */
+/** The mount does not have the type of this dialect: it has that of another dialect, or is of another method. */
 async function otherType(
   session: Session,
   { why }: Extract<MountType, { is: 'unread' }>,
@@ -113,7 +113,7 @@ async function otherType(
   return [...(known ?? []), failed('place', { id: 'mount-other', ...split(why) })];
 }
 
-/** Splits "what is wrong: what to do". */
+/** Splits a text of the form "PROBLEM: FIX". */
 function split(why: string): { readonly message: string; readonly fix: string } {
   const [, message = why, fix = 'correct "mount" of the target'] = /^(.*): (correct .*)$/s.exec(why) ?? [];
   return { message, fix };
@@ -133,7 +133,7 @@ function differs({ target }: Session, { name }: Dialect, sign: string): Finding 
   });
 }
 
-/** Two dialects with the same names differ in a member of the config. */
+/** Checks the dialect by a member of the config, in which dialects with the same mount type differ. */
 async function ownDialect(session: Session): Promise<Finding> {
   const { dialect } = session;
   const config = await readConfig(session);
@@ -167,7 +167,7 @@ async function missingMount(session: Session, refusal: Answer): Promise<Finding>
   });
 }
 
-/** The mounts of this method that the token can see. The first path is for every token, the second one for administrators. */
+/** The mounts of this method that the token can see. Every token may read the first path, only administrators the second one. */
 async function mountsOf(session: Session): Promise<string[]> {
   for (const path of ['/sys/internal/ui/mounts', '/sys/auth']) {
     const { status, body } = await session.reader.get(path);
@@ -181,17 +181,17 @@ async function mountsOf(session: Session): Promise<string[]> {
   return [];
 }
 
-/** Nothing could be read: the token is unknown, in the wrong header, or lacks every right on the mount. */
+/** For a mount that cannot be read: the token is unknown, is sent in the wrong header, or lacks every right on the mount. */
 async function refused(
   { session, tokenFrom, isAcceptedAs }: MountQuestion,
   { roles, isKnown }: { readonly roles: Answer; readonly isKnown: boolean },
 ): Promise<Finding[]> {
   const mount = quoted(mountName(session.target, session.dialect));
-  const mayBe = otherDialects(session.dialect).filter(
+  const candidates = otherDialects(session.dialect).filter(
     ({ tokenHeader }) => tokenHeader !== session.dialect.tokenHeader,
   );
   if (!isKnown)
-    for (const dialect of mayBe)
+    for (const dialect of candidates)
       if (await isAcceptedAs(dialect))
         return [
           differs(session, dialect, `it accepts the token in the header ${quoted(dialect.tokenHeader)}`),

@@ -1,6 +1,6 @@
 /**
- * The checks of the way to a target, in the order of a connection: name, proxy, certificate, what answers there, and its clock. No
- * token is sent.
+ * The checks of the connection to a target, in the order of a connection: name, proxy, certificate, the service that answers, and its
+ * clock. No token is sent.
  */
 import { organizationPath } from '../../api/workspaces/organization.ts';
 import type { ProbeConnection } from '../../api/probe-target.ts';
@@ -22,7 +22,7 @@ interface NetworkQuestion {
   readonly now: number;
 }
 
-/** Ends at the first check that fails. */
+/** Makes the checks in order, and stops after the first one that fails. */
 export async function checkNetwork(question: NetworkQuestion): Promise<Finding[]> {
   const { target, probe, now } = question;
   const url = new URL(target.url);
@@ -31,9 +31,11 @@ export async function checkNetwork(question: NetworkQuestion): Promise<Finding[]
     const reached = [...addressFindings(url, facts), ...tlsFinding(target, facts, now)];
     if (hasFailed(reached)) return reached;
     const answered = await checkAnswer(question, facts);
-    const through = answered.some(({ check }) => check === 'tls' || check === 'proxy');
+    const replacesEarlier = answered.some(({ check }) => check === 'tls' || check === 'proxy');
     return [
-      ...(through ? reached.filter(({ check }) => !answered.some((one) => one.check === check)) : reached),
+      ...(replacesEarlier
+        ? reached.filter(({ check }) => !answered.some((one) => one.check === check))
+        : reached),
       ...answered,
     ];
   } catch (error) {
@@ -114,9 +116,9 @@ function proxyProblem(
     : failed('proxy', { id: 'proxy-unreachable', message: `${from} cannot be reached (${code})`, fix });
 }
 
-// What answers at the address, asked without a token.
+// The service that answers at the address. The requests have no token.
 
-/** All states answer 200, because 429 and 503 mean something else to a client (wire/cluster-auth 2.9). */
+/** Asks for status 200 in every state, because 429 and 503 mean something else to a client (wire/cluster-auth 2.9). */
 const healthPath = `/sys/health?${[
   'standbycode',
   'performancestandbycode',
@@ -131,7 +133,7 @@ async function checkAnswer(question: NetworkQuestion, facts: NetworkFacts): Prom
   const { target, probe } = question;
   try {
     const answer = await probe.get(target.service === 'workspaces' ? '/ping' : healthPath);
-    // A service without this path may have a page of its own for it.
+    // A service without this path may answer with a web page.
     const second = isPage(answer) && answer.status === 404 ? await probe.get(secondPath(target)) : answer;
     const service = serviceFinding(target, second);
     return hasFailed([service]) ? [service] : [service, clockFinding(probe.clockAhead())];
@@ -145,7 +147,7 @@ function secondPath(target: Target): string {
   return target.service === 'workspaces' ? organizationPath({ target }) : '/sys/seal-status';
 }
 
-/** The body of an answer that is no JSON is described as a page in its words. */
+/** Whether the answer is a web page: `words` says so for a body that is not JSON. */
 function isPage({ body, words }: Answer): boolean {
   return body === null && words.startsWith('a page ');
 }
@@ -160,7 +162,7 @@ function serviceFinding(target: Target, answer: Answer): Finding {
       message: described.replace(/; set the target's "url".*$/, ''),
       fix: 'set the "url" of the target to the address of the service itself: a token is never sent on to another address',
     });
-  if (isPage(answer) && status < 500) return foreign(described);
+  if (isPage(answer) && status < 500) return foreignAnswer(described);
   if (target.service === 'cluster-auth') {
     const problem = sealProblem(answer);
     if (problem !== undefined) return problem;
@@ -174,7 +176,7 @@ function serviceFinding(target: Target, answer: Answer): Finding {
   return ok('service', answer.hosted === true ? 'answers; it is the hosted edition' : 'answers');
 }
 
-function foreign(described: string): Finding {
+function foreignAnswer(described: string): Finding {
   return failed('service', {
     id: 'service-foreign',
     message: described.replace(/; check that the target's "url".*$/, ''),
@@ -182,7 +184,7 @@ function foreign(described: string): Finding {
   });
 }
 
-/** The health of a secrets service; undefined where it works, or does not say. */
+/** The problem that the health of a secrets service shows; undefined if it works, or shows nothing. */
 function sealProblem({ body }: Answer): Finding | undefined {
   if (memberOf(body, 'initialized') === false)
     return failed('service', {
@@ -222,9 +224,9 @@ function requestProblem(error: WireError, target: Target, { proxy }: NetworkFact
       message,
       fix: `allow the host on the proxy; if the service is reached without it, add its host to NO_PROXY`,
     });
-  // The answer came, and is not JSON or not HTTP.
+  // An answer came, but it is not JSON, or not HTTP.
   if (cause === undefined || codes.includes('ANSWER_TOO_LARGE') || /HPE_/.test(codes.join()))
-    return foreign(message);
+    return foreignAnswer(message);
   return failed('service', {
     id: 'service-failing',
     message,
@@ -242,7 +244,7 @@ function proxyLogin(message: string): Finding {
 
 // The clock.
 
-/** In milliseconds: a smaller difference has no consequences. */
+/** In milliseconds. A smaller difference is not reported, because it has no consequences. */
 const tolerated = 5_000;
 
 function clockFinding(ahead: number | undefined): Finding {
@@ -252,7 +254,9 @@ function clockFinding(ahead: number | undefined): Finding {
   if (Math.abs(ahead) < tolerated)
     return ok(
       'clock',
-      seconds === 0 ? 'as that of the service' : `within ${counted(seconds, 'second')} of the service`,
+      seconds === 0
+        ? 'the same as that of the service'
+        : `within ${counted(seconds, 'second')} of the service`,
     );
   return warning('clock', {
     id: 'clock-differs',

@@ -1,4 +1,4 @@
-/** The checks of the stack and of the secrets that its manifests name. A stack with mistakes does not end the other checks. */
+/** The checks of the stack and of the secrets that its manifests name. Mistakes in the stack do not stop the other checks. */
 import { formatAddress } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { counted, quoted, quoteSome } from '../../model/quoted.ts';
@@ -9,7 +9,7 @@ import { declaredSources, secretNames } from '../../run/needed-secrets.ts';
 import { secretContext, whyAbsent } from '../../run/read-secret.ts';
 import { type Finding, failed, info, ok, warning } from './finding.ts';
 
-/** Mistakes that are shown one by one; `trueup validate` shows all. */
+/** The most mistakes that are shown; `trueup validate` shows all. */
 const mostShown = 5;
 
 function validateHint(path: string | undefined): string {
@@ -17,7 +17,7 @@ function validateHint(path: string | undefined): string {
   return `run ${quoted(command)}, which shows each mistake with its place`;
 }
 
-/** @param path of the stack as typed */
+/** @param path the path of the stack as the user typed it */
 export function checkStack(
   { stack, diagnostics, resources, documents, complete }: LoadedManifests,
   path: string | undefined,
@@ -66,14 +66,14 @@ function spotOf({ place }: Diagnostic): string {
   return place === undefined ? '' : `${place.file}:${place.line}: `;
 }
 
-interface Used {
+interface SourceUse {
   readonly source: SecretSource;
   readonly by: string;
   /** whether an apply sends it */
   readonly isForApply: boolean;
 }
 
-/** The sources that manifests name, and those of audit trails. Content of files is not read, as in a plan. */
+/** Checks the sources that manifests name, and those of audit trails. As in a plan, the content of files is not read. */
 export async function checkSecrets(
   stack: Stack,
   resources: LoadedManifests['resources'],
@@ -81,7 +81,7 @@ export async function checkSecrets(
 ): Promise<Finding[]> {
   const used = [
     ...declaredSources(resources, host.kinds).map(
-      ({ source, address }): Used => ({ source, by: formatAddress(address), isForApply: true }),
+      ({ source, address }): SourceUse => ({ source, by: formatAddress(address), isForApply: true }),
     ),
     ...auditSources(stack),
   ];
@@ -96,7 +96,7 @@ export async function checkSecrets(
   return [ok('secrets', `${counted(bySource.length, 'source')} of manifests and audit trails can be read`)];
 }
 
-async function checkSource(uses: readonly Used[], stack: Stack, host: CliHost): Promise<Finding[]> {
+async function checkSource(uses: readonly SourceUse[], stack: Stack, host: CliHost): Promise<Finding[]> {
   const [first] = uses;
   if (first === undefined) return [];
   const { source, isForApply } = first;
@@ -114,7 +114,7 @@ async function checkSource(uses: readonly Used[], stack: Stack, host: CliHost): 
   return [isForApply ? failed('secrets', problem) : info('secrets', problem)];
 }
 
-function auditSources({ targets, audit }: Stack): Used[] {
+function auditSources({ targets, audit }: Stack): SourceUse[] {
   const tokens = targets.flatMap(({ name, auditToken }) =>
     auditToken === undefined
       ? []

@@ -1,4 +1,4 @@
-/** All checks of one target, in order. A check that fails ends them, and the rest is reported as not checked. */
+/** All checks of one target, in order. After the first failed check, the rest is reported as not checked. */
 import type { ReaderConnection } from '../../api/open-target.ts';
 import type { ProbeConnection } from '../../api/probe-target.ts';
 import { otherDialect, unconfirmedDialect } from '../../api/spoken-dialect.ts';
@@ -44,7 +44,7 @@ interface TargetQuestion {
   readonly stack: Stack;
   readonly resources: readonly DesiredResource[];
   readonly ledger: Ledger;
-  /** of the stack as typed, for commands to run */
+  /** the path of the stack as the user typed it, for commands in messages */
   readonly path: string | undefined;
   readonly host: CliHost;
   readonly time: RunTime;
@@ -52,9 +52,9 @@ interface TargetQuestion {
 
 export async function checkTarget(target: Target, question: TargetQuestion): Promise<Finding[]> {
   if (target.url === 'embedded') return [{ ...embedded, target: target.name }];
-  const all = await checkRemote(target, { ...question, host: impatient(question.host) });
+  const all = await checkRemote(target, { ...question, host: withFewRetries(question.host) });
   const failures = new Set(all.flatMap(({ check, level }) => (level === 'error' ? check : [])));
-  // A later answer may refute an earlier one.
+  // A later answer may contradict an earlier one: then only the failure is kept.
   const found = all.filter(({ check, level }) => level !== 'ok' || !failures.has(check));
   const failure = found.find(({ level }) => level === 'error');
   const why =
@@ -68,7 +68,7 @@ export async function checkTarget(target: Target, question: TargetQuestion): Pro
   }));
 }
 
-/** The parameters of requests say nothing here. */
+/** Removes the query parameters of URLs from a message, because they do not help here. */
 function withoutQueries(message: string): string {
   return message.replace(/(https?:\/\/[^\s?"]+)\?[^\s"]*/g, '$1');
 }
@@ -78,14 +78,14 @@ const embedded = info('address', {
   message: 'the embedded service, which each command starts by itself',
 });
 
-/** What fails twice is reported, and not waited for. */
-function impatient(host: CliHost): CliHost {
+/** Limits retries, so that a check reports a service that does not answer instead of waiting for it. */
+function withFewRetries(host: CliHost): CliHost {
   const once = { attempts: 2, attemptsUnanswered: 1, throttled: 3, total: 10_000 };
   return { ...host, retryPolicy: { ...host.retryPolicy, ...once } };
 }
 
 async function checkRemote(target: Target, question: TargetQuestion): Promise<Finding[]> {
-  const reached = await checkWay(target, question);
+  const reached = await checkConnection(target, question);
   if (hasFailed(reached)) return reached;
   try {
     const place =
@@ -98,7 +98,7 @@ async function checkRemote(target: Target, question: TargetQuestion): Promise<Fi
   }
 }
 
-/** Sends the read that "drift" sends. Only "drift" and "audit" use this token, so that no apply is stopped. */
+/** Sends the same read as "drift". Only "drift" and "audit" use this token, so a problem is a warning: it does not stop an apply. */
 async function checkAuditToken(
   target: Target,
   { stack, host, time: { deadline, runEnded, abandonWaits } }: TargetQuestion,
@@ -114,15 +114,15 @@ async function checkAuditToken(
     }
     return [ok('token', '"auditToken" reads the audit trail')];
   } catch (error) {
-    const isForeseen =
+    const isExpected =
       error instanceof TrailError || error instanceof WireError || error instanceof CommandStop;
-    if (!isForeseen) throw error;
+    if (!isExpected) throw error;
     const fix = 'correct "auditToken" of the target; without it, "drift" cannot show who changed a resource';
     return [warning('token', { id: 'audit-token-unusable', message: error.message, fix })];
   }
 }
 
-async function checkWay(target: Target, { stack, host, time }: TargetQuestion): Promise<Finding[]> {
+async function checkConnection(target: Target, { stack, host, time }: TargetQuestion): Promise<Finding[]> {
   let probe: ProbeConnection | undefined;
   try {
     probe = await connectToProbe(stack, target, host, time);
@@ -137,7 +137,7 @@ async function checkWay(target: Target, { stack, host, time }: TargetQuestion): 
   }
 }
 
-/** Opens the target alone, so that the token of another one cannot be in the way, and closes it again. */
+/** Opens only this target, so that a problem with the token of another one does not matter, and closes it again. */
 async function withTarget<T>(
   target: Target,
   { stack, host, time }: TargetQuestion,
@@ -187,7 +187,7 @@ function tokenSource(target: Target): string {
     : sourceToShow(token);
 }
 
-/** A token that cannot be read, a login that is refused, or a request without an answer. */
+/** The finding for a token that cannot be read, a login that is refused, or a request without an answer. */
 function failureOf(error: unknown, { token }: Target): Finding {
   if (error instanceof CommandStop) {
     const isFile = token !== undefined && 'file' in token;
@@ -239,7 +239,7 @@ async function checkOrganization(question: OrganizationQuestion): Promise<Findin
       }),
     ];
   const documents = documentsIn(list);
-  // Some services list nothing for an organization that does not exist.
+  // Some services answer with an empty list for an organization that does not exist.
   const organization = documents.length > 0 ? undefined : await reader.get(organizationPath({ target }));
   if (organization?.status === 404) return missingOrganization(question, organization);
   return [accepted, ok('place', `${name} can be read`), await dialectFinding(question)];
@@ -288,7 +288,7 @@ function documentsIn({ body }: Answer): Readonly<Record<string, Json>>[] {
 
 async function dialectFinding({ target, dialect, connection }: OrganizationQuestion): Promise<Finding> {
   const { spokenDialect, reader } = connection;
-  // Without a workspace, the answer to this request may show it.
+  // If there is no workspace, the answer to this request may show the dialect.
   if (spokenDialect() === undefined) await reader.get('/ping');
   const spoken = spokenDialect();
   const problem = otherDialect(target, spoken);

@@ -1,11 +1,11 @@
-/** The check of a target's certificate: by what the connection showed, or through a proxy by the error of a request. */
+/** The check of a target's certificate: by the facts of the connection or, through a proxy, by the error of a request. */
 import type { Certificate, NetworkFacts } from '../../api/transport/network-facts.ts';
 import { clearText } from '../../model/http.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { Target } from '../../model/stack.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
-/** How long before its end a certificate is reported, in milliseconds. */
+/** How long before its end a certificate is reported as expiring soon, in milliseconds. */
 const soon = 14 * 24 * 3600_000;
 
 /** @param now milliseconds since 1970 */
@@ -73,7 +73,7 @@ const unusable: Explanation = ({ target }) =>
     fix: 'give the certificate of the authority in PEM format',
   });
 
-/** By the code of the error. */
+/** Explanations by error code. */
 const problems: Readonly<Record<string, Explanation>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,

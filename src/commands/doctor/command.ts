@@ -1,6 +1,6 @@
 /**
  * `trueup doctor [path]`: checks all that a plan and an apply depend on, and says how to fix what is wrong. It sends only what a plan
- * sends, takes no lock and writes nothing. What fails does not end the other checks.
+ * sends, takes no lock and writes nothing. A failed check does not stop the checks of other things.
  */
 import type { Command } from 'commander';
 import { noLedger } from '../../ledger/ledger-text.ts';
@@ -55,7 +55,7 @@ stop an apply, else with 0.`,
   );
 }
 
-/** Of all checks, in seconds. */
+/** For all checks together, in seconds. */
 const defaultTimeout = 120;
 
 async function examine(
@@ -86,7 +86,7 @@ interface Examination {
 async function makeReport(path: string | undefined, examination: Examination): Promise<DoctorReport> {
   const { host, stops, timeout } = examination;
   const manifests = await loadManifests(path, host, { timeout, runEnded: stops.runEnded });
-  // Of a stack with errors in some targets, the others are checked.
+  // If some targets of the stack have errors, the others are still checked.
   const { stack = manifests.partial } = manifests;
   const time = beginRun({ stack: { timeout: timeout ?? stack?.timeout ?? defaultTimeout } }, stops, host);
   try {
@@ -133,7 +133,7 @@ async function checkStackAndTargets(
       checkTarget(target, { stack, resources, ledger: ledger ?? noLedger, host, time, path }),
     ),
   );
-  // What is wrong with the ledger itself says more than that it seems to be lost.
+  // A finding about the ledger itself is more exact than one that says it seems to be lost.
   const isLost = ({ id }: Finding) => id === 'ledger-lost' || id === 'ledger-other-id';
   const isExplained = ledger === undefined || hasFailed(findings);
   const ofTargets = targets.flat().filter((finding) => !(isExplained && isLost(finding)));
@@ -142,7 +142,7 @@ async function checkStackAndTargets(
 }
 
 interface DoctorReport {
-  /** undefined when there is none, or it is not valid */
+  /** undefined without a stack, or if it is not valid */
   readonly stack: Stack | undefined;
   readonly findings: readonly Finding[];
 }
@@ -184,7 +184,7 @@ function titleOf({ name, service, url, organization, dialect }: Target): string 
   return `Target ${name}: ${what} at ${url} (${dialect})`;
 }
 
-/** Checks that were not made for the same reason share a line. */
+/** Checks that were not made for the same reason share one line. */
 function linesOf(findings: readonly Finding[], layout: Layout, target?: Target): string[] {
   const isUnchecked = ({ id, check }: Finding) => id === 'unchecked' && check !== 'address';
   const made = findings.filter((finding) => !isUnchecked(finding));
@@ -202,7 +202,7 @@ function linesOf(findings: readonly Finding[], layout: Layout, target?: Target):
 
 const nameColumn = 13;
 
-/** Colours are added last, because a line is wrapped by the columns of its text. */
+/** Colours are added last, because lines are wrapped by the width of their text without colours. */
 function line(name: string, { level, message, fix }: Finding, { paint, width = 80 }: Layout): string[] {
   const [symbol, emphasis] = marks[level];
   const label = `${symbol} ${name.padEnd(nameColumn)}`;

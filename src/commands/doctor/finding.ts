@@ -1,4 +1,4 @@
-/** What the checks find. Each check gives at least one finding; its id is the name of the check, or names the problem. */
+/** The findings of the checks. Each check gives at least one; its id is the name of the check, or that of a problem. */
 import type { Target } from '../../model/stack.ts';
 import { findingMeanings, type ProblemId } from '../../run/finding-meanings.ts';
 
@@ -37,7 +37,7 @@ export interface Finding {
   readonly fix?: string;
 }
 
-/** What a check is called for this service. */
+/** The name of a check in the report, which depends on the service. */
 export function checkLabel(check: CheckName, service: Target['service'] | undefined): string {
   if (check !== 'place' || service === undefined) return check;
   return service === 'workspaces' ? 'organization' : 'mount';
@@ -73,7 +73,7 @@ export function hasFailed(findings: readonly Finding[]): boolean {
   return findings.some(({ level }) => level === 'error');
 }
 
-/** The findings with one for each check that was not made. */
+/** Adds a finding for each check that was not made. */
 export function withUnchecked(
   findings: readonly Finding[],
   checks: readonly CheckName[],

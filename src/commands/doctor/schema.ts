@@ -32,7 +32,7 @@ export const doctorSchema = Type.Object(
     healthy: Type.Boolean({ description: 'no finding is an error; when it is false, the exit code is 1' }),
     summary: Type.Object({ errors: count, warnings: count }, closed),
     findings: Type.Array(finding, {
-      description: 'at least one for each check; the embedded service has one alone',
+      description: 'at least one for each check; the embedded service has only one',
     }),
     diagnostics: Type.Optional(
       Type.Array(diagnosticSchema, { description: 'what the command said besides' }),

@@ -1,4 +1,4 @@
-/** Collects what a first stack needs to know, from flags, the environment and the terminal. Writes nothing. */
+/** Collects the answers that a first stack needs, from flags, the environment and the terminal. Writes nothing. */
 import { basename } from 'node:path';
 import type { ReaderConnection } from '../../api/open-target.ts';
 import { dialectWithoutHeader } from '../../api/spoken-dialect.ts';
@@ -37,7 +37,7 @@ export interface Answers {
   readonly token: ChosenToken;
   /** why the target has its dialect, as a sentence */
   readonly dialectNote?: string;
-  /** the repository has workflows of trueup, which plan and apply each of its stacks */
+  /** texts of the workflows of trueup in the repository, which plan and apply each of its stacks */
   readonly workflows: readonly string[];
 }
 
@@ -57,10 +57,10 @@ export async function collectAnswers(flags: AnswerFlags, collecting: Collecting)
     directory,
     usualName,
     note: (message) => printNote(terminal, message),
-    listOrganizations: (asked, with_) => organizationsOf(asked, with_, { flags, ...collecting }),
-    askDialect: (asked, with_) => dialectOf(asked, with_, { flags, ...collecting }),
+    listOrganizations: (place, found) => organizationsOf(place, found, { flags, ...collecting }),
+    askDialect: (place, found) => dialectOf(place, found, { flags, ...collecting }),
   });
-  // A trial needs no other choices.
+  // A stack of the embedded service is a trial: it takes the defaults of all other questions.
   const rest = target.url === 'embedded' ? { ...asking, takesDefaults: true } : asking;
   const name = await answerTo(
     {
@@ -80,7 +80,7 @@ export async function collectAnswers(flags: AnswerFlags, collecting: Collecting)
   return { stack, token, workflows, ...(dialectNote === undefined ? {} : { dialectNote }) };
 }
 
-/** By the files of a CI that exist, else by the host of the remote. Files that are there are kept, and serve every stack. */
+/** The default follows from existing CI files, else from the host of the remote. Existing files are kept, and serve every stack. */
 async function chooseCi(
   { ci }: AnswerFlags,
   { remote = '', ciFiles }: Surroundings,
@@ -108,7 +108,7 @@ interface LedgerSituation {
   readonly target: Target;
 }
 
-/** Each job of a CI must find the ledger, so it belongs into the remote of the repository. */
+/** Each CI job must find the ledger, so with a CI the default is the remote of the repository. */
 async function chooseLedger(
   { ledger }: AnswerFlags,
   { ci, surroundings, target }: LedgerSituation,
@@ -132,7 +132,7 @@ interface Listing extends Collecting {
   readonly flags: AnswerFlags;
 }
 
-/** Without an answer of the service the question has no choices. With the flag there is no question, and what reads the target says why. */
+/** The choices of the question; none if the service does not answer. With the flag, a problem is reported when the target is read. */
 async function organizationsOf(
   target: Target,
   token: ChosenToken,
@@ -146,7 +146,7 @@ async function organizationsOf(
   return { names, isWhole: problem === undefined };
 }
 
-/** Reads one workspace, and where there is none, an answer whose headers show the dialect. */
+/** Reads one workspace; if that does not show the dialect, an answer whose headers do. */
 async function dialectOf(target: Target, token: ChosenToken, listing: Listing) {
   const found = await askService(target, token, listing, async ({ reader, spokenDialect }) => {
     await reader.get(`${workspacesPath({ target })}?page%5Bsize%5D=1`);
@@ -157,7 +157,7 @@ async function dialectOf(target: Target, token: ChosenToken, listing: Listing) {
   return typeof found === 'string' ? { problem: found } : found;
 }
 
-/** @returns what `ask` returns, or why the service could not be asked, as a clause */
+/** @returns the result of `ask`, or why the service could not be asked, as a clause */
 async function askService<T extends object>(
   target: Target,
   { env }: ChosenToken,

@@ -1,4 +1,4 @@
-/** Chooses the place in a service that a stack manages, an organization or a mount, and checks answers by the rules of stack files. */
+/** Chooses the organization or mount that a stack manages, and checks the answers by the rules of stack files. */
 import { dialects } from '../../api/dialects.ts';
 import type { SpokenDialect } from '../../api/spoken-dialect.ts';
 import { readTarget } from '../../manifest/read-target.ts';
@@ -25,14 +25,14 @@ export interface TargetFlags extends TokenWish {
 
 export interface ChoosingTarget extends Asking {
   readonly flags: TargetFlags;
-  /** absolute: of the stack */
+  /** absolute: the directory of the stack */
   readonly directory: string;
   /** Prints a sentence about an answer. */
   readonly note: (message: string) => void;
-  /** the name of the stack, if nothing else is given */
+  /** the default name of the stack */
   readonly usualName: string;
   readonly listOrganizations: (target: Target, token: ChosenToken) => Promise<SeenOrganizations>;
-  /** Asks the service for answers that show its dialect; `problem`: why there are none, as a clause. */
+  /** Reads answers of the service that show its dialect; `problem`: why there are none, as a clause. */
   readonly askDialect: (
     target: Target,
     token: ChosenToken,
@@ -42,7 +42,7 @@ export interface ChoosingTarget extends Asking {
 /** The organizations that a token sees. */
 export interface SeenOrganizations {
   readonly names: readonly string[];
-  /** false when the list could not be read, or not to its end */
+  /** false if the list was not read, or not to its end */
   readonly isWhole: boolean;
 }
 
@@ -50,16 +50,16 @@ type Place = Pick<TargetDocument, 'organization' | 'mount' | 'namespace' | 'owns
 
 export async function chooseOrganization(
   choosing: ChoosingTarget,
-  started: TargetDocument,
+  draft: TargetDocument,
   token: ChosenToken,
 ): Promise<Place> {
   const { flags, canAsk, usualName } = choosing;
   const isNeeded = canAsk || flags.organization !== undefined;
-  const mayList = isNeeded && flags.connect && started.url !== 'embedded' && token.env !== undefined;
+  const mayList = isNeeded && flags.connect && draft.url !== 'embedded' && token.env !== undefined;
   const seen: SeenOrganizations = mayList
-    ? await choosing.listOrganizations(checkedTarget({ ...started, organization: 'unknown' }), token)
+    ? await choosing.listOrganizations(checkedTarget({ ...draft, organization: 'unknown' }), token)
     : { names: [], isWhole: false };
-  const usual = started.url === 'embedded' ? usualName : undefined;
+  const usual = draft.url === 'embedded' ? usualName : undefined;
   const question = {
     flag: '--organization',
     text: 'Name of the organization',
@@ -70,7 +70,7 @@ export async function chooseOrganization(
   return { organization: await answerTo(question, flags.organization ?? usual, choosing) };
 }
 
-/** An empty list refuses no name: the token of an organization may see no list and still read its workspaces. */
+/** With an empty list, any name is allowed: the token of an organization may see an empty list and still read its workspaces. */
 function problemOfOrganization(answer: string, { names, isWhole }: SeenOrganizations): string | undefined {
   if (!/^[\w-]+$/.test(answer)) return 'the name of an organization has letters, digits, "-" and "_" only';
   if (!isWhole || names.length === 0 || names.includes(answer)) return undefined;
@@ -81,11 +81,11 @@ function problemOfOrganization(answer: string, { names, isWhole }: SeenOrganizat
 
 export async function chooseMount(
   choosing: ChoosingTarget,
-  started: TargetDocument,
+  draft: TargetDocument,
   { client, defaultMount }: Dialect,
 ): Promise<Place> {
   const { flags, host } = choosing;
-  const isEmbedded = started.url === 'embedded';
+  const isEmbedded = draft.url === 'embedded';
   const set = client?.namespace === undefined ? '' : (host.env[client.namespace] ?? '');
   const namespace = await answerTo(
     {
@@ -93,7 +93,7 @@ export async function chooseMount(
       text: 'Namespace, if the service has namespaces',
       fallback: set.trim(),
       problem: (answer) =>
-        answer === '' ? undefined : problemIn({ ...started, namespace: answer }, 'namespace'),
+        answer === '' ? undefined : problemIn({ ...draft, namespace: answer }, 'namespace'),
     },
     flags.namespace ?? (isEmbedded ? '' : undefined),
     choosing,
@@ -103,7 +103,7 @@ export async function chooseMount(
       flag: '--mount',
       text: 'Mount of the authentication method, below "auth/"',
       fallback: defaultMount,
-      problem: (answer) => problemOfMount(answer, started),
+      problem: (answer) => problemOfMount(answer, draft),
     },
     flags.mount ?? (isEmbedded ? defaultMount : undefined),
     choosing,
@@ -123,17 +123,17 @@ export async function chooseMount(
   return {
     mount,
     ...(namespace === '' ? {} : { namespace }),
-    // Also "*" is written: a plan lists undeclared roles only with "owns".
+    // "*" is written as well, because a plan lists undeclared roles only with "owns".
     owns: patterns.includes('*') ? ['*'] : patterns,
   };
 }
 
-/** A stack file may name any mount that a service allows. Here a "*" is a pattern of roles that was meant for the next question. */
-function problemOfMount(mount: string, started: TargetDocument): string | undefined {
+/** A stack file may name any mount that a service allows. Here a "*" is refused: it is an answer to the next question, about roles. */
+function problemOfMount(mount: string, draft: TargetDocument): string | undefined {
   if (mount === '') return 'write the name of a mount';
   if (mount.includes('*'))
     return 'a mount has one name, without "*"; patterns of role names belong to "--owns"';
-  return problemIn({ ...started, mount }, 'mount');
+  return problemIn({ ...draft, mount }, 'mount');
 }
 
 function namesIn(list: string): string[] {
@@ -143,7 +143,7 @@ function namesIn(list: string): string[] {
     .filter((one) => one !== '');
 }
 
-// The rules are those of every stack file.
+// Checks members of a target by the rules of stack files.
 
 function problemsIn(document: TargetDocument) {
   return readTarget(JSON.parse(JSON.stringify(document)), { base: [], invalid: [], dialects });

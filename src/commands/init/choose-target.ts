@@ -1,4 +1,4 @@
-/** Chooses the one target of a new stack: which service, where it is, with which token, and which place in it. */
+/** Chooses the one target of a new stack: its service, address and token, and the organization or mount. */
 import { realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { dialectNames, dialects, findDialect } from '../../api/dialects.ts';
@@ -24,7 +24,7 @@ import {
 interface ChosenTarget {
   readonly target: Target;
   readonly token: ChosenToken;
-  /** why it has this dialect, as a sentence; absent where somebody chose it */
+  /** why it has this dialect, as a sentence; absent for the embedded service and for cluster-auth, where the dialect is only chosen */
   readonly dialectNote?: string;
 }
 
@@ -35,7 +35,7 @@ export async function chooseTarget(choosing: ChoosingTarget): Promise<ChosenTarg
   const dialect = await chooseDialect(choosing, service, isEmbedded);
   const url = isEmbedded ? 'embedded' : await chooseUrl(choosing, dialect);
   const token = isEmbedded ? { env: host.env, notes: [] } : await tokenFor(choosing, url, dialect);
-  const started: TargetDocument = {
+  const draft: TargetDocument = {
     name: 'new',
     service,
     url,
@@ -45,13 +45,13 @@ export async function chooseTarget(choosing: ChoosingTarget): Promise<ChosenTarg
   };
   const members =
     service === 'workspaces'
-      ? await chooseOrganization(choosing, started, token)
-      : await chooseMount(choosing, started, dialect);
+      ? await chooseOrganization(choosing, draft, token)
+      : await chooseMount(choosing, draft, dialect);
   const { organization, mount } = members;
   const name = flags.target ?? (nameFrom(organization ?? mount ?? '') || service);
   if (!/^[a-z0-9-]+$/.test(name))
     throw new CommandStop('usage', '--target: lower-case letters, digits and "-"');
-  const document = { ...started, ...members, name };
+  const document = { ...draft, ...members, name };
   const { name: spoken, note } = await confirmDialect(choosing, checkedTarget(document), { dialect, token });
   return {
     target: checkedTarget({ ...document, dialect: spoken }),
@@ -65,7 +65,7 @@ interface ConfirmedDialect {
   readonly note?: string;
 }
 
-/** The dialect that the answers of the service show, else the chosen one. @throws CommandStop when a flag names another one */
+/** The dialect that the answers of the service show, else the chosen one. @throws CommandStop if a flag names another dialect */
 async function confirmDialect(
   { flags, askDialect }: ChoosingTarget,
   target: Target,
@@ -77,24 +77,25 @@ async function confirmDialect(
   const { spoken, problem } = mayAsk
     ? await askDialect(target, token)
     : { spoken: dialectOfHost(target), problem: 'nothing was sent to the service' };
-  const has = (written: string, why: string) => ({
+  const withNote = (written: string, why: string) => ({
     name: written,
     note: `The target has ${quoted(`dialect: ${written}`)}: ${why}.`,
   });
   if (spoken === undefined) {
     const chosen = flags.dialect === undefined ? 'the usual dialect of workspaces' : 'as "--dialect" says';
-    return has(name, `${chosen}; it is not confirmed, because ${problem ?? 'no answer shows it'}`);
+    return withNote(name, `${chosen}; it is not confirmed, because ${problem ?? 'no answer shows it'}`);
   }
-  if (spoken.dialect.name === name) return has(name, spoken.sign);
-  if (flags.dialect === undefined) return has(spoken.dialect.name, spoken.sign);
-  if (!spoken.isCertain) return has(name, `as "--dialect" says; it is not confirmed, because ${spoken.sign}`);
+  if (spoken.dialect.name === name) return withNote(name, spoken.sign);
+  if (flags.dialect === undefined) return withNote(spoken.dialect.name, spoken.sign);
+  if (!spoken.isCertain)
+    return withNote(name, `as "--dialect" says; it is not confirmed, because ${spoken.sign}`);
   throw new CommandStop(
     'usage',
     `nothing was written: "--dialect" is ${quoted(name)}, and the service speaks ${quoted(spoken.dialect.name)}: ${spoken.sign}; pass ${quoted(`--dialect ${spoken.dialect.name}`)}, or leave the flag out`,
   );
 }
 
-// The service, and how it is spoken to.
+// The service and its dialect.
 
 async function chooseService(
   choosing: ChoosingTarget,
@@ -117,13 +118,13 @@ async function chooseService(
   return { service: answer === 'workspaces' ? answer : 'cluster-auth', isEmbedded };
 }
 
-/** The service that flags for one service only are about. */
+/** The service that follows from flags that only one service has. */
 function serviceOf({ organization, mount, namespace, owns }: TargetFlags): Service | undefined {
   if (organization !== undefined) return 'workspaces';
   return mount !== undefined || namespace !== undefined || owns.length > 0 ? 'cluster-auth' : undefined;
 }
 
-/** The only service whose command line is set up in this environment. */
+/** The service whose command line is set up in this environment, if there is exactly one. */
 function serviceIn(env: Asking['host']['env']): Service | undefined {
   const services: readonly Service[] = ['workspaces', 'cluster-auth'];
   const set = services.filter((service) =>
@@ -164,7 +165,7 @@ async function chooseDialect(
         ? `choose one of ${dialectNames(service).map(quoted).join(', ')}`
         : undefined,
   };
-  // There is nothing to ask with one choice, or where it does not matter.
+  // With one choice, or for the embedded service, no question is needed.
   const given = flags.dialect ?? (isEmbedded || real.length === 1 ? usual : undefined);
   const answer = await answerTo(question, given, choosing);
   const dialect = findDialect(service, answer);
@@ -201,7 +202,7 @@ function withScheme(address: string): string {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `https://${address}`;
 }
 
-/** As the connection uses it, and so as a reviewer must see it: host in lower case and ASCII, without a default port. */
+/** The address in the form that the connection uses, so that reviewers see that one: host in lower case and ASCII, no default port. */
 function normalized(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/+$/, '')}`;
@@ -218,7 +219,7 @@ async function tokenFor(
   return chooseToken(choosing.flags, place, choosing);
 }
 
-/** A path that was typed in the working directory, as the stack file names it: below its own directory. */
+/** Makes a path that was typed in the working directory relative to the directory of the stack file. */
 function fromStack(path: string, { host, directory }: ChoosingTarget): string {
   if (isAbsolute(path) || path.startsWith('~')) return path;
   const cwd = realpathSync(host.cwd);

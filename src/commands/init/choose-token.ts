@@ -1,6 +1,6 @@
 /**
- * Decides which source of the token a new stack names, and whether this run may use a token that was found. A found token is used
- * for the address it belongs to, and only if somebody agrees.
+ * Decides which token source a new stack names, and whether this run may use a token that was found. A found token is used only for
+ * the address that it belongs to, and only with consent.
  */
 import { join } from 'node:path';
 import { megabyte, readRegularText } from '../../files/read-file.ts';
@@ -14,13 +14,13 @@ import type { CliHost } from '../../run/host.ts';
 import { agrees, type Asking } from './questions.ts';
 
 export interface ChosenToken {
-  /** what the stack file names; absent for the embedded service, which has a token of its own */
+  /** the source in the stack file; absent for the embedded service, which has its own token */
   readonly source?: SecretSource;
-  /** the environment with the token in the variable that the stack names; absent: the run has no token, and does not connect */
+  /** the environment with the token in the variable that the stack names; absent if the run has no token, and does not connect */
   readonly env?: Asking['host']['env'];
   /** why `env` is absent, as a clause */
   readonly missing?: string;
-  /** a shell line that sets the variable; absent when it is set, or the token is in a file */
+  /** a shell line that sets the variable; absent if it is set, or the token is in a file */
   readonly exportLine?: string;
   /** sentences about tokens that were found and are not used */
   readonly notes: readonly string[];
@@ -38,11 +38,11 @@ interface TokenPlace {
   /** the variable that the service's own command line uses */
   readonly usual: string;
   readonly found: readonly FoundToken[];
-  /** A file that a flag names, as the stack file names it. */
+  /** Converts the path of a file in a flag to the path in the stack file. */
   readonly fileName: (path: string) => string;
 }
 
-/** @throws CommandStop without an answer */
+/** @throws CommandStop if an answer is missing or not valid */
 export async function chooseToken(
   { tokenEnv, tokenFile, connect }: TokenWish,
   place: TokenPlace,
@@ -79,7 +79,7 @@ export async function chooseToken(
   return { source, ...exportLine, ...use, notes };
 }
 
-/** A token in place of the name of its source would be written into the stack. @throws CommandStop that does not repeat it */
+/** Refuses a token that was passed as the name of its source: it would be written into the stack. @throws CommandStop without the token */
 function refuseTokens(tokenEnv: string | undefined, tokenFile: string | undefined): void {
   const never = 'never the token itself, which would be written into the stack';
   if (tokenEnv !== undefined && variableToShow(tokenEnv) !== quoted(tokenEnv))
@@ -100,7 +100,7 @@ async function isAgreed({ from }: FoundToken, url: string, asking: Asking): Prom
   return agrees(`Use the token in ${from} to read from ${url}?`, asking);
 }
 
-/** The usual variable, unless it holds the token of another address: `trueup plan` would send that one. */
+/** The usual variable, unless it holds the token of another address, because `trueup plan` would send that token. */
 function freeVariable({ usual, url }: TokenPlace, env: Asking['host']['env']): string {
   if ((env[usual]?.trim() ?? '') === '') return usual;
   const host = new URL(url).host.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
@@ -114,7 +114,7 @@ function whyUnused({ from, origin }: FoundToken): string {
     : `the token in ${name} is not used: it belongs to ${quoted(origin)}`;
 }
 
-/** Reads the token from the keyboard: it is neither shown nor kept in the history of the shell. */
+/** A shell line that reads the token from the keyboard, which neither shows it nor keeps it in the history of the shell. */
 function promptLine(variable: string): string {
   return `read -rs ${variable} && export ${variable}`;
 }
@@ -126,27 +126,27 @@ interface FoundToken {
   readonly value: string;
   /** where it was found, as a user would write it: a variable, or a file below `~` */
   readonly from: string;
-  /** the one address that it may be sent to, such as `https://app.example.com`; undefined when it cannot be determined */
+  /** the only address that it may be sent to, such as `https://app.example.com`; undefined if that is not known */
   readonly origin: string | undefined;
   /** the variable that holds it, if a stack can name it */
   readonly variable?: string;
-  /** what a shell replaces by the token, without showing it; belongs into double quotes */
+  /** a shell expression that expands to the token, for use in double quotes */
   readonly expansion: string;
 }
 
-/** Scheme, host and port, normalized; undefined for what is no http(s) address, or holds a user name or a password. */
+/** Scheme, host and port, normalized; undefined if it is not an http(s) address, or has a user name or a password. */
 export function originOf(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const { protocol, username, password, origin } = new URL(address);
   return /^https?:$/.test(protocol) && username === '' && password === '' ? origin : undefined;
 }
 
-/** The same for a host name with or without a port, and nothing else. */
+/** The same for a host name, with or without a port; undefined for any other text. */
 function originOfHost(host: string): string | undefined {
   return /[/\\?#@\s]/.test(host) ? undefined : originOf(`https://${host}`);
 }
 
-/** The addresses that the environment gives to a client, in order. */
+/** The addresses that the environment sets for a client, in the order in which the client reads them. */
 export function addressesIn(
   { addresses, hosts }: Pick<ClientSettings, 'addresses' | 'hosts'>,
   env: CliHost['env'],
@@ -156,7 +156,7 @@ export function addressesIn(
   return [...valuesOf(addresses), ...valuesOf(hosts).map((host) => `https://${host}`)];
 }
 
-/** All tokens of these clients. The run knows them as secrets from then on, so that none is ever printed. */
+/** All tokens of these clients. Also makes them known secrets of the run, so that none is ever printed. */
 export async function findTokens(
   clients: readonly ClientSettings[],
   { env, secrets }: Pick<CliHost, 'env' | 'secrets'>,
@@ -172,11 +172,11 @@ export async function findTokens(
   return found;
 }
 
-/** The address that a client sends its token to; undefined when the environment names none, or a host that contradicts the address. */
+/** The address that a client sends its token to; undefined if the environment names none, or a host that contradicts it. */
 function clientOrigin(client: ClientSettings, env: CliHost['env']): string | undefined {
   const [first = client.defaultAddress ?? '', ...others] = addressesIn(client, env);
   const origin = originOf(first);
-  // The first of several addresses counts; a host name beside it must be the same place.
+  // The first of several addresses counts. If the client also has host variables, all addresses must be the same.
   return client.hosts.length > 0 && others.some((other) => originOf(other) !== origin) ? undefined : origin;
 }
 
@@ -222,7 +222,7 @@ async function storedTokens({ credentials }: ClientSettings, env: CliHost['env']
   });
 }
 
-/** Several clients may read the same file: if they would send its token to different places, it belongs to none of them. */
+/** Several clients may read the same file. If they would send its token to different addresses, its address is not known. */
 async function tokenInFile(
   file: string | undefined,
   readers: readonly ClientSettings[],
@@ -235,7 +235,7 @@ async function tokenInFile(
   return [{ value: text.trim(), from: `~/${file}`, origin, expansion: `$(cat ~/${file})` }];
 }
 
-/** A file below the home directory; undefined when there is none, or it cannot be read. */
+/** The text of a file below the home directory; undefined if it does not exist or cannot be read. */
 async function homeText(file: string | undefined, env: CliHost['env']): Promise<string | undefined> {
   const home = env['HOME'] || env['USERPROFILE'];
   if (file === undefined || home === undefined) return undefined;

@@ -1,5 +1,5 @@
 /**
- * The files for a CI as init copies them: the examples themselves, and the action. The bundle has their texts in place of this file
+ * The CI files that init copies: the examples themselves, and the action. In the bundle, their texts replace this file
  * (scripts/bundle-plugins.ts).
  */
 import { readFileSync } from 'node:fs';

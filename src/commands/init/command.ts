@@ -1,4 +1,4 @@
-/** `trueup init [directory]`: writes a first stack, shows what it sees in its target, and offers to export it. */
+/** `trueup init [directory]`: writes a first stack, shows what its target has, and offers to export that. */
 import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
@@ -85,7 +85,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
 }
 
 // The steps of `trueup init`: collect the answers, write all files or none, connect, show what the target has, offer to export it.
-// The files are written before the target is read, so that a service that is down or a token that is refused loses no answer.
+// The files are written before the target is read, so that no answer is lost if the service is down or refuses the token.
 
 interface InitOptions extends AnswerFlags {
   readonly export?: boolean;
@@ -149,7 +149,7 @@ function whyOffline({ token: { missing } }: Answers, { connect }: InitOptions): 
   return connect && missing !== undefined ? missing : 'with "--no-connect", only files are written';
 }
 
-/** Absolute. A link above the repository is followed; one in it is not. */
+/** The absolute path of the directory. A link above the repository is followed, a link in it is refused. */
 async function directoryOf(path: string | undefined, cwd: string): Promise<string> {
   const real = await realpath(cwd);
   const directory = resolve(real, path ?? '.');
@@ -163,7 +163,7 @@ async function directoryOf(path: string | undefined, cwd: string): Promise<strin
   return target;
 }
 
-/** Reads the target with the stack that was written, and exports what it has if that is wanted. */
+/** Reads the target with the stack that was written, and exports its resources if the user wants that. */
 async function showTarget(
   result: InitResult,
   options: InitOptions,
@@ -188,7 +188,7 @@ async function showTarget(
     textOutput(context.terminal)?.write(overviewText(live.job.stack, overviews, context.terminal.paint));
     const unread = overviews.flatMap((overview) => overview.unread);
     for (const why of unread) printNote(reading.terminal, `not everything was read: ${printable(why)}`);
-    if (unread.length > 0) host.stderr.write(toGoOn(stack.directory, host.cwd));
+    if (unread.length > 0) host.stderr.write(doctorHint(stack.directory, host.cwd));
     if (unread.length > 0) return exitCodes.error;
     result.isExported = await wantsExport(overviews, {
       ...{ options, target: stack.target, reading },
@@ -199,13 +199,14 @@ async function showTarget(
   try {
     return await withLiveExport(join(stack.directory, stackFileName), selection, reading, work);
   } catch (error) {
-    if (stopOf(error)?.exit !== exitCodes.interrupted) host.stderr.write(toGoOn(stack.directory, host.cwd));
+    if (stopOf(error)?.exit !== exitCodes.interrupted)
+      host.stderr.write(doctorHint(stack.directory, host.cwd));
     throw error;
   }
 }
 
-/** A command to type, not a sentence about it, because the directory may need quotes of a shell. */
-function toGoOn(directory: string, cwd: string): string {
+/** The command is at the end of the line, so that it can be copied: the directory may need shell quotes. */
+function doctorHint(directory: string, cwd: string): string {
   const path = displayPath(directory, cwd);
   return `The files are written. This checks address, token and rights: trueup doctor${path === '.' ? '' : ` ${shellWord(path)}`}\n`;
 }

@@ -1,4 +1,4 @@
-/** What a new stack sees in its target: places, resources, their owners, and what the token may do. Sends what a plan may send. */
+/** What the target of a new stack has: places, resources, their owners, and the rights of the token. Sends only what a plan may send. */
 import { mountName, mountSegments } from '../../api/cluster-auth-mount.ts';
 import { organizationAnswer } from '../../api/workspaces/organization.ts';
 import { readPages } from '../../api/read-pages.ts';
@@ -10,13 +10,13 @@ import type { ExportReading } from '../../run/export/read.ts';
 
 export interface Overview {
   readonly target: string;
-  /** by what it is about: `workspaces`, `2: 1 without an owner, 1 claimed by stack "other"` */
+  /** texts with their subjects, such as `workspaces` and `2: 1 without an owner, 1 claimed by stack "other"` */
   readonly facts: readonly Fact[];
-  /** how many there are, by kind; what belongs to others of them is left out */
+  /** the number of resources by kind, without children */
   readonly resources: Readonly<Record<string, number>>;
-  /** how many resources an export would begin with */
+  /** the number of parents that an export would write */
   readonly unowned: number;
-  /** how many have an owner, by a clause about it */
+  /** the number of resources with an owner, by a clause about the owner */
   readonly owned: Readonly<Record<string, number>>;
   /** why something could not be read, as sentences */
   readonly unread: readonly string[];
@@ -74,7 +74,7 @@ async function organizationsText(reader: Reader): Promise<string> {
   return names.length === 0 ? 'none that this token sees' : `${names.length}: ${quoteSome(names)}`;
 }
 
-/** What an export may write: the default project is everybody's. */
+/** The parents that an export may write. The default project is left out, because it belongs to all stacks. */
 function unownedOf(parents: ExportReading['parents']): LiveResource[] {
   return [...parents.values()].filter(({ facts }) => facts['isDefault'] !== true);
 }
@@ -90,7 +90,7 @@ function isWhole(sets: ExportReading['sets']): boolean {
   return [...sets.values()].every(({ incomplete }) => incomplete.length === 0);
 }
 
-/** The rights that a plan of every day needs, by what they allow. */
+/** The rights that usual plans need, with what they allow. */
 const usualRights: Readonly<Record<string, string>> = {
   'can-update': 'update',
   'can-manage-tags': 'change the tags of',
@@ -122,7 +122,7 @@ async function describeMount(reading: ExportReading): Promise<Fact[]> {
   ];
 }
 
-/** The mounts of the method that this token may list, or why it may not. */
+/** The mounts of this method, or why this token cannot list them. */
 async function mountsText({ session }: ExportReading): Promise<string> {
   const own = quoted(mountName(session.target, session.dialect));
   const type = session.dialect.mountType ?? 'cluster';
@@ -140,7 +140,7 @@ async function mountsText({ session }: ExportReading): Promise<string> {
   }
 }
 
-/** In the order in which people say them. */
+/** In the order of the text. */
 const capabilities = ['read', 'list', 'create', 'update', 'delete', 'root', 'sudo', 'deny'];
 
 async function mountRightsText({ session, connected }: ExportReading): Promise<string> {

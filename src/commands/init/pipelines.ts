@@ -1,4 +1,4 @@
-/** The files that plan and apply the stacks of a repository in a CI. docs/guides/ci.md explains them. */
+/** The CI files that plan and apply the stacks of a repository. docs/guides/ci.md explains them. */
 import type { SecretSource } from '../../model/stack.ts';
 import { pinFolder } from '../../run/editor-schemas.ts';
 import { ciTexts } from './ci-files.ts';
@@ -14,13 +14,13 @@ interface Pipeline {
   readonly about: string;
 }
 
-/** The workflow of GitHub that plans; if it is there, it plans and its neighbour applies every stack of the repository. */
+/** The GitHub workflow that plans. If it exists, it plans every stack of the repository, and the workflow beside it applies them. */
 export const planWorkflow = '.github/workflows/trueup.yml';
 
-/** The one beside it, which applies. */
+/** The GitHub workflow that applies. */
 export const applyWorkflow = '.github/workflows/trueup-apply.yml';
 
-/** @param token of the stack; absent for the embedded service. @returns none where there is to be no CI */
+/** @param token of the stack; absent for the embedded service. @returns an empty list without a CI */
 export function pipelinesOf(ci: Ci, token: SecretSource | undefined): readonly Pipeline[] {
   const textOf = (path: keyof typeof ciTexts) => withToken(ciTexts[path], token);
   switch (ci) {
@@ -55,13 +55,13 @@ export function pipelinesOf(ci: Ci, token: SecretSource | undefined): readonly P
   }
 }
 
-/** The examples name the variable API_TOKEN. A token that is in no variable needs none. */
+/** Replaces the variable API_TOKEN of the examples; removes it if the token is not in a variable. */
 function withToken(text: string, token: SecretSource | undefined): string {
   if (token !== undefined && 'env' in token) return text.replaceAll('API_TOKEN', () => token.env);
   return text.replace(/^ {8}env:\n(?: {10}.*\n)+|^# - API_TOKEN: .*\n/gm, '');
 }
 
-/** What the jobs need and the files do not have, one line each. */
+/** What a person has to add for the jobs, because the files do not have it; one line each. */
 export function neededBy(ci: Ci, token: SecretSource | undefined): readonly string[] {
   if (ci === 'none') return [];
   const pinned = `trueup in ${pinFolder}: see the guide "CI" (docs/guides/ci.md), "Install trueup"`;

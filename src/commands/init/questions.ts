@@ -1,4 +1,4 @@
-/** Gets one answer: from its flag, else by asking on a terminal, else its default. Without any of them it is an error that names the flag. */
+/** Gets one answer: from its flag, else by asking on a terminal, else its default. Without any of these, it fails and names the flag. */
 import { quoted } from '../../model/quoted.ts';
 import { printable } from '../../report/view/printable.ts';
 import { CommandStop } from '../../run/command-stop.ts';
@@ -11,7 +11,7 @@ interface Question {
   /** without a question mark; a default is shown behind it */
   readonly text: string;
   readonly fallback?: string | undefined;
-  /** on a terminal each has a number */
+  /** on a terminal, each choice has a number */
   readonly choices?: readonly Choice[];
   /** Why an answer is not valid, as a clause that does not repeat it; undefined for a valid one. */
   readonly problem?: (answer: string) => string | undefined;
@@ -26,7 +26,7 @@ export interface Asking {
   readonly host: CliHost;
   /** whether there is a person to ask */
   readonly canAsk: boolean;
-  /** defaults are taken without a question */
+  /** whether defaults are taken without a question */
   readonly takesDefaults: boolean;
   readonly stop: AbortSignal;
 }
@@ -56,7 +56,7 @@ export async function answerTo(
   }
 }
 
-/** Only "y" and "yes" agree. @param done what was done by then. @throws CommandStop when there is no answer, as after Ctrl-C */
+/** Only "y" and "yes" agree. @param done what was done before, as a clause. @throws CommandStop without an answer, as after Ctrl-C */
 export async function agrees(
   question: string,
   { host, stop }: Pick<Asking, 'host' | 'stop'>,
@@ -76,7 +76,7 @@ function problemOf({ choices, problem }: Question, answer: string): string | und
 }
 
 function missingAnswer({ flag, text, choices }: Question): string {
-  // "embedded" is a choice at a terminal only: its flag is another one.
+  // "embedded" is a choice only at a terminal: on the command line it is a separate flag.
   const values = choices?.map(({ value }) => (value === 'embedded' ? 'or pass "--embedded"' : value));
   const allowed = values === undefined ? '' : ` (${values.join(', ')})`;
   return `nothing was written: pass ${quoted(flag)}${allowed}, because there is no terminal to ask at: ${text}`;
@@ -93,7 +93,7 @@ async function ask({ text, fallback = '', choices = [] }: Question, { host, stop
   return answer.trim();
 }
 
-/** A number stands for its choice. */
+/** The choice with the typed number, else the typed text. */
 function chosen({ choices = [] }: Question, typed: string): string {
   return (/^\d+$/.test(typed) ? choices[Number(typed) - 1]?.value : undefined) ?? typed;
 }

@@ -1,4 +1,4 @@
-/** What `trueup init` prints: the files, what the target has, and how to go on. */
+/** What `trueup init` prints: the files, what the target has, and the next steps. */
 import { join } from 'node:path';
 import { displayPath, stackFileName } from '../../manifest/files/find-stack.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
@@ -118,12 +118,12 @@ export function stepsText(
   const rows = isReady ? [planning, applying] : [exporting, planning];
   const steps = offline === undefined && isRead ? rows : [checking, ...rows];
   if (offline === undefined) return `\n${paint.bold('Next')}\n${columns(steps)}`;
-  // A line of its own: it may be long, and must be easy to copy.
+  // On a separate line, because it may be long and must be easy to copy.
   const setting = exportLine === undefined ? '' : `  ${printable(exportLine)}\n`;
   return `\n${paint.bold('Next')}\n${setting}${columns(steps)}`;
 }
 
-/** Everything as data: what was written, or would be, and what the target has. */
+/** The whole result as data: what was written, or would be, and what the target has. */
 export interface InitResult {
   readonly answers: Answers;
   readonly files: readonly PlannedFile[];

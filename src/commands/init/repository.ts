@@ -1,4 +1,4 @@
-/** What the folders around a new stack show: its repository, the host of its remote, and the names that follow from them. */
+/** Reads the folders around a new stack: its repository, the address of the remote, existing CI files, and names derived from them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findRepository } from '../../manifest/files/find-stack.ts';
@@ -10,9 +10,9 @@ export interface Surroundings {
   readonly isGit: boolean;
   /** the address of the remote "origin"; undefined without one */
   readonly remote?: string;
-  /** files of a CI that exist there, relative to the root */
+  /** existing CI files, relative to the root */
   readonly ciFiles: readonly string[];
-  /** texts of the workflows that plan and apply; empty without the one that plans */
+  /** texts of the workflows that plan and apply; empty if the one that plans does not exist */
   readonly workflows: readonly string[];
 }
 
@@ -36,7 +36,7 @@ function textOf(file: string): string {
   }
 }
 
-/** Undefined also where `.git` is a file, as in a work tree. */
+/** The address of the remote "origin"; also undefined if `.git` is a file, as in a linked work tree. */
 function originIn(config: string): string | undefined {
   try {
     const section = /^\[remote "origin"\]([^[]*)/m.exec(readFileSync(config, 'utf8'))?.[1] ?? '';

@@ -1,6 +1,6 @@
 /**
- * The files of a new stack, as drafts and as they are written: the stack itself, a first manifest or a page about manifests, files for
- * a CI, and lines for git to ignore.
+ * Drafts and writes the files of a new stack: the stack itself, a first manifest or a page about manifests, CI files, and lines of
+ * `.gitignore`.
  */
 import { lstatSync, readFileSync } from 'node:fs';
 import { realpath, rm } from 'node:fs/promises';
@@ -44,7 +44,7 @@ interface IgnoredPaths {
 }
 
 interface Drafted {
-  /** the stack first; none of them may exist */
+  /** the stack file first; none of the files may exist yet */
   readonly files: readonly DraftedFile[];
   readonly ignored: readonly IgnoredPaths[];
 }
@@ -69,7 +69,7 @@ export function draftFiles(answers: StackAnswers): Drafted {
     : { files, ignored: [local, { path: join(root, '.gitignore'), lines: installed }] };
 }
 
-/** Of a target that does not log in. */
+/** The token source of a target; undefined if it has none, or uses a login. */
 export function tokenOf({ token }: Target) {
   return token === undefined || 'login' in token ? undefined : token;
 }
@@ -123,7 +123,7 @@ function inline(value: Json): string {
     .join(', ')} }`;
 }
 
-/** As "trueup fmt" writes it: in quotes only where it would mean something else, also between braces. */
+/** As "trueup fmt" writes it: in quotes only if it would mean something else without them, also between braces. */
 function scalar(value: Json): string {
   if (typeof value !== 'string' || /[\p{C}\p{Zl}\p{Zp}]/u.test(value)) return JSON.stringify(value);
   const written = dumpYaml(value, { lineWidth: -1 }).trim();
@@ -131,8 +131,8 @@ function scalar(value: Json): string {
   return isPlain ? `'${value.replaceAll("'", "''")}'` : written;
 }
 
-// The beginning of the manifests. For the embedded service it is a manifest, which an apply creates at once. For a real service it is a
-// page with the same manifest: an apply must create nothing there that nobody asked for.
+// The first manifest. For the embedded service it is a real manifest, which an apply creates at once. For a real service it is only shown
+// in a page, because an apply must create nothing there that the user did not ask for.
 
 function firstManifest({ target, name, directory }: StackAnswers, schemas: string): DraftedFile {
   const folder = join(directory, 'manifests');
@@ -189,11 +189,11 @@ ${manifest}\`\`\`
 `;
 }
 
-// Writes the files of a new stack: all of them or none. A file that exists is never written over; lines that a `.gitignore` lacks
-// are added at its end.
+// Writes the files of a new stack: all of them or none. An existing file is never overwritten; lines that a `.gitignore` lacks are added
+// at its end.
 
 export interface PlannedFile extends DraftedFile {
-  /** a `.gitignore` that exists: the mode that it keeps, and its new content, in its own encoding. Absent for a new file */
+  /** for an existing `.gitignore`: the mode that it keeps, and its new content in its own encoding. Absent for a new file */
   readonly extended?: { readonly mode: number; readonly content: Buffer };
 }
 
@@ -203,7 +203,7 @@ interface Place {
   readonly root: string;
 }
 
-/** What there is to write, in order. @throws CommandStop when a file exists, or a path leads over a link */
+/** The files to write, in order. @throws CommandStop if a file exists, or a path leads over a link */
 export async function planFiles({ files, ignored }: Drafted, place: Place): Promise<PlannedFile[]> {
   await refuseLinks([...files, ...ignored], place);
   refuseExisting(
@@ -226,7 +226,7 @@ async function refuseLinks(files: readonly { readonly path: string }[], { cwd, r
   );
 }
 
-/** @param paths absolute. @throws CommandStop when one of them exists, also as a link that leads nowhere */
+/** @param paths absolute. @throws CommandStop if one of them exists, also as a broken link */
 export function refuseExisting(paths: readonly string[], cwd: string): void {
   const existing = paths.filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
   if (existing.length === 0) return;
@@ -241,7 +241,7 @@ export function refuseExisting(paths: readonly string[], cwd: string): void {
   );
 }
 
-/** Nothing when all lines are there. Lines are added as bytes: the file may have any encoding, and either line break. */
+/** The `.gitignore` to write; empty if it has all lines. Lines are added as bytes: the file may have any encoding and line break. */
 function ignoreFile({ path, lines }: IgnoredPaths, cwd: string): PlannedFile | [] {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return { path, text: `${lines.join('\n')}\n`, about: 'what git ignores' };
@@ -267,7 +267,7 @@ function refusedIgnore(path: string, cwd: string, why: string): CommandStop {
   return new CommandStop('output-refused', `nothing was written: ${quoted(displayPath(path, cwd))} ${why}`);
 }
 
-/** @throws the system's error; then no new file is left */
+/** @throws the error of the file system, after it has removed the files that it had created */
 export async function writeFiles(files: readonly PlannedFile[]): Promise<void> {
   const written: string[] = [];
   try {

@@ -8,7 +8,7 @@ interface Asking extends CommandContext {
   readonly stop: AbortSignal;
 }
 
-/** @throws CommandStop when it may not be written */
+/** @throws CommandStop if the user does not agree, or cannot be asked */
 export async function askToWrite(question: string, { options, host, terminal, stop }: Asking): Promise<void> {
   if (options.yes) return;
   if (!host.interactive || terminal.format !== 'text')

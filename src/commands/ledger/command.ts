@@ -1,6 +1,6 @@
 /**
- * `trueup ledger`: shows, moves and prunes the ledger of a stack. `show` is here. It only reads: it takes no lock and sends nothing to
- * a target.
+ * `trueup ledger`: shows, moves and prunes the ledger of a stack. This file has `show`, which only reads: it takes no lock and sends
+ * nothing to a target.
  */
 import type { Command } from 'commander';
 import { type AddressText, parseAddress } from '../../model/address.ts';
@@ -75,7 +75,7 @@ async function showLedger(
   });
 }
 
-/** Undefined when the history cannot be read, which is reported: the ledger itself can still be shown. */
+/** Undefined if the history cannot be read. That is reported, and the ledger itself is still shown. */
 async function readBegun(
   { stack, store }: StackLedger,
   ledger: Ledger,
@@ -95,7 +95,7 @@ interface LedgerSummary {
   /** for people: `the ledger "…/payments.ledger.json"` */
   readonly place: string;
   readonly ledger: Ledger;
-  /** creations of unknown outcome; undefined when the history cannot be read */
+  /** addresses of creations with unknown outcome; undefined if the history cannot be read */
   readonly begun: readonly AddressText[] | undefined;
   readonly lock: LedgerLock | undefined;
 }
@@ -164,7 +164,7 @@ interface KindCount {
   readonly adopted: number;
 }
 
-/** In the order of the records. */
+/** The number of records by kind, sorted by kind. */
 function countByKind({ records }: Ledger): ReadonlyMap<string, KindCount> {
   const counts = new Map<string, KindCount>();
   for (const [address, { origin }] of records) {

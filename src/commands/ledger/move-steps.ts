@@ -1,6 +1,6 @@
 /**
- * Moves a ledger: an unfinished copy is written and verified, the original is closed, and the copy is opened. A crash between any two
- * steps leaves exactly one of both in use (`run/moved-ledger.ts`), and the same command continues.
+ * Moves a ledger: an unfinished copy is written and verified, the original is closed, and the copy is opened. After a crash between any
+ * two steps, exactly one of the two is in use (`run/moved-ledger.ts`), and the same command continues the move.
  */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -35,7 +35,7 @@ import { openAnyLedger } from '../../run/open-ledger.ts';
 import type { RunTime } from '../../run/stop-signals.ts';
 import { printNote, type Terminal } from '../../run/terminal.ts';
 
-// Finds out from where to where a ledger moves, and whether it may: whatever was found is unchanged.
+// Finds the old and the new place of a ledger, and checks whether it can move. Changes nothing.
 
 interface MoveContext {
   readonly stack: Stack;
@@ -43,23 +43,23 @@ interface MoveContext {
   readonly time: RunTime;
 }
 
-/** Opened without the check whether the ledger was moved away. */
-interface End {
+/** The old or the new place. The store is opened without the check whether the ledger was moved away. */
+interface MoveEnd {
   readonly place: LedgerPlace;
   readonly store: StackStore;
 }
 
-export interface Ends {
-  readonly from: End;
-  readonly to: End;
+export interface MoveEnds {
+  readonly from: MoveEnd;
+  readonly to: MoveEnd;
 }
 
 /** What a move has to do. */
 export type Task =
-  /** the ledger is there already */
+  /** the ledger is at the new place already */
   | { readonly is: 'done'; readonly ledger: Ledger }
   | { readonly is: 'copy'; readonly ledger: Ledger; readonly entries: readonly HistoryEntry[] }
-  /** the original is closed, and the copy, which was verified, is not opened yet */
+  /** the original is closed and the copy is verified, but the copy is not opened yet */
   | { readonly is: 'open'; readonly copy: Ledger };
 
 export function openAt(place: LedgerPlace, { stack, host, time }: MoveContext): Promise<StackStore> {
@@ -67,8 +67,8 @@ export function openAt(place: LedgerPlace, { stack, host, time }: MoveContext): 
 }
 
 /**
- * The place that the ledger moves away from: what the stack names, or, if that is the new place already, where the ledger is found.
- * @returns undefined when the ledger is at the new place
+ * The place that the ledger moves away from: the place that the stack names or, if that is the new place already, where a search finds it.
+ * @returns undefined if the ledger is at the new place
  */
 export async function findSource(to: LedgerPlace, context: MoveContext): Promise<LedgerPlace | undefined> {
   const { stack } = context;
@@ -99,8 +99,8 @@ export async function findSource(to: LedgerPlace, context: MoveContext): Promise
   );
 }
 
-/** @throws CommandStop, LedgerError when the ledger cannot move */
-export async function findTask({ from, to }: Ends, context: MoveContext): Promise<Task> {
+/** @throws CommandStop, LedgerError if the ledger cannot move */
+export async function findTask({ from, to }: MoveEnds, context: MoveContext): Promise<Task> {
   const { stack } = context;
   const [original, copy] = [await from.store.read(), await to.store.read()];
   const { movedTo } = original;
@@ -115,7 +115,7 @@ export async function findTask({ from, to }: Ends, context: MoveContext): Promis
       `${from.store.place} was moved to ${describePlace(to.place, stack.name)} at ${movedTo.at}, and there is none now: restore it, or rebuild it with "trueup recover"`,
     );
   }
-  const ledger = await settled(from, context).read();
+  const ledger = await checkedStore(from, context).read();
   const entries = await from.store.listEntries(Number.MAX_SAFE_INTEGER);
   if (!ledger.known)
     throw new CommandStop(
@@ -127,21 +127,21 @@ export async function findTask({ from, to }: Ends, context: MoveContext): Promis
       'move-impossible',
       `nothing was moved: an apply that was interrupted has begun to take resources over from another stack; run ${quoted('trueup apply')} first, which ends that`,
     );
-  await refuseOther({ ledger, entries, copy }, { from, to }, context);
+  await refuseForeignContent({ ledger, entries, copy }, { from, to }, context);
   return { is: 'copy', ledger, entries };
 }
 
 interface Compared {
   readonly ledger: Ledger;
   readonly entries: readonly HistoryEntry[];
-  /** what the new place has */
+  /** the ledger at the new place */
   readonly copy: Ledger;
 }
 
-/** The new place may have nothing, the same, what an earlier move of this ledger left, or an end of an interrupted one. */
-async function refuseOther(
+/** Refuses a new place with foreign content. It may be empty, equal, or have what a finished or interrupted move of this ledger left. */
+async function refuseForeignContent(
   { ledger, entries, copy }: Compared,
-  { from, to }: Ends,
+  { from, to }: MoveEnds,
   context: MoveContext,
 ): Promise<void> {
   const { name } = context.stack;
@@ -157,7 +157,7 @@ async function refuseOther(
   if (movedTo !== undefined && isOurs) return;
   if (movedTo !== undefined)
     throw refuse(`was the ledger of another stack, with the id ${quoted(copy.stackId ?? '')}`);
-  const other = copy.known ? await settled(to, context).read() : copy;
+  const other = copy.known ? await checkedStore(to, context).read() : copy;
   if (other.known && contentText(name, other) !== contentText(name, ledger))
     throw refuse('has other records, or another state, than the ledger that is to move');
   const known = new Map(entries.map((entry) => [entry.id, formatStored(entry)]));
@@ -168,21 +168,22 @@ async function refuseOther(
   if (foreign !== undefined) throw refuse('has a history that the ledger that is to move does not have');
 }
 
-function settled({ store }: End, context: MoveContext): StackStore {
+/** The store with the check whether the ledger was moved away. */
+function checkedStore({ store }: MoveEnd, context: MoveContext): StackStore {
   return refuseMoved(store, context.stack, (place) => openAt(place, context));
 }
 
 interface Steps extends MoveContext {
-  readonly ends: Ends;
+  readonly ends: MoveEnds;
   readonly locks: readonly Pick<HeldLock, 'lockGuard'>[];
   readonly terminal: Terminal;
 }
 
-/** Entries are written in groups, so that a store is not asked for each of them, nor for all of a long history at once. */
+/** Entries are written in groups: one request for each entry would be slow, and one for a whole long history too large. */
 const groupSize = 100;
 
-/** @throws LedgerError; what is in use then is printed */
-export async function carryOver(task: Exclude<Task, { is: 'done' }>, steps: Steps): Promise<Ledger> {
+/** Makes the steps of a move that are left. @throws LedgerError, after it has printed which ledger is in use */
+export async function carryOutMove(task: Exclude<Task, { is: 'done' }>, steps: Steps): Promise<Ledger> {
   const { from, to } = steps.ends;
   let isClosed = task.is === 'open';
   try {
@@ -201,7 +202,7 @@ export async function carryOver(task: Exclude<Task, { is: 'done' }>, steps: Step
   }
 }
 
-/** @returns the copy as it is stored, which is not opened yet */
+/** @returns the stored copy, which is not opened yet */
 async function makeCopy({ ledger, entries }: Extract<Task, { is: 'copy' }>, steps: Steps): Promise<Ledger> {
   const { stack, host, ends } = steps;
   const { from, to } = ends;
@@ -213,7 +214,7 @@ async function makeCopy({ ledger, entries }: Extract<Task, { is: 'copy' }>, step
   const wanted = entries.map((entry) => redactEntry(entry, host.clean));
   const ids = new Set(wanted.map(({ id }) => id));
   const there = await to.store.listEntries(Number.MAX_SAFE_INTEGER);
-  // Left by an earlier move of this ledger, and dropped since then.
+  // Entries that an earlier move of this ledger left here, and that were pruned in the ledger since then.
   const left = there.flatMap(({ id }) => (ids.has(id) ? [] : [id]));
   if (left.length > 0) await to.store.removeEntries(left);
   for (let at = 0; at < wanted.length; at += groupSize)
@@ -222,7 +223,7 @@ async function makeCopy({ ledger, entries }: Extract<Task, { is: 'copy' }>, step
   return copy;
 }
 
-/** The repository got its remote after the last apply, if this is still the same stack file. */
+/** Adds the remote to the copy, if the repository got one after the last apply, and this is still the same stack file. */
 async function withRemote(
   { repository: known }: Ledger,
   { stack, host }: Steps,
@@ -232,7 +233,7 @@ async function withRemote(
   return repository?.path === known.path ? { repository } : {};
 }
 
-/** Reads the copy back over a new connection. @throws LedgerError when anything differs */
+/** Reads the copy back over a new connection. @throws LedgerError if anything differs */
 async function verify(
   { ledger, entries }: { readonly ledger: Ledger; readonly entries: readonly HistoryEntry[] },
   steps: Steps,
@@ -259,7 +260,7 @@ function differs(place: string, what: string): LedgerError {
   );
 }
 
-/** The closed original keeps its content: no command reads it any more. */
+/** Closes the original. It keeps its content, but no command uses it any more. */
 async function close(ledger: Ledger, { copiedFrom }: Ledger, steps: Steps): Promise<void> {
   const { from, to } = steps.ends;
   if (copiedFrom === undefined) throw new Error(`the copy in ${quoted(to.store.place)} has no mark`);
@@ -274,9 +275,9 @@ function now({ host }: Steps): string {
   return new Date(host.now()).toISOString();
 }
 
-// Changes "spec.ledger" in the stack file: every other character stays as it is.
+// Changes "spec.ledger" in the stack file, and no other character.
 
-/** @throws CommandStop when the file cannot be changed in place */
+/** @throws CommandStop if the file cannot be changed in place */
 export async function draftStackFile(
   { file, directory }: Pick<Stack, 'file' | 'directory'>,
   place: LedgerPlace,
@@ -288,7 +289,7 @@ export async function draftStackFile(
   const before = (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
   const source = createSourceText(file, before);
   const { documents } = parseDocuments(source);
-  // Without the member "kind", the only document is the stack.
+  // If no document has the kind of a stack, the first one is the stack.
   const document = documents.find(isStack) ?? documents[0];
   if (document === undefined) throw notEditable(file, 'it has no stack');
   const value = ledgerDocument(place);

@@ -30,9 +30,9 @@ import { listenForSignals } from '../../run/stop-signals.ts';
 import { type CommandContext, printJson } from '../../run/terminal.ts';
 import { askToWrite } from './ask-to-write.ts';
 import {
-  carryOver,
+  carryOutMove,
   draftStackFile,
-  type Ends,
+  type MoveEnds,
   findSource,
   findTask,
   openAt,
@@ -105,14 +105,14 @@ function moveLedger(
     const from = options.from === undefined ? await findSource(to, run) : readPlace(options.from, '--from');
     if (from !== undefined && isSamePlace(from, to))
       throw new CommandStop('usage', '--from and --to name the same place');
-    // Before anything is moved: the file may be one that cannot be changed.
+    // Drafted before anything is moved, because the file may not be editable.
     const file = options.write ? await draftStackFile(run.stack, to, host.cwd) : undefined;
     return from === undefined ? reportThere(to, file, run) : moveBetween({ from, to }, file, run);
   });
 }
 
-/** Removes the locks that an earlier attempt of this run has left, after it had moved the ledger. */
-async function freeLocks(ends: readonly Ends['to'][], run: MoveRun): Promise<void> {
+/** Removes the locks that an earlier attempt of this run left when it had moved the ledger. */
+async function freeLocks(ends: readonly MoveEnds['to'][], run: MoveRun): Promise<void> {
   const { stack, path, options, stop, host, terminal } = run;
   if (options.dryRun) return;
   const locking = lockingFor({ run: identifyRun(host), timeout: 0, path, stop, terminal });
@@ -161,27 +161,27 @@ async function moveBetween(
   }
 }
 
-/** What was found without the locks may have changed, so it is found again under them. */
-async function moveUnderLocks(ends: Ends, file: FileChange | undefined, run: MoveRun): Promise<ExitCode> {
+/** Finds the task again under the locks, because it may have changed since it was found without them. */
+async function moveUnderLocks(ends: MoveEnds, file: FileChange | undefined, run: MoveRun): Promise<ExitCode> {
   const { from, to } = ends;
-  const first = await take(from, run);
+  const first = await acquireLock(from, run);
   return endAfter(async () => {
     if ((await to.store.readLock())?.id === first.lock.id)
       throw new CommandStop(
         'nothing-to-move',
         `${ledgerText(from.place)} and ${ledgerText(to.place)} lead to the same ledger: only the stack file has to change`,
       );
-    const second = await take(to, run);
+    const second = await acquireLock(to, run);
     return endAfter(async () => {
       const task = await findTask(ends, run);
       if (task.is === 'done') return finish({ ...task, is: 'there' }, ends, file, run);
-      const ledger = await carryOver(task, { ...run, ends, locks: [first, second] });
+      const ledger = await carryOutMove(task, { ...run, ends, locks: [first, second] });
       return finish({ ...summaryOf(task), ledger, is: 'moved' }, ends, file, run);
     }, second.release);
   }, first.release);
 }
 
-function take({ store, place }: Ends['from'], run: MoveRun): Promise<HeldLock> {
+function acquireLock({ store, place }: MoveEnds['from'], run: MoveRun): Promise<HeldLock> {
   const { stack, path, options, stop, host, terminal, time } = run;
   const isNamed = isSamePlace(place, placeOf(stack));
   return holdLock(
@@ -203,18 +203,18 @@ function summaryOf(task: Exclude<Task, { is: 'done' }>): Pick<Moved, 'ledger' | 
   return task.is === 'copy' ? task : { ledger: task.copy, entries: undefined };
 }
 
-// What was moved, or would be, and what the stack file needs then.
+// Reports what was moved, or would be, and what has to change in the stack file.
 
 interface Moved {
   readonly is: 'moved' | 'planned' | 'there';
   readonly ledger: Ledger;
-  /** undefined when they were not read: an earlier attempt has copied and verified them */
+  /** undefined if they were not read, because an earlier attempt has copied and verified them */
   readonly entries?: readonly HistoryEntry[] | undefined;
 }
 
 async function finish(
   moved: Moved,
-  ends: Pick<Ends, 'to'> & Partial<Ends>,
+  ends: Pick<MoveEnds, 'to'> & Partial<MoveEnds>,
   file: FileChange | undefined,
   run: MoveRun,
 ): Promise<ExitCode> {
@@ -235,9 +235,9 @@ async function finish(
 
 interface MoveReport {
   readonly moved: Moved;
-  readonly ends: Pick<Ends, 'to'> & Partial<Ends>;
+  readonly ends: Pick<MoveEnds, 'to'> & Partial<MoveEnds>;
   readonly run: MoveRun;
-  /** it names the new place already, does so now, or has to be edited */
+  /** whether it named the new place before, was changed by this run, or has to be edited by the user */
   readonly stackFile: 'named' | 'written' | 'open';
 }
 
@@ -257,7 +257,7 @@ function renderReport({ moved, ends, run, stackFile }: MoveReport): string {
     `${counted(ledger.endedApprovals?.size ?? 0, 'ended approval')}`,
   ].join(', ');
   const verified = moved.is === 'moved' ? '; read back, and equal' : '';
-  const place = (end: Ends['to']) => printable(describePlace(end.place, stack.name));
+  const place = (end: MoveEnds['to']) => printable(describePlace(end.place, stack.name));
   const file = printable(stack.file);
   const line = `  ledger: ${ledgerText(ends.to.place)}`;
   const ending = {
@@ -287,7 +287,7 @@ function renderJsonReport(
   diagnostics: readonly ShownDiagnostic[] = [],
 ): string {
   const { ledger, entries, is } = moved;
-  const end = ({ place, store }: Ends['to']) => ({ ledger: ledgerDocument(place), place: store.place });
+  const end = ({ place, store }: MoveEnds['to']) => ({ ledger: ledgerDocument(place), place: store.place });
   return renderJson({
     version: 1,
     stack: run.stack.name,

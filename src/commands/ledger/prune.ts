@@ -1,4 +1,4 @@
-/** `trueup ledger prune --older-than AGE [path]`: drops old entries of the history, and nothing of the ledger. */
+/** `trueup ledger prune --older-than AGE [path]`: drops old entries of the history, and changes nothing in the ledger. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import { parseDuration } from '../../model/duration.ts';
@@ -66,7 +66,7 @@ export function definePrune(ledger: Command, host: CliHost, { end, terminalOf }:
   );
 }
 
-/** As in a stack, a number needs a unit. */
+/** In seconds. As in a stack file, a number needs a unit. */
 function parseAge(text: string): number {
   const seconds = /^\s*\d*\s*$/.test(text) ? undefined : parseDuration(text);
   if (seconds === undefined) throw new InvalidArgumentError('an age is written like 90d or 12h');
@@ -94,7 +94,7 @@ function pruneHistory(
   });
 }
 
-/** @throws CommandStop without a ledger, LedgerError when an entry cannot be read: it may be one that is needed */
+/** @throws CommandStop without a ledger, LedgerError if an entry cannot be read, because it may be needed */
 async function choose({ store, stack, host, options }: PruneRun): Promise<PrunedEntries> {
   const { known } = await store.read();
   const entries = await store.listEntries(Number.MAX_SAFE_INTEGER);
@@ -124,7 +124,7 @@ async function dropUnderLock(run: PruneRun): Promise<ExitCode> {
   return endAfter(async () => {
     const found = await choose(run);
     await held.lockGuard.check();
-    // First what has to outlast the others: a prune that is killed in between has dropped nothing that is needed.
+    // First stores what must outlast the dropped entries: if the run is killed after that, nothing that is needed is lost.
     if (found.marked !== undefined) await store.keepEntries([found.marked]);
     await store.removeEntries(found.dropped.map(({ id }) => id));
     return report(found, run);
@@ -169,24 +169,23 @@ function renderJsonReport(
   });
 }
 
-// Chooses which entries of a history may be dropped, so that everything that reads the history still works without them.
+// Chooses which entries of a history may be dropped. All commands that read the history must still work without them.
 
 interface PrunedEntries {
   /** newest first */
   readonly dropped: readonly HistoryEntry[];
   /** newest first */
   readonly kept: readonly HistoryEntry[];
-  /** the one of `kept` that has what has to outlast the dropped ones, to be written again */
+  /** the entry of `kept` to which the facts are added that must outlast the dropped entries; it is written again */
   readonly marked?: HistoryEntry;
 }
 
 /**
- * Of this stack's own applies only the oldest part of the list is dropped, so that the order of the rest means the same. Always kept:
- * the last apply, applies that have begun and not ended with the one before them, those whose commits a rebuilt ledger needs, and those
- * of parts whose deletes still count.
- * Entries that were copied from another stack say nothing about these, so they are dropped by age alone.
+ * Of the stack's own applies, only the oldest ones without a gap are dropped, so that the order of the others keeps its meaning. Always
+ * kept are the last apply, unfinished applies with the apply before them, applies whose commits a rebuilt ledger needs, and applies of
+ * parts whose deletes still count. Entries copied from another stack are dropped only by age, because they say nothing about these.
  * @param entries all, newest first
- * @param about.before milliseconds since 1970; `now` as well
+ * @param about.before in milliseconds since 1970, like `now`
  */
 export function pruneEntries(
   entries: readonly HistoryEntry[],
@@ -218,7 +217,7 @@ function withPruned(oldest: HistoryEntry, dropped: readonly HistoryEntry[]): His
     ended,
     ...(pruned ? [pruned.until] : []),
   ]);
-  // The newest come first, and count.
+  // If a digest occurs more than once, the newest one counts: it comes first, so the list is reversed.
   const approvals = Object.fromEntries(dropped.flatMap(endedApprovalsOf).toReversed());
   const before = oldest.pruned?.endedApprovals ?? {};
   const endedApprovals = { ...approvals, ...before };

@@ -1,4 +1,4 @@
-/** The schemas of `ledger show`, `move` and `prune` with `--format json`; files in `schemas/` are generated from them. Members may be added. */
+/** The schemas of `ledger show`, `move` and `prune` as JSON; files in `schemas/` are generated from them. Members may be added. */
 import { Type } from 'typebox';
 import { closed, count, diagnosticSchema } from '../../report/json/plan-schema.ts';
 
@@ -105,7 +105,7 @@ export const ledgerMoveSchema = Type.Object(
     stackFile: Type.Object(
       {
         file: Type.String(),
-        namesNewPlace: Type.Boolean({ description: 'it did so before' }),
+        namesNewPlace: Type.Boolean({ description: 'whether it named the new place before' }),
         written: Type.Boolean({ description: '"spec.ledger" was changed' }),
         ledger: Type.Unknown({ description: 'what "spec.ledger" has to be' }),
       },

@@ -33,7 +33,7 @@ interface LoginAttempt {
   readonly now: number;
 }
 
-/** The checks from the address on. Those of the claims are left out when the text is no JWT. */
+/** All checks after that of the role, beginning with the address. Without the checks of claims if the text is no JWT. */
 export function walkChecks(attempt: LoginAttempt, rules: LoginRules): LoginCheck[] {
   const jwt = parseJwt(attempt.jwt);
   const before = [
@@ -105,7 +105,7 @@ function checkAccount({ claims }: ParsedJwt, rules: LoginRules): LoginCheck[] {
   ];
 }
 
-// Whether a role admits a service account, and whether the cluster can confirm it. Pure. Source: wire/cluster-auth 3.
+// Checks whether a role admits a service account, and whether the cluster can confirm it. Pure. Source: wire/cluster-auth 3.
 
 /** @param from the address that the login comes from; undefined when it is not known */
 export function checkAddress({ boundBlocks }: CheckedRole, from: string | undefined): LoginCheck {
@@ -155,7 +155,7 @@ export function checkNamespace(
   return failed('namespace', `${found}, and the role admits ${shownList(namespaces)}`, fix, field);
 }
 
-/** The service reads the labels of the namespace with the reviewer JWT, else with that of its pod, and with no other. */
+/** The service reads the labels of the namespace only with the reviewer JWT, or else with the JWT of its pod. */
 function checkSelector(namespace: string, selector: string, known: KnownConfig): LoginCheck {
   if (known.is === 'known' && known.config.hasReviewerJwt === false && !known.config.usesPodFiles) {
     const message = `namespace ${shown(namespace)} is not listed, and the service has no JWT to ask the cluster for its labels with`;
@@ -169,7 +169,7 @@ function checkSelector(namespace: string, selector: string, known: KnownConfig):
   );
 }
 
-/** The name under which the service knows the one who logs in. */
+/** The alias: the name of the identity in the service. */
 export function checkAlias(account: ServiceAccount, { aliasSource }: CheckedRole): LoginCheck {
   const { name, namespace, uid } = account;
   if (aliasSource !== 'serviceaccount_name') {
@@ -188,7 +188,7 @@ export function checkAlias(account: ServiceAccount, { aliasSource }: CheckedRole
   );
 }
 
-/** The cluster is asked last, and its answer must have the name, namespace and UID of the JWT. */
+/** The service asks the cluster last, and the answer must have the name, namespace and UID of the JWT. */
 export function checkReview(account: ServiceAccount, known: KnownConfig): LoginCheck {
   const missing = (['name', 'namespace', 'uid'] as const).filter((member) => account[member] === '');
   if (missing.length > 0) {

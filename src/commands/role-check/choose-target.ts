@@ -1,4 +1,4 @@
-/** Finds the target whose role is to be checked: the one that is named, or the only one that can be meant. */
+/** Finds the target whose role is checked: the named one, or the only possible one. */
 import { formatAddress } from '../../model/address.ts';
 import { type DesiredResource, isDeclaration } from '../../model/resource.ts';
 import type { Stack, Target } from '../../model/stack.ts';
@@ -13,7 +13,7 @@ import { quotedList } from '../../kinds/cluster-auth-role/describe-access.ts';
 /** What the manifests of a stack say about the role and the config of its mount. */
 export interface ChosenRole {
   readonly target: Target;
-  /** as the service stores it */
+  /** the name of the role as the service stores it */
   readonly name: string;
   readonly role?: DesiredResource | undefined;
   readonly config?: DesiredResource | undefined;
@@ -24,7 +24,7 @@ interface Manifests {
   readonly resources: readonly DesiredResource[];
 }
 
-/** @param wanted the target that was named on the command line. @throws CommandStop when there is none, or several may be meant */
+/** @param wanted the target that was named on the command line. @throws CommandStop if there is none, or several are possible */
 export function chooseTarget(
   { stack, resources }: Manifests,
   role: string,

@@ -1,6 +1,6 @@
 /**
- * Which service account a JWT is for. JWTs of secrets have flat claims, projected ones have one object, which wins where it says
- * something. Pure. Source: wire/cluster-auth 3.
+ * Reads which service account a JWT is for. JWTs from secrets have flat claims, projected JWTs have one object, whose members win over
+ * the flat claims. Pure. Source: wire/cluster-auth 3.
  */
 import { serviceAccountClaims as root } from '../../api/dialects.ts';
 import { formatDuration } from '../../model/duration.ts';
@@ -10,14 +10,14 @@ import type { Claims } from './parse-jwt.ts';
 import { failed, ofConfig, ofRole, open, passed, shown, shownList } from './results.ts';
 import type { KnownConfig } from './rules.ts';
 
-/** Empty texts where the JWT says nothing. */
+/** A member is empty if the JWT does not have it. */
 export interface ServiceAccount {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
 }
 
-/** Either the account, or a clause about the first claim that has another type than it must have. */
+/** Either the account, or a clause about the first claim of a wrong type. */
 type ReadAccount = { readonly account: ServiceAccount } | { readonly problem: string };
 
 export function readServiceAccount(claims: Claims): ReadAccount {
@@ -76,16 +76,16 @@ function isObject(value: unknown): value is Claims {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// Names of claims: the service takes them in any case (wire/cluster-auth 3).
+// Names of claims. The service ignores their case (wire/cluster-auth 3).
 
-/** The claim of this name; else one whose name differs in case alone. */
+/** The claim with this name, else one whose name differs only in case. */
 function claimNamed(claims: Claims, name: string): unknown {
   const exact = Object.hasOwn(claims, name) ? name : undefined;
   const found = exact ?? Object.keys(claims).find((each) => sameName(each) === sameName(name));
   return found === undefined ? undefined : claims[found];
 }
 
-/** The registered claims under their own names; of several spellings the service keeps the last in the order of bytes. */
+/** The registered claims under their standard names. If a name has several spellings, the service uses the last in the order of bytes. */
 export function registeredClaims(claims: Claims): Claims {
   const found: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(claims).toSorted(([one], [other]) => (one < other ? -1 : 1)))
@@ -95,25 +95,25 @@ export function registeredClaims(claims: Claims): Claims {
 
 const registered: ReadonlySet<string> = new Set(['aud', 'exp', 'iat', 'iss', 'jti', 'nbf', 'sub']);
 
-/** Two letters beyond ASCII have a letter of ASCII as their other case. */
+/** Names are equal without case. Two letters outside of ASCII (long s, Kelvin sign) are case variants of ASCII letters. */
 function sameName(name: string): string {
   return name.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase();
 }
 
-// The registered claims of a JWT: their types, the issuer, the audience, and the times. Pure. Source: wire/cluster-auth 3.
+// Checks the registered claims of a JWT: their types, the issuer, the audience, and the times. Pure. Source: wire/cluster-auth 3.
 
 /** How far the clocks of two machines may differ, in seconds. */
 const clockSkew = 60;
 
-/** The lifetime of a JWT that does not say when it begins or ends, in seconds. */
+/** The lifetime of a JWT without a beginning or an end, in seconds. */
 const assumedLifetime = 150;
 
 const anotherJwt = 'use a JWT that the cluster itself issued for a service account';
 
-/** The first second after 1970 for which the service has no number; it counts as past. */
-const noSecond = 2 ** 63 - 62_135_596_800;
+/** In seconds since 1970: from this time on, the number overflows in the service, so the time counts as past. */
+const overflowTime = 2 ** 63 - 62_135_596_800;
 
-/** The types without which the service reads no claim at all. */
+/** The types of the registered claims. If one is wrong, the service refuses to read the claims. */
 export function checkTypes(claims: Claims): LoginCheck {
   const { aud } = claims;
   const oddTime = ['exp', 'iat', 'nbf'].find((name) => !isOptional(claims[name], 'number'));
@@ -149,8 +149,8 @@ export function checkAudience({ aud }: Claims, audience: string): LoginCheck {
 }
 
 /**
- * A missing end follows from the beginning, and a missing beginning from the issue or the end. A JWT without any time never
- * ends: those of secrets are such.
+ * A missing end is computed from the beginning, and a missing beginning from the time of issue or the end. A JWT without any time never
+ * ends, such as the JWTs of secrets.
  * @param now in milliseconds since 1970
  */
 export function checkTimes(claims: Claims, now: number): LoginCheck {
@@ -172,7 +172,7 @@ export function checkTimes(claims: Claims, now: number): LoginCheck {
     const message = `the JWT expired ${span(at - end)} ago, at ${moment(end)}${given}`;
     return failed('times', message, 'request a fresh JWT');
   }
-  if (end >= noSecond)
+  if (end >= overflowTime)
     return failed(
       'times',
       `the JWT ends at ${moment(end)}, which the service cannot represent`,
@@ -183,18 +183,18 @@ export function checkTimes(claims: Claims, now: number): LoginCheck {
   return passed('times', `the JWT is valid for another ${span(Math.max(0, end - at))}`);
 }
 
-/** Zero is the same as missing. */
+/** The seconds of a time claim. Zero and a missing claim are the same. */
 function seconds(value: unknown): number {
   return typeof value === 'number' ? Math.trunc(value) : 0;
 }
 
-/** ISO 8601, where the number is a date at all. */
+/** ISO 8601, or the number if it is too large for a date. */
 function moment(at: number): string {
   const date = new Date(at * 1000);
   return Number.isNaN(date.getTime()) ? `${at} s after 1970` : date.toISOString().replace('.000', '');
 }
 
-/** In whole days from two days on. */
+/** A duration for people; from two days on, in whole days. */
 function span(length: number): string {
   const day = 86_400;
   return length < 2 * day ? formatDuration(length) : `${Math.floor(length / day)} days`;

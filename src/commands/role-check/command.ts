@@ -135,7 +135,7 @@ function dialectOf(target: Target): Dialect {
   return dialect;
 }
 
-/** White space around it is removed: files end with a newline. @throws CommandStop */
+/** Reads the JWT, without white space around it, because files end with a newline. @throws CommandStop */
 async function readJwt({ options, host, time }: CheckContext): Promise<string> {
   const text =
     options.jwt === standardInput
@@ -167,11 +167,11 @@ async function makeChecks(jwt: string, chosen: ChosenRole, context: CheckContext
   if (role === undefined) return [missingRole(chosen, options)];
   const attempt = { jwt, from: options.from, now: host.now() };
   const walked = walkChecks(attempt, { role, config });
-  const told = options.against === 'live' ? 'the service has the role' : 'the manifests declare the role';
-  return [passed('role', told), ...walked.map((check) => withPlace(check, chosen))];
+  const message = options.against === 'live' ? 'the service has the role' : 'the manifests declare the role';
+  return [passed('role', message), ...walked.map((check) => withPlace(check, chosen))];
 }
 
-/** Adds where the manifests have the field to change, if they declare the role or config that it belongs to. */
+/** Adds the place of the field to change, if the manifests declare the role or config that it belongs to. */
 function withPlace(check: LoginCheck, { role, config }: ChosenRole): LoginCheck {
   const { field } = check;
   if (field === undefined) return check;
@@ -205,7 +205,7 @@ async function readLive(
   }
 }
 
-/** A text that is no JWT is not sent: it may be another secret. @returns undefined when none was tried */
+/** A text that is no JWT is not sent, because it may be another secret. @returns undefined if no login was tried */
 async function tryLogin(
   jwt: string,
   { target }: ChosenRole,

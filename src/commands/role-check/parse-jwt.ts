@@ -1,6 +1,6 @@
 /**
- * A JWT: its form, the service account that it names, its claims and its signature. What two readers could read differently is
- * refused, as by the service (wire/cluster-auth 3).
+ * Parses a JWT: its form, header and claims, and checks its signature. Like the service, it refuses ambiguous texts, such as a member
+ * that occurs twice (wire/cluster-auth 3).
  */
 import {
   createPublicKey,
@@ -27,11 +27,11 @@ export interface ParsedJwt {
   readonly algorithm: string;
   readonly claims: Claims;
   readonly signature: Buffer;
-  /** what the signature has to be of */
+  /** the bytes that the signature has to be made for */
   readonly signed: Buffer;
-  /** the header demands an extension that the service does not know, so no key verifies the JWT */
+  /** whether the header demands an extension that the service does not know: then no key verifies the JWT */
   readonly demandsExtension: boolean;
-  /** only a service with keys takes the form */
+  /** whether the service accepts this form only with `pemKeys` in its config */
   readonly needsKeys: boolean;
 }
 
@@ -54,7 +54,7 @@ export function parseJwt(text: string): ParsedJwt | NoJwt {
   return 'problem' in read ? read : { ...read, needsKeys: 'problem' in readParts(compactParts(text)) };
 }
 
-/** The three parts in base64url, and what a JWS in JSON says outside of them. */
+/** The three parts in base64url, and the unprotected header of a JWS in JSON. */
 interface Parts {
   readonly head: string;
   readonly body: string;
@@ -116,7 +116,7 @@ function readParts(parts: Parts | undefined): Omit<ParsedJwt, 'needsKeys'> | NoJ
   };
 }
 
-/** The service knows one extension: whether the payload is encoded. */
+/** The service knows only one extension, `b64`: whether the payload is encoded. */
 function demandsExtension(critical: Json | undefined = null): boolean {
   if (critical === null) return false;
   return !Array.isArray(critical) || critical.some((name) => name !== 'b64');
@@ -126,7 +126,7 @@ function bytesOf(part: string): Buffer | undefined {
   return /^[\w-]*$/.test(part) && part.length % 4 !== 1 ? Buffer.from(part, 'base64url') : undefined;
 }
 
-/** Claims that are null are none. */
+/** The members of a part. Claims that are `null` count as an empty object. */
 function readPart(bytes: Buffer, name: 'header' | 'claims'): { readonly members: JsonObject } | NoJwt {
   const json = decode(bytes);
   const value = json === undefined ? undefined : parse(json);
@@ -151,16 +151,16 @@ function parse(json: string): Json | undefined {
   }
 }
 
-/** A number that is too large becomes infinite where it is read, and is then none of JSON. */
+/** Whether all numbers are finite. `JSON.parse` reads a number that is too large as infinity, which is not a number of JSON. */
 function isOfFiniteNumbers(value: Json): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   return typeof value !== 'object' || value === null || Object.values(value).every(isOfFiniteNumbers);
 }
 
-/** A member, a text that is none, or the beginning or end of an object. */
+/** The name of a member, another text, or the beginning or end of an object. */
 const tokens = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|([{}])/g;
 
-/** Whether any object of it has two members of one name. @param json valid */
+/** Whether any object in the text has two members of the same name. @param json valid JSON */
 function repeatsMember(json: string): boolean {
   const objects: Set<string>[] = [];
   for (const [, text = '', colon, bracket] of json.matchAll(tokens)) {
@@ -174,12 +174,12 @@ function repeatsMember(json: string): boolean {
   return false;
 }
 
-// What the header of a JWT may say of keys. The service uses none of them, but refuses a header that it cannot read
+// Checks the keys in the header of a JWT. The service does not use them, but refuses a header that it cannot read
 // (wire/cluster-auth 3).
 
 const curves = ['P-256', 'P-384', 'P-521', 'Ed25519'];
 
-/** Null counts as nothing said. */
+/** Members that are `null` count as missing. */
 function isReadableHeader(header: JsonObject): boolean {
   const { kid, nonce, jwk, x5c } = header;
   return (
@@ -189,22 +189,22 @@ function isReadableHeader(header: JsonObject): boolean {
   );
 }
 
-/** A public key; neither a private one nor one that is shared. */
+/** Whether it is a public key: not a private and not a shared key. */
 function isKey(jwk: Json = null): boolean {
   if (jwk === null) return true;
   if (!isJsonObject(jwk) || jwk['d'] !== undefined) return false;
   const isKnown = jwk['kty'] === 'RSA' || curves.includes(String(jwk['crv']));
-  return isKnown && works(() => createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }));
+  return isKnown && canRead(() => createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }));
 }
 
 function isChain(chain: Json = null): boolean {
   if (chain === null) return true;
   const isCertificate = (link: Json) =>
-    typeof link === 'string' && works(() => new X509Certificate(Buffer.from(link, 'base64')));
+    typeof link === 'string' && canRead(() => new X509Certificate(Buffer.from(link, 'base64')));
   return Array.isArray(chain) && chain.every(isCertificate);
 }
 
-function works(read: () => unknown): boolean {
+function canRead(read: () => unknown): boolean {
   try {
     read();
     return true;
@@ -213,8 +213,8 @@ function works(read: () => unknown): boolean {
   }
 }
 
-// Whether one of the config's keys signed a JWT. Each key is tried only with the algorithms of its type, so a public key is
-// never taken for a shared secret.
+// Checks whether one of the config's keys signed a JWT. Each key is tried only with the algorithms of its type, so that a public key is
+// never used as a shared secret.
 
 /** By algorithm: the hash, and the curve that an elliptic key must have. */
 const algorithms: ReadonlyMap<string, { readonly hash: string; readonly curve?: string }> = new Map([
@@ -227,7 +227,7 @@ const algorithms: ReadonlyMap<string, { readonly hash: string; readonly curve?: 
 ]);
 const accepted = [...algorithms.keys()];
 
-/** The service uses no shorter RSA key, in bits. */
+/** In bits: the service does not use shorter RSA keys. */
 const shortestKey = 1024;
 
 /** Source: wire/cluster-auth 3. */
@@ -285,11 +285,11 @@ function verifyWith(pemKeys: readonly string[], jwt: ParsedJwt): LoginCheck {
 type Verdict = 'good' | 'bad' | 'sha1' | 'unusable';
 
 function verify(pem: string, jwt: ParsedJwt): Verdict {
-  // The service also reads the first block of an element only.
+  // Like the service, reads only the first block of an element.
   const [block] = pemBlocks(pem);
   const key = block && publicKeyIn(block);
   if (block === undefined || key === undefined) return 'unusable';
-  // Such a key cannot have made this signature, whatever the header says.
+  // A key of another type cannot have made this signature, whatever algorithm the header names.
   const isRsa = jwt.algorithm.startsWith('RS');
   if (key.asymmetricKeyType !== (isRsa ? 'rsa' : 'ec')) return 'bad';
   if (isRsa && (key.asymmetricKeyDetails?.modulusLength ?? 0) < shortestKey) return 'unusable';

@@ -1,6 +1,6 @@
 /**
- * The results of the checks of a login, and how they are printed: one line each for a terminal, with the fix and the
- * conclusion, or JSON that is valid against `schema.ts`.
+ * The results of the checks of a login, and how they are printed: for a terminal, one line for each check, its fix, and the
+ * conclusion; or JSON that is valid against `schema.ts`.
  */
 import type { ConfigSpec } from '../../kinds/cluster-auth-config/schema.ts';
 import type { RoleSpec } from '../../kinds/cluster-auth-role/schema.ts';
@@ -25,7 +25,7 @@ export function passed(name: LoginCheckName, message: string): LoginCheck {
   return { name, result: 'passed', message };
 }
 
-/** For what only the service or its cluster knows. */
+/** A check whose result only the service or its cluster knows. */
 export function open(name: LoginCheckName, message: string): LoginCheck {
   return { name, result: 'open', message };
 }
@@ -43,12 +43,12 @@ export function ofConfig(name: keyof ConfigSpec & string): LoginField {
   return { of: 'config', name };
 }
 
-// Texts of JWTs, roles and configs as messages show them. A JWT may hold anything, so what is long is not shown.
+// Texts of JWTs, roles and configs in messages. A JWT may contain any text, so a long text is not shown.
 
-/** Longer than any real name or address. A longer text is not shown in part, because a part of a secret is not masked. */
+/** In characters: longer than any real name. A longer text is not shown at all, because a part of a secret would not be masked. */
 const longest = 300;
 
-/** The most members of a list that are shown; then follows the number of the others. */
+/** The most members of a list that are shown; the others are counted. */
 const most = 8;
 
 /** The text in quotes. */
@@ -63,7 +63,7 @@ export function shownList(texts: readonly string[]): string {
   return `${texts.slice(0, most).map(shown).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-// The checks of a login for a terminal: one line each, what to change, and the answer to whether the login would succeed.
+// The checks of a login for a terminal: one line each, what to change, and whether the login would succeed.
 
 interface LoginTextOptions {
   readonly paint: Paint;
@@ -87,7 +87,7 @@ const words = { passed: 'ok', open: 'open', failed: 'FAILED' } as const;
 
 const emphases = { passed: 'added', open: 'changed', failed: 'error' } as const;
 
-/** Colours are added last, because a line is wrapped by the columns of its text. */
+/** Colours are added last, because lines are wrapped by the width of their text without colours. */
 function checkLines(
   { name, result, message, fix, place }: LoginCheck,
   { paint, width }: LoginTextOptions,
@@ -141,16 +141,16 @@ function expectation({ checks }: LoginReport, paint: Paint): string {
   return `${decided}, unless the service decides otherwise about what is open: ${open.join(', ')}`;
 }
 
-/** The service refused the login, and no check failed. */
+/** For a login that the service refused although no check failed. */
 function unforeseen({ checks, against }: LoginReport): string {
   const open = checks.filter(({ result }) => result === 'open').map(({ name }) => name);
   const live = against === 'declared' ? ', or the live role differs from the declared one' : '';
-  return `no check fails here, so what is open was refused (${open.join(', ')})${live}`;
+  return `no check fails here, so the service refused one of the open checks (${open.join(', ')})${live}`;
 }
 
 function contradiction({ against }: LoginReport): string {
   return against === 'declared'
-    ? 'The service accepts it now, because its role or config is another one: the declared one would end that'
+    ? 'The service accepts it now, because the live role or config differs from the declared one: an apply of the manifests would end that'
     : 'The service accepts it nevertheless: check whether its role or config has changed meanwhile, or the clock of this machine is wrong';
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a login is checked against: the fields of a role and of the config of its mount, in canonical form, as the manifests
- * declare them or as the service has them now.
+ * The rules that a login is checked against: the fields of a role and of the config of its mount in canonical form, from the manifests
+ * or from the service.
  */
 import { fieldValue } from '../../api/cluster-auth-fields.ts';
 import {
@@ -41,13 +41,13 @@ interface CheckedConfig {
   readonly hasCaCert: boolean;
   /** PEM texts */
   readonly pemKeys: readonly string[];
-  /** empty when the issuer is not compared */
+  /** empty if the issuer is not compared */
   readonly issuer: string;
   /** whether the service may use the CA certificate and JWT of its pod */
   readonly usesPodFiles: boolean;
-  /** undefined where the service does not report it */
+  /** undefined if the service does not report it */
   readonly hasReviewerJwt: boolean | undefined;
-  /** whether annotations of the account become metadata of its identity; manifests do not say it */
+  /** whether annotations of the account become metadata of its identity; manifests cannot set it */
   readonly usesAnnotations: boolean;
 }
 
@@ -77,9 +77,9 @@ export function checkedRole(spec: RoleFields, dialect: Pick<Dialect, 'reservedPo
   };
 }
 
-/** What a live config has besides its spec. */
+/** Facts of a live config, in addition to its spec. */
 interface ConfigFacts {
-  /** null when the service does not say whether it has one */
+  /** null if the service does not report whether it has one */
   readonly hasReviewerJwt: boolean | null;
   readonly usesAnnotations: boolean;
 }
@@ -114,9 +114,9 @@ function isSet(value: Json | undefined): boolean {
   return value !== undefined && value !== null;
 }
 
-// The role and the config that a login is checked against: those of the manifests, or those that the service has now.
+// Finds the role and the config that a login is checked against, in the manifests or in the service.
 
-/** Without a role when there is none. */
+/** `role` is absent if the role does not exist. */
 export type FoundRules = Pick<LoginRules, 'config'> & Partial<Pick<LoginRules, 'role'>>;
 
 export function declaredRules({ role, config }: ChosenRole, dialect: Dialect): FoundRules {
@@ -129,7 +129,7 @@ export function declaredRules({ role, config }: ChosenRole, dialect: Dialect): F
   };
 }
 
-/** Sends only GET. @throws WireError when the service cannot be reached, or its answer is not understood */
+/** Sends only GET. @throws WireError if the service cannot be reached, or its answer is not understood */
 export async function liveRules(session: Session, name: string): Promise<FoundRules> {
   const target = session.target.name;
   const role = await readRole(session, { kind: clusterAuthRole.name, target, name });

@@ -39,7 +39,7 @@ const trial = Type.Union(
     ),
     Type.Object({ granted: Type.Literal(false), why: Type.String() }, closed),
   ],
-  { description: 'with --try: what a real login was answered' },
+  { description: 'with --try: the answer of the service to a real login' },
 );
 
 export const loginSchema = Type.Object(

@@ -344,7 +344,7 @@ describe('trueup audit archive', () => {
   });
 
   it.each<[string, string[], string]>([
-    ['no place', [], 'it is not said where to: pass --to FILE.db or --to postgres'],
+    ['no place', [], 'no archive is named: pass --to FILE.db or --to postgres'],
     [
       'a database whose address nobody knows',
       ['--to', 'postgres'],

@@ -220,7 +220,7 @@ describe('A list and a record', () => {
     const digest = 'a'.repeat(32);
     for (const args of [['--record'], ['--digest', digest, '--environment', 'prod']])
       expect((await scene.ciApply(1, args)).err).toContain(
-        'a digest is of one stack, and there are 2 stacks ("net", "pay") to apply: use one job for each stack, as in a matrix',
+        'a digest is for one stack, and there are 2 stacks ("net", "pay") to apply: use one job for each stack, as in a matrix',
       );
     expect((await scene.ciApply(1, ['--format', 'json'])).out).toContain('--format json is for one stack');
     expect(scene.bench.wire.writes()).toEqual([]);

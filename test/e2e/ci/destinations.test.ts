@@ -25,7 +25,7 @@ async function sendsNothing(scene: ApplyScene, why: string, args: readonly strin
   scene.bench.wire.reset();
   const { err } = await scene.ciApply(4, args, job);
   expect(err).toContain(why);
-  expect(err).toContain('no valid approval was found of a commit that has the same');
+  expect(err).toContain('no valid approval was found for a commit with the same places');
   expect(scene.bench.wire.seen).toEqual([]);
   return err;
 }

@@ -77,7 +77,9 @@ describe('trueup role check --try', () => {
     refuseLogins(bench, 'permission denied');
     const { out } = await stack.run(attempt, 2);
     expect(out).toContain('answered 403: permission denied');
-    expect(out).toContain('The login fails: no check fails here, so what is open was refused (review)\n');
+    expect(out).toContain(
+      'The login fails: no check fails here, so the service refused one of the open checks (review)\n',
+    );
     const answer = JSON.parse((await stack.run([...attempt, ...json], 2)).out);
     expect(answer).toMatchObject({ succeeds: false, trial: { granted: false } });
   });
@@ -88,7 +90,9 @@ describe('trueup role check --try', () => {
     await stack.declare(clusterAuthConfig(), role('web', { audience: 'other' }));
     const { out } = await stack.run([...attempt, '--against', 'declared'], 2);
     expect(out).toContain('The login would not succeed: audience:');
-    expect(out).toContain('The service accepts it now, because its role or config is another one');
+    expect(out).toContain(
+      'The service accepts it now, because the live role or config differs from the declared one',
+    );
   });
 
   it('needs no token of its own, and sends none', async () => {
