@@ -75,7 +75,7 @@ export async function chooseToken(
   const mayUse = connect && (await isAgreed(own, place.url, asking));
   const use = mayUse
     ? { env: { ...env, [variable]: own.value } }
-    : { missing: `the token in ${own.from} was not to be used` };
+    : { missing: `you declined to use the token in ${own.from}` };
   return { source, ...exportLine, ...use, notes };
 }
 

@@ -203,7 +203,7 @@ export function checkReview(account: ServiceAccount, known: KnownConfig): LoginC
   }
   const annotations =
     known.is === 'known' && known.config.usesAnnotations
-      ? ', and to tell its annotations, which become metadata of the identity'
+      ? ', and to return its annotations, which become metadata of the identity'
       : '';
   return open(
     'review',

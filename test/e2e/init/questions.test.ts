@@ -185,7 +185,7 @@ it('a token that is refused is not sent, and the files are written', async () =>
   expect({ code, screen }).toMatchObject({
     code: 0,
     screen: expect.stringContaining(
-      'Nothing was sent to the service: the token in TFE_TOKEN was not to be used.',
+      'Nothing was sent to the service: you declined to use the token in TFE_TOKEN.',
     ),
   });
   expect(first.wire.seen).toEqual([]);
