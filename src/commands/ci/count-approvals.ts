@@ -41,10 +41,10 @@ export interface CountQuestion {
 /** A plan that enough people have approved. */
 export interface GivenPlan {
   readonly digest: string;
-  /** in the order of the merges */
+  /** its position in the order of the merges */
   readonly order: number;
   readonly approvals: readonly Approval[];
-  /** of its newest approval, in milliseconds since 1970 */
+  /** time of its newest approval, in milliseconds since 1970 */
   readonly at: number;
 }
 

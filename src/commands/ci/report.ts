@@ -99,7 +99,7 @@ async function removePlan(file: string): Promise<void> {
   if (value !== undefined && isPlanFile(value)) await rm(file, { force: true });
 }
 
-/** Annotations, summary and outputs of GitHub Actions; other CIs name no such files. */
+/** Annotations, summary and outputs of GitHub Actions; other CIs have no such files. */
 export function reportToGithub(results: readonly StackResult[], code: ExitCode, host: CliHost): void {
   const isAction = host.env['GITHUB_ACTIONS'] === 'true';
   if (isAction)

@@ -53,7 +53,7 @@ export interface SignatureInput {
   readonly rules: ApprovalRules;
   /** the clone */
   readonly at: GitContext;
-  /** the remote that keeps the approvals, and whose address they name */
+  /** the remote that keeps the approvals; each approval names its address */
   readonly remote: string;
   readonly head: string;
   readonly range: CommitRange;
@@ -66,7 +66,7 @@ export interface SignatureInput {
   readonly signal: AbortSignal;
 }
 
-/** What the code host knows of what is applied. */
+/** What the code host knows about the commits that are applied. */
 export interface KnownPulls {
   readonly pullRequests: PullRequests;
   readonly known: ReadonlyMap<number, PullRequest>;

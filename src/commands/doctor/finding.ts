@@ -2,7 +2,7 @@
 import type { Target } from '../../model/stack.ts';
 import { findingMeanings, type ProblemId } from '../../run/finding-meanings.ts';
 
-/** In the order of the report. The first ones are about this machine and the stack, the others about each target. */
+/** The checks in the order of the report: first those of this machine and the stack, then those of each target. */
 export const machineChecks = ['node', 'git', 'ci', 'stack', 'secrets', 'ledger', 'lock'] as const;
 export const targetChecks = [
   'address',

@@ -125,7 +125,7 @@ export function checkTypes(claims: Claims): LoginCheck {
   return passed('claims', 'the registered claims have the types that they must have');
 }
 
-/** Where the dialect has no default issuer, the service does not compare an empty one (wire/cluster-auth 1.7). */
+/** If the dialect has no default issuer, the service does not compare an empty issuer (wire/cluster-auth 1.7). */
 export function checkIssuer({ iss }: Claims, known: KnownConfig): LoginCheck {
   if (known.is !== 'known') return open('issuer', 'no config is known that would name an issuer');
   const { issuer } = known.config;

@@ -26,9 +26,9 @@ import type { ChosenRole } from './choose-target.ts';
 export interface CheckedRole {
   readonly names: readonly string[];
   readonly namespaces: readonly string[];
-  /** empty for none */
+  /** empty if the role has none */
   readonly selector: string;
-  /** empty for any */
+  /** empty if any is allowed */
   readonly audience: string;
   readonly aliasSource: string;
   readonly boundBlocks: readonly string[];
@@ -58,9 +58,9 @@ export interface LoginRules {
 
 export type KnownConfig =
   | { readonly is: 'known'; readonly config: CheckedConfig }
-  /** the mount has none */
+  /** the mount has no config */
   | { readonly is: 'none' }
-  /** the manifests do not declare it */
+  /** the manifests do not declare the config */
   | { readonly is: 'undeclared' };
 
 /** Fields that the spec lacks have their defaults. */
