@@ -1,6 +1,6 @@
 /**
- * The end of a command: writes its answer in the requested format, also when there are only errors. As text everything has been
- * printed by then, so this file is not even loaded.
+ * The end of a command: writes its answer in the requested format, also when there are only errors. With text output,
+ * everything has been printed before, so this file is not even loaded.
  */
 import { appendFileSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
@@ -27,24 +27,24 @@ export async function answerAtEnd(terminal: Terminal, code: ExitCode): Promise<v
     host.stdout.write(`${await answerText(terminal)}\n`);
 }
 
-/** Nothing after a help text or a version, which are printed as text. */
+/** False after a help text or a version: it was printed as text, and there is no other result. */
 function hasSomethingToSay({ reported }: Terminal, said: string | undefined): boolean {
   return said !== undefined || reported.length > 0;
 }
 
 async function answerText({ format, host, reported, pending }: Terminal): Promise<string> {
-  const told = cleanDiagnostics(reported, host);
-  if (pending.answer !== undefined) return pending.answer(format === 'json' ? reported : told);
+  const shownProblems = cleanDiagnostics(reported, host);
+  if (pending.answer !== undefined) return pending.answer(format === 'json' ? reported : shownProblems);
   switch (format) {
     case 'markdown':
     case 'github':
-      return renderDiagnosticsMarkdown(told, pending.said ?? 'Nothing was found');
+      return renderDiagnosticsMarkdown(shownProblems, pending.said ?? 'Nothing was found');
     case 'html': {
       const { renderDiagnosticsHtml } = await import('../report/html/diagnostics.ts');
-      return renderDiagnosticsHtml(told, pending.said ?? 'Nothing was found');
+      return renderDiagnosticsHtml(shownProblems, pending.said ?? 'Nothing was found');
     }
     case 'sarif':
-      return renderSarif(told, {
+      return renderSarif(shownProblems, {
         version: host.version,
         stackFile: pending.stackFile ?? 'trueup.yaml',
         pathOf: (file) => repositoryPath(file, host),
@@ -54,8 +54,8 @@ async function answerText({ format, host, reported, pending }: Terminal): Promis
   }
 }
 
-// The end of a command with `--format github`: an annotation for each problem, the summary of the step and its outputs. The last two are
-// files that the runner names; without a runner there are none.
+// The end of a command with `--format github`: an annotation for each problem, the summary of the step and its outputs. The runner names
+// the files for the last two; outside of a runner they are not written.
 
 /** @param summary Markdown */
 function reportToGithub(terminal: Terminal, code: ExitCode, summary: string): void {
@@ -65,7 +65,7 @@ function reportToGithub(terminal: Terminal, code: ExitCode, summary: string): vo
   writeOutputs(host, { ...pending.outputs, 'exit-code': String(code) });
 }
 
-/** The part of one of several stacks: the outputs are of all of them. @param title Markdown */
+/** Reports one of several stacks. Writes no outputs: they are written once, for all stacks. @param title Markdown */
 export async function reportStackToGithub(terminal: Terminal, title: string): Promise<void> {
   annotate(terminal);
   appendSummary(terminal.host, `${title}\n\n${await answerText(terminal)}`);
@@ -105,7 +105,7 @@ function append(host: CliHost, variable: string, text: string): void {
   }
 }
 
-// What a file is called in the repository that a CI job has checked out: platforms find lines of a pull request by it.
+// The path of a file in the repository that a CI job has checked out: code hosts use it to find lines of a pull request.
 
 /** @returns undefined for standard input, and for a file outside of the repository */
 export function repositoryPath(file: string, { cwd, env }: Pick<CliHost, 'cwd' | 'env'>): string | undefined {
@@ -167,7 +167,7 @@ function annotation(
   return command(severity, properties, lines.map((line) => clip(line, maxLine)).join('\n'));
 }
 
-/** A workflow command; the escapes are those that the runner undoes. */
+/** A workflow command, with the escapes that the runner reads. */
 function command(name: string, properties: Readonly<Record<string, string>>, message: string): string {
   const members = Object.entries(properties).map(([key, value]) => `${key}=${propertyText(value)}`);
   return `::${name} ${members.join(',')}::${messageText(message)}`;

@@ -1,6 +1,6 @@
 /**
- * Records an apply in the history of its stack before its first call, so that a killed apply is recorded, too, and again at its
- * end. Reads from the history what a lost ledger had.
+ * Records an apply in the history of its stack before its first call, so that a killed apply is recorded, too, and completes the entry
+ * at its end. Reads from the history what a lost ledger contained.
  */
 import { beginEntry, endEntry } from '../apply/history-entry.ts';
 import type { NoCommit, RepositoryCommit } from '../ledger/git/checkout.ts';
@@ -27,17 +27,18 @@ interface ApplyEnding {
   readonly unrecorded: boolean;
   /** the new plan of the whole stack was empty */
   readonly proved: boolean;
-  /** and no removal waits */
+  /** `proved`, and no removal is pending */
   readonly isConverged: boolean;
-  /** undefined where none can have ended */
+  /** the approvals that this apply ended; undefined when it cannot have ended any */
   readonly endedApprovals: HistoryEntry['endedApprovals'];
-  /** as it was written; absent when the apply ended before that */
+  /** as the apply wrote it; undefined when the apply ended before that */
   readonly ledger: Ledger | undefined;
 }
 
 /**
- * An apply with nothing to do closes the open entries of earlier ones at its end. It gets an entry only where it ended an approval, or
- * proved what the ledger did not know, as after "trueup accept" or a failed apply: from then on, drift is attributed to other people.
+ * Begins the entry of an apply. An apply without changes closes the open entries of earlier applies at its end. It gets an entry of its
+ * own only when it ended an approval, or proved what the ledger did not record, such as after "trueup accept" or a failed apply: any later
+ * drift is attributed to other people.
  * @throws LedgerError when the entry cannot be written
  */
 export async function keepHistory(
@@ -75,11 +76,11 @@ export async function keepHistory(
   const { host } = terminal;
   const nowText = () => new Date(host.now()).toISOString();
   /** @returns whether it was written */
-  const tryTo = (what: string, write: Promise<void>) =>
+  const tryToWrite = (what: string, write: Promise<void>) =>
     write.then(
       () => true,
       (error: Error) => {
-        printError(terminal, 'history-unwritten', `the history lacks ${what}: ${error.message}\n${wayOut}`);
+        printError(terminal, 'history-unwritten', `the history lacks ${what}: ${error.message}\n${repairHint}`);
         return false;
       },
     );
@@ -115,13 +116,13 @@ export async function keepHistory(
             : resolveEntries(store, settling).then((found) => {
                 isOpen = found;
               });
-        const isSettled = await tryTo('what this apply settled', resolved);
+        const isSettled = await tryToWrite('what this apply settled', resolved);
         const endings = endedMember(rest);
-        const isNews = proved && (isOpen || (written !== undefined && !hasSameRecords(ledger, written)));
-        if (!isNews && endings.endedApprovals === undefined) return isSettled;
+        const needsEntry = proved && (isOpen || (written !== undefined && !hasSameRecords(ledger, written)));
+        if (!needsEntry && endings.endedApprovals === undefined) return isSettled;
         const whole = { ...entry, ...keptMember(isConverged), ended, ...(proved && { proved }), ...endings };
         const kept = store.keepEntries([whole]);
-        return (await tryTo('what this apply proved', kept)) && isSettled;
+        return (await tryToWrite('what this apply proved', kept)) && isSettled;
       },
     };
   await store.keepEntries([{ ...entry, ...keptMember(false) }]);
@@ -134,12 +135,12 @@ export async function keepHistory(
         ...endedMember(rest),
       };
       const whole = { ...ended, ...(unrecorded && { unrecorded }) };
-      return tryTo('the end of this apply', store.keepEntries([whole]));
+      return tryToWrite('the end of this apply', store.keepEntries([whole]));
     },
   };
 }
 
-/** Of an apply where git could not tell the commit: what it changed is in no commit that the ledger has. */
+/** For an apply whose commit git could not determine: its changes are in none of the commits that the ledger records. */
 function uncommittedMember(
   { uncommitted }: NoCommit,
   { commit }: Pick<Ledger, 'commit'>,
@@ -153,7 +154,7 @@ function endedMember({
   return Object.keys(endedApprovals).length === 0 ? {} : { endedApprovals };
 }
 
-const wayOut = '  repair the place of the history, and run "trueup apply" again: it completes the history';
+const repairHint = '  repair the place of the history, and run "trueup apply" again: it completes the history';
 
 function hasSameRecords(one: Ledger, other: Ledger): boolean {
   const [before, after] = [one, other].map(({ records }) =>
@@ -167,7 +168,7 @@ function entryId(now: string, newId: string): string {
   return `${now.replace(/[-:.]/g, '')}-${newId.slice(0, 4)}`;
 }
 
-/** How far the clocks of the targets are from the one here, where that is known. */
+/** How far the clock of each target is ahead of the local clock, where that is known. */
 export function clocksOf({ connected }: { readonly connected: Connected }): Record<string, number> {
   return Object.fromEntries(
     connected.targets.flatMap(({ target, connection }) => {
@@ -179,7 +180,7 @@ export function clocksOf({ connected }: { readonly connected: Connected }): Reco
 
 const maxRebuildEntries = 1000;
 
-/** Down to the newest one whose commit replaced those before. @param entries newest first */
+/** The entries with a commit, down to the newest one whose commit replaced all earlier ones. @param entries newest first */
 export function entriesOfCommits(entries: readonly HistoryEntry[]): readonly HistoryEntry[] {
   const made = entries.filter(({ commit }) => commit !== undefined);
   const end = made.findIndex(({ commitKept }) => commitKept !== true);
@@ -208,12 +209,12 @@ function commitIn({ commit: id = '', dirty, uncommitted, ignored }: HistoryEntry
   };
 }
 
-/** Whether it is of a part that `--select` chose: such an apply does not move the ledger's commit. */
+/** Whether the apply was of a part that `--select` chose: such an apply does not move the ledger's commit. */
 function isOfPart({ part }: HistoryEntry): boolean {
   return part?.of !== undefined;
 }
 
-/** What the history still knows of a lost ledger: the commit that was applied last, and approvals that have ended. @throws LedgerError */
+/** What the history has of a lost ledger: the commit that was applied last, and approvals that have ended. @throws LedgerError */
 export async function headFromHistory(
   store: HistoryStore,
 ): Promise<Pick<Ledger, 'commit' | 'otherCommits' | 'endedApprovals'>> {
@@ -224,7 +225,7 @@ export async function headFromHistory(
   const ended = entries.flatMap(endedApprovalsOf);
   return {
     ...commits,
-    // The newest come first, and count.
+    // The entries are newest first. In reverse order, the newest time of each digest is set last and stays.
     ...(ended.length === 0 ? {} : { endedApprovals: new Map(ended.toReversed()) }),
   };
 }

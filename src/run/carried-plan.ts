@@ -1,6 +1,6 @@
 /**
- * The plan that a comment carries in a hidden line: its content, with its digest and the commit that it was made for. Everybody who may edit
- * the comment may change the line, so only a content that has the digest is read. What that digest is worth is for others to decide.
+ * The plan that a comment carries in a hidden line: its content, with its digest and the commit that it was made for. Everyone who may edit
+ * the comment may change the line, so it is read only if its content has the digest. The caller decides whether to trust that digest.
  */
 import { hiddenContent, readHiddenContent } from '../approvals/hidden-lines.ts';
 import { memberOf } from '../model/json.ts';
@@ -10,13 +10,13 @@ import { withRedactedValues } from '../redaction/stored-values.ts';
 import type { CliHost } from './host.ts';
 
 interface CarriedPlan extends ProvedPlan {
-  /** that the plan was made for; absent where it was not known */
+  /** the commit that the plan was made for; absent where it was not known */
   readonly commit?: string;
 }
 
 /**
  * @param commit of the pull request
- * @returns undefined for a plan that holds a secret of the run: everybody who may read the comment could try out its hash
+ * @returns undefined for a plan that holds a secret of the run: whoever can read the comment could try to guess the secret from its hash
  */
 export function carriedLine(
   plan: Plan,
@@ -29,11 +29,11 @@ export function carriedLine(
   );
   if (isHidden) return undefined;
   const content = { ...planContent(plan), digest, ...(commit === undefined ? {} : { commit }) };
-  // What is no value of a field, such as a name, is never hidden in a plan.
+  // A secret outside of field values, such as in a name, is not redacted in plans: then the plan is not carried.
   return JSON.stringify(clean(content)) === JSON.stringify(content) ? hiddenContent(content) : undefined;
 }
 
-/** @returns undefined where there is no such line, or one without the content of the digest that it names */
+/** @returns undefined where there is no such line, or its content does not have the digest that it names */
 export function readCarriedPlan(body: string, stack: string): CarriedPlan | undefined {
   const content = readHiddenContent(body);
   const [digest, commit] = ['digest', 'commit'].map((name) => memberOf(content, name));

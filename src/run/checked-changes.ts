@@ -1,4 +1,4 @@
-/** What rules of policies may ask of the changes of a plan, for the plan itself and for the history. Pure. */
+/** The data of a plan's changes that rules of policies read, for the plan itself and for the history. Pure. */
 import { contentAfter } from '../compare/comparisons.ts';
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { Kind, Registry } from '../model/kind.ts';
@@ -16,7 +16,7 @@ import {
   taggedParts,
 } from './checked-tags.ts';
 
-/** What rules are asked about: each change, and each resource whose tags change without a change of its own. */
+/** What rules check: each change, and each resource whose tags change without a change of its own. */
 export function changesToCheck(planning: PlanResult, declared: Declared): CheckedChange[] {
   const tagsOf = findTags(planning, declared.kinds);
   const parts = [...planning.plan.changes, ...taggedParts(planning, declared, tagsOf)];
@@ -44,9 +44,9 @@ function checkedChanges(
     const resource = declared.get(formatAddress(address));
     const { place = resource?.place } = part;
     const content = contentsOf(planning, part, kind);
-    // A resource outside of the part that is planned stays as it is, whatever its manifest names.
+    // A resource outside of the planned part is not changed, even if its manifest differs.
     const manifest = planning.contentOf(address) === undefined ? undefined : resource;
-    const says = (effect: string) =>
+    const messagesOf = (effect: string) =>
       risks.filter((risk) => risk.effect === effect).map(({ message }) => message);
     return {
       ...{ address, action, fields, before: content.before },
@@ -54,8 +54,8 @@ function checkedChanges(
       place: places.get(address.target),
       ...tagsOf(address),
       ...(getsOtherTags === undefined ? {} : { getsOtherTags }),
-      accessGained: says('widens'),
-      accessLost: says('narrows'),
+      accessGained: messagesOf('widens'),
+      accessLost: messagesOf('narrows'),
       declaredAt: place && `${place.file}:${place.line}`,
       ...relatedTo(address, resource),
     };
@@ -106,7 +106,7 @@ function findRelated(planning: PlanResult, kinds: Registry) {
   };
 }
 
-/** What the manifest gives by name, beside the ids; null for a thing that it does not name. */
+/** The names that the manifest has for referenced objects, in addition to their ids; null for an object that it does not name. */
 function namesIn(resource: DesiredResource | undefined, kind: Kind | undefined): Spec {
   const references = kind?.named?.references ?? [];
   return Object.fromEntries(
@@ -116,7 +116,7 @@ function namesIn(resource: DesiredResource | undefined, kind: Kind | undefined):
   );
 }
 
-/** The projects whose tags the plan has not read, and which workspaces may inherit: none for most plans. */
+/** The projects whose tags the plan has not read, and that workspaces may inherit; for most plans there are none. */
 export function projectsToAsk(planning: PlanResult, declared: Declared): AskedProject[] {
   const asked = new Map<string, AskedProject>();
   const ask: NonNullable<PlanResult['inheritedTags']> = (target, project) => {

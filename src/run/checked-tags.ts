@@ -1,4 +1,4 @@
-/** The tags that policies see around a resource before and after a plan: its own, and those that it inherits from its project. Pure. */
+/** The tags of a resource that policies see, before and after a plan: its own, and those that it inherits from its project. Pure. */
 import { projectKind } from '../api/workspaces/projects.ts';
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
@@ -25,12 +25,12 @@ export interface AskedProject {
   readonly project: string | null | undefined;
 }
 
-/** Tells the projects apart, also null from undefined. */
+/** A key for each project; null and undefined have different keys. */
 export function projectKey(target: string, project: Json | undefined): string {
   return JSON.stringify([target, project ?? null, project === undefined]);
 }
 
-/** What a child belongs to, or the resource itself. */
+/** The parent of a child, or the resource itself. */
 function rootOf(address: Address, kinds: Registry): Address {
   const ownership = kinds.get(address.kind)?.ownership;
   return ownership?.by === 'child' ? ownership.of(address) : address;
@@ -41,7 +41,7 @@ function isInProject(kind: Kind | undefined): boolean {
   return Object.hasOwn(kind?.fields ?? {}, 'projectId');
 }
 
-/** @returns the tags around a resource: the same for a workspace and all that belongs to it, so they are searched once */
+/** @returns a function for the tags of a resource. A workspace and its children have the same tags, so they are computed once */
 export function findTags(planning: PlanResult, kinds: Registry): (address: Address) => Tagged {
   const projectTags = findProjectTags(planning, kinds);
   const found = new Map<AddressText, Tagged>();
@@ -60,9 +60,9 @@ interface TagSources {
 }
 
 function tagsOfRoot(planning: PlanResult, root: Address, { kinds, projectTags }: TagSources): Tagged {
-  const own = tagsAround(planning, root, kinds);
+  const own = ownTagsOf(planning, root, kinds);
   if (!isInProject(kinds.get(root.kind))) return own;
-  // A tag of the project shows only once the workspace has none of its own with that key.
+  // A workspace's own tag hides the project's tag with the same key, which appears when the own tag is removed.
   const uncovers = Object.keys(own.tagsBefore ?? {}).some((key) => !Object.hasOwn(own.tags, key));
   const inherited = inheritedBy(planning, root, { projectTags, uncovers });
   return {
@@ -80,7 +80,7 @@ function projectsOf(planning: PlanResult, workspace: Address) {
   return { before, after: (planning.contentOf(workspace) ?? live?.spec)?.['projectId'] ?? before };
 }
 
-/** @param uncovers whether the workspace loses tags of its own, so that those that it shows to inherit may not be all */
+/** @param uncovers whether the workspace loses tags of its own: then it may inherit more tags than it shows now */
 function inheritedBy(
   planning: PlanResult,
   workspace: Address,
@@ -113,13 +113,13 @@ interface TagsOfProject {
 interface FindProjectTags {
   /** Those that the plan read, or policies asked for. */
   of(target: string, project: Json | undefined): TagsOfProject;
-  /** Whether the plan decides about its tags. */
+  /** Whether the plan decides the tags of the project. */
   isPlanned(target: string, project: Json | undefined): boolean;
 }
 
 function findProjectTags(planning: PlanResult, kinds: Registry): FindProjectTags {
   const projects = findProjects(planning);
-  // A workspace that does not show its project may be in any.
+  // A workspace that does not show its project may be in any project.
   const mayBeChanged = (of: string) =>
     planning.plan.changes.some(({ address: { kind, target } }) => kind === projectKind && target === of);
   const isPlanned = (address: Address | undefined) =>
@@ -130,7 +130,7 @@ function findProjectTags(planning: PlanResult, kinds: Registry): FindProjectTags
       tags = {},
       tagsBefore = {},
       ...around
-    } = address === undefined ? { hasUnknownTags: true as const } : tagsAround(planning, address, kinds);
+    } = address === undefined ? { hasUnknownTags: true as const } : ownTagsOf(planning, address, kinds);
     if (around.hasUnknownTags !== true) return { before: tagsBefore, after: tags, isUnknown: false };
     const isNamed = project === null || project === undefined || typeof project === 'string';
     const asked = isNamed ? planning.inheritedTags?.(target, project) : undefined;
@@ -178,10 +178,10 @@ function byId(projects: readonly LiveResource[]): ReadonlyMap<Json | undefined, 
 }
 
 /**
- * Tags of the resource, or of the one that it belongs to: fields of the kind or of one of its children, and those that only the service
- * has (`facts.direct`), because a manifest need not name them.
+ * Tags of the resource, or of its parent: those in fields of the kind or of one of its children, and those that only the service has
+ * (`facts.direct`), because a manifest need not declare all tags.
  */
-function tagsAround(planning: PlanResult, address: Address, kinds: Registry): Tagged {
+function ownTagsOf(planning: PlanResult, address: Address, kinds: Registry): Tagged {
   const root = rootOf(address, kinds);
   const isAround = ({ name }: Kind) =>
     formatAddress(rootOf({ ...root, kind: name }, kinds)) === formatAddress(root);
@@ -213,7 +213,7 @@ function tagsIn(value: Json | undefined): Record<string, string> {
   );
 }
 
-// Resources of the stack that a plan gives other tags without a change of their own: policies by tags check them as well. Pure.
+// Resources of the stack whose tags change although they have no change of their own: policies about tags check them as well. Pure.
 
 export interface Declared {
   readonly kinds: Registry;
@@ -221,13 +221,13 @@ export interface Declared {
   readonly ledger: Pick<Ledger, 'records'>;
 }
 
-/** What policies check: a change, or what they check like an update without fields. */
+/** What policies check: a change, or a resource that is checked like an update without fields. */
 export type CheckedPart = Pick<Change, 'address' | 'action' | 'fields' | 'place' | 'risks'> &
   Pick<CheckedChange, 'getsOtherTags'>;
 
 /**
- * Each resource whose tags change without a change of its own. Those of a workspace are another resource, and policies with tags are
- * about the workspace. Then also what gets other tags through its workspace, or through the project of its workspace.
+ * Each resource whose tags change without a change of its own: a workspace, because its tags are a resource of their own and policies
+ * about tags mean the workspace, and each resource that gets other tags through its workspace or through the workspace's project.
  */
 export function taggedParts(
   planning: PlanResult,
@@ -244,7 +244,7 @@ export function taggedParts(
   ];
 }
 
-/** What has no change of its own, while its tags change. @param changed the addresses of all changes */
+/** The parents without a change of their own whose tags change. @param changed the addresses of all changes */
 export function taggedAlone(changed: readonly Address[], kinds: Registry): Address[] {
   const known = new Set(changed.map(formatAddress));
   return changed.flatMap((address) => {
@@ -256,7 +256,7 @@ export function taggedAlone(changed: readonly Address[], kinds: Registry): Addre
 }
 
 interface KnownParts {
-  /** what is checked anyway */
+  /** resources that are checked in any case */
   readonly known: readonly Address[];
   readonly tagsOf: (address: Address) => Tagged;
 }
@@ -280,7 +280,7 @@ function withOtherTags(
     const { tags, tagsBefore = {}, hasUnknownInherited } = tagsOf(root);
     const mayDiffer = hasUnknownInherited === true && (isMember.has(text) || moves(root));
     if (!mayDiffer && canonicalText(tags) === canonicalText(tagsBefore)) return [];
-    return partsAround(planning, root, kinds).flatMap((live) =>
+    return withChildren(planning, root, kinds).flatMap((live) =>
       isOfStack(live) && !isChecked.has(formatAddress(live.address)) ? [live.address] : [],
     );
   });
@@ -290,7 +290,7 @@ function withText(address: Address): readonly [AddressText, Address] {
   return [formatAddress(address), address];
 }
 
-/** Workspaces in projects whose own tags change, as far as anything of them is of the stack. */
+/** Workspaces in projects whose tags change, if the workspace or one of its children belongs to the stack. */
 function membersOfChanged(
   planning: PlanResult,
   kinds: Registry,
@@ -298,24 +298,24 @@ function membersOfChanged(
 ): Address[] {
   const projects = planning.plan.changes.filter(({ address }) => {
     if (address.kind !== projectKind) return false;
-    const { tags, tagsBefore } = tagsAround(planning, address, kinds);
+    const { tags, tagsBefore } = ownTagsOf(planning, address, kinds);
     return canonicalText(tags) !== canonicalText(tagsBefore);
   });
   const inProjects = [...kinds.values()].filter(isInProject);
   return [...Map.groupBy(projects, ({ address: { target } }) => target)].flatMap(([target, some]) => {
     const ids = new Set(some.flatMap(({ address }) => planning.live(address)?.id ?? []));
     const mayBeIn = ({ spec: { projectId = null } }: LiveResource) =>
-      // One that does not show its project may be in any.
+      // A workspace that does not show its project may be in any project.
       projectId === null || ids.has(String(projectId));
     const members = inProjects.flatMap(({ name }) => planning.liveOfKind(name, target).filter(mayBeIn));
     return members.flatMap(({ address }) =>
-      partsAround(planning, address, kinds).some(isOfStack) ? [address] : [],
+      withChildren(planning, address, kinds).some(isOfStack) ? [address] : [],
     );
   });
 }
 
-/** The resource and its children, as far as they exist. */
-function partsAround(planning: PlanResult, root: Address, kinds: Registry): LiveResource[] {
+/** The resource and those of its children that exist. */
+function withChildren(planning: PlanResult, root: Address, kinds: Registry): LiveResource[] {
   const text = formatAddress(root);
   return [...kinds.keys()].flatMap((kind) => {
     const address = { ...root, kind };

@@ -7,7 +7,7 @@ import type { CliHost } from './host.ts';
 import type { HostPlace } from './pull-request.ts';
 import { jwtRequest, readSecret, secretStop, sourceToShow } from './read-secret.ts';
 
-/** None of these tokens is printed or posted, also where a plan repeats one. */
+/** Redacts the tokens for the code host in all that is printed or posted, even if a plan contains one. */
 export function keepTokens(tokenEnv: string | undefined, { env, secrets, fleet }: CliHost): void {
   const names = [tokenEnv ?? '', 'GITHUB_TOKEN', 'GITLAB_TOKEN', 'CI_JOB_TOKEN'];
   for (const value of [fleet?.apply?.codeHostToken, ...names.map((name) => env[name])])
@@ -23,7 +23,7 @@ interface CodeHostRun {
   readonly until: number;
 }
 
-/** The connection to the API of the code host; to be closed. */
+/** Opens a connection to the API of the code host. The caller closes it. */
 export function connectToCodeHost(
   { url, service }: Pick<HostPlace, 'url' | 'service'>,
   run: CodeHostRun,
@@ -31,7 +31,7 @@ export function connectToCodeHost(
   return connect({ url, headers: service === 'github' ? githubHeaders : gitlabHeaders }, run);
 }
 
-/** The same to another address. @param place.address what messages call it */
+/** The same for any address. @param place.address its name in messages */
 function connect(
   place: Pick<Parameters<typeof openCodeHost>[0], 'url' | 'headers' | 'address'>,
   { token, host, signal, until }: CodeHostRun,
@@ -59,7 +59,7 @@ interface JwtRequest extends Omit<CodeHostRun, 'token'> {
 const hint =
   'in GitHub Actions the job needs "permissions: { id-token: write }", which a job of a fork never gets';
 
-/** Each call gets a new JWT, because one lives for a few minutes only. @throws CommandStop when there is none */
+/** Each call gets a new JWT, because a JWT is valid for only a few minutes. @throws CommandStop when the provider gives none */
 export async function requestJobJwt({ audience, what, ...about }: JwtRequest): Promise<string> {
   const { host } = about;
   const [url, token] = await Promise.all([read(jwtRequest.url, host), read(jwtRequest.token, host)]).catch(

@@ -83,7 +83,7 @@ export function addExamples(command: Command, ...examples: readonly Example[]): 
 
 const exampleColumn = 34;
 
-/** Two columns that fit into 80; what does not fit beside its command line begins below it. */
+/** Two columns that fit into 80 characters; what does not fit beside its command line begins below it. */
 export function exampleText(examples: readonly Example[]): string {
   const lines = examples.flatMap(([line, does]) => {
     const left = `  ${line}`;
@@ -94,7 +94,7 @@ export function exampleText(examples: readonly Example[]): string {
   return ['Examples:', ...lines].join('\n');
 }
 
-/** The code host of a job, where its variables do not say it. */
+/** Options for the code host, where the variables of the CI job do not name it. */
 export function addHostOptions(command: Command): Command {
   return command
     .addOption(
@@ -109,7 +109,7 @@ export function addHostOptions(command: Command): Command {
     );
 }
 
-/** And which pull request or merge request a command is about. */
+/** The same options, and one for the pull request or merge request. */
 export function addPlaceOptions(command: Command): Command {
   return addHostOptions(command).addOption(
     new Option(
@@ -194,7 +194,7 @@ export interface Candidate {
   readonly about?: string;
 }
 
-/** @param current what is typed of the value */
+/** @param current the part of the value that has been typed */
 type Offer = (current: string) => readonly Candidate[] | undefined;
 
 const offers = new WeakMap<Argument, Offer>();

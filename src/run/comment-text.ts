@@ -11,14 +11,14 @@ function shownText(body: string): string {
   return body.replaceAll('\r\n', '\n').split('\n').slice(2).join('\n');
 }
 
-// The text of the comment: hidden lines, whether it is out of date, the plan, and the plans before it, folded. It stays below what
-// GitHub takes, however many plans there were: the oldest are left out first.
+// The text of the comment: hidden lines, whether it is out of date, the plan, and the plans before it, folded. It stays below the
+// limit of GitHub: if there were too many plans, the oldest are left out first.
 
 /** GitHub takes 65,536 characters, GitLab 1,000,000; the plan has at most 60,000 bytes of them. */
 const maxCommentBytes = 65_000;
 
 const maxEarlier = 10;
-/** Of what an edited comment may hold in their place. */
+/** Longer texts are cut: an edited comment may hold anything in its hidden lines. */
 const maxText = 120;
 const maxGuards = 60;
 
@@ -37,7 +37,7 @@ interface CommentParts {
   readonly carried?: string | undefined;
 }
 
-/** Without a final line end. */
+/** Without a newline at the end. */
 export function renderComment(parts: CommentParts): string {
   const shown = clipped(parts.shown);
   const author = parts.author === undefined ? undefined : clip(parts.author, maxText);

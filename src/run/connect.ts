@@ -25,14 +25,14 @@ import { quoted } from '../model/quoted.ts';
 import type { Dialect, Stack, Target } from '../model/stack.ts';
 import type { Deadline } from './stop-signals.ts';
 import { type Embedded, openEmbedded } from './embedded-service.ts';
-import { refuseForFleet, sharedRateOf, tellingUser, tellUser } from './fleet-process.ts';
+import { refuseForFleet, reportingUser, reportUser, sharedRateOf } from './fleet-process.ts';
 import type { CliHost } from './host.ts';
 import { requestJobJwt } from './code-host.ts';
 import { readSecret, secretStop, sourceToShow } from './read-secret.ts';
 
 export interface Connected<C extends ReaderConnection = ReaderConnection> {
   readonly targets: readonly ConnectedTarget<C>[];
-  /** when it serves a target */
+  /** the embedded service, if it serves a target */
   readonly embedded?: Embedded;
   close(): Promise<void>;
 }
@@ -47,11 +47,11 @@ export interface ConnectedTarget<C extends ReaderConnection = ReaderConnection> 
 
 /** What limits the connections of a run. */
 export interface ConnectionLimits {
-  /** no wait goes beyond it */
+  /** no wait lasts longer */
   readonly deadline: Pick<Deadline, 'until'>;
   /** aborts all waits and all requests in flight */
   readonly runEnded: AbortSignal;
-  /** aborts what the connection waits for after that */
+  /** also aborts what may continue after that end, such as a login in flight */
   readonly abandonWaits: AbortSignal;
 }
 
@@ -62,7 +62,7 @@ export function connectToRead(stack: Stack, host: CliHost, limits: ConnectionLim
 
 /**
  * For apply.
- * @param limits.onlyReads whether this run writes nothing after all, so that it logs in as `readRole`
+ * @param limits.onlyReads whether this run writes nothing: then it logs in as `readRole`
  * @throws CommandStop when a token cannot be read
  */
 export function connectToWrite(
@@ -73,7 +73,7 @@ export function connectToWrite(
   return connect(stack, host, { ...limits, open: openTarget });
 }
 
-/** The target as a run that only reads logs in at it. */
+/** The target with the login of a run that only reads. */
 export function asReader(target: Target): Target {
   const { token } = target;
   if (token === undefined || !('login' in token) || token.login.readRole === undefined) return target;
@@ -102,7 +102,7 @@ export async function connectToTry(
 }
 
 /**
- * To look at a target that has an address, before a token is sent to it.
+ * To check a target that has an address, before a token is sent to it.
  * @throws CommandStop when the certificate cannot be read, ProxyError
  */
 export async function connectToProbe(
@@ -138,11 +138,11 @@ async function connect<C extends ReaderConnection>(
     for (const target of stack.targets) {
       const context = { stack, host, embedded, signal, until: deadline.until };
       const { dialect, options } = await placeOf(target, context);
-      const user = onlyReads ? asReader(target) : target;
-      const token = tellingUser(user, await tokenOf(user, context), host);
-      const tokenFrom = sourceOf(user);
+      const loginTarget = onlyReads ? asReader(target) : target;
+      const token = reportingUser(loginTarget, await tokenOf(loginTarget, context), host);
+      const tokenFrom = sourceOf(loginTarget);
       const from = tokenFrom === undefined ? {} : { tokenFrom };
-      const sharedRate = await sharedRateOf(user, token, host);
+      const sharedRate = await sharedRateOf(loginTarget, token, host);
       const ends = { until: deadline.until, signal, abandonWaits };
       const connection = open({ ...options, ...from, token, sharedRate, ...ends });
       const session = {
@@ -150,7 +150,7 @@ async function connect<C extends ReaderConnection>(
         lacks: new Set<ServiceLack>(),
       };
       targets.push({ target, dialect, connection, openSession: () => openSession(session) });
-      await tellUser(user, token, { reader: connection.reader, fleet: host.fleet });
+      await reportUser(loginTarget, token, { reader: connection.reader, fleet: host.fleet });
     }
   } catch (error) {
     await close();
@@ -159,7 +159,7 @@ async function connect<C extends ReaderConnection>(
   return { targets, ...(embedded && { embedded }), close };
 }
 
-/** Where the token of a target comes from; undefined for the embedded service, which makes it. */
+/** Where the token of a target comes from; undefined for the embedded service, which creates it. */
 function sourceOf({ token }: Target): string | undefined {
   if (token === undefined) return undefined;
   return 'login' in token
@@ -234,7 +234,7 @@ async function tokenOf(
   return async () => value;
 }
 
-/** A text that is no JWT is not sent: it would be refused, and it may be a secret that is not meant for this service. */
+/** A text that is not a JWT is not sent: it would be refused, and it may be a secret that is not meant for this service. */
 function jwtOnly(text: string, what: string): string {
   if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return text;
   throw secretStop(`${what} is no JWT, which has three parts with dots between them; it was not sent`);
@@ -259,7 +259,7 @@ interface ConnectedTrails {
   close(): Promise<void>;
 }
 
-/** The targets whose organization's trail can be asked for: those with an `auditToken`, and the embedded ones. */
+/** The targets whose organization's trail can be read: those with an `auditToken`, and the embedded ones. */
 export function auditedTargets({ targets }: Pick<Stack, 'targets'>): readonly Target[] {
   return targets.filter(
     ({ service, url, auditToken }) =>
@@ -267,11 +267,11 @@ export function auditedTargets({ targets }: Pick<Stack, 'targets'>): readonly Ta
   );
 }
 
-/** How long the trails may be waited for, and with what. */
+/** How long reading the trails may take, and what is used for it. */
 interface AuditLimits extends ConnectionLimits {
-  /** the embedded service, where this run uses it already: whoever opened it closes it */
+  /** the embedded service, if this run has opened it already; `close` of the trails does not close it */
   readonly embedded?: Embedded | undefined;
-  /** how often it is tried; that of all connections when absent */
+  /** how requests are repeated; absent: as on all connections */
   readonly retryPolicy?: Partial<RetryPolicy>;
 }
 

@@ -1,4 +1,4 @@
-/** Decides whether a plan may be applied: it has no problems, its blocking guards are acknowledged, and somebody has agreed. */
+/** Decides whether a plan may be applied: it has no problems, its blocking guards are acknowledged, and the user has agreed. */
 import { idOfKey, isShownIn, policyKeys } from '../approvals/guard-keys.ts';
 import {
   acknowledgeableIds,
@@ -37,7 +37,7 @@ interface Consent {
   readonly passed?: readonly string[] | undefined;
   /** the stack's argument on the command line */
   readonly stack?: string | undefined;
-  /** what applies the plan file */
+  /** the plan file, and the command that applies it */
   readonly ofFile?: CommandOfFile | undefined;
 }
 
@@ -110,9 +110,9 @@ function newGuards({ guards }: Plan, acknowledged: readonly string[], passed: re
 }
 
 /**
- * The guards that this apply has passed, together with those that earlier applies of the same approval passed. Of a policy it is what
- * the policy says: it is read again by each apply. Guards about commits are left out: a later commit may be applied in between, which
- * cannot be acknowledged beforehand.
+ * The guards that this apply has passed, together with those that earlier applies of the same approval passed. For a policy it is the
+ * key of its result, because each apply checks policies again. Guards about commits are left out: a later commit may be applied in
+ * between, which cannot be acknowledged beforehand.
  */
 export function passedGuards({ guards }: Plan, before: readonly string[] = []): readonly string[] {
   const aboutCommits: readonly string[] = ['older-commit', 'diverged-commit', 'commit-unknown'];
@@ -121,7 +121,7 @@ export function passedGuards({ guards }: Plan, before: readonly string[] = []): 
   return [...new Set([...before, ...own])].filter((id) => !aboutCommits.includes(id)).sort();
 }
 
-/** The guards that block a plan with this consent. Guards that an earlier apply passed when it continued are left out. */
+/** The acknowledged guards that block a plan. Left out are percentages of a continued apply that block only the rest of its plan. */
 export function acknowledgedOf(
   { guards }: Plan,
   { acknowledged, passed }: Pick<Consent, 'acknowledged' | 'passed'>,
@@ -168,17 +168,17 @@ function unacknowledged(
   { acknowledged, named }: Pick<Consent, 'acknowledged' | 'named'>,
   terminal: Terminal,
 ): GuardId[] {
-  const fired = new Set<string>(plan.guards.map(({ id }) => id));
-  const notTripped = named.filter((id) => !fired.has(id));
+  const tripped = new Set<string>(plan.guards.map(({ id }) => id));
+  const notTripped = named.filter((id) => !tripped.has(id));
   if (notTripped.length > 0) {
-    const near = nearestWord(notTripped[0] ?? '', [...fired]);
+    const near = nearestWord(notTripped[0] ?? '', [...tripped]);
     const hint = near === undefined ? 'nothing to acknowledge' : `did you mean ${quoted(near)}?`;
     printNote(terminal, `note: this plan does not trip ${notTripped.join(', ')}: ${hint}`);
   }
   return openIds(plan.guards, acknowledged);
 }
 
-/** What denies cannot be acknowledged. */
+/** A policy that denies cannot be acknowledged. */
 function deniedBy(denied: readonly GuardId[]): CommandStop {
   const names = denied.map((id) => quoted(policyOf(id) ?? id)).join(', ');
   const [what, them] = denied.length === 1 ? ['a policy denies', 'it'] : ['policies deny', 'them'];
@@ -205,7 +205,7 @@ function blocked(
   );
 }
 
-/** Of a plan file, which shows what its policies said: a digest does not cover them. */
+/** The command with the plan file, which shows the results of policies; a digest does not cover them. Undefined if it lacks a guard. */
 function acknowledgementOfFile({ guards }: Plan, ofFile: CommandOfFile | undefined): string | undefined {
   const ids = blockingIds(guards);
   const isShown = ids.every((id) => ofFile?.plan.guards.some((one) => one.id === id));

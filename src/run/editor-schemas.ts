@@ -1,4 +1,4 @@
-/** Where the JSON Schemas are that a file names for editors. */
+/** Finds the JSON Schemas that files name for editors. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { liesIn, slashes } from '../manifest/files/find-stack.ts';

@@ -39,7 +39,7 @@ export async function prepareDataFile(data: string): Promise<string> {
   return realpath(data).catch(async () => join(await realpath(dirname(data)), basename(data)));
 }
 
-/** The files beside a data file: the URL at which it is served now, the tokens of its owner, and each of two alone, for targets. */
+/** The files beside a data file: the URL at which it is served now, the tokens of its owner, and two of them in files of their own. */
 const beside = {
   url: (data: string) => `${data}.url`,
   tokens: (data: string) => `${data}.tokens.json`,
@@ -54,7 +54,7 @@ export async function openEmbedded(stack: Stack, host: CliHost): Promise<Embedde
   const tokens = await ensureTenants(stack, data);
   const running = await findRunning(data);
   if (running !== undefined) {
-    checkSpoken(stack, running);
+    checkDialects(stack, running);
     return { url: running.url, ...tokens, close: async () => {} };
   }
   const { startServer } = await import('../server/start-server.ts');
@@ -70,8 +70,8 @@ function embeddedTargets(stack: Stack): readonly Target[] {
   return stack.targets.filter(({ url }) => url === 'embedded');
 }
 
-/** `trueup serve` was started with its dialects; a target of another dialect would be misread. */
-function checkSpoken(stack: Stack, { url, dialects }: Running): void {
+/** A running `trueup serve` has fixed dialects: it would misread requests of another dialect. */
+function checkDialects(stack: Stack, { url, dialects }: Running): void {
   for (const { name, service, dialect } of embeddedTargets(stack)) {
     const spoken = service === 'workspaces' ? dialects.workspaces : dialects.clusterAuth;
     if (spoken === dialect) continue;
@@ -105,10 +105,10 @@ async function ensureTokens(
   return tokens;
 }
 
-/** What a data file has, and the files with one token each that may change it. */
+/** What a data file contains, and two files that each hold one token with all rights. */
 export interface DataFileOwner {
   readonly organizations: readonly string[];
-  /** paths of the mounts of the method that this service is about */
+  /** paths of the mounts for cluster authentication */
   readonly mounts: readonly string[];
   /** a file with the token of an owner of all organizations, and nothing else */
   readonly ownerToken: string;
@@ -116,7 +116,7 @@ export interface DataFileOwner {
   readonly serviceToken: string;
 }
 
-/** Makes sure that there are tokens of an owner of all that is in the data file, each in its own file. */
+/** Makes sure that tokens with all rights on the content of the data file exist, each in its own file. */
 export async function ensureOwner(data: string): Promise<DataFileOwner> {
   const { tenantsOf } = await import('../server/seed/prepare-data-file.ts');
   const tenants = tenantsOf(data);
@@ -141,7 +141,7 @@ async function readTokens(data: string): Promise<Tokens | undefined> {
     const tokens: Json = JSON.parse(await readRegularText(beside.tokens(data), megabyte));
     const [ownerToken, serviceToken] = [memberOf(tokens, 'ownerToken'), memberOf(tokens, 'serviceToken')];
     if (typeof ownerToken !== 'string' || typeof serviceToken !== 'string') return undefined;
-    // Earlier versions kept none of organizations.
+    // Earlier versions stored no tokens of organizations.
     const organizationTokens = textMembers(memberOf(tokens, 'organizationTokens'));
     return { ownerToken, serviceToken, organizationTokens };
   } catch {
@@ -176,7 +176,7 @@ export async function readPublishedUrl(data: string): Promise<string | undefined
   return /^(?:http:\/\/127\.0\.0\.1|https:\/\/localhost):\d{1,5}$/.test(url) ? url : undefined;
 }
 
-/** Prints a failure of the service: it is a bug of ours, and is reported nowhere else. */
+/** Prints a failure of the service: it is a bug of trueup, and is reported nowhere else. */
 export function printFailure(host: CliHost): (error: Error) => void {
   return (error) => host.stderr.write(`the embedded service failed: ${error.stack ?? error.message}\n`);
 }
@@ -200,7 +200,7 @@ const maxSeedSize = 32 * megabyte;
 /**
  * Reads a seed that the command line names, which may lie anywhere.
  * @param directory the base of a relative file name
- * @throws CommandStop when it cannot be read or is no YAML; the message repeats none of its content
+ * @throws CommandStop when it cannot be read or is not YAML; the message repeats none of its content
  */
 export function readSeedFile(file: string, directory: string): Promise<unknown> {
   return readSeed(file, () => readRegular<never>(resolve(directory, file), maxSeedSize));

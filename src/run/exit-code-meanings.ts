@@ -1,6 +1,6 @@
 /**
- * What each exit code means for users. `npm run reference` writes docs/reference/exit-codes.md from this file. Apart from the codes,
- * so that a command does not load these texts at its start.
+ * What each exit code means for users. `npm run reference` writes docs/reference/exit-codes.md from this file. It is separate from the
+ * codes, so that a command does not load these texts when it starts.
  */
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -85,7 +85,7 @@ export const exitCodeMeanings: readonly ExitCodeMeaning[] = [
   },
 ];
 
-/** The exit codes of errors that do not end a run with the one of their class. */
+/** The exit codes of errors that differ from the exit code of their class. */
 export const exitCodesOfErrors: Partial<Record<DiagnosticCode, ExitCode>> = {
   'plan-elsewhere': exitCodes.stale,
   'plan-shows-other': exitCodes.stale,

@@ -1,6 +1,6 @@
 /**
- * Searches the ledger of a stack where the stack file does not say: after "spec.ledger" was changed without a move, a run would
- * otherwise start as if nothing had ever been applied. Only places that this checkout reaches are searched, each for a short time.
+ * Searches for the ledger of a stack in places that the stack file does not name: after "spec.ledger" was changed without a move, a run
+ * would otherwise start as if nothing had ever been applied. Only places that this checkout reaches are searched, each for a short time.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { openAnyLedger } from './open-ledger.ts';
 import type { RunSignals } from './stop-signals.ts';
 
 /** Milliseconds that each place may take: one that does not answer must not delay a first plan for long. */
-const patience = 5_000;
+const placeTimeout = 5_000;
 
 interface Search {
   readonly stack: Stack;
@@ -38,7 +38,7 @@ export function placeOf({ ledger = localPlace }: Pick<Stack, 'ledger'>): LedgerP
   return ledger;
 }
 
-/** @throws CommandStop for a text that no "spec.ledger" may have */
+/** @throws CommandStop for a text that is not valid for "spec.ledger" */
 export function readPlace(text: string, flag: string): LedgerPlace {
   const place = parseLedgerPlace(text);
   if (typeof place !== 'string') return place;
@@ -61,7 +61,7 @@ export async function findLedgers(search: Search): Promise<readonly FoundLedger[
   return found.flatMap((one) => (one !== undefined && isOfStack(one.ledger, targets) ? [one] : []));
 }
 
-/** An open ledger of this stack in the database whose address the job has, although the stack names another place. */
+/** The database whose address the job has, if it has a ledger of this stack that was not moved away, and the stack names another place. */
 export async function findInDatabase(search: Search): Promise<LedgerPlace | undefined> {
   const [place] = await databasePlaces(search.host);
   if (place === undefined || isSamePlace(place, placeOf(search.stack))) return undefined;
@@ -93,7 +93,7 @@ async function localPlaces({ directory, name }: Stack): Promise<readonly LedgerP
 async function gitPlaces({ stack: { directory }, host }: Search): Promise<readonly LedgerPlace[]> {
   if (!(await findRepository(directory)).isGit) return [];
   const { env, secrets } = host;
-  const { addresses } = await remotesOf({ directory, env, secrets, timeout: patience }).catch(() => ({
+  const { addresses } = await remotesOf({ directory, env, secrets, timeout: placeTimeout }).catch(() => ({
     addresses: new Map<string, string>(),
   }));
   const remotes = [...addresses.keys()];
@@ -112,7 +112,7 @@ async function databasePlaces({ env }: CliHost): Promise<readonly LedgerPlace[]>
 
 /** Undefined when there is none, or it cannot be read in time: then nothing is known about this place. */
 async function readAt(place: LedgerPlace, { stack, host, time }: Search): Promise<FoundLedger | undefined> {
-  const runEnded = AbortSignal.any([time.runEnded, AbortSignal.timeout(patience)]);
+  const runEnded = AbortSignal.any([time.runEnded, AbortSignal.timeout(placeTimeout)]);
   try {
     const store = await openAnyLedger({ ...stack, ledger: place }, host, { ...time, runEnded });
     try {
@@ -126,11 +126,11 @@ async function readAt(place: LedgerPlace, { stack, host, time }: Search): Promis
   }
 }
 
-/** For a ledger elsewhere that is of no use. */
+/** What to do when the ledger at the other place cannot be used. */
 export const elsewhereRecovery =
   'if this is another stack, or that ledger is lost, "trueup recover" makes a new one';
 
-/** @throws CommandStop when the stack has no ledger where it names one, and one elsewhere */
+/** @throws CommandStop when the stack has no ledger at the place that it names, but one at another place */
 export async function refuseElsewhere(
   { known }: Ledger,
   search: Search,
@@ -142,7 +142,7 @@ export async function refuseElsewhere(
     throw new CommandStop('ledger-elsewhere', `${message}; ${elsewhereRecovery}`, { exit });
 }
 
-/** Where a stack without a ledger has one, and what to do; undefined when none was found. */
+/** A message about where the stack's ledger was found instead, and what to do; undefined when none was found. */
 export async function describeElsewhere(search: Search): Promise<string | undefined> {
   const { stack } = search;
   const found = await findLedgers(search);

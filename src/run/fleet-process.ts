@@ -1,6 +1,6 @@
 /**
- * The side of a process that a worker of a fleet started, to check one stack or to apply it. It shares the limits of requests with all other
- * ones: the worker asks the database, whose address this process does not know. A token is sent as a hash.
+ * What a process uses that a worker of a fleet started, to check or to apply one stack. It shares rate limits with all other processes: it
+ * asks its worker, which asks the database. This process does not know the database's address. A token is sent as a hash.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -33,14 +33,14 @@ export type RateMessage = RateOwner &
     | { readonly do: 'set-user'; readonly user: string | undefined }
   );
 
-/** About the right to write, and who gave it. */
+/** About the right to write, and who approved. */
 export type ApplyMessage =
   | { readonly do: 'may-write'; readonly id: number }
   | { readonly do: 'approved'; readonly by: readonly string[] };
 
 export type FleetMessage = RateMessage | ApplyMessage;
 
-/** From the worker. Only `take` has start times. */
+/** The worker's answer about limits. Only the answer to `take` has start times. */
 export interface RateAnswer {
   readonly id: number;
   readonly wantsUser?: boolean;
@@ -77,10 +77,10 @@ export const fleetVariables = {
 /** Names of the variables that fleet.yaml grants, with spaces between them. All others are for programs, such as the login of a proxy. */
 export const grantedVariables = 'TRUEUP_FLEET_VARIABLES';
 
-/** What a worker tells the process of an apply. */
+/** What a worker passes to the process of an apply. */
 export type ApplyGrant = Pick<FleetApply, 'run' | 'freeze'>;
 
-/** Undefined in a process that no worker started. @param now milliseconds, never back */
+/** Undefined in a process that no worker started. @param now milliseconds of a clock that never goes back */
 export function fleetProcessOf(parent: ParentChannel, now: () => number): FleetProcess | undefined {
   const { env } = parent;
   if (!parent.connected || env[fleetVariables.repository] === undefined) return undefined;
@@ -92,11 +92,11 @@ export function fleetProcessOf(parent: ParentChannel, now: () => number): FleetP
       const { wantsUser = false } = await channel.ask<RateAnswer>({ do: 'wants-user', address, identity });
       return wantsUser;
     },
-    setUser: (address, identity, user) => channel.tell({ do: 'set-user', address, identity, user }),
+    setUser: (address, identity, user) => channel.send({ do: 'set-user', address, identity, user }),
     sharedRate: (address, identity) => ({
       take: (count, late) => channel.ask<RateAnswer>({ do: 'take', count, late, address, identity }),
-      pause: (milliseconds) => channel.tell({ do: 'pause', milliseconds, address, identity }),
-      observe: (answer) => channel.tell({ do: 'observe', answer, address, identity }),
+      pause: (milliseconds) => channel.send({ do: 'pause', milliseconds, address, identity }),
+      observe: (answer) => channel.send({ do: 'observe', answer, address, identity }),
     }),
     apply: apply === undefined ? undefined : applyOf(JSON.parse(apply), { codeHostToken, channel, now }),
   };
@@ -132,7 +132,7 @@ class WorkerChannel {
       this.#waiting.delete(answer.id);
       if (this.#waiting.size === 0) parent.channel?.unref();
     });
-    // Without its worker nobody reads what this process finds, and nobody says when its requests may start.
+    // Without its worker, the results of this process go nowhere, and its requests may not start.
     parent.on('disconnect', () => {
       this.#gone.abort();
       parent.kill(parent.pid, 'SIGTERM');
@@ -141,12 +141,12 @@ class WorkerChannel {
     parent.channel?.unref();
   }
 
-  /** aborts when the worker has ended: questions get no answer any more */
+  /** aborts when the worker has ended: questions are no longer answered */
   get gone(): AbortSignal {
     return this.#gone.signal;
   }
 
-  tell(message: FleetMessage): void {
+  send(message: FleetMessage): void {
     if (this.#parent.connected) this.#parent.send?.(message);
   }
 
@@ -155,14 +155,14 @@ class WorkerChannel {
     const id = this.#last;
     const answered = new Promise<A>((resolve) => this.#waiting.set(id, (answer) => resolve(answer as A)));
     this.#parent.channel?.ref();
-    this.tell({ ...question, id } as FleetMessage);
+    this.send({ ...question, id } as FleetMessage);
     return answered;
   }
 }
 
 /**
- * Milliseconds for which an answer that this attempt may write is valid when no later one arrives. The worker gives the stack to no other
- * attempt for longer than this (`leaseSeconds`).
+ * Milliseconds for which the right to write stays valid when no later answer arrives. It is shorter than `leaseSeconds`, for which the
+ * worker gives the stack to no other attempt.
  */
 const validity = 15_000;
 
@@ -197,13 +197,13 @@ function applyOf({ run, freeze }: ApplyGrant, { codeHostToken, channel, now }: A
         if (channel.gone.aborted || now() - began > longestWait) return false;
       }
     },
-    approvedBy: (by) => channel.tell({ do: 'approved', by }),
+    approvedBy: (by) => channel.send({ do: 'approved', by }),
   };
 }
 
-// What a run asks of it.
+// What a run uses: shared limits, users of tokens, allowed addresses and freezes.
 
-/** By the token, or by the role of a login, whose tokens are new each time. The embedded service has no limit. */
+/** The limit of a token, or of the role of a login, because each login gets a new token. The embedded service has no limit. */
 export async function sharedRateOf(
   target: Target,
   token: TargetOptions['token'],
@@ -213,19 +213,19 @@ export async function sharedRateOf(
   if (fleet === undefined || url === 'embedded') return undefined;
   const shared = fleet.sharedRate(new URL(url).origin, await ownerOf(target, token));
   if (requestsPerSecond === undefined) return shared;
-  // Its own limit starts requests later than the shared one would: what was taken for them would be lost to all others.
+  // The target's own limit starts requests later: start times that were taken in advance would be lost to all other processes.
   return { ...shared, take: (_, late) => shared.take(1, late) };
 }
 
-/** Where each service says whose token a request has, and in which member of `data` (wire/cluster-auth 2.9). */
+/** Where each service shows the user of a token, and in which member of `data` (wire/cluster-auth 2.9). */
 const users: Readonly<Record<Service, { readonly path: string; readonly member: string }>> = {
   workspaces: { path: '/account/details', member: 'id' },
   // Empty for a token that belongs to no user, such as a root token.
   'cluster-auth': { path: '/auth/token/lookup-self', member: 'entity_id' },
 };
 
-/** Tells the worker whose token it is. A login says so itself (`tellingUser`). */
-export async function tellUser(
+/** Reports the user of a token to the worker. A login does so itself (`reportingUser`). */
+export async function reportUser(
   target: Target,
   token: TargetOptions['token'],
   { reader, fleet }: Pick<CliHost, 'fleet'> & { readonly reader: Reader },
@@ -236,15 +236,15 @@ export async function tellUser(
   const { origin } = new URL(url);
   if (!(await fleet.wantsUser(origin, identity))) return;
   const { path, member } = users[service];
-  // A service that does not answer, or is sealed, says so again when the check reads from it.
+  // If the service does not answer, or is sealed, the check reports that when it reads.
   const answer = await reader.get(path).catch(() => undefined);
   if (answer === undefined || answer.status >= 500) return;
   const user = answer.status === 200 ? memberOf(memberOf(answer.body, 'data'), member) : undefined;
   fleet.setUser(origin, identity, typeof user === 'string' && user !== '' ? user : undefined);
 }
 
-/** The token, or a login that tells the worker whose tokens it gets: service accounts that share a role are different users. */
-export function tellingUser(
+/** The token, or a login that reports the user of its tokens to the worker: service accounts that share a role are different users. */
+export function reportingUser(
   target: Target,
   token: TargetOptions['token'],
   { fleet }: Pick<CliHost, 'fleet'>,
@@ -268,7 +268,7 @@ function identityOf(user: string): string {
   return createHash('sha256').update(user).digest('hex');
 }
 
-/** Before anything of the target is read: its token must not be sent to an address that nobody allowed. */
+/** Called before the token of the target is read: it must not be sent to an address that fleet.yaml does not allow. */
 export function refuseForFleet({ name, url }: Target, { fleet }: Pick<CliHost, 'fleet'>): void {
   if (fleet?.targets === undefined || url === 'embedded' || fleet.targets.has(new URL(url).origin)) return;
   throw new CommandStop(
@@ -278,7 +278,7 @@ export function refuseForFleet({ name, url }: Target, { fleet }: Pick<CliHost, '
 }
 
 /**
- * Tells the worker who approved what is applied.
+ * Reports to the worker who approved the plans that are applied.
  * @throws CommandStop during a freeze, if a plan has no approval of the people who may apply during it
  */
 export function respectFreeze(
@@ -295,12 +295,12 @@ export function respectFreeze(
   approvedBy?.(people);
 }
 
-/** Each plan needs an approval of one of these people, who knew of the freeze. What needs no approval has none. */
+/** Whether one of these people approved each plan after the freeze began. False if there are no approvals, because none are needed. */
 function isExcepted(
   approvals: readonly Pick<Approval, 'at' | 'by' | 'digest'>[],
   { except, begin }: { readonly except: readonly string[]; readonly begin: string },
 ): boolean {
-  // Code hosts do not tell upper and lower case apart.
+  // Names of users on code hosts are case-insensitive.
   const people = new Set(except.map((person) => person.toLowerCase()));
   const byPlan = [...Map.groupBy(approvals, ({ digest }) => digest).values()];
   const counts = ({ at, by }: Pick<Approval, 'at' | 'by'>) =>

@@ -36,7 +36,7 @@ export interface Machine {
 export interface FleetProcess {
   /** origins that the stack may connect to; undefined: any */
   readonly targets: ReadonlySet<string> | undefined;
-  /** The limit that it shares with all other ones. @param identity of a user of the API, without a secret in it */
+  /** The rate limit that it shares with all other processes. @param identity of a user of the API; contains no secret */
   sharedRate(address: string, identity: string): SharedRate;
   /** Whether the worker wants to know whose token has this identity: several tokens of one user share one limit. */
   wantsUser(address: string, identity: string): Promise<boolean>;
@@ -50,20 +50,20 @@ export interface FleetProcess {
 export interface FleetApply {
   /** the same id for all attempts of the stack, and the number of this one */
   readonly run: { readonly id: string; readonly attempt: number; readonly who: string };
-  /** in which only approvals of these people since its beginning count; undefined when nothing is frozen */
+  /** while it lasts, only approvals since its beginning by the people in `except` count; undefined when nothing is frozen */
   readonly freeze:
     | {
         readonly name: string;
-        /** RFC 3339, as `end` */
+        /** RFC 3339, like `end` */
         readonly begin: string;
         readonly end: string;
         readonly except: readonly string[];
       }
     | undefined;
   readonly codeHostToken: string | undefined;
-  /** Whether no later attempt may have begun. It is asked before writes. */
+  /** Whether it is certain that no later attempt has begun. Called before writes. */
   mayWrite(): Promise<boolean>;
-  /** Tells the worker who approved what is applied. */
+  /** Reports to the worker who approved the plans that are applied. */
   approvedBy(people: readonly string[]): void;
 }
 
@@ -103,8 +103,8 @@ export interface ProcessHost {
 }
 
 /**
- * The host as commands use it: known secrets are removed from everything that they write, and under GitHub Actions what they
- * write is no command by accident.
+ * The host as commands use it: known secrets are removed from everything that they write, and under GitHub Actions their
+ * output does not become a workflow command by accident.
  */
 export interface CliHost extends ProcessHost {
   readonly secrets: KnownSecrets;
@@ -121,8 +121,8 @@ export interface CliHost extends ProcessHost {
 }
 
 /**
- * The time in milliseconds since 1970, which never goes back, because it says how old a read is: a monotonic clock, and where that one
- * stopped because the machine slept, the clock of the machine.
+ * The time in milliseconds since 1970. It never goes back, because it measures how old a read is: it follows a monotonic clock, and the
+ * clock of the machine after a sleep, during which the monotonic clock stops.
  */
 export function steadyClock(): () => number {
   let [last, wall, elapsed] = [Date.now(), Date.now(), performance.now()];
@@ -135,7 +135,7 @@ export function steadyClock(): () => number {
   };
 }
 
-/** The secrets that a run will learn, for a process that also prints past its run. */
+/** A collection for the secrets that a run learns, for a process that also prints outside of its run. */
 export function openSecrets(): KnownSecrets {
   return new KnownSecrets();
 }
@@ -151,7 +151,7 @@ export function cliHostOf(
   trace?: (host: Pick<CliHost, 'stderr' | 'secrets' | 'now'>) => Observer,
 ): CliHost {
   const { secrets = openSecrets(), now } = processHost;
-  // A trace and a line that is drawn again would be mixed.
+  // With a trace there is no progress line, because the two would be mixed.
   const isLive = trace === undefined && hasLiveLine(processHost);
   const redacting = (output: Output, before = () => {}): Output => ({
     isTTY: output.isTTY,
@@ -205,8 +205,8 @@ function both(one: Observer, other: Observer): Observer {
 }
 
 // Under GitHub Actions a line of output can be a command: when it begins with `::`, after any white space, and in an older form
-// wherever it has `##[`. What is printed may come from a live name or a service, so that it gets an escape there. In JSON, which has these
-// characters in texts only, the escape means the same character.
+// wherever it has `##[`. Printed text may come from a live name or a service, so it gets an escape there. In JSON, which has these
+// characters only in texts, the escape means the same character.
 
 interface Writing {
   write(text: string): void;
@@ -227,7 +227,7 @@ export function withoutCommands<O extends Writing>(output: O): O {
     write: (text) => {
       const whole = open + text;
       output.write(escaped(whole, open.length).slice(open.length));
-      // Of a long line only the end and whether it has begun matter.
+      // Of a long line, only its end matters, and that it has begun.
       const line = whole.slice(lastLineEnd(whole) + 1);
       if (line.trim() === '') open = '';
       else open = line.length <= 100 ? line : `x${line.slice(-3)}`;

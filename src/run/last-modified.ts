@@ -1,6 +1,6 @@
 /**
- * Finds out from the audit trails who last modified what drifted: only where something drifted, and never further back than the
- * last apply. A trail that cannot be read is reported and fails nothing.
+ * Finds out from audit trails who last modified drifted resources. Trails are read only if there is drift, and never further back than
+ * the last apply. A trail that cannot be read is reported, and the command does not fail.
  */
 import { type LastModified, TrailError } from '../model/audit-trail.ts';
 import type { Coverage } from '../model/plan.ts';
@@ -24,11 +24,11 @@ interface TrailContext extends EventsContext {
   readonly store: HistoryStore;
   /** of the plan that found the drift */
   readonly coverage: Pick<Coverage, 'targets'>;
-  /** milliseconds since 1970: nothing earlier is asked for */
+  /** milliseconds since 1970: earlier events are not read */
   readonly since?: number | undefined;
 }
 
-/** The last apply of a resource is searched among this many applies. */
+/** The last apply of a resource is searched for in this many applies. */
 const mostApplies = 50;
 
 export async function askTrails(
@@ -53,7 +53,7 @@ export async function askTrails(
 
 type History = readonly (HistoryEntry | LedgerError)[];
 
-/** Newest first. What an entry that cannot be read did is not known; "trueup history" names it. */
+/** Newest first. An entry that cannot be read is an error in the list; "trueup history" names it. */
 async function readHistory(store: HistoryStore): Promise<History> {
   try {
     return await store.readEntries(mostApplies);
@@ -84,26 +84,26 @@ async function askTrail(
   drifted: readonly ModifiedResource[],
   context: TrailContext & { readonly history: History },
 ): Promise<AskedTrail> {
-  const unasked = (trail: string): AskedTrail => ({ byAddress: new Map(), trail });
-  if (target.service === 'cluster-auth') return unasked(noTrail);
+  const withoutEvents = (trail: string): AskedTrail => ({ byAddress: new Map(), trail });
+  if (target.service === 'cluster-auth') return withoutEvents(noTrail);
   try {
     const runs = runsOfStack(target.name, context.history);
     const clockAhead = clockAheadOf(target, context);
     const bound = boundOf(drifted, { ...context, runs, clockAhead });
     const reading = await readEvents(target, bound, { ...context, clockAhead });
-    if (reading === undefined) return unasked(await withoutToken(target, context));
+    if (reading === undefined) return withoutEvents(await withoutToken(target, context));
     const modifiedBy = lastModifiedBy({ ...reading, clockAhead }, runs);
     const entries = drifted.map((one) => [formatAddress(one.address), modifiedBy(one)] as const);
     return { byAddress: new Map(entries), trail: reading.how };
   } catch (error) {
-    const isForeseen =
+    const isExpected =
       error instanceof TrailError || error instanceof WireError || error instanceof CommandStop;
-    if (!isForeseen) throw error;
-    return unasked(`who modified the drifted resources is not known: ${error.message}`);
+    if (!isExpected) throw error;
+    return withoutEvents(`who modified the drifted resources is not known: ${error.message}`);
   }
 }
 
-/** A token is advised only where there may be a trail to read with it. */
+/** Recommends a token only where there may be a trail to read with it. */
 async function withoutToken(target: Target, context: TrailContext): Promise<string> {
   if (lacksParts(target, context)) return noTrailThere;
   const connected = context.connected.targets.find((one) => one.target.name === target.name);
@@ -111,14 +111,14 @@ async function withoutToken(target: Target, context: TrailContext): Promise<stri
   return isInEdition === false ? noTrailInEdition : noToken;
 }
 
-/** Only a hosted service has a trail, and that has the whole API. */
+/** A service that lacks parts of the API has no trail: only hosted services have one, and they have the whole API. */
 function lacksParts({ name }: Target, { coverage }: TrailContext): boolean {
   const found = coverage.targets.find(({ target }) => target === name);
   const known: readonly string[] = Object.values(limits);
   return found?.limits.some((limit) => known.includes(limit)) === true;
 }
 
-/** The plan has just read the target, whose answer has its time. */
+/** Known, because the plan has just read the target, and answers contain its time. */
 function clockAheadOf({ name }: Target, { connected }: TrailContext): number | undefined {
   return connected.targets.find(({ target }) => target.name === name)?.connection.clockAhead();
 }
@@ -128,7 +128,7 @@ interface BoundInput extends Pick<TrailContext, 'since'> {
   readonly clockAhead: number | undefined;
 }
 
-/** How far back events are wanted, and why no further. */
+/** How far back events are read, and why no further. */
 function boundOf(drifted: readonly ModifiedResource[], { since, runs, clockAhead }: BoundInput): TrailBound {
   const applied = drifted.map(({ address }) => runs.appliedSince(formatAddress(address), clockAhead));
   const isKnown = applied.every((at) => at !== undefined);

@@ -50,7 +50,7 @@ export function ledgerHead({
   stackId,
   repository: found = ledger.repository,
 }: HeadInput): LedgerHead {
-  // A checkout without a remote says less than the ledger knows.
+  // A checkout without a remote does not replace the repository in the ledger.
   const repository = found?.remote === undefined ? (ledger.repository ?? found) : found;
   // What was not read may differ: an apply that found nothing to do has not applied its commit.
   const isUnread = plan.changes.length === 0 && !plan.coverage.complete;
@@ -64,7 +64,7 @@ export function ledgerHead({
   };
 }
 
-/** How ours stands to the ledger's commit, and to each of its other commits. */
+/** The order of our commit and the ledger's commit, and of ours and each of its other commits. */
 interface Orders {
   readonly ofCommit: CommitOrder | undefined;
   readonly ofOthers: readonly CommitOrder[];
@@ -86,15 +86,15 @@ interface CommitInput extends Pick<HeadInput, 'ledger' | 'plan' | 'from'> {
 }
 
 /**
- * The commit of this apply, and those of earlier applies that it does not follow. They are kept until an apply proves that nothing is
- * left to do, because a later plan would otherwise revert the rest of them without a guard. An apply of a part does not move the commit
- * of the ledger, and its own is kept beside it in the same way.
+ * The commit of this apply, and those of earlier applies that it does not follow. Those are kept until an apply proves that nothing is
+ * left to do, because a later plan could otherwise revert them without a guard. An apply of a part does not change the ledger's commit:
+ * its own commit is kept beside it in the same way.
  */
 function commitsAfter(input: CommitInput): Pick<LedgerHead, 'commit' | 'otherCommits'> {
   const { ledger, plan, from, orders } = input;
   const { commit, otherCommits = [] } = ledger;
   const own = ownCommit(input);
-  if (own === undefined || saysNothingNew(input)) return commitsOf(ledger);
+  if (own === undefined || isNotRecorded(input)) return commitsOf(ledger);
   const open = otherCommits.filter(
     (other, index) => !isFollowed(orders.ofOthers[index]) && !isSameCommit(other, own),
   );
@@ -114,15 +114,15 @@ function besideCommit(
   return { ...commitsOf(ledger), otherCommits: [own, ...open].slice(0, maxOther) };
 }
 
-/** Whether nothing is applied from the commit of a part, or what is applied is that of a later commit. */
-function saysNothingNew({ plan, from, orders: { ofCommit } }: CommitInput): boolean {
+/** Whether our commit is not recorded: for a part without changes, or if the ledger has a later commit with the same content. */
+function isNotRecorded({ plan, from, orders: { ofCommit } }: CommitInput): boolean {
   const isEmpty = plan.changes.length === 0;
   if (isEmpty && plan.part !== undefined) return true;
   if (from.commit === undefined || ofCommit?.is !== 'behind') return false;
   return isEmpty || (!ofCommit.differs && from.uncommitted === undefined);
 }
 
-/** The commit that this apply is made from. Without git, that of the ledger with what is in none. */
+/** The commit that this apply is made from. Without git, the ledger's commit with the hash of what is uncommitted. */
 function ownCommit({ ledger: { commit }, plan, from }: CommitInput): AppliedCommit | undefined {
   if (from.commit === undefined) {
     const { uncommitted } = from;
@@ -138,10 +138,10 @@ function ownCommit({ ledger: { commit }, plan, from }: CommitInput): AppliedComm
   };
 }
 
-/** More are never needed: each is one branch, or one set of edits, that was applied and not merged. */
+/** More are not expected: each is one branch, or one set of edits, that was applied and not merged. */
 const maxOther = 20;
 
-/** Whether nothing of the commit is missing in ours, nor in the commits between the two. */
+/** Whether ours, and the commits between the two, lack nothing of the commit. */
 function isFollowed(order: CommitOrder | undefined): boolean {
   return order === undefined || order.is === 'ahead' || (order.is === 'diverged' && !order.differs);
 }
@@ -153,8 +153,8 @@ function isSameCommit(one: AppliedCommit, other: AppliedCommit): boolean {
 // Compares the repository of this run with the one that the ledger was written from.
 
 /**
- * A conflict if the ledger is of another repository, or of another stack file that is still there: a stack file that was moved is the
- * same stack. Undefined also where one of the two is not known.
+ * A conflict if the ledger was written from another repository, or from another stack file that still exists: a stack file that was moved
+ * is the same stack. Undefined also if one of the two is not known.
  */
 export async function repositoryProblem(
   recorded: AppliedRepository | undefined,
@@ -195,8 +195,8 @@ export function describeRepository({ remote, path }: AppliedRepository): string 
   return remote === undefined ? path : `${remote}, ${path}`;
 }
 
-// Remembers that an apply was made from changes that no commit has, and notices the plan that takes them back: the commit
-// alone would look like the same one, or an earlier one.
+// Records that an apply was made from uncommitted changes, and detects a plan that reverts them: the ledger's commit alone would look
+// like the same one, or an earlier one.
 
 export interface Declared {
   readonly resources: readonly DesiredResource[];
@@ -206,15 +206,15 @@ export interface Declared {
   readonly isPiped: boolean;
 }
 
-/** The hash of what is declared, where files of the stack have changes that no commit has; undefined where none have. */
+/** The hash of the declared resources, if files of the stack have uncommitted changes; undefined if none have. */
 export async function uncommittedHash(
   { resources, paths, isPiped, hasIgnored }: Declared & Pick<Question, 'hasIgnored'>,
   stack: Stack,
   at: GitContext,
 ): Promise<string | undefined> {
-  // It is unknown which files such manifests were made from.
-  const isMade = isPiped || hasIgnored || stack.manifests.includes(standardInput);
-  const { isFile, isOnTheWay } = matchStackFiles(stack, isMade);
+  // It is unknown from which files generated manifests were made.
+  const isGenerated = isPiped || hasIgnored || stack.manifests.includes(standardInput);
+  const { isFile, isOnTheWay } = matchStackFiles(stack, isGenerated);
   const directory = await realpath(stack.directory);
   // A file behind a symbolic link has another path in git.
   const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
@@ -228,8 +228,8 @@ export async function uncommittedHash(
   const changed = await uncommittedPaths(at, outside);
   return changed.some(
     ({ path, isTracked, hadFiles }) =>
-      // New files beside made manifests are mostly those that a job wrote.
-      ((isTracked || !isMade) && isFile(path)) || places.has(path) || (hadFiles && isOnTheWay(path)),
+      // New files beside generated manifests are mostly those that a job wrote.
+      ((isTracked || !isGenerated) && isFile(path)) || places.has(path) || (hadFiles && isOnTheWay(path)),
   )
     ? hashOf(resources)
     : undefined;
@@ -241,20 +241,20 @@ function foldersOf(file: string): string[] {
   return steps.flatMap((step, index) => (step === '..' ? [] : [steps.slice(0, index + 1).join('/')]));
 }
 
-/** The same for any spelling and order of the same resources. */
+/** A hash that does not depend on the spelling and the order of the resources. */
 function hashOf(resources: readonly DesiredResource[]): string {
   const declared = resources.map(
     ({ address, metadata, spec }): Json => [formatAddress(address), { ...metadata }, spec],
   );
   const texts = declared.map(canonicalText).sort();
   const hash = createHash('sha256');
-  // The canonical text of the list, one part after the other.
+  // Hashes the canonical text of the list, one item after the other.
   for (const [index, text] of texts.entries())
     hash.update(`${index === 0 ? '[' : ','}${canonicalText(text)}`);
   return hash.update(texts.length === 0 ? '[]' : ']').digest('hex');
 }
 
-/** Without a commit, whatever is declared may be in none. */
+/** Adds the hash of uncommitted manifests. Without a commit, all that is declared may be uncommitted. */
 export function withUncommitted(
   from: RepositoryCommit | NoCommit,
   {
@@ -281,16 +281,16 @@ interface Question extends Declared {
   readonly history: Pick<HistoryStore, 'readEntries'>;
 }
 
-/** The order of the commits, or that what was applied last is in no commit, and other manifests than these. */
+/** The order of the commits; or `uncommitted`, if the last apply was made from manifests that are in no commit and differ from these. */
 export async function orderWithUncommitted(
   order: CommitOrder,
   { commit, ours, hasIgnored, resources, isPiped, history }: Question,
 ): Promise<CommitOrder> {
-  const isSettled = order.is === 'unknown' || ('differs' in order && order.differs);
-  if (isSettled || commit.uncommitted === undefined) return order;
+  const isDecided = order.is === 'unknown' || ('differs' in order && order.differs);
+  if (isDecided || commit.uncommitted === undefined) return order;
   // Generated again for this run: nothing is missing.
   if (commit.ignored && hasIgnored) return order;
-  // The same on standard input does not make the commit hold it.
+  // The same resources on standard input are not in the commit either.
   if (!isPiped && commit.uncommitted === hashOf(resources)) return order;
   const set = await fieldsSetUncommitted(history);
   return {

@@ -1,5 +1,5 @@
 /**
- * Removes known secrets from everything that is written to a ledger, which is kept for long and read by many. The
+ * Removes known secrets from everything that is written to a ledger, which is kept for a long time and read by many people. The
  * run itself keeps the original values.
  */
 import type { DigestedChange } from '../model/change.ts';
@@ -77,8 +77,8 @@ function withRedacted(change: DigestedChange, stack: string, clean: CliHost['cle
   return { ...change, fields, ...(change.risks === undefined ? {} : { risks: clean(change.risks) }) };
 }
 
-// Warns of secrets of this run that the ledger contains: an earlier version stored some values as they were. The next write redacts
-// them, but everybody who could read the ledger may have them.
+// Warns of secrets of this run that the ledger contains: an earlier version stored some values unredacted. The next write redacts
+// them, but everyone who could read the ledger may have read them.
 
 export function storedSecrets(
   ledger: Ledger,

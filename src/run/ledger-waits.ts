@@ -39,7 +39,7 @@ export function purposeOf(operation: StoreOperation): string {
 /** The store did not answer before the run ended. */
 export class LedgerWaitEnded extends WaitEnded {
   override readonly name = 'LedgerWaitEnded';
-  /** a signal has ended the run, and not its deadline */
+  /** a signal ended the run, and not its deadline */
   readonly interrupted: boolean;
   /** the operation may have been carried out without an answer */
   readonly unsure: boolean;

@@ -11,7 +11,7 @@ export class WebPages {
 
   /** @param dialect that of the target, which may have no pages */
   learn({ name, url, organization }: Target, { workspacePage: template }: Dialect): void {
-    // Without https it is no service that has pages, but one of a test.
+    // A service with an http address is one of a test, and has no pages.
     if (template === undefined || organization === undefined || !url.startsWith('https://')) return;
     const { origin } = new URL(url);
     this.#pages.set(name, (resource) => {
@@ -20,7 +20,7 @@ export class WebPages {
     });
   }
 
-  /** The page of a resource; of what belongs to a workspace, the page of that workspace. */
+  /** The page of a resource; for a child of a workspace, the page of the workspace. */
   pageOf({ target, name }: Address): string | undefined {
     return this.#pages.get(target)?.(name);
   }
@@ -49,7 +49,7 @@ const programs: Readonly<Record<string, readonly [major: number, minor: number]>
   Tabby: [0, 0],
 };
 
-/** Whether the terminal shows links, as the package supports-hyperlinks decides it. FORCE_HYPERLINK overrides what is known of it. */
+/** Whether the terminal shows links, as the package supports-hyperlinks decides it. FORCE_HYPERLINK overrides the rest. */
 export function supportsLinks({ isTTY }: { readonly isTTY: boolean }, { env, isCi }: Surroundings): boolean {
   if (!isTTY || isCi || env['TERM'] === 'dumb') return false;
   const forced = env['FORCE_HYPERLINK'];

@@ -1,7 +1,7 @@
 /**
  * Reads manifests with the kinds and dialects of this program and with standard input, and repeats the argument of the stack in
- * commands that trueup suggests. The secrets in environment variables that the manifests name are known afterwards, so that no
- * problem of the manifests is printed with one.
+ * commands that trueup suggests. Environment variables that the manifests name as secrets are redacted from then on, also in
+ * messages about the manifests.
  */
 import { dialects } from '../api/dialects.ts';
 import { readIgnored, readIndex } from '../ledger/git/checkout.ts';
@@ -32,23 +32,23 @@ import {
 export interface LoadOptions extends InputEnds {
   /** the manifests on standard input are the whole stack, even when the stack has files of its own */
   readonly complete?: boolean | undefined;
-  /** what files would hold, in place of what they do */
+  /** contents to read in place of those of the files */
   readonly drafts?: FileDrafts | undefined;
-  /** how the stack counts for this run, compared with an earlier commit */
+  /** adjusts the settings of the stack for this run, compared with an earlier commit */
   readonly adjust?: ((stack: Stack) => AdjustedStack) | undefined;
 }
 
 /** A stack with the settings that hold for a run. */
 export interface AdjustedStack {
   readonly stack: Stack;
-  /** what its file has looser */
+  /** settings that are looser in its file */
   readonly loosened: readonly LoosenedSetting[];
 }
 
 export interface LoadedManifests extends Manifests {
   /** milliseconds since 1970: when the run began to read standard input; absent when it did not */
   readonly began?: number;
-  /** what the stack file has looser than the settings that hold for this run */
+  /** settings that are looser in the stack file than those that hold for this run */
   readonly loosened: readonly LoosenedSetting[];
 }
 
@@ -103,7 +103,7 @@ interface LoadedStack extends LoadedManifests {
 }
 
 /**
- * The same for commands that need a stack.
+ * Like `loadManifests`, for commands that need a stack.
  * @param options.ignoresMistakes mistakes in manifests do not matter, only those in the stack
  * @throws CommandStop with the problems
  */
@@ -150,7 +150,7 @@ export async function withStack(
   }
 }
 
-/** Also the password in an address, which may be printed without the rest of it. */
+/** Keeps the values as secrets, and the password of an address, which may be printed without the rest of the address. */
 function keepVariables(names: ReadonlySet<string>, { env, secrets }: CliHost): void {
   for (const name of names) {
     const value = env[name]?.trim() ?? '';
@@ -180,7 +180,7 @@ export function stackArgument(
   return words.length === 0 ? undefined : words.join(' ');
 }
 
-/** The same for a plan that was made before: which stack it was of is not known. */
+/** The argument for a plan that was made before: the path of its stack is not known. */
 export function argumentOf({ selection, part }: Pick<Plan, 'selection' | 'part'>): string | undefined {
   if (part !== undefined) return selectArguments(part.selectors);
   return selection === undefined ? undefined : standardInput;

@@ -44,7 +44,7 @@ export class LeaseGuard implements LockGuard {
     if (!this.#isChecked()) await this.check();
   }
 
-  /** Reads the lock in any case. @throws LockLost */
+  /** Reads the lock even if the last check is still valid. @throws LockLost */
   async check(): Promise<void> {
     this.lost.throwIfAborted();
     this.#checking ??= this.#readLock().finally(() => {

@@ -51,8 +51,8 @@ export interface HeldLock {
 }
 
 /**
- * Does the work, then what has to follow it in any case: to release the lock, to complete the history. Where that fails, which it has
- * reported, the exit code is an error although the work was done.
+ * Does the work, and then calls `end` in any case, for example to release the lock. If `end` fails, it has reported that, and the exit
+ * code is an error although the work was done.
  */
 export async function endAfter(
   work: () => Promise<ExitCode>,
@@ -111,7 +111,7 @@ export function lockingFor({ run, timeout, path, stop, terminal }: LockingOption
 
 /**
  * Removes the lock that an earlier attempt of this run has left on a ledger that is no longer written. Other locks stay: on such a
- * ledger they block nobody.
+ * ledger they block no run.
  */
 async function removeStaleLock(
   { store, stack, run }: Pick<LockRequest, 'store' | 'stack' | 'run'>,

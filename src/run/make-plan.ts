@@ -30,9 +30,9 @@ export interface PlanRequest extends Omit<PlanInput, 'targets' | 'now' | 'commit
   readonly deleted?: ReadonlySet<AddressText>;
   /** determined while the targets are read */
   readonly commitOrders?: Promise<readonly CommitOrder[]> | undefined;
-  /** What applies of parts have deleted or released within a day; asked for only if the plan does that, too. */
+  /** What applies of parts have deleted or released within a day; called only if the plan does that, too. */
   readonly takenByParts?: () => Promise<readonly TakenByPart[]>;
-  /** adds what the policies of the stack say; absent where it names none */
+  /** adds the results of the stack's policies; absent if it has none */
   readonly checkPolicies?: CheckPolicies | undefined;
 }
 
@@ -46,8 +46,8 @@ export async function makePlan(request: PlanRequest): Promise<PlanResult> {
 async function planWith(request: PlanRequest): Promise<ShownPlan> {
   const input = await readPlanInput(request);
   const planning = buildPlan(input);
-  const takes = planning.plan.changes.some(({ action }) => action === 'delete' || action === 'release');
-  const taken = takes ? await request.takenByParts?.() : undefined;
+  const isRemoving = planning.plan.changes.some(({ action }) => action === 'delete' || action === 'release');
+  const taken = isRemoving ? await request.takenByParts?.() : undefined;
   if (taken === undefined || taken.length === 0) return { planning, input };
   const counting = { ...input, takenByParts: taken };
   return { planning: buildPlan(counting), input: counting };
@@ -59,7 +59,7 @@ interface ShownPlan {
   readonly input: PlanInput;
 }
 
-/** The plan that is shown, with what the token of this run would be refused. */
+/** The plan that is shown, with the requests for which the service would refuse the token of this run. */
 export async function makePlanToShow(request: PlanRequest): Promise<ShownPlan> {
   const { planning: made, input } = await planWith(request);
   const planning = await predictRefusals(made, request.connected);
@@ -119,7 +119,7 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
   };
 }
 
-/** A target of which nothing is in the part. That its address changed is known without reading it. */
+/** A target that is not read, because the part has none of its resources. A changed address is found without reading. */
 function skippedTarget(target: Target, moved: Diagnostic | undefined): PlanInput['targets'][number] {
   const dialect = findDialect(target.service, target.dialect);
   if (dialect === undefined) throw new Error(`no dialect ${target.dialect} for ${target.service}`);
@@ -166,8 +166,8 @@ async function dialectDoubts(
 }
 
 /**
- * In an organization without workspaces nothing shows the dialect before the first write, except a header of the services that have
- * one. It is asked for only if no answer had it.
+ * In an organization without workspaces nothing shows the dialect before the first write, except a header of the services that
+ * send one. An extra request reads it only if no answer had it.
  */
 async function unconfirmed(session: Session, connected: ConnectedTarget): Promise<Diagnostic | undefined> {
   const { target, dialect, connection } = connected;

@@ -41,7 +41,7 @@ export function refuseMoved(
 ): StackStore {
   let checked: Promise<Ledger> | undefined;
   const read = () => {
-    checked = store.read().then((ledger) => settle(ledger, { store, stack, open }));
+    checked = store.read().then((ledger) => refuseIfMoved(ledger, { store, stack, open }));
     return checked;
   };
   // The history of a damaged ledger can be read.
@@ -84,7 +84,7 @@ export class CopyError extends LedgerError {
   override readonly name: string = 'CopyError';
 }
 
-/** Nothing can finish the move any more, so the copy can be replaced as a damaged ledger can. */
+/** The move can no longer be finished, so the copy can be replaced like a damaged ledger. */
 class AbandonedCopy extends DamagedLedger {}
 
 interface Ends {
@@ -93,8 +93,8 @@ interface Ends {
   open(place: LedgerPlace): Promise<StackStore>;
 }
 
-/** The ledger, if it is not at another place. @throws LedgerMoved, CopyError, AbandonedCopy */
-async function settle(ledger: Ledger, { store, stack, open }: Ends): Promise<Ledger> {
+/** @returns the ledger, if it was not moved to another place. @throws LedgerMoved, CopyError, AbandonedCopy */
+async function refuseIfMoved(ledger: Ledger, { store, stack, open }: Ends): Promise<Ledger> {
   const { movedTo, copiedFrom, ...content } = ledger;
   if (movedTo !== undefined) throw movedError(store.place, movedTo, stack.name);
   if (copiedFrom === undefined) return ledger;

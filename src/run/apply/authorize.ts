@@ -27,7 +27,7 @@ export interface AuthorizeOptions {
   /** guards of the approved plan that were acknowledged, separated by commas */
   readonly ack?: string;
   readonly calls?: boolean;
-  /** the plan is printed also where it is not the approved one */
+  /** print the plan even if it is not the approved one */
   readonly showPlan?: boolean;
   /** each guard that blocks the plan was acknowledged before */
   readonly isAcknowledged?: boolean;
@@ -65,26 +65,26 @@ export async function authorize(
   const given = approval?.given?.plan;
   const planning = given === undefined ? made : { ...made, plan: withStricterGuards(made.plan, given) };
   const { plan } = planning;
-  // As text: in JSON the plan is printed where it is the result.
+  // Only as text: with JSON, the plan is printed where it is the result.
   const show = () => {
     if (textOutput(terminal) !== undefined) printPlan(terminal, plan, { ...options, stack });
   };
-  // Of a plan that is not the approved one, why and how it differs come first, and the rest only when asked for.
+  // With an approval, the check below prints first how the plan differs, then the plan if it is approved or --show-plan is set.
   if (approval === undefined || hasErrors(plan.problems)) show();
   const tooFewUses = whyTooFewUses(plan, limited);
-  // It may be the reason for problems of the plan, so both are reported.
+  // Too few uses may be the reason for problems of the plan, so both are reported.
   if (tooFewUses !== undefined) printError(terminal, 'token-uses', tooFewUses);
   refuseProblems(plan, terminal);
   if (tooFewUses !== undefined) throw CommandStop.reported(exitCodes.error);
   if (given !== undefined) await refuseEnded(given, terminal);
-  const approved = approval && checkShown(planning, approval, { ledger, terminal, options, show });
+  const approved = approval && checkAndShow(planning, approval, { ledger, terminal, options, show });
   await refuseMissingSecrets(plan, secrets, terminal);
   const begun = ledger.approved?.digest === approved?.digest ? ledger.approved : undefined;
   const named = readIds(options.ack);
   const consent = {
     agreed: options.yes === true || approval !== undefined,
     named,
-    // Whoever read a plan file has not read what only a policy of now says.
+    // The reader of a plan file has not seen the guard of a policy that was added later.
     acknowledged: named.filter(
       (id) => policyOf(id) === undefined || given?.guards.some((one) => one.id === id) !== false,
     ),
@@ -114,7 +114,7 @@ async function refuseEnded({ policies }: Plan, { host }: Terminal): Promise<void
   );
 }
 
-function checkShown(
+function checkAndShow(
   planning: PlanResult,
   approval: Approval,
   {

@@ -143,7 +143,7 @@ function applyTargets({ connected }: PreparedApply): ReadonlyMap<string, ApplyTa
   );
 }
 
-/** Whether the service has said that it is deleted. */
+/** Whether the service confirmed the deletion. */
 function isDeleted({ action, kind }: Outcome): boolean {
   return action === 'delete' && kind === 'applied';
 }
@@ -187,7 +187,7 @@ async function prove(
   };
   const again = await raceStop(makePlan({ ...request, ...written }), stop, stopped);
   const changedNames = namesChangedSince(plan, again);
-  // Nobody has seen that these names resolve to something else: the next plan compares with the former ids.
+  // No one has reviewed what these names resolve to now: the ledger keeps the former ids, and the next plan compares with them.
   const saved =
     changedNames.length > 0
       ? ledger
@@ -197,8 +197,8 @@ async function prove(
 }
 
 /**
- * A line for each change, except on a terminal that has a line of progress. With JSON it goes to stderr, because stdout must hold only
- * the result, or its events.
+ * Prints a line for each change; on a terminal with a progress line, only for changes that are not done. With JSON, the lines go to
+ * stderr, because stdout must hold only the result, or its events.
  */
 function showEvent(event: ApplyEvent, terminal: Terminal): void {
   const { host, format, events } = terminal;
@@ -212,7 +212,7 @@ function showEvent(event: ApplyEvent, terminal: Terminal): void {
   if (line !== undefined) (isText ? host.stdout : host.stderr).write(`${line}\n`);
 }
 
-// The end of an apply: what came of each change, and whether the plan that was made afterwards is empty.
+// The end of an apply: the outcome of each change, and whether the plan that was made afterwards is empty.
 
 interface Ending {
   /** the plan that was made afterwards; absent when there was nothing to prove */
@@ -237,12 +237,12 @@ function printOutcomes(terminal: Terminal, outcomes: readonly Outcome[], ending:
   printWarnings(terminal, proof?.problems ?? []);
 }
 
-/** With messages of two rows each, so many failures fit on a screen with 24 rows. */
+/** So many failures fit on a screen with 24 rows, if each message takes two rows. */
 const mostShown = 3;
 
 /**
  * The blocks of text at the end. When each outcome has been printed already, only those that need attention are repeated; on a terminal
- * so few that the end fits on its screen.
+ * only so many that the end fits on the screen.
  */
 function endingBlocks(
   outcomes: readonly Outcome[],
@@ -269,7 +269,7 @@ function endingBlocks(
   return [...blocks, `Planned again: nothing is left to do${where}`, nextStep('empty')];
 }
 
-/** A service drops members of another dialect without a word. */
+/** A wrong dialect may be the reason for these changes: a service silently drops members that it does not know. */
 function mayBeDialect({ changes, targets }: Plan): boolean {
   const others = targets.filter(({ service, url }) => service === 'workspaces' && url !== 'embedded');
   return changes.some(({ address }) => others.some(({ name }) => name === address.target));

@@ -29,7 +29,7 @@ export interface Approval {
   readonly digest: string;
   /** the plan file, when the approval is one */
   readonly given?: PlanFile;
-  /** a digest alone is approved again after an apply of it has ended well */
+  /** `--again`: the digest is approved once more, although an apply of it has succeeded */
   readonly again?: boolean | undefined;
 }
 
@@ -113,7 +113,7 @@ function mistake(message: string): CommandStop {
   return new CommandStop('usage', message);
 }
 
-/** A plan file says by itself what was selected. */
+/** The command that applies a plan file. It needs no selectors, because the plan file contains them. */
 export function commandOfFile(
   path: string | undefined,
   { complete = false }: { readonly complete?: boolean },
@@ -158,7 +158,7 @@ export function refuseOtherStack(
   );
 }
 
-/** The first difference of stack, targets and selection, where possible with the command that fits. */
+/** The first difference of stack, targets and selection, where possible with the right command. */
 function otherContext({ stack, targets, selection, selectors }: PlanDifference, file: string): string {
   if (stack !== undefined) return 'another stack';
   if (targets.length > 0 || (selection === undefined && selectors === undefined))
@@ -185,7 +185,7 @@ export function checkApproval(
   const printAsJson = () =>
     printJson(terminal, (reported) => renderPlanJson(plan, { diagnostics: reported, clean }));
   const ended = ledger.endedApprovals?.get(approval.digest);
-  // An empty plan may still record other ids than before, which is not what was applied then.
+  // An empty plan may still record other ids than that apply did: such a plan is not what was applied.
   if (ended !== undefined && plan.changes.length === 0 && plan.changedNames.length === 0) {
     const output = textOutput(terminal) ?? terminal.host.stderr;
     output.write(
@@ -221,14 +221,14 @@ export function checkApproval(
       });
       throw notApproved(
         'approval-stale',
-        `the plan is not the one that was approved, nor what is left of it${ofStricter(approval, ', so the difference may come from a setting that is loosened')}; review it and approve it again: "trueup plan" makes it, "--show-plan" shows it here, too`,
+        `the plan is not the one that was approved, nor what is left of it${stricterClause(approval, ', so the difference may come from a setting that is loosened')}; review it and approve it again: "trueup plan" makes it, "--show-plan" shows it here, too`,
       );
   }
   const other = approval.given && findOtherText(approval.given.plan, plan, clean);
   if (other !== undefined)
     throw notApproved(
       'plan-shows-other',
-      `the plan file ${quoted(approval.given?.file ?? '')} shows something else than this apply finds as ${other}: it was edited, or the stack changed since${ofStricter(approval)}; plan again, and approve again`,
+      `the plan file ${quoted(approval.given?.file ?? '')} shows something else than this apply finds as ${other}: it was edited, or the stack changed since${stricterClause(approval)}; plan again, and approve again`,
     );
   return {
     version: digestVersion,
@@ -239,19 +239,19 @@ export function checkApproval(
 }
 
 /** A clause about a plan that was made with stricter settings than the stack file has; empty for others. */
-function ofStricter({ given }: Approval, more = ''): string {
+function stricterClause({ given }: Approval, more = ''): string {
   return given?.plan.guards.some(({ id }) => id === 'loosened') === true
     ? `; that plan was made with the stricter settings of an earlier commit, as its guard "loosened" says${more}`
     : '';
 }
 
-/** Whether an approval is newer than the apply that ended it. One in the ledger is: an apply of it has begun since, and has not ended. */
+/** Whether an approval is newer than the apply that ended it. One in the ledger is newer: an apply of it has begun and not ended. */
 function countsAgain({ digest, given, again }: Approval, ended: string, { approved }: Ledger): boolean {
   if (approved?.digest === digest) return true;
   if (given === undefined) return again === true;
   const { made } = given.plan;
   if (made === undefined) return false;
-  // Times of two machines are not comparable, so they count only for a plan file that does not name the end it comes after.
+  // Times of two machines are not comparable, so they count only for a plan file without `lastEnded`.
   return made.lastEnded === undefined ? Date.parse(made.at) > Date.parse(ended) : made.lastEnded === ended;
 }
 
@@ -271,7 +271,7 @@ function mismatchReason({ digest, changes }: Plan, approval: Approval, { approve
     : `${both}: live or the manifests changed since, the approval was for another part of the stack ("--select" with other words), or an earlier trueup made that digest; review the plan that "trueup plan" makes and approve again, or apply the plan file that was approved to see how they differ`;
 }
 
-/** What was approved; undefined when only their digest is known, which then must be that of the new plan. */
+/** The approved changes; undefined when only their digest is known, and the new plan has another one. */
 function approvedWork(
   plan: Plan,
   { digest, given }: Approval,
@@ -301,7 +301,7 @@ interface Names {
   readonly other: { readonly name: string; readonly digest: string };
 }
 
-/** With more than these, the plan itself is easier to read. */
+/** With more differences than this, the plan itself is easier to read. */
 const maxDifferences = 20;
 
 function showDifference(terminal: Terminal, difference: PlanDifference, { one, other }: Names): void {

@@ -18,7 +18,7 @@ export type PreparedApply = PreparedRun<TargetConnection>;
 /** A run that may write. */
 export interface WritingRun extends PreparedApply {
   readonly head: LedgerHead;
-  /** approvals that end when it ends well */
+  /** digests whose approval ends when the apply succeeds */
   readonly digests: readonly string[];
   /** who approved it, for the history */
   readonly approvals?: HistoryEntry['approvals'];
@@ -80,7 +80,7 @@ function withApproved(ledger: Ledger, { approved, head }: HeadedApproval): Ledge
   };
 }
 
-/** The approvals whose apply has begun and has not ended well. */
+/** The digests of approvals whose apply has begun and has not succeeded. */
 function openDigests({ approved }: Ledger): readonly string[] {
   return approved === undefined ? [] : [...(approved.replaced ?? []), approved.digest];
 }
@@ -100,7 +100,7 @@ function isKept(
   );
 }
 
-/** What an apply that ended well has used up: the plan that was approved, and the plan that it carried out. */
+/** The digests whose approval a successful apply ends: of the approved plan, and of the plan that it carried out. */
 function endedDigests({ digest, changes }: Plan, approved: ApprovedPlan | undefined): readonly string[] {
   const made = changes.length === 0 ? [] : [digest];
   return [...new Set([...made, ...(approved === undefined ? [] : [approved.digest])])];
@@ -110,7 +110,7 @@ interface Ending {
   readonly digests: readonly string[];
   /** nothing is left to do in the whole stack: that ends each approval whose apply has begun */
   readonly isProved: boolean;
-  /** and no removal waits, as of a locked workspace */
+  /** `isProved`, and no removal is pending, such as that of a locked workspace */
   readonly isConverged: boolean;
   /** milliseconds since 1970 */
   readonly now: () => number;
@@ -119,7 +119,7 @@ interface Ending {
 
 /**
  * Ends approvals after an apply has succeeded: the ledger keeps their digests, so that none of them is used again unnoticed. Where
- * nothing is left to do, ids that were taken over from another repository and commits of earlier applies end, too.
+ * nothing is left to do, it drops ids that were taken over from another repository, and commits of earlier applies.
  * @returns the digests that ended, with the time, for the history
  * @param ledger as this run wrote it last; what another run has written since is not changed
  * @throws LedgerConflict when another run has written, LockLost when this run no longer holds the lock
@@ -140,18 +140,18 @@ export async function endApprovals(
   await store.write({
     ...rest,
     ...(stillOpen === undefined ? {} : { approved: stillOpen }),
-    // Nothing is left of what these allow and protect: a tag with a former id would be another repository's again.
+    // Nothing is left that these allow or protect: from now on, a tag with a former id belongs to another repository again.
     ...(isConverged ? {} : { takenIds, otherCommits }),
     endedApprovals: new Map([...endedApprovals, ...ended]),
   });
   return Object.fromEntries(ended);
 }
 
-/** What stays open after an apply that proves nothing about the whole stack, as one of a selection: a later apply ends it. */
+/** The approvals that stay open after an apply that proves nothing about the whole stack, such as one of a selection. */
 function approvedWithout(approved: ApprovedPlan, ended: readonly string[]): ApprovedPlan | undefined {
   const replaced = (approved.replaced ?? []).filter((digest) => !ended.includes(digest));
   if (!ended.includes(approved.digest)) return { ...approved, replaced };
   const digest = replaced.pop();
-  // Its changes are not known any more, so the version makes a digest alone be approved again.
+  // The changes of this digest are no longer known. With version 0, a different plan is not accepted as the rest of it.
   return digest === undefined ? undefined : { version: 0, digest, atoms: [], replaced };
 }

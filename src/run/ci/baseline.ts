@@ -1,6 +1,6 @@
 /**
- * What holds for the plan of one stack: its own settings, or those of the base branch where the change of a stranger must not decide where
- * secrets go. Whatever is not known counts as changed.
+ * Which settings hold for the plan of one stack: its own, or those of the base branch where an untrusted author must not decide where
+ * secrets go. What is not known counts as changed.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export interface Baseline {
   readonly onlyValidate?: string;
 }
 
-/** Whether the author of the changes may choose where secrets go; `why` not, as a clause. Asked only where it matters. */
+/** Whether the author of the changes may choose where secrets go; `why` is the reason if not, as a clause. Called only where it matters. */
 export type Trust = () => Promise<{ readonly isTrusted: boolean; readonly why: string }>;
 
 /** @param file of the stack, from the top of the repository */
@@ -37,15 +37,15 @@ export async function findBaseline(
 ): Promise<Baseline> {
   const now = await head.read(file);
   const stack = now?.stack ?? now?.partial;
-  const asBefore = await Promise.all([versionIn(from, file, stack), versionIn(tip, file, stack)]);
-  const [before, newest] = asBefore;
-  const unknown = asBefore.some((version) => version !== undefined && version.stack === undefined)
+  const earlierVersions = await Promise.all([versionIn(from, file, stack), versionIn(tip, file, stack)]);
+  const [before, newest] = earlierVersions;
+  const unknown = earlierVersions.some((version) => version !== undefined && version.stack === undefined)
     ? unreadableBase
     : undefined;
-  const stacks = asBefore.flatMap((version) => version?.stack ?? []);
+  const stacks = earlierVersions.flatMap((version) => version?.stack ?? []);
   const signers = await newSigners(before?.stack, stack);
   const after = stack && { stack, root: head.place.directory };
-  const policies = await earlierPolicies([from, tip], asBefore, { after, host });
+  const policies = await earlierPolicies([from, tip], earlierVersions, { after, host });
   const given = { stacks, unknown, signers, policies };
   const adjust = adjustTo(given);
   if (now === undefined || stack === undefined || tip === undefined) return { adjust, notes: [] };
@@ -63,7 +63,7 @@ export async function findBaseline(
   };
 }
 
-/** What the files of signers that both versions name have now, and had not at the base. */
+/** The signers that were added since the base to files that both versions name. */
 async function newSigners(before: Stack | undefined, now: Stack | undefined): Promise<LoosenedSetting[]> {
   if (before === undefined || now === undefined) return [];
   const inBoth = filesOfSigners(now).filter((path) => filesOfSigners(before).includes(path));
@@ -75,7 +75,7 @@ async function newSigners(before: Stack | undefined, now: Stack | undefined): Pr
   return (await Promise.all(found)).flat();
 }
 
-/** Of each earlier version, what its files of policies have stricter. The first of them says what is loosened. */
+/** The policies that are stricter in each earlier version. Reported as loosened is what differs from the first of them. */
 async function earlierPolicies(
   commits: readonly (CommitStacks | undefined)[],
   versions: readonly (StackOfCommit | undefined)[],
@@ -117,7 +117,7 @@ async function versionIn(
 }
 
 interface Changes {
-  /** names for people */
+  /** as names for people */
   readonly what: readonly string[];
   /** whether the manifests can be planned with the targets of the base */
   readonly canUseBase: boolean;
@@ -163,7 +163,7 @@ function changesOf(
   };
 }
 
-/** Whoever approves the plan has to see it, also where nothing else changes. */
+/** For everyone who approves the plan, even if nothing else changes. */
 function changedWarning(what: readonly string[]): Diagnostic {
   const message = `the changes decide where secrets go (${what.join(', ')}): people who approve this plan also approve that`;
   return warning('targets-changed', message);

@@ -1,5 +1,5 @@
 /**
- * The stacks of a commit, read from git objects: which there are, and what each declares. Their files are written as data into a
+ * The stacks of a commit, read from git objects: their files, and what each stack declares. Their files are written as data into a
  * temporary folder, where they are read like those of a work tree. Links and submodules are not followed.
  */
 import { basename, dirname, join, posix } from 'node:path';
@@ -50,7 +50,7 @@ export class CommitStacks {
     return new CommitStacks(commit, { entries, written, host });
   }
 
-  /** The stack files by their usual name, from the top of the repository, sorted. */
+  /** The files with the usual name of a stack file, from the top of the repository, sorted. */
   files(): readonly string[] {
     const named = [...this.#entries.values()].filter(
       ({ path, type }) => type === 'file' && basename(path) === stackFileName,
@@ -95,7 +95,7 @@ export class CommitStacks {
     const found = await this.#addFiles(stack, file);
     const loaded = await this.#load(file);
     if (loaded.lists.length === 0) return { ...loaded, refused: found };
-    // Only the manifests name the files of their lists.
+    // The files of lists are known only after the manifests that name them have been read.
     const refused = await this.#addFiles({ ...stack, lists: loaded.lists }, file);
     return { ...(await this.#load(file)), refused };
   }

@@ -1,6 +1,6 @@
 /**
- * Compares a stack with that of the base branch: where its secrets go and come from, which a stranger must not change, and what it
- * loosens, which does not count for the plan of the same pull request. Pure.
+ * Compares a stack with that of the base branch: where its secrets go and come from, which an untrusted author must not change, and which
+ * settings it loosens, which does not count for the plan of the same pull request. Pure.
  */
 import { canonicalText, type Json, sameJson } from '../../model/json.ts';
 import type { SecretSource, Stack, Target } from '../../model/stack.ts';
@@ -67,7 +67,7 @@ function isSame(one: object | string | undefined, other: object | string | undef
   return sameJson((one ?? null) as Json, (other ?? null) as Json);
 }
 
-/** Whether each target that the head names is one of the base: only then its manifests can be planned with those. */
+/** Whether the base has each target of the head: only then the head's manifests can be planned with the base's targets. */
 export function hasTargetsOf(base: Stack, head: Stack): boolean {
   const names = new Set(base.targets.map(({ name }) => name));
   return head.targets.every(({ name }) => names.has(name));
@@ -87,19 +87,19 @@ function withPlacesOf(base: Stack, head: Stack): Stack {
 }
 
 interface Baselines {
-  /** where the branches part, and the newest commit of the base branch: the strictest of them holds */
+  /** at the merge base, and at the newest commit of the base branch: the strictest settings hold */
   readonly stacks: readonly Stack[];
   /** whose targets are used, where the head may not choose its own */
   readonly places?: Stack | undefined;
   /** of a base that cannot be compared */
   readonly unknown?: LoosenedSetting | undefined;
-  /** of files that the stack names */
+  /** in files of signers that the stack names */
   readonly signers?: readonly LoosenedSetting[];
-  /** the same of files of policies, and what they had before */
+  /** in files of policies, with the policies that they had before */
   readonly policies?: LoosenedPolicies;
 }
 
-/** The settings that hold for the plan of a pull request. The first of the stacks says what it loosens. */
+/** The settings that hold for the plan of a pull request. Reported as loosened is what differs from the first of the stacks. */
 export function adjustTo({
   stacks,
   places,
@@ -110,14 +110,14 @@ export function adjustTo({
   return (head) => {
     const ofStack = stacks[0] === undefined ? [] : stricterOf(stacks[0], head).loosened;
     const loosened = [...ofStack, ...signers, ...(policies?.loosened ?? [])];
-    const settled = stacks.reduce((stack, base) => stricterOf(base, stack).stack, head);
-    const strict = withPolicySources(settled, policies?.sources ?? []);
+    const strictest = stacks.reduce((stack, base) => stricterOf(base, stack).stack, head);
+    const strict = withPolicySources(strictest, policies?.sources ?? []);
     const stack = places === undefined ? strict : stricterOf(strict, withPlacesOf(places, strict)).stack;
     return { stack, loosened: unknown === undefined ? loosened : [unknown, ...loosened] };
   };
 }
 
-/** The sources of secrets that manifests of the head name, and that neither those of the base nor `spec.secrets` of the base admit. */
+/** The sources of secrets that manifests of the head name, and that neither manifests nor `spec.secrets` of the base name. */
 export function newSources(
   base: {
     readonly stack: Pick<Stack, 'secrets'>;

@@ -1,12 +1,12 @@
 /**
- * The CI job that this process runs in, from the variables and the event file of GitHub Actions and GitLab CI: what is planned, and for whom.
- * Nothing is asked of a service.
+ * The CI job that this process runs in, from the variables and the event file of GitHub Actions and GitLab CI.
+ * Sends no requests.
  */
 import { isJsonObject, type Json, memberOf } from '../../model/json.ts';
 import type { CliHost } from '../host.ts';
 import { readEventFile } from '../pull-request.ts';
 
-/** `merge-group`: several pull requests that a queue merges together. `other`: no event that is known. */
+/** `merge-group`: several pull requests that a queue merges together. `other`: an event that trueup does not know. */
 export type CiEvent = 'pull-request' | 'merge-group' | 'push' | 'other';
 
 export interface CiJob {
@@ -24,7 +24,7 @@ export interface CiJob {
   readonly base?: string;
   /** the commits come from another repository */
   readonly isOfFork: boolean;
-  /** code hosts give the secrets of the repository to no such job */
+  /** the code host may not give the secrets of the repository to the job */
   readonly mayLackSecrets: boolean;
   /** the work tree is that of the base branch: `pull_request_target` */
   readonly isOfBase: boolean;
@@ -32,7 +32,7 @@ export interface CiJob {
   readonly isClosed: boolean;
 }
 
-/** Of the process itself: no CI, or one that trueup does not know. */
+/** Without CI, or in one that trueup does not know. */
 const noJob: CiJob = {
   event: 'other',
   isOfFork: false,
@@ -89,7 +89,7 @@ function githubPullRequest(env: Env, pull: Json, about: CiJob): CiJob {
     }),
     isOfFork,
     isOfBase,
-    // Workflows that this app starts get the secrets of another list, which is mostly empty.
+    // Workflows that Dependabot starts get a separate list of secrets, which is mostly empty.
     mayLackSecrets: !isOfBase && (isOfFork || env['GITHUB_ACTOR'] === 'dependabot[bot]'),
     isClosed: textOf(pull, 'state') === 'closed',
   };

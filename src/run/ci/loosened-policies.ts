@@ -1,4 +1,4 @@
-/** What changed in the policies between two versions of a stack, for plans and applies in CI. Their code is loaded only for a stack that has some. */
+/** What changed in the policies between two versions of a stack, for plans and applies in CI. Loads the code only if there are any. */
 import type { LoosenedSetting } from '../../model/guard.ts';
 import type { PolicyRef, PolicySource } from '../../model/policy-source.ts';
 import type { Stack } from '../../model/stack.ts';
@@ -17,7 +17,7 @@ interface PolicyVersion {
 }
 
 /**
- * What the files of policies loosen between two commits, and what held before or holds at the later one.
+ * What the files of policies loosen between two commits, and the policies of both commits that hold in addition to the stack's own.
  * @throws LedgerError when a commit cannot be read
  */
 export async function policiesBetween(
@@ -31,7 +31,7 @@ export async function policiesBetween(
   const texts = { before: await policyTextsAt(before, git), after: await policyTextsAt(after, git) };
   const { loosenedPolicies } = await import('../../policies/loosened.ts');
   const found = await loosenedPolicies(texts, before.commit, { kinds: host.kinds, now: host.now() });
-  // The branch may be ahead of the commit that is applied, with policies that nobody has compared.
+  // The branch may be ahead of the commit that is applied, with policies that were not compared here.
   const own: PolicySource = { texts: texts.after, commit: after.commit, earlier: true };
   const branch = branchOfJob(host.env);
   const isOwn = ({ ref }: PolicyRef) =>
@@ -42,19 +42,19 @@ export async function policiesBetween(
 
 /** Settings that hold, with the policies of an earlier commit that the stack has loosened since. @throws LedgerError */
 export async function withEarlierPolicies(
-  settled: { readonly stack: Stack; readonly loosened: readonly LoosenedSetting[] },
+  settings: { readonly stack: Stack; readonly loosened: readonly LoosenedSetting[] },
   [before, after]: readonly [PolicyVersion | undefined, PolicyVersion],
   run: PolicyRun,
 ) {
-  if (before === undefined) return settled;
+  if (before === undefined) return settings;
   const { sources, loosened } = await policiesBetween(before, after, run);
   return {
-    stack: withPolicySources(settled.stack, sources),
-    loosened: [...settled.loosened, ...loosened],
+    stack: withPolicySources(settings.stack, sources),
+    loosened: [...settings.loosened, ...loosened],
   };
 }
 
-/** The same where the files of both commits are in folders. @param commit of the one before */
+/** Like `policiesBetween`, for two commits whose files are in folders. @param commit the earlier commit */
 export async function policiesInFolders(
   [before, after]: readonly [StackInFolder, StackInFolder],
   commit: string,

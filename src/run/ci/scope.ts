@@ -23,7 +23,7 @@ export interface CiClone {
 export interface CiScope extends Omit<CiClone, 'open'> {
   /** of the commit that is planned; plans are made in its folder where the work tree is that of the base branch */
   readonly head: CommitStacks;
-  /** where the branches part, or the commit before; absent for the first commit of a repository */
+  /** the merge base, or the previous commit; absent for the first commit of a repository */
   readonly from: CommitStacks | undefined;
   /** of the newest commit of the base branch; `from` where there is no other */
   readonly tip: CommitStacks | undefined;
@@ -82,7 +82,7 @@ export async function openScope(host: CliHost, options: ScopeOptions): Promise<C
   }
 }
 
-/** What git does not give ends the job. @param what for people: `the commits of this job` */
+/** The job ends when git cannot read something. @param what for people: `the commits of this job` */
 export function unreadable(what: string, error: unknown): CommandStop {
   return new CommandStop('commit-unreadable', `${what} cannot be read: ${messageOf(error)}`);
 }
@@ -142,7 +142,7 @@ async function findTip(
     await reader.obtainFiles(base);
     return base;
   } catch (error) {
-    // After a forced push the commit before is gone.
+    // After a force push, the previous commit may be gone.
     if (job.event === 'push') return undefined;
     throw error;
   }

@@ -8,7 +8,7 @@ import { secretBehind } from '../read-secret.ts';
 
 /**
  * @param file of the stack, from the top of its repository
- * @returns those that may lie in the repository, from its top
+ * @returns the files that can be in the repository, from its top
  */
 export function filesOf(stack: Stack, file: string): string[] {
   const { embedded, approvals, targets } = stack;
@@ -20,7 +20,7 @@ export function filesOf(stack: Stack, file: string): string[] {
   return inRepository(named, file);
 }
 
-/** As the stack names them. */
+/** The files of signers, as the stack names them. */
 export function filesOfSigners({
   approvals,
 }: {
@@ -29,7 +29,7 @@ export function filesOfSigners({
   return (approvals?.from ?? []).flatMap((one) => ('signers' in one ? [one.signers] : []));
 }
 
-/** The same of the files that decide where the secrets of a stack go. */
+/** The files that decide where the secrets of a stack go, from the top of the repository. @param file of the stack */
 export function filesOfTargets({ targets }: Pick<Stack, 'targets'>, file: string): string[] {
   return inRepository(targets.flatMap(filesOfTarget), file);
 }
@@ -41,7 +41,7 @@ export function inRepository(named: readonly string[], file: string): string[] {
     .filter((path) => path !== '..' && !path.startsWith('../'));
 }
 
-/** What of the stack's folder has uncommitted changes, relative to it: files of the stack, and folders that may hold some. */
+/** The paths with uncommitted changes in the stack's folder, relative to it: files of the stack, and folders that may hold some. */
 export async function changedFiles(stack: Stack, at: GitContext): Promise<string[]> {
   const { isFile, isOnTheWay } = matchStackFiles(stack, false);
   const changed = await uncommittedPaths(at);

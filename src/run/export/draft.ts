@@ -1,6 +1,6 @@
 /**
  * Drafts the manifests of an export, each as short as possible, and checks them before they are written: they are validated,
- * and planned against the same live resources. A resource that cannot be adopted as it is is reported.
+ * and planned against the same live resources. A resource that cannot be adopted without a change is reported.
  */
 import { dialects } from '../../api/dialects.ts';
 import { canonicalSpec } from '../../compare/comparisons.ts';
@@ -30,7 +30,7 @@ export interface DraftedManifest extends ManifestDraft {
 interface DraftContext {
   readonly stack: Stack;
   readonly kinds: Registry;
-  /** what no manifest may hold */
+  /** values that no manifest may contain */
   readonly secrets: KnownSecrets;
   readonly live: ReadonlyMap<AddressText, LiveResource>;
   readonly chosen: ReadonlySet<AddressText>;
@@ -62,9 +62,9 @@ function draft(context: DraftContext, kind: Kind, live: LiveResource): DraftedMa
   const { references = [] } = kind.named ?? {};
   const exported = exportSpec({ fields: kind.fields, live: spec, defaults });
   const own = withUniqueNames(exported, { references, lists: context.names });
-  // With only default values, a child needs no manifest, nor does what exists in any case.
-  const isThereAnyway = kind.ownership.by === 'child' || kind.permanent?.(live) !== undefined;
-  if (isThereAnyway && Object.keys(own).length === 0) return undefined;
+  // With only default values, a child needs no manifest, nor does a resource that always exists.
+  const existsAnyway = kind.ownership.by === 'child' || kind.permanent?.(live) !== undefined;
+  if (existsAnyway && Object.keys(own).length === 0) return undefined;
   const serving = context.stack.targets.filter(({ service }) => service === kind.service).length;
   return {
     address,
@@ -171,7 +171,7 @@ function shortValue(
 }
 
 // Checks manifests before they are written: they are validated, and planned against the same live resources that they were made
-// from, as if they had no owner. A resource that cannot be adopted as it is must be reported.
+// from, as if they had no owner. A resource that cannot be adopted without a change must be reported.
 
 export interface Checked {
   /** to be written */

@@ -56,7 +56,7 @@ interface ExportJob {
   readonly wanted: ReadonlySet<string>;
 }
 
-/** The parents that the targets have, while they are still connected. */
+/** The parents that were read, while the targets are still connected. */
 export interface LiveExport {
   readonly job: ExportJob;
   readonly readings: readonly ExportReading[];
@@ -138,12 +138,12 @@ async function writeLive(
   const { kinds, secrets } = host;
   const drafted = targets.flatMap((target) => draftManifests(target, { stack, kinds, secrets }));
   const isSecret = ({ address }: DraftedManifest) => secrets.isIn(address.name);
-  const unnamed = drafted.filter(isSecret);
+  const withSecretName = drafted.filter(isSecret);
   const found = await checkManifests(
     drafted.filter((one) => !isSecret(one)),
     { ...job, kinds: host.kinds, targets },
   );
-  const checked = { ...found, refused: [...found.refused, ...unnamed.map(secretName)] };
+  const checked = { ...found, refused: [...found.refused, ...withSecretName.map(secretName)] };
   await writeExport(checked.manifests, stack, { options, host });
   await report({ job, targets, checked, options }, context);
   const isWhole = targets.every(({ sets }) =>
@@ -152,12 +152,12 @@ async function writeLive(
   return isWhole && checked.refused.length === 0 ? exitCodes.done : exitCodes.error;
 }
 
-/** Whether the token may not list a kind that nobody asked for: then the others are the whole export. */
+/** Whether the token may not list a kind that the user did not name: then the export is complete without it. */
 function isLeftOut({ forbidden }: LiveSet, { kind, select }: ExportOptions): boolean {
   return forbidden === true && kind.length === 0 && select === undefined;
 }
 
-/** No file is written for it, because the file would contain its name. */
+/** Why a resource is left out whose name contains a secret: its file would contain the name. */
 function secretName({ address }: DraftedManifest): string {
   return `${formatAddress(address)}: its name contains a secret of this run`;
 }
@@ -266,10 +266,10 @@ async function report(result: ExportResult, { host, terminal }: CommandContext):
   for (const why of checked.differing) warn(why);
   print(exportedLine(checked.manifests, options));
   for (const line of leftOutLines(targets)) print(line);
-  const unnamed = options.out === '-' ? [] : await unreadFiles(result, host);
-  if (unnamed.length > 0)
+  const unread = options.out === '-' ? [] : await unreadFiles(result, host);
+  if (unread.length > 0)
     warn(
-      `the stack does not read these files: add ${unnamed.map(quoted).join(', ')} to "spec.manifests" of ${result.job.stack.file}`,
+      `the stack does not read these files: add ${unread.map(quoted).join(', ')} to "spec.manifests" of ${result.job.stack.file}`,
     );
 }
 

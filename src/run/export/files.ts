@@ -68,8 +68,8 @@ function irregularFile(files: readonly ExportedFile[], directory: string): strin
 }
 
 /**
- * @param force replaces existing files, each as a whole and none before all new texts have room; without it, a file that appears
- * meanwhile is a system error
+ * @param force replaces existing files, each at once, and only after all new texts were stored beside them; without it, a file that
+ * appears meanwhile is a system error
  */
 async function writeFiles(
   files: readonly ExportedFile[],

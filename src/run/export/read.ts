@@ -1,6 +1,6 @@
 /**
  * Reads the resources of an export with GET and LIST: first the parents, in bulk, then the children of the selected ones, with
- * progress on stderr. Selected is what matches the filters and has no owner yet.
+ * progress on stderr. A resource is selected if it matches the filters and has no owner yet.
  */
 import { type Address, type AddressText, formatAddress } from '../../model/address.ts';
 import type { Reader } from '../../model/http.ts';
@@ -31,7 +31,7 @@ interface ParentReading {
 export interface ExportedTarget extends Omit<ParentReading, 'parents'> {
   /** addresses of the resources to write, parents and children */
   readonly chosen: ReadonlySet<AddressText>;
-  /** the lists of the things that these resources refer to */
+  /** the lists of the objects that these resources refer to */
   readonly names: NameLists;
 }
 
@@ -81,7 +81,7 @@ export async function readRest(reading: ExportReading): Promise<ExportedTarget> 
   return { connected, sets, chosen, leftOut, names: await readNames(reading, chosen) };
 }
 
-/** One list for each sort of thing that a resource to write, or a default of the stack, refers to. */
+/** One list for each type of object that a resource to write, or a default of the stack, refers to. */
 async function readNames(reading: ExportReading, chosen: ReadonlySet<AddressText>): Promise<NameLists> {
   const { session, sets, request } = reading;
   const wanted = kindsOf(reading).flatMap(({ name, named, toManifest }) => {
@@ -158,7 +158,7 @@ async function readParents(reading: ExportReading, kind: Kind): Promise<void> {
   }
 }
 
-/** Only now: if projects are exported themselves, their list was read before, with their tags. */
+/** Called after a kind was read: if projects are exported themselves, their list has been read by then, with their tags. */
 async function lookUpProjects({ session, request }: ExportReading, kind: Kind): Promise<void> {
   const { filters, selection, projects } = request;
   if (filters.project !== undefined || selection?.asksForProjects) await projects.read(session, kind);

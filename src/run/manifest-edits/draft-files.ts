@@ -14,12 +14,12 @@ import { type LocatedChange, notEditable, type Refusal, refuseSecret } from './l
 
 interface Drafted {
   readonly drafts: FileDrafts;
-  /** what cannot be written; the drafts of its files lack all that was to be written there */
+  /** changes that cannot be written; the drafts lack all changes of their files */
   readonly refusals: readonly Refusal[];
 }
 
 interface DraftContext {
-  /** what files would hold already; the documents are those of these texts */
+  /** earlier drafts of files; the documents were read from these texts */
   readonly drafts: FileDrafts;
   readonly kinds: Registry;
   readonly secrets: Pick<KnownSecrets, 'isIn'>;
@@ -31,7 +31,7 @@ export function draftFiles(placed: readonly LocatedChange[], { drafts, ...contex
   for (const [file, members] of Map.groupBy(placed, (one) => one.file)) {
     const edited = edit(members);
     if (edited instanceof UnusualYaml) refusals.push(...findCulprits(members, edited));
-    else if (holdsUnseen(members, edited, context)) refusals.push(...findUnseen(members, context));
+    else if (addsHidden(members, edited, context)) refusals.push(...refuseHidden(members, context));
     else texts.set(file, edited);
   }
   return { drafts: texts, refusals };
@@ -47,7 +47,7 @@ function edit(members: readonly LocatedChange[]): string | undefined | UnusualYa
   }
 }
 
-/** Those that cannot be written alone either; all of them, where each can. */
+/** The changes that cannot be written alone either; all of them, if each alone can be written. */
 function findCulprits(members: readonly LocatedChange[], error: UnusualYaml): Refusal[] {
   const alone = members.flatMap((one) => {
     const edited = edit([one]);
@@ -56,18 +56,18 @@ function findCulprits(members: readonly LocatedChange[], error: UnusualYaml): Re
   return alone.length > 0 ? alone : members.map(({ accepted, place }) => notEditable(accepted, error, place));
 }
 
-/** Those whose text has, alone too, what no patch shows; all of them, where each alone shows. */
-function findUnseen(members: readonly LocatedChange[], context: Omit<DraftContext, 'drafts'>): Refusal[] {
+/** Refuses the changes that add hidden text when they are made alone; all of them, if none does alone. */
+function refuseHidden(members: readonly LocatedChange[], context: Omit<DraftContext, 'drafts'>): Refusal[] {
   const alone = members.filter((one) => {
     const edited = edit([one]);
-    return !(edited instanceof UnusualYaml) && holdsUnseen([one], edited, context);
+    return !(edited instanceof UnusualYaml) && addsHidden([one], edited, context);
   });
-  const unseen = alone.length > 0 ? alone : members;
-  return unseen.map(({ accepted, place }) => refuseSecret(accepted, place));
+  const refused = alone.length > 0 ? alone : members;
+  return refused.map(({ accepted, place }) => refuseSecret(accepted, place));
 }
 
-/** Whether a new text has what its patch would hide, or a secret of this run, and the old one had not. */
-function holdsUnseen(
+/** Whether a new text has something that its patch would hide, or a secret of this run, and the old text had not. */
+function addsHidden(
   members: readonly LocatedChange[],
   after: string | undefined,
   { kinds, secrets }: Omit<DraftContext, 'drafts'>,
@@ -112,7 +112,7 @@ export interface FilePatch {
   readonly removed: boolean;
 }
 
-/** @param texts `before` is undefined for a new file, `after` where the file goes */
+/** @param texts `before` is undefined for a new file, `after` for a file that is removed */
 export function patchOf(
   file: string,
   { before, after }: { readonly before: string | undefined; readonly after: string | undefined },
@@ -135,7 +135,7 @@ export function patchOf(
 
 type Hunk = ReturnType<typeof structuredPatch>['hunks'][number];
 
-/** Part by part: the time that a comparison takes grows with the square of what differs in it. */
+/** Compares part by part, because the time of a comparison grows with the square of the differences. */
 function hunksOf(before: string, after: string): Hunk[] {
   let [oldLine, newLine] = [0, 0];
   return partsOf(before, after).flatMap(({ old, now }) => {
@@ -151,10 +151,10 @@ function hunksOf(before: string, after: string): Hunk[] {
   });
 }
 
-/** Long enough that a small file is one part, of which every change shows the lines around it. */
+/** So long that a small file is one part: each change then shows the lines around it. */
 const partLength = 8_000;
 
-/** Documents that follow each other, in parts; one part, if they are not as many as before. */
+/** Groups consecutive documents into parts; one part, if the number of documents changed. */
 function partsOf(before: string, after: string): { readonly old: string; readonly now: string }[] {
   const [olds, nows] = [before, after].map((text) => text.split(/^(?=---(?:\s|$))/m));
   if (olds === undefined || nows === undefined || olds.length !== nows.length)
@@ -169,7 +169,7 @@ function partsOf(before: string, after: string): { readonly old: string; readonl
   return parts;
 }
 
-/** Whether a patch would not show all that a text has more than the one before: nothing unseen is ever written. */
+/** Whether a patch would hide something that the new text adds: text that was not shown is never written. */
 function hidesMore(
   { before, after }: { readonly before: string; readonly after: string },
   kinds: Registry,
@@ -188,7 +188,7 @@ function hiddenIn(text: string, kinds: Registry): string[] {
   return [...hidden, ...partsOfAddresses(shown).map(({ start, end }) => shown.slice(start, end))];
 }
 
-/** Line breaks stay, so that the lines have their numbers. */
+/** Line breaks stay, so that line numbers do not change. */
 function withoutHidden(
   text: string,
   kinds: Registry,

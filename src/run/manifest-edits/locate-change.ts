@@ -1,6 +1,6 @@
 /**
- * Finds where a value is written, or would be: the document, the path in it, and the value as a manifest has it, in the
- * spelling that is there already where it means the same.
+ * Finds where a value is written, or would be: the document, the path in it, and the value as a manifest writes it. The spelling
+ * in the manifest stays if it means the same.
  */
 import { resolve } from 'node:path';
 import { findShared, type ValueEdit } from '../../manifest/edit/edit-document.ts';
@@ -42,13 +42,13 @@ export interface LocatedChange {
 }
 
 type FileEdit =
-  /** the whole document goes when it is `remove` */
+  /** `remove` removes the whole document */
   | { readonly document: YamlDocument; readonly values: readonly ValueEdit[] | 'remove' }
   /** a cell of a CSV file, with its quotes */
   | { readonly cell: Span; readonly text: string };
 
 export interface PlacingContext {
-  /** what is declared, by its address as text */
+  /** the declared resources, by address */
   readonly entries: ReadonlyMap<string, Entry>;
   readonly kinds: Registry;
   readonly cwd: string;
@@ -59,7 +59,7 @@ export function entriesByAddress(entries: readonly Entry[]): ReadonlyMap<string,
   return new Map(entries.map((entry) => [formatAddress(entry.address), entry] as const));
 }
 
-/** Where one value is written; for one in a document that a template made, what is to be written. */
+/** Where one value is written; if a template made the document, the change that is to be made in it. */
 export function locateChange(
   accepted: AcceptedChange,
   { entries, kinds, cwd }: PlacingContext,
@@ -88,7 +88,7 @@ export function locateChange(
   return editDocument(accepted, { document, where, place, edits, cwd });
 }
 
-/** What is to be changed in a document that a template made: its text is that of the template, and of a list. */
+/** A change in a document that a template made: its text comes from the template, and from a list. */
 export interface TemplateChange {
   readonly accepted: AcceptedChange;
   readonly document: MadeFromTemplate;
@@ -98,7 +98,7 @@ export interface TemplateChange {
   readonly edits: readonly ValueEdit[] | 'remove';
 }
 
-/** The change of a document's text, unless others share what is to be changed. */
+/** The change of a document's text; refused if aliases share the value that is to be changed. */
 export function editDocument(
   accepted: AcceptedChange,
   about: Omit<TemplateChange, 'accepted' | 'document'> & {
@@ -122,7 +122,7 @@ function namedAt({ named }: Kind, spec: Spec, path: Path): NamedReference | unde
   return named?.references.find(({ name, id }) => sameJson(id, path) && valueAt(spec, name) !== undefined);
 }
 
-/** The name of the thing, if only this thing has it; else its id in place of the name. None stays none. */
+/** Writes the name of the object if it is unique, else the id in place of the name. A value that is not an id is written as it is. */
 function namedEdits(
   { value, name }: AcceptedChange,
   { id }: NamedReference,
@@ -136,7 +136,7 @@ function namedEdits(
   ];
 }
 
-/** A short form has the first field of its part in place of itself. */
+/** In a short form, the name of the short form takes the place of the child's first field. */
 function pathInDocument({ path }: AcceptedChange, { shortForm, declaration }: Entry, kind: Kind): Path {
   const [name, ...rest] = path;
   if (shortForm !== undefined) return ['spec', shortForm, ...rest];
@@ -230,7 +230,7 @@ export function notEditable(accepted: AcceptedChange, { message }: UnusualYaml, 
   });
 }
 
-// A live value as a manifest has it: in the spelling of the manifest, where it means the same.
+// A live value as a manifest writes it: in the spelling of the manifest, if that means the same.
 
 /** @param live canonical @param written what the manifest says now */
 function writtenValue(
@@ -240,7 +240,7 @@ function writtenValue(
 ): Json | undefined {
   if (field === undefined || live === undefined) return live;
   const { compare, members } = field;
-  // Without a default, no manifest can say that there is none.
+  // Without a default, a manifest cannot express null.
   if (live === null && field.default === undefined) return undefined;
   if (members !== undefined && isJsonObject(live)) return exportSpec({ fields: members, live, defaults: {} });
   if (compare.shape === 'set' && Array.isArray(live)) return writtenSet(compare, live, written);
@@ -249,13 +249,13 @@ function writtenValue(
   return typeof live === 'string' ? withoutFraction(compare, live) : live;
 }
 
-/** A moment as people write it, if that means the same. */
+/** A timestamp without a fraction of zero, if that means the same. */
 function withoutFraction(compare: Comparison, live: string): string {
   const short = live.replace(/(?<=:\d\d)\.000Z$/, 'Z');
   return sameJson(compare.canonical(short), live) ? short : live;
 }
 
-/** Items that stay keep their places and spellings, so that their lines stay; new ones come behind. */
+/** Items that stay keep their order and spelling, so that their lines do not change; new items follow them. */
 function writtenSet(compare: Comparison, live: readonly Json[], written: Json | undefined): Json {
   const canonical = (item: Json): Json => {
     const form = compare.canonical([item]);
@@ -267,8 +267,8 @@ function writtenSet(compare: Comparison, live: readonly Json[], written: Json | 
   return [...kept, ...added];
 }
 
-// A change of the manifests that a command was asked to make: one value of a resource, or that a resource is no longer
-// declared.
+// A change of the manifests that a command was asked to make: one value of a resource, or the removal of its
+// declaration.
 
 export interface AcceptedChange {
   readonly address: Address;
@@ -276,17 +276,17 @@ export interface AcceptedChange {
   readonly path: Path;
   /** canonical; undefined removes the member, or the resource */
   readonly value: Json | undefined;
-  /** for the id of a thing: the name that only this thing has; absent if there is none, or it is not known */
+  /** for the id of an object: a name that no other object has; absent if there is none, or it is not known */
   readonly name?: string;
 }
 
-/** A value that is left as it is, and why. */
+/** A value that is not written, and why. */
 export interface Refusal {
   readonly accepted: Pick<AcceptedChange, 'address' | 'path'>;
   readonly why: Diagnostic;
 }
 
-/** The same for the same value of the same resource. */
+/** A key for one value of one resource. */
 export function acceptedChangeKey({ address, path }: Pick<AcceptedChange, 'address' | 'path'>): string {
   return JSON.stringify([formatAddress(address), ...path]);
 }
@@ -307,7 +307,7 @@ export function refuse(
   return { accepted, why: place === undefined ? why : { ...why, place } };
 }
 
-/** It is a secret, or with it the text would have what no patch shows: that is never written. */
+/** For a value that is a secret, or that adds text that no patch shows: such a value is never written. */
 export function refuseSecret(accepted: Refusal['accepted'], place: Place | undefined): Refusal {
   return refuse(accepted, 'value-secret', {
     message: `${nameOfAcceptedChange(accepted)} is a secret, or holds one: it is not written into a file`,

@@ -1,6 +1,6 @@
 /**
- * Finds where accepted values of documents are written that templates made. A value of an item is written into the list, and one of the
- * template itself into the template, but only if that changes nothing else than what was accepted.
+ * Finds where accepted values are written in documents that templates made. A value of an item is written into the list, and a value of
+ * the template itself into the template, but only if that changes nothing besides the accepted values.
  */
 import { resolve } from 'node:path';
 import { cellText } from '../../manifest/templates/csv-file.ts';
@@ -33,7 +33,7 @@ export function locateChanges(
   return found.map((one) => ('where' in one ? placer.place(one) : one));
 }
 
-/** What a change replaces: the same value for all changes with the same key. */
+/** The value that a change replaces. Changes with the same key replace the same value. */
 interface Written {
   readonly key: string;
   /** absent where it is a value of the template itself */
@@ -43,7 +43,7 @@ interface Written {
 interface Decision {
   /** addresses that would change as well */
   readonly others: readonly string[];
-  /** one that is to get another value than the first */
+  /** a change that sets another value than the first one */
   readonly differing: TemplateChange | undefined;
 }
 
@@ -84,7 +84,7 @@ class TemplatePlacer {
     });
   }
 
-  /** Once for all changes that replace the same value: there may be thousands. */
+  /** Decides once for all changes that replace the same value, because there may be thousands. */
   #decide(change: TemplateChange): Decision {
     const { key, item } = this.#written(change);
     const known = this.#decisions.get(key);
@@ -142,7 +142,7 @@ class TemplatePlacer {
   }
 }
 
-/** Which documents use a value of a list, or come from a template. Made once for all accepted changes. */
+/** Which documents use a value of a list, or come from a template. Built once for all accepted changes. */
 class UseIndex {
   readonly #byItem = new Map<Item, { readonly address: string; readonly at: Path; readonly path: Path }[]>();
   readonly #byTemplate = new Map<object, Set<string>>();
@@ -162,7 +162,7 @@ class UseIndex {
     }
   }
 
-  /** The addresses of other documents of the template than those of the changes. */
+  /** The addresses of documents of the template that are not in the changes. */
   othersOf({ template }: MadeFromTemplate, changes: readonly TemplateChange[]): string[] {
     const covered = new Set(changes.map(addressOfDocument));
     return [...(this.#byTemplate.get(template) ?? [])].filter((address) => !covered.has(address));
@@ -180,7 +180,7 @@ class UseIndex {
   }
 }
 
-/** Of the document, which for a short form is that of the parent. */
+/** The address of the document, which for a short form is that of the parent. */
 function addressOfDocument({ accepted: { address }, document }: TemplateChange): string {
   const kind = isJsonObject(document.value) ? document.value['kind'] : undefined;
   return formatAddress({ ...address, kind: typeof kind === 'string' ? kind : address.kind });
@@ -195,7 +195,7 @@ function sameEdit({ edits: one }: TemplateChange, { edits: other }: TemplateChan
   return one.length === other.length && one.every(({ value }, index) => sameJson(value, other[index]?.value));
 }
 
-/** A text of a template in which nothing is an expression. */
+/** Escapes texts for a template, so that they contain no expressions. */
 function escaped(value: Json | undefined): Json | undefined {
   if (typeof value === 'string') return value.replaceAll('${', () => '$${');
   if (Array.isArray(value)) return value.map((item: Json) => escaped(item) ?? null);

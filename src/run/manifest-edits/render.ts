@@ -11,16 +11,16 @@ import { addressMembers, diagnosticsMember, renderJson } from '../../report/json
 import type { Paint } from '../../report/text/layout.ts';
 import { printable } from '../../report/view/printable.ts';
 
-/** Why nothing is taken in, where nothing is refused either. */
+/** Why there is nothing to write, if nothing was refused either. */
 export type NothingTaken =
-  /** everything was read, and nothing of what was asked for differs */
+  /** everything was read, and no requested value differs */
   | 'as-declared'
-  /** what differs was changed in the files only */
+  /** the values differ only because the files were changed */
   | 'as-applied'
-  /** what differs follows from other fields, or is trueup's own */
+  /** the values that differ follow from other fields, or are set by trueup itself */
   | 'not-written'
   | 'not-all-seen'
-  /** of an apply that is taken back */
+  /** of an apply that is reverted */
   | 'no-values-before';
 
 /** A value that widens access if it is applied: a risk as a plan has it. */
@@ -31,7 +31,7 @@ export interface Widening {
 
 interface AcceptReport {
   readonly stack: string;
-  /** false where they are only shown */
+  /** false if the changes are only shown */
   readonly written: boolean;
   readonly files: readonly { readonly file: string; readonly patch: string; readonly removed: boolean }[];
   readonly acceptedChanges: readonly {
@@ -47,7 +47,7 @@ interface AcceptReport {
   readonly refused: readonly { readonly address: Address; readonly path: Path; readonly why: Diagnostic }[];
 }
 
-// What is taken into the manifests, as text: the patch of each file, coloured as `git diff` does it.
+// The changes of manifests as text: the patch of each file, coloured as `git diff` does it.
 
 const sentences: Readonly<Record<NothingTaken, string>> = {
   'as-declared': 'nothing to take in: live is as declared',
@@ -86,7 +86,7 @@ function paintLine(line: string, paint: Paint): string {
   return line.startsWith('-') ? paint.removed(shown) : shown;
 }
 
-// What is taken into the manifests, as JSON. Valid against the schema of `accept`.
+// The changes of manifests as JSON. Valid against the schema of `accept`.
 
 /** `{ version: 1, stack, written, files, accepted, widens, refused, diagnostics? }` */
 export function renderAcceptJson(report: AcceptReport, diagnostics: readonly ShownDiagnostic[] = []): string {

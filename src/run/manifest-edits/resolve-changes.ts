@@ -1,6 +1,6 @@
 /**
- * Finds the changes that can be made: those with which the manifests are valid and the plan is empty, which is tried before
- * anything is written. Values that only appear once others are written are included.
+ * Finds the changes that can be made: with them, the manifests are valid and the plan is empty. This is tried before anything is
+ * written. Values that differ only after others are written are included.
  */
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import type { FileDrafts } from '../../manifest/load-documents.ts';
@@ -28,10 +28,10 @@ import {
 
 export interface Trial {
   readonly manifests: Manifests;
-  /** what is asked for and differs */
+  /** the requested values that differ */
   readonly acceptedChanges: readonly AcceptedChange[];
   readonly refusals: readonly Refusal[];
-  /** problems of the plan, each for itself: a sentence about several is another one if it holds for one less */
+  /** problems of the plan, one for each resource: a message about several would be another one after a fix of one of them */
   readonly problems: readonly Diagnostic[];
   /** The complete content of a resource if these manifests are applied; undefined where there is none. */
   contentOf(address: Address): Spec | undefined;
@@ -40,7 +40,7 @@ export interface Trial {
 interface ResolveContext {
   readonly cwd: string;
   readonly kinds: Registry;
-  /** what this run has read of them; none is written */
+  /** the secrets that this run has read; none of them is written */
   readonly secrets: Pick<KnownSecrets, 'isIn'>;
   /** Reads the manifests as they would be, and returns what would differ from live then. */
   attempt(drafts: FileDrafts): Promise<Trial>;
@@ -50,11 +50,11 @@ export interface ResolvedChanges {
   readonly drafts: FileDrafts;
   readonly placed: readonly LocatedChange[];
   readonly refusals: readonly Refusal[];
-  /** what widens access if the manifests are applied with these values, and not as they are */
+  /** the access that applying the manifests with these values widens, compared with the manifests as they are */
   readonly widens: readonly Widening[];
 }
 
-/** Rounds until nothing new shows: a value that is written may let the service's own derive another one. */
+/** The most rounds until nothing new differs: after one value is written, others that depend on it may differ. */
 const maxRounds = 4;
 
 /** @param first the manifests as they are */
@@ -85,14 +85,14 @@ export async function resolveAcceptedChanges(
 
 interface RoundContext extends ResolveContext {
   readonly excluded: ReadonlySet<string>;
-  /** problems that the plan has before */
+  /** problems that the plan had before */
   readonly known: ReadonlySet<string>;
 }
 
 interface Round extends Omit<ResolvedChanges, 'widens'> {
-  /** with all that was placed */
+  /** with all changes that were placed */
   readonly trial: Trial;
-  /** what must be left out of the next try */
+  /** changes that must be left out of the next attempt */
   readonly failed?: readonly Refusal[];
 }
 
@@ -108,7 +108,7 @@ function widensBy({ placed, trial }: Round, first: Trial, { kinds }: ResolveCont
   });
 }
 
-/** Takes in all that is not excluded, round by round. */
+/** Accepts all changes that are not excluded, round by round. */
 async function takeAll(first: Trial, context: RoundContext): Promise<Round> {
   const { kinds, secrets, cwd, excluded } = context;
   const placed: LocatedChange[] = [];
@@ -133,14 +133,14 @@ async function takeAll(first: Trial, context: RoundContext): Promise<Round> {
     drafts = drafted.drafts;
     placed.push(...fits);
     trial = await context.attempt(drafts);
-    const wrong = wrongWith(trial, context);
+    const wrong = newErrors(trial, context);
     if (wrong.length > 0) return { drafts, placed, trial, refusals, failed: blame(placed, wrong) };
     refusals.push(...trial.refusals.filter(isNew));
   }
   return { drafts, placed, trial, refusals, failed: placed.map(({ accepted }) => stillDiffers(accepted)) };
 }
 
-/** Refuses values with which others change: a default may match a document only with the new value. */
+/** Refuses values that make others change: a default may match a document only with the new value. */
 function changedBesides(
   placed: readonly LocatedChange[],
   [first, trial]: readonly [Trial, Trial],
@@ -176,13 +176,13 @@ function changedBesides(
   });
 }
 
-/** An accepted value no longer differs, and a dropped resource is no longer declared: these are no refusals. */
+/** An accepted value no longer differs, and a dropped resource is no longer declared: these are not new refusals. */
 function isNew({ why: { code } }: Refusal): boolean {
   return code !== 'no-difference' && code !== 'unknown-address';
 }
 
 /** Errors that the manifests, or the plan, did not have before. */
-function wrongWith({ manifests, problems }: Trial, { known }: RoundContext): readonly Diagnostic[] {
+function newErrors({ manifests, problems }: Trial, { known }: RoundContext): readonly Diagnostic[] {
   const { diagnostics } = manifests;
   if (hasErrors(diagnostics)) return diagnostics.filter(({ severity }) => severity === 'error');
   return problems.filter((problem) => problem.severity === 'error' && !known.has(problemKey(problem)));
@@ -192,7 +192,7 @@ function problemKey({ code, message }: Diagnostic): string {
   return `${code} ${message}`;
 }
 
-/** Where several were taken in at once, those that cannot be taken in alone are at fault; all, where each can. */
+/** Of several changes that failed together, those that also fail alone are at fault; all of them, if none fails alone. */
 async function findCulprits(
   first: Trial,
   failed: readonly Refusal[],
@@ -206,7 +206,7 @@ async function findCulprits(
   return culprits.length === 0 ? failed : culprits;
 }
 
-/** Half by half, for each try reads all manifests: none is found where only several together are at fault. */
+/** Searches by halves, because each attempt reads all manifests. Finds nothing if changes fail only together. */
 async function searchCulprits(
   first: Trial,
   byAddress: readonly (readonly AcceptedChange[])[],

@@ -20,7 +20,7 @@ interface Review extends ReviewOptions {
   readonly stack: { readonly name: string; readonly directory: string };
   readonly terminal: Terminal;
   readonly stop: AbortSignal;
-  /** the guards that block it and are not acknowledged, each with what it says */
+  /** the guards that block it and are not acknowledged, each with its message */
   readonly blocked?: ReadonlyMap<string, string>;
   /** what is printed where there is nothing to write */
   readonly nothing: NothingTaken;
@@ -29,18 +29,18 @@ interface Review extends ReviewOptions {
 }
 
 /** @returns the exit code: what was asked for was written, a part of it, or nothing */
-export async function reviewChanges(settled: ResolvedChanges, review: Review): Promise<ExitCode> {
+export async function reviewChanges(resolved: ResolvedChanges, review: Review): Promise<ExitCode> {
   const { terminal, stack, nothing } = review;
-  const changes = changesOf(settled);
+  const changes = changesOf(resolved);
   const { cwd, kinds } = terminal.host;
   const files = changes.map(({ file, ...texts }) => patchOf(file, texts, { cwd, kinds }));
-  const code = codeOf(settled);
+  const code = codeOf(resolved);
   const show = (written: boolean) =>
-    showAnswer(settled, { files, written, nothing, stack: stack.name, terminal });
+    showAnswer(resolved, { files, written, nothing, stack: stack.name, terminal });
   show(false);
   printWarnings(
     terminal,
-    settled.refusals.map(({ why }) => why),
+    resolved.refusals.map(({ why }) => why),
   );
   if (changes.length === 0 || review.dryRun === true) return code;
   await askToWrite(changes, review);
@@ -48,12 +48,12 @@ export async function reviewChanges(settled: ResolvedChanges, review: Review): P
   const { files: done, failure } = await writeFiles(changes.map((change) => ({ ...change, repository })));
   if (failure === undefined) show(true);
   if (failure !== undefined) {
-    const placed = settled.placed.filter(({ file }) => done.includes(file));
+    const placed = resolved.placed.filter(({ file }) => done.includes(file));
     const shown = files.filter((_, index) => done.includes(changes[index]?.file ?? ''));
     const about = { files: shown, written: true, nothing, stack: stack.name, terminal };
     const names = new Set(placed.map(({ accepted }) => formatAddress(accepted.address)));
-    const widens = settled.widens.filter(({ address }) => names.has(formatAddress(address)));
-    showAnswer({ ...settled, placed, widens }, about);
+    const widens = resolved.widens.filter(({ address }) => names.has(formatAddress(address)));
+    showAnswer({ ...resolved, placed, widens }, about);
     throw partlyWritten(done, failure, cwd);
   }
   if (terminal.format === 'text')

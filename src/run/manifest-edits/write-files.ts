@@ -1,6 +1,6 @@
 /**
- * Replaces files as a whole. All are checked before the first is written: a file that changed since it was read stops them all, and so
- * does one whose new text has no room or may not be written. Mode and byte order mark are kept.
+ * Replaces whole files. All are checked before the first is written: if one of them changed since it was read, or its new text cannot be
+ * stored, none is written. Mode and byte order mark are kept.
  */
 import { lstat, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -15,11 +15,11 @@ import { exitCodes } from '../exit-codes.ts';
 export interface FileChange {
   /** absolute */
   readonly file: string;
-  /** which the file must lie in */
+  /** the repository that the file must be in */
   readonly repository: Repository;
   /** as it was read; undefined for a new file */
   readonly before: string | undefined;
-  /** undefined: the file goes */
+  /** undefined removes the file */
   readonly after: string | undefined;
 }
 
@@ -27,13 +27,13 @@ export const byteOrderMark = '\uFEFF';
 
 interface Written {
   readonly files: readonly string[];
-  /** the next file, and what the system said; it and those after it are as they were */
+  /** the file that failed, with the error; it and those after it are unchanged */
   readonly failure?: { readonly file: string; readonly reason: unknown };
 }
 
-/** @throws where nothing is written: CommandStop for a file that changed since it was read, or what the system said */
+/** @throws if nothing is written: CommandStop for a file that changed since it was read, or the error of the system */
 export async function writeFiles(changes: readonly FileChange[]): Promise<Written> {
-  const looked: ReadFile[] = [];
+  const checked: ReadFile[] = [];
   for (const change of changes) {
     const found = change.before === undefined ? await readNew(change) : await readTarget(change);
     if (found === undefined)
@@ -42,9 +42,9 @@ export async function writeFiles(changes: readonly FileChange[]): Promise<Writte
         `nothing was written: ${quoted(printable(change.file))} is not as it was read; run it again`,
         { exit: exitCodes.stale },
       );
-    looked.push(found);
+    checked.push(found);
   }
-  const steps = await prepareAll(looked);
+  const steps = await prepareAll(checked);
   const files: string[] = [];
   for (const [index, { file, prepared }] of steps.entries()) {
     try {
@@ -59,13 +59,13 @@ export async function writeFiles(changes: readonly FileChange[]): Promise<Writte
   return { files };
 }
 
-/** All new files are there before the first one replaces another. */
+/** Stores all new texts beside the files, before the first file is replaced. */
 async function prepareAll(
-  looked: readonly ReadFile[],
+  checked: readonly ReadFile[],
 ): Promise<{ readonly file: string; readonly prepared: PreparedFile }[]> {
   const steps: { file: string; prepared: PreparedFile }[] = [];
   try {
-    for (const one of looked) steps.push({ file: one.file, prepared: await prepare(one) });
+    for (const one of checked) steps.push({ file: one.file, prepared: await prepare(one) });
   } catch (error) {
     for (const { prepared } of steps) await prepared.discard();
     throw error;
@@ -75,13 +75,13 @@ async function prepareAll(
 
 interface ReadFile {
   readonly file: string;
-  /** without a link in it */
+  /** the path without symbolic links */
   readonly real: string;
   readonly mode: number;
   readonly text: string | undefined;
 }
 
-/** The link of a file stays a link: what it leads to is written, if that is a file of the repository. */
+/** A symbolic link stays: its target is written. Undefined if the file changed, or is not in the repository. */
 async function readTarget({ file, repository, before, after }: FileChange): Promise<ReadFile | undefined> {
   const real = await realpath(file).catch(() => undefined);
   if (real === undefined || !liesIn(repository, real)) return undefined;
