@@ -80,7 +80,11 @@ export async function keepHistory(
     write.then(
       () => true,
       (error: Error) => {
-        printError(terminal, 'history-unwritten', `the history lacks ${what}: ${error.message}\n${repairHint}`);
+        printError(
+          terminal,
+          'history-unwritten',
+          `the history lacks ${what}: ${error.message}\n${repairHint}`,
+        );
         return false;
       },
     );
@@ -107,22 +111,22 @@ export async function keepHistory(
       end: async (_, { completed, proved, isConverged, ledger: written, ...rest }) => {
         if (!completed) return true;
         const ended = nowText();
-        const settling = { stack: plan.stack, settled: ended, lockGuard: held?.lockGuard };
+        const resolution = { stack: plan.stack, settled: ended, lockGuard: held?.lockGuard };
         let isOpen = false;
         // An apply of a part does not record what others created.
         const resolved =
           plan.selection !== undefined
             ? Promise.resolve()
-            : resolveEntries(store, settling).then((found) => {
+            : resolveEntries(store, resolution).then((found) => {
                 isOpen = found;
               });
-        const isSettled = await tryToWrite('what this apply settled', resolved);
+        const isResolved = await tryToWrite('what this apply settled', resolved);
         const endings = endedMember(rest);
         const needsEntry = proved && (isOpen || (written !== undefined && !hasSameRecords(ledger, written)));
-        if (!needsEntry && endings.endedApprovals === undefined) return isSettled;
+        if (!needsEntry && endings.endedApprovals === undefined) return isResolved;
         const whole = { ...entry, ...keptMember(isConverged), ended, ...(proved && { proved }), ...endings };
         const kept = store.keepEntries([whole]);
-        return (await tryToWrite('what this apply proved', kept)) && isSettled;
+        return (await tryToWrite('what this apply proved', kept)) && isResolved;
       },
     };
   await store.keepEntries([{ ...entry, ...keptMember(false) }]);
@@ -154,7 +158,8 @@ function endedMember({
   return Object.keys(endedApprovals).length === 0 ? {} : { endedApprovals };
 }
 
-const repairHint = '  repair the place of the history, and run "trueup apply" again: it completes the history';
+const repairHint =
+  '  repair the place of the history, and run "trueup apply" again: it completes the history';
 
 function hasSameRecords(one: Ledger, other: Ledger): boolean {
   const [before, after] = [one, other].map(({ records }) =>

@@ -1,6 +1,6 @@
 /**
- * The secrets and tokens that a run needs. A plan only notes what is missing, because it may be applied on another machine; an
- * apply does not begin without it, because it would stop in the middle.
+ * The secrets and tokens that a run needs. A plan only notes missing ones, because it may be applied on another machine; an apply
+ * does not begin without them, because it would stop in the middle.
  */
 import { sourcesIn } from '../manifest/check-secret-sources.ts';
 import { type Address, formatAddress, parseAddress } from '../model/address.ts';
@@ -178,14 +178,14 @@ export function refuseSecretNames(resources: readonly DesiredResource[], host: C
   if (found.length > 0) throw CommandStop.ofProblems(found);
 }
 
-/** Plans and histories hold the selectors. @throws CommandStop if one contains a secret of this run */
+/** Plans and the history contain the selectors. @throws CommandStop if one contains a secret of this run */
 export function refuseSecretSelectors(selectors: readonly string[], { secrets }: CliHost): void {
   const sources = [...new Set(selectors.flatMap((text) => secrets.sourcesIn(text)))];
   if (sources.length === 0) return;
   const message = `a value of "--select" contains the secret of ${sources.join(' and ')}`;
   const fix =
     'select in another way, and revoke the secret: plans and the history show selectors as they are';
-  // A name in the service is only warned of.
+  // For a name in the service, this code is only a warning.
   const code = 'secret-in-name';
   throw CommandStop.ofProblems([{ code, severity: 'error', class: 'invalid', message, fix }]);
 }
@@ -212,18 +212,18 @@ interface UsedTarget {
   readonly connection: { readonly reader: Reader; requests(): number };
 }
 
-/** A token that may be used a few times only, when it was asked about. */
+/** A token with a limited number of uses, as they were when the service was asked. */
 export interface LimitedToken {
   /** the targets that it is sent to; they share its uses */
   readonly targets: readonly UsedTarget[];
   readonly uses: number;
-  /** requests to these targets until then */
+  /** requests that had been sent to these targets by then */
   readonly sent: number;
 }
 
 /**
- * To be asked before the plan is made, which may use up a token. Targets that the plan does not read get no request.
- * @returns the tokens whose service limits their uses and says so
+ * Called before the plan is made, because its reads may use up a token. Targets that the plan does not read get no request.
+ * @returns the tokens for which the service shows a limit of uses
  */
 export async function findLimitedTokens(
   targets: readonly UsedTarget[],
@@ -269,7 +269,7 @@ function tooFewUses(plan: Plan, { targets, uses, sent }: LimitedToken): string |
     : undefined;
 }
 
-/** Requests to these targets from the plan on: each call is a read and a write, and the plan that proves them reads everything, also what was created. */
+/** Requests to these targets after the plan: a read and a write for each call, and all reads of the plan that follows the apply. */
 function usesToApply({ changes, coverage }: Plan, names: readonly string[]): number {
   const calls = changes.flatMap((change) => change.calls).filter(({ target }) => names.includes(target));
   if (calls.length === 0) return 0;
@@ -296,12 +296,12 @@ function requestsOf(targets: readonly UsedTarget[]): number {
   return targets.reduce((sum, { connection }) => sum + connection.requests(), 0);
 }
 
-/** How often the token may still be used; undefined where that is not limited, or the token may not ask. */
+/** How often the token may still be used; undefined if that is not limited, or the token may not read it. */
 async function usesLeft(reader: Reader | undefined): Promise<number | undefined> {
   const answer = await reader?.get('/auth/token/lookup-self').catch(() => undefined);
   if (answer?.status !== 200) return undefined;
   const uses = memberOf(memberOf(answer.body, 'data'), 'num_uses');
   if (typeof uses !== 'number' || uses === 0) return undefined;
-  // In the answer to its last request it is -1.
+  // In the answer to the last request of the token it is -1.
   return Math.max(0, uses);
 }

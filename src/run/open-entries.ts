@@ -1,9 +1,9 @@
 /**
- * Finds creations and other changes in the history whose result is not recorded in the ledger. Read from the newest entry back, these
- * are:
- * all creations of applies that never ended; those that were made by applies that could not write the ledger at their end; and of
- * the last apply before those, the creations without an answer. A later apply closes the entries; one of a part closes only what it
- * changed. An entry counts only for targets that are still the same place.
+ * Finds creations and other changes in the history whose result is not recorded in the ledger. From the newest entry back, these are:
+ * - all creations of applies that never ended
+ * - completed creations of applies that could not write the ledger at their end
+ * - creations without an answer, of the last apply before those
+ * A later apply closes the entries; one of a part closes only what it changed. An entry counts only for targets with the same identity.
  */
 import { ownEntries } from '../ledger/ledger-store.ts';
 import { completeEntries } from '../ledger/ledger-text.ts';
@@ -65,12 +65,12 @@ export async function unrecordedCreations(
 }
 
 /**
- * Closes open entries at the end of a later apply, also one with nothing to do: by then all that they created is recorded.
+ * Closes open entries at the end of a later apply, even one without changes: by then the ledger records all that they created.
  * @param lockGuard checked after the entries were read, so that entries of a run that took the lock away are not closed
  * @returns whether the last apply did not prove that nothing is left to do
  * @throws LedgerError
  */
-export async function resolveEntries(store: HistoryStore, about: Settling): Promise<boolean> {
+export async function resolveEntries(store: HistoryStore, about: ResolveInput): Promise<boolean> {
   const { stack, settled, lockGuard } = about;
   const { open, last } = await readEntries(store, stack);
   if (open.length === 0) return last.some(({ proved }) => proved !== true);
@@ -79,7 +79,7 @@ export async function resolveEntries(store: HistoryStore, about: Settling): Prom
   return true;
 }
 
-interface Settling {
+interface ResolveInput {
   readonly stack: string;
   /** RFC 3339 */
   readonly settled: string;
@@ -88,7 +88,7 @@ interface Settling {
 
 interface ReadEntries {
   readonly open: readonly HistoryEntry[];
-  /** the last apply that ended, and later ones of parts, if they are none of the open ones: a change may have stopped halfway */
+  /** the last apply that ended, and later ones of parts, without the open ones: a change may have stopped halfway */
   readonly last: readonly HistoryEntry[];
   /** Whether a later apply of a part has changed the resource, so that the ledger has its result. */
   isClosed(entry: HistoryEntry, address: AddressText): boolean;
@@ -122,7 +122,7 @@ function hasEnded({ ended, unrecorded, settled }: HistoryEntry): boolean {
   return (ended !== undefined && !unrecorded) || settled !== undefined;
 }
 
-/** Whether it says nothing more about older ones. An apply of a part says nothing about what it did not change. */
+/** Whether older entries no longer matter. After an apply of a part they do, because it proves only what it changed. */
 function endsSearch(entry: HistoryEntry, stack: string): boolean {
   if (entry.stack !== stack) return true;
   return hasEnded(entry) && (entry.part === undefined || entry.settled !== undefined);
@@ -137,7 +137,7 @@ function isInDoubt({ action, outcome, inDoubt }: HistoryChange): boolean {
 }
 
 /** Whether the outcome says that the resource was created. */
-function wasMade(change: HistoryChange): boolean {
+function wasCreated(change: HistoryChange): boolean {
   const { action, outcome, foundTrue, done = [] } = change;
   return action === 'create' && (outcome === 'applied' || foundTrue === true || done.length > 0);
 }
@@ -147,7 +147,7 @@ type OpenIn = (change: HistoryChange, entry: HistoryEntry) => boolean;
 const isOpenCreation: OpenIn = (change, { ended, unrecorded }) =>
   ended === undefined
     ? change.action === 'create'
-    : isInDoubt(change) || (unrecorded === true && wasMade(change));
+    : isInDoubt(change) || (unrecorded === true && wasCreated(change));
 
 const isOpenChange: OpenIn = (change, entry) => {
   const { action, outcome, inDoubt, done = [] } = change;

@@ -1,6 +1,6 @@
 /**
- * Opens the store of a stack's ledger, also for commands that need only the ledger: those find the stack first, and mistakes in
- * manifests do not matter to them.
+ * Opens the store of a stack's ledger, also for commands that need only the ledger: those load the stack first, and ignore mistakes
+ * in manifests.
  */
 import { join } from 'node:path';
 import { systemClock, Waits } from '../api/transport/clock.ts';
@@ -26,7 +26,7 @@ import type { HeldLock, Locking } from './lock.ts';
 type LedgerHost = Pick<CliHost, 'clean' | 'env' | 'now' | 'secrets' | 'stderr' | 'fleet'>;
 
 /**
- * The store must be closed. It reports long waits, and waits no longer than the run. It refuses a ledger that was moved away.
+ * The caller closes the store. It reports long waits, and waits no longer than the run. It refuses a ledger that was moved away.
  * @throws CommandStop when the address of the database cannot be read, LedgerAddressError when it is invalid
  */
 export async function openLedger(
@@ -44,7 +44,7 @@ export async function openLedger(
   return refuseMoved(store, stack, (place) => openAnyLedger({ ...stack, ledger: place }, host, run));
 }
 
-/** The same, also for a ledger that was moved away: to move it, and to remove a lock. */
+/** Like `openLedger`, but also for a ledger that was moved away: to move it, or to remove a lock. */
 export async function openAnyLedger(
   stack: StackOfLedger,
   host: LedgerHost,
@@ -125,7 +125,7 @@ export interface StackLedger extends StackRun {
 interface LedgerOptions {
   /** also a ledger that was moved away */
   readonly isAnyLedger?: boolean;
-  /** in place of what the stack names */
+  /** in place of the place that the stack names */
   readonly place?: LedgerPlace | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where a run and its plan come from: person, machine, CI job, and the commit of the manifests, with how it stands to what was applied
- * before. All attempts of one CI job have the same id, so that a repeated job may take over the lock of its earlier attempt.
+ * Where a run and its plan come from: person, machine, CI job, and the commit of the manifests, with its order to the commits that
+ * were applied before. All attempts of one CI job have the same id, so that a repeated job may take over the lock of its earlier attempt.
  */
 import { relative } from 'node:path';
 import {
@@ -38,7 +38,7 @@ export function identifyRun({
   const { hostname, pid, pidNamespace, userName } = machine();
   const local = { id: `local:${newId()}`, who: userName ?? 'unknown' };
   return {
-    // Nothing in the environment of a worker may vouch for an attempt of its fleet.
+    // Variables of a worker's environment must not identify an attempt of its fleet.
     ...(fleet?.apply?.run ?? { ...local, ...jobOf(env), ...actorOf(env) }),
     where: hostname,
     pid,
@@ -91,7 +91,7 @@ function actorOf(env: Env): { readonly who?: string } {
   return who ? { who } : {};
 }
 
-// When a plan was made and from which commit, as its file records it: whoever shows the plan later needs no guess.
+// When a plan was made, and from which commit. Its file records both, so that later reports of the plan need not guess.
 
 interface OriginInput {
   /** milliseconds since 1970: before anything was read */
@@ -115,7 +115,7 @@ export async function planOrigin({ began, from, at }: OriginInput): Promise<Plan
   };
 }
 
-/** Adds its origin to a plan, with the end of an earlier approval of the same plan, which this plan therefore comes after. */
+/** Adds its origin to a plan, with the end of an earlier approval of the same plan, which shows that this plan is newer. */
 export function withOrigin(
   plan: Plan,
   { origin, ledger }: { readonly origin: PlanOrigin; readonly ledger: Ledger },
@@ -128,7 +128,7 @@ function isCommit(text: string): boolean {
   return /^[0-9a-f]{40,64}$/.test(text);
 }
 
-// What git says of the manifests.
+// What git knows about the manifests.
 
 /** The commit that is checked out, the manifests that git does not track, and the repository. */
 export async function askGit(
@@ -163,7 +163,7 @@ interface CommitOrderInput {
   readonly signal: AbortSignal;
 }
 
-/** How ours stands to the ledger's commit, and then to its other commits. @throws LedgerError when the history cannot be read, WaitEnded */
+/** The order of our commit and the ledger's, then of ours and each of its other commits. @throws LedgerError for the history, WaitEnded */
 export function ordersOf(
   { commit, otherCommits = [] }: Ledger,
   ours: RepositoryCommit | NoCommit,

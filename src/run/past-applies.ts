@@ -10,14 +10,14 @@ import type { HistoryChange, HistoryEntry, HistoryStore } from '../model/ledger.
 import type { TakenByPart } from '../model/part.ts';
 import { formatIdentity, identityOf, type IdentityText, type Stack } from '../model/stack.ts';
 
-/** How many applies are searched for those that no commit of ours has. */
-const searched = 200;
+/** How many applies are searched for fields that our commits may lack. */
+const maxApplies = 200;
 
 /**
- * What was applied since the last apply from a commit of ours: all of it may be missing in ours if the last commit is nowhere to be
- * found. Applies that changed nothing are not in the history.
+ * The fields that were set since the last apply from one of our commits: our manifests may lack all of them if the last applied commit
+ * cannot be found. Applies that changed nothing are not in the history.
  * @param isOurs whether a commit is ours, or an ancestor of it
- * @returns undefined when the history cannot tell
+ * @returns undefined when the history does not show it
  */
 export function fieldsSetSince(
   history: Pick<HistoryStore, 'readEntries'>,
@@ -31,19 +31,19 @@ export function fieldsSetSince(
       const isKnown = isClean && (await isOurs(commit));
       if (isKnown && !commitKept) break;
       if (!isKnown) others.push(entry);
-      // What older applies set is not known any more.
+      // What older applies set is no longer known.
       if (entry.pruned !== undefined) return undefined;
     }
     return others;
   });
 }
 
-/** The same of the applies with changes of the stack's files that were not committed, since the last one without. */
+/** The fields that applies with uncommitted changes of the stack's files set, since the last apply without such changes. */
 export function fieldsSetUncommitted(
   history: Pick<HistoryStore, 'readEntries'>,
 ): Promise<AppliedFields | undefined> {
   return fieldsSet(history, async (newest) => {
-    // One that kept the commits of earlier applies, or was made without git, does not end the search for them.
+    // An apply that kept the commits of earlier ones, or was made without git, does not end the search.
     const counted = newest.filter(
       ({ commit, commitKept, uncommitted }) =>
         uncommitted !== undefined || (commit !== undefined && !commitKept),
@@ -58,7 +58,7 @@ async function fieldsSet(
   history: Pick<HistoryStore, 'readEntries'>,
   choose: (newest: readonly HistoryEntry[]) => Promise<readonly HistoryEntry[] | undefined>,
 ): Promise<AppliedFields | undefined> {
-  const entries = await ownEntries(history, searched).catch(() => []);
+  const entries = await ownEntries(history, maxApplies).catch(() => []);
   const found = entries.flatMap((entry) => (entry instanceof Error ? [] : [entry]));
   if (found.length === 0 || found.length < entries.length) return undefined;
   const chosen = await choose(found);
@@ -73,7 +73,7 @@ async function fieldsSet(
   );
 }
 
-/** Also a change of an apply that was killed, and one that failed after its first call. */
+/** Whether the change may have taken effect, also in an apply that was killed, or if it failed after its first call. */
 function mayHaveSent({ outcome, done = [], inDoubt }: HistoryChange): boolean {
   return (
     outcome === undefined ||
@@ -85,7 +85,7 @@ function mayHaveSent({ outcome, done = [], inDoubt }: HistoryChange): boolean {
 }
 
 // What applies of parts of a stack have deleted or released within a day, from the history: the deletes of parts add up, so that many
-// small ones do not go around the limits of the stack.
+// small ones do not bypass the limits of the stack.
 
 /** For how long the deletes of a part count, in milliseconds. */
 export const countedTime = 24 * 60 * 60 * 1000;

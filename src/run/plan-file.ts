@@ -85,7 +85,7 @@ function checkDigest(file: string, plan: Plan): void {
 
 /**
  * The plan that an apply was given as its approval.
- * @throws CommandStop also for a digest that was made in another way: it does not cover all that an approval covers today
+ * @throws CommandStop also for a digest of an earlier version, which does not cover all that an approval covers today
  */
 export async function openApprovedPlan(file: string, cwd: string): Promise<PlanFile> {
   const given = await openPlanFile(file, cwd);
@@ -185,7 +185,7 @@ export function isPlanFile(value: Json): value is PlanMembers {
 
 type PlanMembers = Readonly<Record<string, Json>>;
 
-/** Of plans without this member. */
+/** The version of plans without this member. */
 const firstDigestVersion = 2;
 
 /** Everything that is shown must be what the digest covers. */
@@ -277,7 +277,7 @@ function riskOf({ path, says, ...rest }: NonNullable<PlanJson['changes'][number]
   return { ...rest, path: pathOf(path), message: says };
 }
 
-/** @throws when a value is not shown as it is: a reader would take it for another one */
+/** @throws when the file shows another value than it holds, because that would mislead a reader */
 function fieldOf({ path, names, ...rest }: PlanJson['changes'][number]['fields'][number]): FieldChange {
   const field = {
     ...rest,
@@ -319,7 +319,7 @@ function segmentsOf(template: string): Call['path'] {
   );
 }
 
-/** The code stays any text: another version may have codes that are unknown here. */
+/** The code may be any text: another version may have codes that are unknown here. */
 function diagnosticOf({ place, related, ...rest }: DiagnosticJson): ShownDiagnostic {
   return {
     ...rest,

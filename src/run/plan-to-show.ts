@@ -1,4 +1,4 @@
-/** Makes the plan that people read: with predicted refusals, who last modified what drifted, missing secrets, and its origin. */
+/** Makes the plan that people read: with predicted refusals, who last modified drifted resources, missing secrets, and its origin. */
 import type { ReaderConnection } from '../api/open-target.ts';
 import type { Plan } from '../model/plan.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
@@ -14,7 +14,7 @@ import { secretContext } from './read-secret.ts';
 
 interface PlanToShow {
   readonly plan: Plan;
-  /** what it was made as */
+  /** the plan as it was made, with its readings */
   readonly planning: PlanResult;
 }
 
@@ -27,7 +27,7 @@ export async function planToShow(
   return { plan: withOrigin(noted, prepared), planning };
 }
 
-/** The plan, with who last modified what drifted. Only changes show that, so a plan without any needs no drift. */
+/** The plan, with who last modified drifted resources. Only changes show that, so drift is not searched for without changes. */
 async function makePlanWithAuthors(
   prepared: PreparedRun<ReaderConnection>,
   host: CliHost,

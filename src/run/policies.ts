@@ -1,4 +1,4 @@
-/** The policies of a stack: reads them, and adds to a plan what they say. Their code is loaded only for a stack that has some. */
+/** The policies of a stack: reads them, and adds their results to a plan. Their code is loaded only for a stack with policies. */
 import type { GitContext } from '../ledger/git/git-command.ts';
 import { tagsOfProject } from '../api/workspaces/projects.ts';
 import { formatAddress } from '../model/address.ts';
@@ -31,7 +31,7 @@ export async function loadStackPolicies(stack: Stack, { host, at }: PolicyRun): 
   return loaded;
 }
 
-/** Of policies in files of the stack: those in a remote are not read, because nothing else is asked for this. */
+/** The problems of policies in files of the stack. Policies in a remote are not read, because this sends no requests. */
 export async function filePolicyProblems(stack: Stack, host: CliHost): Promise<readonly Diagnostic[]> {
   const policies = (stack.policies ?? []).filter((source) => 'files' in source);
   if (policies.length === 0) return [];
@@ -49,7 +49,7 @@ interface CheckedStack {
   readonly connected: Pick<Connected, 'targets'>;
 }
 
-/** Undefined for a stack without policies. Each call reads them again, and takes the time of the call. */
+/** Undefined for a stack without policies. Each call reads them again, and checks them at the time of the call. */
 export function policyCheckOf(
   stack: Stack,
   { manifests: { resources: desired }, origin, ledger, connected, ...run }: PolicyRun & CheckedStack,
@@ -73,7 +73,7 @@ export function policyCheckOf(
       counts: countsOf(plan.changes, plan.unchanged),
     };
     const changes = changesToCheck(planning, declared);
-    // Of a selection from standard input, or where not all was read, other resources of the stack are not known.
+    // With a selection from standard input, or after an incomplete read, other resources of the stack are not known.
     const isWhole = plan.coverage.complete && (plan.selection === undefined || plan.part !== undefined);
     const named = [...desired, ...plan.changes].map(({ address }) => formatAddress(address));
     const addresses = isWhole ? { addresses: new Set([...named, ...ledger.records.keys()]) } : {};
@@ -90,7 +90,7 @@ export function policyCheckOf(
   };
 }
 
-/** In one list for each target, and only of projects that the plan has not read and that a workspace with a change is in. */
+/** Reads tags of projects that the plan has not read and that have a workspace with a change, in one list for each target. */
 async function withInheritedTags(
   planning: PlanResult,
   { targets }: Pick<Connected, 'targets'>,

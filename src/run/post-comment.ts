@@ -1,4 +1,4 @@
-/** What `trueup comment` and `trueup ci` share: makes the comment of a plan, and says what became of it. */
+/** What `trueup comment` and `trueup ci` share: makes the comment of a plan, and reports what was done with it. */
 import type { CodeHost } from '../api/code-host.ts';
 import { githubReview, gitlabReview, Review } from '../api/code-host/comments.ts';
 import { guardKeys } from '../approvals/guard-keys.ts';
@@ -26,7 +26,7 @@ export function reviewOf(
 /** When a plan was made, and from which commit. */
 export type CommentOrigin = Pick<ShownPlan, 'commit' | 'dirty' | 'made'>;
 
-/** The comment of a plan. @param origin as the plan says it. @param next how to go on, in the place of what the plan says by itself */
+/** The comment of a plan. @param origin as in the plan. @param next the next steps, in place of those of the plan */
 export function draftOf(plan: Plan, host: CliHost, origin: CommentOrigin, next?: readonly string[]): Draft {
   const clean = planWithoutSecrets(plan, host);
   const stack = argumentOf(plan);
@@ -46,7 +46,7 @@ export function draftOf(plan: Plan, host: CliHost, origin: CommentOrigin, next?:
   };
 }
 
-/** A plan that says "No changes", without any problem or blocking guard, is news only where a comment says something else. */
+/** Whether a plan has no changes, problems or blocking guards: it is worth a comment only if the present one shows something else. */
 export function isEmptyPlan({ changes, problems, coverage, guards }: Plan): boolean {
   const isBlocked = blockingIds(guards).length > 0;
   return changes.length === 0 && problems.length === 0 && coverage.complete && !isBlocked;

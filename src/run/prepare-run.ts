@@ -1,6 +1,7 @@
 /**
- * The steps that `plan` and `apply` share: manifests, lock, ledger, connections. If a lock is taken, the ledger is read under it, so that no other run writes in between. The commit of the manifests is read before the
- * lock, because another commit may be checked out while the run waits for the lock.
+ * The steps that `plan` and `apply` share: manifests, lock, ledger, connections. If a lock is taken, the ledger is read under it, so that
+ * no other run writes in between. The commit of the manifests is read before the lock, because another commit may be checked out while
+ * the run waits for the lock.
  */
 import type { ReaderConnection } from '../api/open-target.ts';
 import type { NoCommit, RepositoryCommit } from '../ledger/git/checkout.ts';
@@ -58,7 +59,7 @@ export interface PreparedRun<C extends ReaderConnection> {
   readonly store: StackStore;
   /** the ledger of a renamed stack's former name; its records are in `ledger` already */
   readonly former?: FormerLedger | undefined;
-  /** what other stacks must give away before anything is sent; undefined if no ledger is to be changed for it */
+  /** the resources that are taken over from other stacks before anything is sent; undefined if that changes no ledger */
   readonly taking: Taking | undefined;
   readonly time: RunTime;
   /** the lock, when one was taken */
@@ -77,7 +78,7 @@ interface Preparation<C extends ReaderConnection> extends LoadOptions {
   readonly choosePart?: ChoosePart | undefined;
   /** the digest of the plan that was approved for the run */
   readonly approved?: string | undefined;
-  /** the settings that the run works with instead of those of the stack file; it has the lock by then */
+  /** Decides the settings of the run, in place of those of the stack file. Called under the lock. */
   settle?(stack: Stack, about: SettleInput): Promise<SettledStack>;
 }
 
@@ -96,10 +97,10 @@ export type SettleInput = Pick<
   'ledger' | 'from' | 'manifests' | 'repository' | 'time'
 >;
 
-/** A stack with the stricter of its settings and earlier ones, and what it has looser in its file. */
+/** A stack with the stricter of its settings and earlier ones, and the settings that are looser in its file. */
 export type SettledStack = Required<Pick<PlanRequest, 'stack' | 'loosened'>>;
 
-/** Prepares a run that reads and does no more, carries it out, and ends it early at a signal. */
+/** Prepares a run that only reads, carries it out, and ends it early at a signal. */
 export async function runToRead(
   path: string | undefined,
   context: CommandContext,
@@ -158,7 +159,7 @@ export async function prepareRun<C extends ReaderConnection>(
     printWarnings(terminal, storedSecrets(ledger, store, stack, host.secrets));
     const signal = AbortSignal.any([opened.closing.signal, time.runEnded]);
     opened.commitOrders = ordersOf(ledger, from, store, { stack, declared, untracked, host, signal });
-    // Whoever plans awaits it; until then, its failure must not end the process.
+    // The plan awaits it; until then, a rejection must not end the process.
     opened.commitOrders.catch(() => {});
     const repository = place?.applied;
     const settled = await settle?.(stack, { ledger, from, manifests, repository, time });
@@ -213,7 +214,7 @@ function declaredIn({ resources, files, documents, complete, missing, isSelectio
   };
 }
 
-/** What may be taken over from other stacks: nothing that is not in the part. */
+/** The resources that may be taken over from other stacks: only those in the part. */
 function withinPart(
   { resources, isSelection }: Pick<Manifests, 'resources' | 'isSelection'>,
   part: ChosenPart | undefined,
@@ -274,7 +275,7 @@ async function readEvidence<C extends ReaderConnection>(
   const { ledger } = moves;
   const isChanged = moves.pending.length > 0 || taken.ledger.incoming !== undefined;
   const begun = await begunChanges(opened.store, { stack, kinds, resources, ledger });
-  // Only a run that holds the lock makes an id, so that two first applies do not make two.
+  // Only a run that holds the lock creates an id, so that two first applies do not create two.
   const stackId =
     ledger.stackId ?? (context.lock === undefined ? undefined : context.host.newId().slice(0, 8));
   return {
@@ -305,9 +306,9 @@ async function closeAll<C extends ReaderConnection>(opened: Opened<C>): Promise<
   const { store, time, closing, commitOrders, held, former, moves, connected } = opened;
   try {
     closing.abort();
-    // It was ended by that, and must not hide why the run stops.
+    // The abort ended it, and its error must not hide why the run stops.
     await commitOrders?.catch(() => {});
-    // The lock goes back before anything that a service could hold up.
+    // The locks are released before anything that a service could delay.
     const formers = (await former?.close()) ?? true;
     const others = (await moves?.close()) ?? true;
     const ours = (await held?.release()) ?? true;

@@ -24,7 +24,7 @@ interface PrintedPlan {
   readonly stack?: string | undefined;
   /** each guard that blocks the plan was acknowledged */
   readonly isAcknowledged?: boolean;
-  /** as text: how to go on, in the place of the command that acknowledges the guards */
+  /** as text: the next steps, in place of the command that acknowledges the guards */
   readonly next?: readonly string[] | undefined;
 }
 
@@ -62,13 +62,13 @@ export function printPlan(terminal: Terminal, made: Plan, about: PrintedPlan = {
   pending.outputs = planOutputs(made);
 }
 
-/** A picture of a part of the changes looks like one of all. */
+/** Prints what the diagram does not show, because an incomplete diagram looks complete. */
 function printWhatGraphLacks({ host, errorPaint }: Terminal, { problems, coverage }: Plan): void {
   if (problems.length > 0) host.stderr.write(`${renderDiagnostics(problems, { paint: errorPaint })}\n`);
   if (!coverage.complete) host.stderr.write('the read was incomplete, so changes may be missing here\n');
 }
 
-/** To be made before anything is cut to the room that a report has: a piece of a secret is not recognized. */
+/** Called before a report cuts texts to its width, because a part of a secret would not be recognized. */
 export function planWithoutSecrets({ changes, problems, ...rest }: Plan, host: CliHost): Plan {
   const { clean } = host;
   return {
@@ -81,7 +81,7 @@ export function planWithoutSecrets({ changes, problems, ...rest }: Plan, host: C
   };
 }
 
-/** The same for a terminal, which cuts no value: those that differ in secrets alone must stay different. */
+/** The same for a terminal, which cuts no values. Fields keep theirs, because values that differ only in secrets must stay different. */
 export function planWithWholeValues(plan: Plan, host: CliHost): Plan {
   const { changes, ...rest } = planWithoutSecrets(plan, host);
   const whole = changes.map((change, at) => ({ ...change, fields: plan.changes[at]?.fields ?? [] }));
@@ -93,7 +93,7 @@ function callWithoutSecrets(whole: Call, clean: CliHost['clean']): Call {
   const texts = textsIn([path, body ?? {}] as Json);
   if (clean(texts) === texts) return whole;
   const cleanText = (text: string) => clean([text])[0] ?? '';
-  // References are no JSON, and hold no value.
+  // References are not JSON, and contain no values.
   const cleanValue = (value: CallValue): CallValue => {
     if (typeof value === 'string') return cleanText(value);
     if (Array.isArray(value)) return (value as readonly CallValue[]).map(cleanValue);
@@ -108,7 +108,7 @@ function callWithoutSecrets(whole: Call, clean: CliHost['clean']): Call {
   };
 }
 
-/** For later steps of a CI job. */
+/** The outputs for later steps of a CI job. */
 function planOutputs({ stack, digest, changes, guards }: Plan): Readonly<Record<string, string>> {
   const counts = Object.entries(countActions(changes)).map(([action, count]) => [action, String(count)]);
   return {

@@ -1,5 +1,5 @@
 /**
- * The progress of a run: what is done of how many, how fast, how long it will still take, and what is waited for. On a terminal it is one
+ * The progress of a run: how much is done, how fast, how long the rest takes, and what the run waits for. On a terminal it is one
  * line below everything else that is printed; elsewhere a plain line now and then. It never reads the keyboard, because then a Ctrl-C
  * would not reach the run as a signal.
  */
@@ -35,7 +35,7 @@ export interface Progress extends Observer {
 const drawnEvery = 100;
 const refreshedEvery = 250;
 const printedEvery = { changes: 10_000, requests: 30_000 };
-const settledAfter = 2_000;
+const rateAfter = 2_000;
 
 interface ProgressHost {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -112,7 +112,7 @@ class RunProgress implements Progress {
   }
 
   request(): () => void {
-    // The time before the first request is not that of the targets.
+    // The time before the first request does not count for the rate of the targets.
     if (this.#requests === 0 && this.#total === undefined) this.#restart();
     this.#requests += 1;
     this.#keepFresh();
@@ -141,7 +141,7 @@ class RunProgress implements Progress {
     this.#drawn = '';
   }
 
-  /** What erases the line. A terminal that became narrower has wrapped it. */
+  /** The characters that erase the line. A terminal that became narrower has wrapped it. */
   #erasing(): string {
     const { columns: width } = this.#host.stderr;
     const rows = width === undefined ? 1 : Math.max(1, Math.ceil(columns(this.#drawn) / width));
@@ -156,7 +156,7 @@ class RunProgress implements Progress {
     this.clear();
   }
 
-  /** The line is drawn again while nothing happens: the time goes on. */
+  /** Redraws the line while nothing else happens, because it shows times. */
   #keepFresh(): void {
     if (!this.isLive || !this.#isShown || this.#timer !== undefined) return;
     this.#timer = setInterval(() => this.#draw(), refreshedEvery);
@@ -191,8 +191,8 @@ class RunProgress implements Progress {
     const seconds = (now - this.#since) / 1000;
     const total = this.#total;
     const done = total === undefined ? this.#requests : this.#done;
-    const isSettled = now - this.#since >= settledAfter && done > 0;
-    const rate = isSettled ? done / seconds : undefined;
+    const hasRate = now - this.#since >= rateAfter && done > 0;
+    const rate = hasRate ? done / seconds : undefined;
     const left = total === undefined || rate === undefined ? undefined : (total - done) / rate;
     const wait = this.#waitAt(now);
     return [
@@ -225,7 +225,7 @@ export function timeText(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** A part in less room than this says nothing. */
+/** A part that was cut to fewer columns would not be understood. */
 const leastPart = 20;
 
 /** As many parts as fit into one row, one column left free. A long one is cut. */

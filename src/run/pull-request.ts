@@ -1,6 +1,6 @@
 /**
  * Which pull request a plan belongs to, from the variables and the event file that a CI sets, each overridden by a flag.
- * Nothing is asked of a service.
+ * Sends no requests.
  */
 import { megabyte, readRegularText } from '../files/read-file.ts';
 import { isJsonObject, type Json, memberOf } from '../model/json.ts';
@@ -30,9 +30,9 @@ export interface HostPlace {
   readonly repository: string;
   /** the variable that holds the token */
   readonly tokenEnv: string;
-  /** who writes comments with the token of such a job, where the service does not say whose token it is */
+  /** the author of comments with the token of such a job, if the service does not show whose token it is */
   readonly usualAuthor?: string;
-  /** whether a job without that variable is one of a fork, as far as the variables show */
+  /** whether that variable may be missing because the job is one of a fork */
   readonly tokenMayLack: boolean;
 }
 
@@ -53,7 +53,7 @@ export function findReview(flags: PlaceFlags, env: Env, event: ReviewEvent): Rev
   return { ...place, number };
 }
 
-/** The code host of this job; undefined where it is no job of one, and no flag names one. @throws CommandStop for a place that is incomplete */
+/** The code host of this job; undefined if the job has none and no flag names one. @throws CommandStop for a place that is incomplete */
 export function findCodeHost(flags: PlaceFlags, env: Env): HostPlace | undefined {
   if ((flags.service ?? serviceOf(env)) === undefined) return undefined;
   const { known: _, ...place } = findPlace(flags, env, {});
@@ -113,7 +113,7 @@ function repositoryProblem(service: CodeHostName, repository: string | undefined
     : 'the repository is not known; name it with --repository owner/name';
 }
 
-/** The commit that a CI job names: of the pull request, where the job is of one, and never a merge which the CI made for the job. */
+/** The commit that a CI job names: for a pull request its commit, and never the merge that the CI made for the job. */
 export function jobCommit(
   env: Env,
   event: ReviewEvent,
@@ -169,7 +169,7 @@ function onGithub(env: Env, { number }: ReviewEvent): KnownPlace {
   };
 }
 
-/** A pipeline of a fork runs in the fork; the merge request is the other project's. Source: docs.gitlab.com, "Predefined CI/CD variables". */
+/** A pipeline of a fork runs in the fork; the merge request is in the other project. Source: docs.gitlab.com, "Predefined variables". */
 function onGitlab(env: Env): KnownPlace {
   return {
     url: env['CI_API_V4_URL'] || undefined,
@@ -178,7 +178,7 @@ function onGitlab(env: Env): KnownPlace {
   };
 }
 
-/** In a pipeline for merged results, CI_COMMIT_SHA is a merge that nobody pushed. */
+/** In a pipeline for merged results, CI_COMMIT_SHA is a merge that GitLab made for the job. */
 function gitlabCommit(env: Env): string | undefined {
   return env['CI_MERGE_REQUEST_SOURCE_BRANCH_SHA'] || env['CI_COMMIT_SHA'];
 }
@@ -204,7 +204,7 @@ interface ReviewEvent {
 /** Of a payload; GitHub's own limit is 25 megabytes. */
 const maxSize = 32 * megabyte;
 
-/** An event that cannot be read names no pull request: flags can. */
+/** An event that cannot be read names no pull request; flags may name it. */
 export async function readEvent(host: Pick<CliHost, 'env'>): Promise<ReviewEvent> {
   return eventIn(await readEventFile(host));
 }

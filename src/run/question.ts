@@ -1,6 +1,6 @@
 /**
  * Asks questions on a terminal. Input that was typed before the question was printed is discarded, so it cannot be taken for an
- * answer. Ctrl-C and Ctrl-D are no answer, and closing the terminal stops the run.
+ * answer. Ctrl-C and Ctrl-D count as no answer, and closing the terminal stops the run.
  */
 import { createInterface } from 'node:readline';
 
@@ -44,7 +44,7 @@ export async function askYes(
   return /^y(?:es)?$/i.test(answer?.trim() ?? '');
 }
 
-/** Milliseconds without input after which all earlier input has been discarded; too short for anybody to read the question. */
+/** Milliseconds without input after which all earlier input has been discarded; too short for anyone to read the question. */
 const quietTime = 100;
 
 const ctrlC = 3;

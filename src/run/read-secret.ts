@@ -41,9 +41,9 @@ export function secretContext(
 }
 
 /**
- * Reads a secret and trims it, so that the value that is sent is the value that redaction searches.
+ * Reads a secret and trims it, so that the value that is sent is the value that redaction looks for.
  * @param what what the source should hold, for the message: `the token of target "acme"`
- * @throws CommandStop when it holds nothing
+ * @throws CommandStop when the source has no value
  */
 export async function readSecret(
   source: SecretSource,
@@ -71,13 +71,13 @@ export async function readSecret(
   return value;
 }
 
-/** What a job of GitHub Actions asks for a JWT with, and at which address. Source: wire/code-hosts 12 */
+/** The token and the address with which a job of GitHub Actions requests a JWT. Source: wire/code-hosts 12 */
 export const jwtRequest = {
   token: { env: 'ACTIONS_ID_TOKEN_REQUEST_TOKEN' },
   url: { env: 'ACTIONS_ID_TOKEN_REQUEST_URL' },
 } as const satisfies Record<string, SecretSource>;
 
-/** The secret that a run must have for a token: of a login its JWT, or what asks for the JWT. */
+/** The secret that a run must have for a token: for a login its JWT, or the token that requests the JWT. */
 export function secretBehind(token: TokenSource): SecretSource {
   if (!('login' in token)) return token;
   const { jwt } = token.login;
@@ -162,7 +162,7 @@ async function whyUnreadable(
   }
 }
 
-// Reads the address of a PostgreSQL database. It is a secret, because it holds credentials: nothing of it is repeated.
+// Reads the address of a PostgreSQL database. It is a secret, because it holds credentials: no message repeats a part of it.
 
 /** @param about.what for the message when there is none. @returns a sentence as `problem` when it is not valid. @throws CommandStop */
 export async function readDatabaseAddress(

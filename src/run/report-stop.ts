@@ -1,4 +1,4 @@
-/** The end of a command that stops: turns what was thrown into exit code, text and JSON. What has no code here is a bug. */
+/** The end of a command that stops: turns what was thrown into exit code, text and JSON. An error without a code here is a bug. */
 import { NoRights, ReviewError } from '../api/code-host/comments.ts';
 import { CodeHostError } from '../api/code-host/pull-requests.ts';
 import { ProxyError } from '../api/transport/proxy.ts';
@@ -96,7 +96,7 @@ function fileError(error: NodeJS.ErrnoException): string | undefined {
   return `${quoted(error.path)} cannot be ${done}: ${explanation}`;
 }
 
-/** Replaces the words of the system at the end of a message by the cause and what to do. */
+/** Replaces the text of the system at the end of a message by the cause and what to do. */
 function inPlainWords({ message, cause }: Error): string {
   const explanation = systemErrorMessage(cause);
   if (explanation === undefined || !(cause instanceof Error) || !message.endsWith(cause.message))

@@ -27,7 +27,7 @@ import { type FormerContext, openLedger } from './open-ledger.ts';
 
 /** The ledger of a stack from which this one takes resources over. */
 interface MoveSource {
-  /** all that lead to it: a folder can be written in several ways */
+  /** all origins that mean this ledger: a folder can be written in several ways */
   readonly origins: readonly MoveOrigin[];
   readonly stack: Stack;
   readonly store: StackStore;
@@ -43,7 +43,7 @@ export interface MoveSources {
 
 interface OpenedMoves {
   readonly sources: MoveSources;
-  /** of this stack, if the run writes */
+  /** the lock of this stack, if the run writes */
   readonly held: HeldLock | undefined;
 }
 
@@ -104,7 +104,7 @@ function byName(one: { readonly stack: Stack }, other: { readonly stack: Stack }
   return one.stack.name < other.stack.name ? -1 : 1;
 }
 
-/** A ledger that was moved away says what its own stack file needs; here, the two stacks need the same place. */
+/** For a ledger that was moved away, the usual advice is about its own stack file; here, both ledgers must be in the same place. */
 async function readSource({ store, stack: { name } }: MoveSource, stack: Stack): Promise<Ledger> {
   return store.read().catch((error: unknown) => {
     if (!(error instanceof MovedElsewhere)) throw error;
@@ -117,12 +117,12 @@ async function readSource({ store, stack: { name } }: MoveSource, stack: Stack):
   });
 }
 
-/** The stack with the name and, for a ledger in a file, the folder of another one. */
+/** This stack with the name of the other one and, for a ledger in a file, its folder. */
 function stackAt({ stack: name, folder }: MoveOrigin, stack: Stack): Stack {
   return { ...stack, name, ...(folder === undefined ? {} : { ledger: { in: 'local', folder } }) };
 }
 
-/** Like a manifest, a ledger must lie in the repository of the stack, where it is in one. @throws CommandStop */
+/** Like a manifest, a ledger must be in the repository of the stack, if the stack is in one. @throws CommandStop */
 export async function refuseOutside({ folder }: MoveOrigin, { directory }: Stack): Promise<void> {
   if (folder === undefined) return;
   const repository = await findRepository(directory);
@@ -180,7 +180,7 @@ interface MoveWrites {
   readonly store: StackStore;
   /** of this stack, with the approval of this apply, and without what it still has to take over */
   readonly own: Ledger;
-  /** the same with what it takes over */
+  /** the ledger of this stack, with what it takes over */
   readonly ledger: Ledger;
   /** milliseconds since 1970 */
   readonly now: () => number;
@@ -266,7 +266,7 @@ export async function copyHistory(
     );
     const added = changes.filter(({ address }) => !known.has(address));
     if (added.length === 0) continue;
-    // What the other stack's approvals were does not matter here.
+    // The approvals of the other stack do not matter here.
     const { endedApprovals: _, pruned: __, tagged: ___, related: ____, ...about } = entry;
     const seen = seenByPolicies(entry, { changes, copy, here });
     copies.push({ ...about, id, moved: true, ...seen, changes: [...copied, ...added] });
@@ -311,7 +311,7 @@ function seenByPolicies(
   };
 }
 
-/** The entry of this stack that comes back as a copy, because the resource was in the other stack meanwhile. */
+/** This stack's own entry of which `copy` was made, if the resource was moved to the other stack and comes back. */
 async function ownOriginal(
   copy: HistoryEntry,
   to: Pick<StackStore, 'showEntry'>,

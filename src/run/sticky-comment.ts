@@ -1,7 +1,7 @@
 /**
- * Keeps one comment for each stack. It is known by its hidden first line and by the account that wrote it: the comments of other
- * accounts are never changed. Of two jobs that both find none, both create one; each lists again afterwards, so that the later one of them sees both. The
- * oldest stays, with the newer plan, and the others are removed.
+ * Keeps one comment for each stack. It is recognized by its hidden first line and by the account that wrote it: the comments of other
+ * accounts are never changed. Two jobs that find no comment both create one. Each lists the comments again afterwards, so that the later
+ * job sees both: the oldest stays, with the newer plan, and the others are removed.
  */
 import { type CommentState, isMarked, readState, type ShownPlan } from '../approvals/hidden-lines.ts';
 import { WireError } from '../model/http.ts';
@@ -23,7 +23,7 @@ export interface Draft {
 interface Accounts {
   /** named by the user */
   readonly author?: string | undefined;
-  /** who writes with the token of such a job, where the service does not say whose token it is */
+  /** the author of comments with the token of such a job, if the service does not show whose token it is */
   readonly usual?: string | undefined;
 }
 
@@ -49,7 +49,7 @@ function unknownAuthor(): CommandStop {
 /** How often all comments are listed again, because something was created or removed meanwhile. */
 const maxRounds = 6;
 
-/** So often a comment may be listed and be gone when it is updated: a list may be a moment old. Then the token may only read. */
+/** How often an update may not find a listed comment, because lists may be out of date. Then the token may only read. */
 const maxGone = 3;
 
 /** Shows a plan. @throws NoRights, CommandStop, WireError */
@@ -70,7 +70,7 @@ export async function postPlan(review: Review, draft: Draft, options: StickyOpti
       self ??= created?.author;
       continue;
     }
-    const ended = await settle(review, { draft, head, kept, younger });
+    const ended = await updateKept(review, { draft, head, kept, younger });
     if (ended === 'gone') {
       created = undefined;
       noteGone(gone, kept);
@@ -85,9 +85,9 @@ export async function postPlan(review: Review, draft: Draft, options: StickyOpti
 interface StaleOptions {
   readonly stack: string;
   readonly accounts: Accounts;
-  /** that is planned now */
+  /** the commit that is planned now */
   readonly commit: string | undefined;
-  /** a comment about this commit stays: reviews before an edit of it would no longer count */
+  /** a comment about this commit is not edited: reviews before an edit would no longer count */
   readonly keepsSame?: boolean;
 }
 
@@ -114,18 +114,18 @@ export async function markStale(
   return { is: 'none' };
 }
 
-/** @throws NoRights when it was so too often */
+/** @throws NoRights when the same comment was not found too often */
 function noteGone(gone: number[], kept: PostedComment): void {
   gone.push(kept.id);
   if (gone.filter((id) => id === kept.id).length >= maxGone) throw readOnly(kept);
 }
 
-/** A write is answered with 404, too, where the token may only read. */
+/** If the token may only read, services answer a write with 404, too. */
 function readOnly({ id, url }: PostedComment): NoRights {
   return new NoRights(`the comment ${url ?? id} is there, and not found when it is to be updated`);
 }
 
-/** A list may be a moment old: without what was just created, that would be created again. */
+/** Adds the comment that was just created, which a list may lack: otherwise it would be created again. */
 function withCreated(
   ours: readonly PostedComment[],
   created: PostedComment | undefined,
@@ -135,7 +135,7 @@ function withCreated(
 }
 
 /**
- * The comments of our account. Who we are is asked only where it matters: most pull requests have no such comment yet.
+ * The comments of our account. The account is requested only if needed: most pull requests have no such comment yet.
  * @throws CommandStop when it is not known which account is ours
  */
 async function findOurs(review: Review, stack: string, accounts: Accounts) {
@@ -147,8 +147,8 @@ async function findOurs(review: Review, stack: string, accounts: Accounts) {
 }
 
 /**
- * Only the token of an app gets no answer whom it belongs to. Ours is the usual app of such jobs, or one that its own comment names: that
- * counts only where the service says that this very app wrote the comment.
+ * Only for the token of an app, services do not show the account. Our account is the usual app of such jobs, or an app that its comment
+ * names: that counts only if the service shows that the same app wrote the comment.
  */
 function ourApp(marked: readonly PostedComment[], { usual }: Accounts): string | undefined {
   const apps = marked.filter(
@@ -171,7 +171,7 @@ interface Created {
   readonly accounts: Accounts;
 }
 
-/** Names the app that wrote the comment in it, where the next job would not know which app that was. */
+/** Adds the name of the app that wrote the comment to it, if the next job could not know which app that was. */
 async function withAuthor(
   review: Review,
   created: PostedComment,
@@ -182,7 +182,7 @@ async function withAuthor(
 }
 
 /**
- * @param listsAgain whether a create without an answer is no error yet: the next list shows whether it was carried out
+ * @param listsAgain whether a create without an answer is not an error yet: the next list shows whether it was carried out
  * @returns undefined then
  */
 async function createOnce(
@@ -200,17 +200,17 @@ async function createOnce(
   }
 }
 
-interface Meeting {
+interface PlanUpdate {
   readonly draft: Draft;
   readonly head: string | undefined;
   readonly kept: PostedComment;
   readonly younger: readonly PostedComment[];
 }
 
-/** Brings the newest plan into the comment that stays. */
-async function settle(
+/** Writes the newest plan into the comment that stays. */
+async function updateKept(
   review: Review,
-  { draft, head, kept, younger }: Meeting,
+  { draft, head, kept, younger }: PlanUpdate,
 ): Promise<Exclude<Posted, { is: 'none' }> | 'gone'> {
   const { shown } = draft;
   const state = readState(kept.body);
@@ -240,7 +240,7 @@ async function settle(
 function showsAlready(
   body: string,
   { shown, earlier, author }: CommentState,
-  { draft, head }: Pick<Meeting, 'draft' | 'head'>,
+  { draft, head }: Pick<PlanUpdate, 'draft' | 'head'>,
 ): boolean {
   const { post, at, made } = shown;
   const { made: _, ...ours } = draft.shown;
@@ -265,9 +265,9 @@ function whyOutdated({ commit }: ShownPlan, head: string | undefined): string | 
 }
 
 /**
- * Why a plan that is shown is newer than ours. Other jobs may share our account, so what a comment says of its plan is only believed
- * where it is of the newest commit, as the service names it: it keeps out a plan of another commit, or one that was made before it. A
- * time in the future proves nothing. Otherwise the plan that comes last is shown.
+ * Why a plan that is shown is newer than ours. Other jobs may share our account, so the plan of a comment counts only if it is of the
+ * newest commit, as the service names it: then a plan of another commit, or one that was made earlier, does not replace it. A time in
+ * the future does not count. Otherwise the last plan is shown.
  */
 function whyNewer(other: ShownPlan, ours: ShownPlan, head: string | undefined): string | undefined {
   if (head === undefined || other.commit !== head || ours.commit === undefined) return undefined;

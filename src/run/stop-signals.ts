@@ -1,5 +1,5 @@
 /**
- * Stops a run early, by signals of a person or a CI or by its deadline. A run that only reads ends at once. For a run that
+ * Stops a run early, by a signal of a person or a CI, or by its deadline. A run that only reads ends at once. For a run that
  * writes, the first signal means that nothing new is started; the second aborts requests in flight, whose outcome is then
  * unknown.
  */
@@ -14,7 +14,7 @@ import { formatDuration } from '../model/duration.ts';
 export interface RunSignals {
   /** the deadline has passed, or the first stop signal came */
   readonly runEnded: AbortSignal;
-  /** the user does not want to wait any longer; never before `over` */
+  /** the user does not want to wait any longer; never aborted before `runEnded` */
   readonly forceQuit: AbortSignal;
 }
 
@@ -23,7 +23,7 @@ export interface StopSignals extends RunSignals {
   readonly stopStarting: AbortSignal;
   /** aborted by the second signal; never before `stopStarting` */
   readonly abortRequests: AbortSignal;
-  /** aborted by the second signal: nothing is waited for any longer, not even the revocation of a token */
+  /** aborted by the second signal: the run waits for nothing any longer, not even for the revocation of a token */
   readonly abandonWaits: AbortSignal;
   /** Makes the deadline act like the first signal, and some time later like the second. */
   endWith(deadline: Pick<Deadline, 'passed'>): void;
@@ -43,9 +43,9 @@ export function exitCodeOfStop({ reason }: AbortSignal, code: ExitCode = exitCod
 }
 
 /**
- * For a run that writes and was stopped. As text, that was printed when it happened.
+ * The error of a run that writes and was stopped. As text, the stop was printed when it happened.
  * @param about.done what the run had done by then
- * @param about.isNews print it as text, too, because nothing else says it
+ * @param about.isNews print it as text, too, because nothing else reports it
  * @param about.exit the exit code when the deadline stopped the run
  */
 export function stoppedRun(
@@ -202,7 +202,7 @@ export function debounceSignal(handler: () => void, now: () => number): (signal:
   };
 }
 
-// The deadline of a run, counted from its first request, so that no service that does not answer can hold it for ever.
+// The deadline of a run, counted from its first request, so that a service that does not answer cannot hold it forever.
 
 /** The timeout of a run when neither stack nor command line set one, in seconds. */
 const defaultTimeout = 3600;
@@ -211,7 +211,7 @@ const defaultTimeout = 3600;
 const maxTimer = 2 ** 31 - 1;
 
 export interface Deadline {
-  /** milliseconds since 1970; moves on by the time of `leaveOut` */
+  /** milliseconds since 1970; extended by the time of `leaveOut` */
   readonly until: number;
   /** aborted at the deadline, with a DeadlineError */
   readonly passed: AbortSignal;

@@ -38,23 +38,23 @@ export interface Terminal {
 /** What is known of the answer before the command ends. */
 interface Pending {
   answer?: Answer;
-  /** the problems are the result, and this is what to say when there are none */
+  /** the problems are the result, and this text is printed if there are none */
   said?: string;
   /** problems that are a part of the result, and so not among the reported ones */
   found?: readonly ShownDiagnostic[];
   /** for later steps of the same CI job */
   outputs?: Readonly<Record<string, string>>;
-  /** how many changes of an apply ended in which way */
+  /** how many changes of an apply have each outcome */
   outcomes?: Record<OutcomeKind, number>;
   /** what the apply has written */
   written?: Written;
   /** the stack file, as the user would type it */
   stackFile?: string;
-  /** how to go on, in the place of what a plan says by itself: sentences or clauses */
+  /** the next steps, in place of those that a plan shows by default: sentences or clauses */
   next?: readonly string[] | undefined;
 }
 
-/** Renders the result of a command; late, where that needs what no other format loads. @param reported the problems to include */
+/** Renders the result of a command; asynchronous if its format loads more code. @param reported the problems to include */
 type Answer = (reported: readonly ShownDiagnostic[]) => string | Promise<string>;
 
 export function openTerminal(host: CliHost, options: { format?: Format; color?: ColorChoice }): Terminal {
@@ -97,7 +97,7 @@ export function textOutput({ format, host }: Terminal): Output | undefined {
   return format === 'jsonl' ? host.stderr : undefined;
 }
 
-/** Prints the diagnostics of a command that stops here: as a document they are its result. @param about.said when there are none */
+/** Prints the diagnostics of a command that stops here: in a document they are its result. @param about.said if there are none */
 export function printDiagnostics(
   terminal: Terminal,
   diagnostics: readonly ShownDiagnostic[],
@@ -152,7 +152,7 @@ export function printError(terminal: Terminal, code: DiagnosticCode, message: st
     terminal.host.stderr.write(`${terminal.errorPaint.error('error')}: ${message}\n`);
 }
 
-/** The same where it has been printed already: only the answer lacks it. */
+/** Like `printError`, for an error that has been printed already: adds it only to the answer. */
 export function noteError(terminal: Terminal, code: DiagnosticCode, message: string): void {
   keep(terminal, [failure(code, message)]);
 }
@@ -194,8 +194,8 @@ export interface CommandContext {
   readonly terminal: Terminal;
 }
 
-// Diagnostics as they are printed: first without the secrets that the run knows, then with a long value cut. The other way round a
-// piece of a secret would be left, which nothing recognizes.
+// Diagnostics as they are printed: first without the secrets that the run knows, then with a long value cut. In the other order, a
+// part of a secret could be left, which redaction does not recognize.
 
 export function cleanDiagnostics(
   diagnostics: readonly ShownDiagnostic[],

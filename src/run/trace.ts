@@ -57,12 +57,12 @@ function sizeText(bytes: number): string {
 
 const margin = '    ';
 
-/** Headers that each exchange has, and that say nothing about it. */
-const dull =
+/** Headers that are not printed, because every exchange has them. */
+const hiddenHeaders =
   /^(?:accept|accept-encoding|user-agent|date|connection|keep-alive|content-length|transfer-encoding|cache-control|strict-transport-security|x-content-type-options|x-frame-options|x-xss-protection|referrer-policy|content-security-policy|vary)$/;
 
 function headerLines(headers: Headers, secrets: KnownSecrets): string[] {
-  const shown = Object.entries(headers).filter(([name]) => !dull.test(name.toLowerCase()));
+  const shown = Object.entries(headers).filter(([name]) => !hiddenHeaders.test(name.toLowerCase()));
   return shown.flatMap(([name, value = '']) =>
     [value].flat().map((one) => {
       const shown = maskHeader(name.toLowerCase(), secrets.redact(one));
@@ -85,7 +85,7 @@ function bodyLines(text: string, secrets: KnownSecrets): string[] {
 function shownBody(text: string, secrets: KnownSecrets): string {
   const body = parse(text);
   if (body === undefined) return foreignBody(text, secrets);
-  // Long lists are shortened first, because to redact megabytes takes long. Long texts are shortened last: a secret must not be cut.
+  // Long lists are shortened first, because redacting megabytes takes long. Long texts are shortened last: a secret must not be cut.
   const clean = shortTexts(maskBody(secrets.redactBody(firstItems(body, most.depth))));
   return printableJson(JSON.stringify(clean, undefined, 2));
 }

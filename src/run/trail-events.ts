@@ -1,6 +1,6 @@
 /**
- * Reads what happened in an organization: from the stack's archive where it has one, and what came later from the trail itself. Says
- * from when on the events are known, and why no earlier.
+ * Reads the events of an organization: from the stack's archive if it has one, and later events from the trail itself. Reports from
+ * when on the events are known, and why no earlier ones are.
  */
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
@@ -28,11 +28,11 @@ import type { CliHost } from './host.ts';
 import { readDatabaseAddress } from './read-secret.ts';
 import type { RunTime } from './stop-signals.ts';
 
-/** A trail with more pages is one to be archived. */
+/** How many pages are read: a longer trail needs an archive. */
 const mostPages = 20;
 
 /** How long a report waits for a trail and its archive, in milliseconds, and never longer than half of what the run has left. */
-const patience = 15_000;
+const maxWait = 15_000;
 
 /** A report is useful without a trail, so there is one retry only. */
 const retryPolicy = { attempts: 2, attemptsUnanswered: 2, throttled: 2 };
@@ -48,17 +48,17 @@ export interface EventsContext {
   readonly clockAhead?: number | undefined;
 }
 
-/** What ends the reading before the run ends. */
-interface Impatience {
+/** Ends the reading before the run ends. */
+interface ReadingLimit {
   readonly signal: AbortSignal;
   /** milliseconds since 1970 */
   readonly until: number;
-  /** how long that was, in words */
+  /** how long the reading may take, in words */
   readonly span: string;
 }
 
 interface ReadingContext extends EventsContext {
-  readonly impatience: Impatience;
+  readonly readingLimit: ReadingLimit;
 }
 
 /** What was read, and how, for the coverage. */
@@ -74,16 +74,16 @@ export async function readEvents(
 ): Promise<EventsReading | undefined> {
   const { host, time } = context;
   const now = host.now();
-  const span = Math.max(1, Math.min(patience, (time.deadline.until - now) / 2));
+  const span = Math.max(1, Math.min(maxWait, (time.deadline.until - now) / 2));
   const ending = new AbortController();
   const words = formatDuration(Math.max(1, Math.round(span / 1000)));
   const why = new TrailError(
     `the audit trail of target ${quoted(target.name)} was not answered within ${words}`,
   );
   const timer = setTimeout(() => ending.abort(why), span);
-  const impatience = { signal: ending.signal, until: now + span, span: words };
+  const readingLimit = { signal: ending.signal, until: now + span, span: words };
   try {
-    return await readAll(target, wanted, { ...context, impatience });
+    return await readAll(target, wanted, { ...context, readingLimit });
   } finally {
     clearTimeout(timer);
   }
@@ -100,8 +100,8 @@ async function readAll(
     hasToken ? readLive(target, withinRetention({ ...wanted, from }, context), context) : undefined;
   if (found !== undefined) {
     // The clock of the machine that archived may have been ahead of that of the service, which dates the events.
-    const looked = Math.min(found.until, found.newest?.at ?? found.until);
-    const later = await live(Math.max(looked - clockSkew, wanted.from));
+    const knownUntil = Math.min(found.until, found.newest?.at ?? found.until);
+    const later = await live(Math.max(knownUntil - clockSkew, wanted.from));
     return joined(wanted, found, later);
   }
   const all = await live(wanted.from);
@@ -110,7 +110,7 @@ async function readAll(
   return { ...all, how: `${all.how}; ${failed}` };
 }
 
-/** What the archive has, and what came later. */
+/** The events of the archive, and later ones of the trail. */
 function joined(wanted: TrailBound, archived: KnownArchive, later: EventsReading | undefined): EventsReading {
   const known = new Set(archived.events.map(({ id }) => id));
   const isWhole = archived.isComplete && (later === undefined || later.from <= archived.until);
@@ -142,7 +142,7 @@ function archiveEnd(until: number): string {
   return `the archive of the audit trail was read last at ${new Date(until).toISOString()}, and there is no "auditToken" for what came later`;
 }
 
-/** An archive that was filled. */
+/** The events of an archive that has been written to. */
 type KnownArchive = ArchivedEvents & { readonly until: number };
 
 interface ReadArchive {
@@ -155,7 +155,7 @@ interface ReadArchive {
 async function readArchive(
   target: Target,
   { from }: TrailBound,
-  { stack, host, time, impatience: { signal } }: ReadingContext,
+  { stack, host, time, readingLimit: { signal } }: ReadingContext,
 ): Promise<ReadArchive> {
   const place = stack.audit?.archive;
   if (place === undefined) return {};
@@ -190,15 +190,15 @@ function withinRetention(wanted: TrailBound, { host, clockAhead = 0 }: EventsCon
 async function readLive(
   target: Target,
   bound: TrailBound,
-  { stack, host, time, connected: { embedded }, impatience }: ReadingContext,
+  { stack, host, time, connected: { embedded }, readingLimit }: ReadingContext,
 ): Promise<EventsReading> {
-  const runEnded = AbortSignal.any([time.runEnded, impatience.signal]);
-  const limits = { ...time, deadline: impatience, runEnded, embedded, retryPolicy };
+  const runEnded = AbortSignal.any([time.runEnded, readingLimit.signal]);
+  const limits = { ...time, deadline: readingLimit, runEnded, embedded, retryPolicy };
   const { trails, close } = await connectToAudit(stack, [target], host, limits);
   try {
     const [channel] = trails.map((trail) => trail.channel);
     if (channel === undefined) throw new Error(`no way to the audit trail of target ${target.name}`);
-    const read = await readPages(channel, bound.from, impatience);
+    const read = await readPages(channel, bound.from, readingLimit);
     const how = `audit trail since ${new Date(bound.from).toISOString()}: ${counted(channel.requests(), 'request')}`;
     return { ...bound, ...read, how };
   } finally {
@@ -210,7 +210,7 @@ async function readLive(
 async function readPages(
   channel: TrailChannel,
   from: number,
-  { signal, span }: Impatience,
+  { signal, span }: ReadingLimit,
 ): Promise<Pick<TrailReading, 'events' | 'cut'>> {
   const events: TrailEvent[] = [];
   const pages = readTrail(channel, { since: from - 1, maxPages: mostPages });
@@ -253,7 +253,7 @@ interface RunEnd {
 }
 
 /**
- * Must be closed.
+ * The caller closes it.
  * @param directory what a file of the stack is relative to. @param run how the run ends
  * @throws CommandStop when the address of the database cannot be read, or the place is not valid
  */

@@ -1,5 +1,5 @@
 /**
- * Writes plan files, each as a whole or not at all, and only where no other file of the user or of trueup is.
+ * Writes plan files, each as a whole or not at all, and never over another file of the user or of trueup.
  */
 import { realpath } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
@@ -14,7 +14,7 @@ import { CommandStop } from './command-stop.ts';
 import type { CliHost } from './host.ts';
 import { isPlanFile, maxPlanSize, parsed } from './plan-file.ts';
 
-/** The name for it in other commands; not supported by `--out`. */
+/** The name of standard output in other commands; `--out` does not support it. */
 const standardOutput = '-';
 
 /** @param stack once it is known. @throws CommandStop when the plan cannot be written there */
@@ -28,7 +28,7 @@ export async function refusePlanFile(
   if (why !== undefined) throw new CommandStop('output-refused', why);
 }
 
-/** Writes a plan, readable by its owner only: it holds no secret of the run, but much about a platform. */
+/** Writes a plan, readable by its owner only: it contains no secret of the run, but many details of a platform. */
 export async function writePlanFile(
   file: string,
   { cwd, clean }: Pick<CliHost, 'cwd' | 'clean'>,
@@ -40,7 +40,7 @@ export async function writePlanFile(
 }
 
 /**
- * Why no plan may be written to a path: a pipe or a device, and a file that holds something else than a plan.
+ * Why a plan may not be written to a path: it is a pipe or a device, or a file that contains something else than a plan.
  * @param file as the user typed it
  */
 async function whyNotWritable(file: string, cwd: string): Promise<string | undefined> {

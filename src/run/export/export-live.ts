@@ -162,7 +162,7 @@ function secretName({ address }: DraftedManifest): string {
   return `${formatAddress(address)}: its name contains a secret of this run`;
 }
 
-/** @throws CommandStop for a project that is not there, or may not be the one that is meant */
+/** @throws CommandStop for a project that does not exist, is ambiguous, or cannot be looked up */
 function refuseUnknown(project: string | undefined, projects: LiveProjects): void {
   const text = `--project ${project}`;
   const problems = project === undefined ? [] : projects.problemOf(project, { text });

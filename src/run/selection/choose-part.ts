@@ -71,8 +71,8 @@ function refuseInput({ isSelection }: PartInput): void {
     );
 }
 
-// Which declared resources differ from those of the commit where the branches part: all of them are compared as they are after defaults
-// and short forms, so that a change of the stack's defaults counts, and one of a comment does not.
+// Which declared resources differ from those of the merge base. They are compared with defaults and short forms applied, so that a change
+// of the stack's defaults counts, and a change of a comment does not.
 
 interface ChangedInput {
   readonly stack: Stack;

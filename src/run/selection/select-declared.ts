@@ -58,18 +58,19 @@ export function selectDeclared(
     matches.filter(({ selector }) => selector.excludes === excludes),
   );
   const unionOf = (some: typeof matches = []) => new Set(some.flatMap(({ matched }) => [...matched]));
-  const [taken, left] = [unionOf(including), unionOf(excluding)];
+  const [included, leftOut] = [unionOf(including), unionOf(excluding)];
   const named = unionOf(including?.filter(({ selector }) => namesOneKind(selector)));
-  // A tag or a project excludes the workspace with all that belongs to it, an address of one kind only that kind.
-  const leftWhole = unionOf(excluding?.filter(({ selector }) => !namesOneKind(selector)));
+  // A tag or a project excludes the workspace with its children, an address of one kind only that kind.
+  const leftOutWhole = unionOf(excluding?.filter(({ selector }) => !namesOneKind(selector)));
   const isAll = including?.length === 0;
   const excluded = new Set<AddressText>();
   const selected = new Set<AddressText>();
   for (const { text, parent } of entries) {
-    const isLeftWithParent =
-      parent !== undefined && (leftWhole.has(parent) || (left.has(parent) && !named.has(text)));
-    if (left.has(text) || isLeftWithParent) excluded.add(text);
-    else if (isAll || taken.has(text) || (parent !== undefined && taken.has(parent))) selected.add(text);
+    const isLeftOutWithParent =
+      parent !== undefined && (leftOutWhole.has(parent) || (leftOut.has(parent) && !named.has(text)));
+    if (leftOut.has(text) || isLeftOutWithParent) excluded.add(text);
+    else if (isAll || included.has(text) || (parent !== undefined && included.has(parent)))
+      selected.add(text);
   }
   const unclear = selectors.flatMap((selector) => unclearProjects(selector, entries, selected));
   if (unclear.length > 0) throw CommandStop.ofProblems(unclear);
@@ -92,11 +93,11 @@ export function selectDeclared(
 interface Entry {
   readonly address: Address;
   readonly text: AddressText;
-  /** only a declared one */
+  /** the parent, if it is declared */
   readonly parent: AddressText | undefined;
   /** relative to the stack: of its document, and of the list that a template gets it from; none for standard input */
   readonly files: readonly string[];
-  /** `key=value` of each tag and each flat tag, of a parent those of its children, too */
+  /** each tag as `key=value`, and each flat tag; for a parent, those of its children, too */
   readonly tags: ReadonlySet<string>;
   readonly projects: { readonly names: ReadonlySet<string>; readonly ids: ReadonlySet<string> };
 }
@@ -133,14 +134,14 @@ function tagsIn({ tags, tagNames }: Spec): string[] {
   return [...pairs.map(([key, value]) => `${key}=${value === null ? '' : String(value)}`), ...flat];
 }
 
-/** Projects as manifests give them. */
+/** Projects, as manifests name them. */
 function projectsIn(specs: readonly Spec[]): Entry['projects'] {
   const textsAt = (field: string) =>
     new Set(specs.map((spec) => spec[field]).filter((value) => typeof value === 'string'));
   return { names: textsAt('project'), ids: textsAt('projectId') };
 }
 
-/** A name and an id may be of the same project, which manifests do not tell: what remains in the part must not be what was excluded. */
+/** Problems if the part may still contain an excluded project: manifests do not show whether a name and an id mean the same project. */
 function unclearProjects(
   { text, by, value, excludes }: Selector,
   entries: readonly Entry[],

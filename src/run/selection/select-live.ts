@@ -23,27 +23,27 @@ import {
 } from './selectors.ts';
 
 export interface LiveSelection {
-  /** Some selector gives a project. */
+  /** whether a selector names a project */
   readonly asksForProjects: boolean;
-  /** Whether some resource of the target may be chosen, as far as addresses tell. */
+  /** Whether a resource of the target may be chosen, as far as addresses show. */
   mayBeIn(target: Target): boolean;
-  /** Whether some parent of this kind, or a child of it, may be chosen in the target, as far as addresses tell. */
+  /** Whether a parent of this kind, or a child of it, may be chosen in the target, as far as addresses show. */
   mayHaveKind(kind: Kind, target: Target): boolean;
-  /** Whether the parent of this name, or a child of it, may be chosen, as far as addresses tell. */
+  /** Whether the parent of this name, or a child of it, may be chosen, as far as addresses show. */
   mayHave(parent: Address): boolean;
-  /** Notes what the selectors match. @param live a parent, whether it is exported or not */
+  /** Notes which selectors match. @param live a parent, whether it is exported or not */
   note(live: LiveResource): void;
   /** Whether a parent is chosen. */
   has(live: LiveResource): boolean;
   /** Whether a child is chosen. */
   hasChild(child: Address, parent: LiveResource): boolean;
-  /** @throws CommandStop with each selector that matched nothing that was noted, or gives a project that is not known */
+  /** @throws CommandStop with each selector that matched none of the noted resources, or names an unknown project */
   refuseUnmatched(): void;
 }
 
 /**
  * @param projects those of all targets, each read before the resources in them
- * @throws CommandStop for a selector that says nothing about live resources
+ * @throws CommandStop for a selector that cannot select live resources
  */
 export function selectLive(texts: readonly string[], kinds: Registry, projects: LiveProjects): LiveSelection {
   const selectors = readSelectors(texts);
@@ -93,9 +93,11 @@ export function selectLive(texts: readonly string[], kinds: Registry, projects: 
     has: (live) => isIncluded(live) && !isExcluded(live),
     hasChild: (child, parent) => {
       if (excluding.some((selector) => matchesAddress(selector, child))) return false;
-      // A tag or a project excludes the parent with all that belongs to it, an address of one kind only that kind.
-      const isLeftWhole = excluding.some((selector) => !namesOneKind(selector) && matches(selector, parent));
-      if (isNamed(child)) return !isLeftWhole;
+      // A tag or a project excludes the parent with its children, an address of one kind only that kind.
+      const isLeftOutWhole = excluding.some(
+        (selector) => !namesOneKind(selector) && matches(selector, parent),
+      );
+      if (isNamed(child)) return !isLeftOutWhole;
       return (
         !isExcluded(parent) &&
         (isIncluded(parent) || including.some((selector) => matchesAddress(selector, child)))
@@ -115,7 +117,7 @@ export function selectLive(texts: readonly string[], kinds: Registry, projects: 
   };
 }
 
-/** An export has no manifests. */
+/** Refuses selectors about manifests: an export is for resources without any. */
 function refuseUnfit(selectors: readonly Selector[]): void {
   const unfit = selectors.filter(({ by }) => by === 'file' || by === 'changed-since');
   if (unfit.length > 0)
@@ -159,20 +161,20 @@ export function hasTag({ spec, facts }: Pick<LiveResource, 'spec' | 'facts'>, ta
   return value.length === 0 ? found !== undefined : found === value.join('=');
 }
 
-/** Tags and projects may be anywhere. */
+/** Always true for tags and projects, which may be in any target. */
 function mayMatchIn({ by, value }: Selector, { name, service }: Target, kinds: readonly Kind[]): boolean {
   if (by !== 'address') return true;
   return kinds.some((kind) => kind.service === service && patternsOverlap(`${kind.name}/${name}/*`, value));
 }
 
-// The projects of the targets of an export, as their services list them: a selection gives a project by its name or its id.
+// The projects of the targets of an export, as their services list them: a selector names a project by its name or its id.
 
 const what = 'project';
 
 export class LiveProjects {
   /** by target */
   readonly #lists = new Map<string, NameList>();
-  /** ids that resources refer to: those of projects that no list has, too */
+  /** ids that resources refer to, also of projects that no list contains */
   readonly #used = new Set<string>();
 
   /** Reads the list of the target, if resources of this kind are in projects. @throws WireError when the target cannot be reached */
@@ -185,13 +187,13 @@ export class LiveProjects {
     if (typeof projectId === 'string') this.#used.add(projectId);
   }
 
-  /** @param project a name or an id. Names of a list that is not complete do not count */
+  /** @param project a name or an id. Names in an incomplete list do not count */
   has({ address, spec: { projectId } }: Pick<LiveResource, 'address' | 'spec'>, project: string): boolean {
     if (typeof projectId !== 'string') return false;
     return projectId === project || this.#idsOf(project, address.target).includes(projectId);
   }
 
-  /** Why a selection by this project cannot be trusted. @param asked where it is given: as a selector, or as a flag */
+  /** Why a selection by this project may be wrong. @param asked how it is given: as a selector, or as a flag */
   problemOf(project: string, asked: { readonly text: string; readonly prefix?: string }): Diagnostic[] {
     const lists = [...this.#lists];
     if (lists.length === 0 || this.#used.has(project)) return [];

@@ -11,17 +11,17 @@ export interface Selector {
   /** it began with `!` */
   readonly excludes: boolean;
   /** `address`: an address, or a pattern of addresses */
-  readonly by: SelectorSort;
-  /** what follows the sort, such as `env=prod` */
+  readonly by: SelectorBy;
+  /** what follows the prefix, such as `env=prod` */
   readonly value: string;
 }
 
-type SelectorSort = 'address' | (typeof sorts)[number];
+type SelectorBy = 'address' | (typeof prefixes)[number];
 
-const sorts = ['tag', 'project', 'file', 'changed-since'] as const;
+const prefixes = ['tag', 'project', 'file', 'changed-since'] as const;
 
-/** What every selector may begin with, besides the kind of an address. */
-export const selectorPrefixes: readonly string[] = sorts.map((sort) => `${sort}:`);
+/** What selectors may begin with, besides the kind of an address. */
+export const selectorPrefixes: readonly string[] = prefixes.map((prefix) => `${prefix}:`);
 
 /** @throws CommandStop with each selector that cannot be read */
 export function readSelectors(texts: readonly string[]): readonly Selector[] {
@@ -47,9 +47,9 @@ function readSelector(text: string): { readonly selector: Selector } | { readonl
       ),
     };
   if (prefix === undefined) return { selector: { text, excludes, by: 'address', value: rest } };
-  const by = sorts.find((sort) => sort === prefix);
+  const by = prefixes.find((one) => one === prefix);
   if (by !== undefined) return { selector: { text, excludes, by, value } };
-  const near = nearestWord(prefix, sorts);
+  const near = nearestWord(prefix, prefixes);
   const fix = near === undefined ? howToSelect : `did you mean ${quoted(`${near}:${value}`)}?`;
   return {
     problem: invalidSelector(text, `begins with ${quoted(`${prefix}:`)}, which selects nothing`, fix),
@@ -59,7 +59,7 @@ function readSelector(text: string): { readonly selector: Selector } | { readonl
 const howToSelect =
   'write an address such as "Workspace/acme/net-*", "tag:env=prod", "project:payments", "file:teams/a/**" or "changed-since:main", with "!" in front to exclude';
 
-/** Whether an address, or a pattern, says which kind it is about. */
+/** Whether a selector is an address, or a pattern of addresses, of one kind. */
 export function namesOneKind({ by, value }: Selector): boolean {
   return by === 'address' && /^[^*/]+\//.test(value);
 }
@@ -75,7 +75,7 @@ export function invalidSelector(text: string, why: string, fix: string): Diagnos
   };
 }
 
-/** @param what clauses about what it would have to match */
+/** @param what a clause about why nothing matches */
 export function matchesNothing(text: string, what: string, near: readonly string[]): Diagnostic {
   return {
     code: 'selector-matches-nothing',
@@ -86,7 +86,7 @@ export function matchesNothing(text: string, what: string, near: readonly string
   };
 }
 
-// What is nearest to a selector that matches nothing.
+// Suggestions in place of a selector that matches nothing.
 
 /** @param pattern an address or a pattern, or a name alone. @returns at most three addresses, the nearest first */
 export function nearAddresses(pattern: string, addresses: readonly Address[]): string[] {
@@ -106,7 +106,7 @@ export function nearTexts(pattern: string, texts: Iterable<string>): string[] {
 
 const most = 3;
 
-/** Of a pattern, its longest end is compared. A text is too far away when more than a third of its letters differ. */
+/** Compares the longer end of the pattern. A text is not suggested when more than a third of its letters differ. */
 function nearPattern(pattern: string, texts: ReadonlySet<string>): string[] {
   const [head = '', ...rest] = pattern.split('*');
   const tail = rest.at(-1) ?? '';
