@@ -139,7 +139,7 @@ export function annotations(
 }
 
 function restNotice(left: readonly string[]): string {
-  const text = `${left.join(' and ')} without an annotation, for GitHub shows ten of each: the log and the summary of the step have them`;
+  const text = `${left.join(' and ')} without an annotation, because GitHub shows ten of each: the log and the summary of the step have them`;
   return command('notice', { title: 'trueup' }, text);
 }
 

@@ -114,7 +114,7 @@ function besideCommit(
   return { ...commitsOf(ledger), otherCommits: [own, ...open].slice(0, maxOther) };
 }
 
-/** Whether our commit is not recorded: for a part without changes, or if the ledger has a later commit with the same content. */
+/** Whether our commit is not recorded: a part without changes, or an earlier commit than the ledger's without changes or differences. */
 function isNotRecorded({ plan, from, orders: { ofCommit } }: CommitInput): boolean {
   const isEmpty = plan.changes.length === 0;
   if (isEmpty && plan.part !== undefined) return true;

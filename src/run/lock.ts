@@ -122,7 +122,7 @@ async function removeStaleLock(
   const removed = await store.unlock(held.id);
   if (removed !== undefined)
     host.stderr.write(
-      `removed the lock of stack ${quoted(stack)} that an earlier try of this run, which is over, left behind\n`,
+      `removed the lock of stack ${quoted(stack)} that an earlier attempt of this run, which has ended, left behind\n`,
     );
 }
 
@@ -177,7 +177,7 @@ async function tryLock(
   const current = await store.lock(wanted, held.id);
   if (current.id === wanted.id)
     terminal.host.stderr.write(
-      `took over the lock of stack ${quoted(stack)} from an earlier try of this run, which is over\n`,
+      `took over the lock of stack ${quoted(stack)} from an earlier attempt of this run, which has ended\n`,
     );
   return current;
 }

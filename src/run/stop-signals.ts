@@ -85,7 +85,7 @@ export function listenForSignals({ onStop, stderr }: Pick<CliHost, 'onStop' | 's
       );
       stopStarting.abort(new Error('interrupted'));
     } else if (!forceQuit.signal.aborted) {
-      stderr.write('\ninterrupted again: what was sent is given up, and what became of it is unknown\n');
+      stderr.write('\ninterrupted again: writes in flight are abandoned, and their results are unknown\n');
       abortRequests.abort(new Error('interrupted'));
       forceQuit.abort();
     }

@@ -1,7 +1,7 @@
 // Whose token a check has, as its process tells the worker: the service of the embedded service gives out tokens and says whose they are.
 import { describe, expect, it } from 'vitest';
 import type { FleetProcess } from '../../src/run/host.ts';
-import { sharedRateOf, tellingUser, tellUser } from '../../src/run/fleet-process.ts';
+import { reportingUser, reportUser, sharedRateOf } from '../../src/run/fleet-process.ts';
 import { listen } from '../support/http/loopback.ts';
 import { open, rolesTarget } from '../support/http/open-for-test.ts';
 import { serveLogins } from '../support/server/cluster-auth/serve-logins.ts';
@@ -31,7 +31,7 @@ async function tellAbout(url: string, token: string, worker = openWorker()) {
   const target = { ...rolesTarget, url };
   const provider = async () => token;
   const { reader, requests } = open({ url, target, token: provider });
-  await tellUser(target, provider, { reader, fleet: worker.fleet });
+  await reportUser(target, provider, { reader, fleet: worker.fleet });
   return { ...worker, requests: requests() };
 }
 
@@ -98,10 +98,10 @@ describe('The user of a login', () => {
     const target = { ...rolesTarget, url, token: { login }, ...more };
     const worker = openWorker();
     const own = { login: { mount: 'cluster', role: 'app', jwt: async () => jwt } };
-    const token = tellingUser(target, own, worker);
+    const token = reportingUser(target, own, worker);
     await sharedRateOf(target, token, worker);
     const { reader, requests } = open({ url, target, token });
-    await tellUser(target, token, { reader, fleet: worker.fleet });
+    await reportUser(target, token, { reader, fleet: worker.fleet });
     return { ...worker, reader, requests };
   };
 

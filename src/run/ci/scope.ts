@@ -43,7 +43,7 @@ export async function openClone(host: CliHost, signal: AbortSignal): Promise<CiC
   if (!isGit)
     throw new CommandStop(
       'commit-unreadable',
-      'this is no git repository: run it in the checkout of the job',
+      'this is not a git repository: run it in the checkout of the job',
     );
   const job = await findJob(host);
   const { env, secrets } = host;

@@ -275,8 +275,6 @@ function manifestAt(
 function differences({ address, action, fields }: Change): string[] {
   const changed = fields.filter(({ path }) => path[0] !== 'claim').map(({ path }) => path.join('.'));
   if (changed.length === 0 && action === 'adopt') return [];
-  const what = changed.length === 0 ? `to ${action} it` : `to change ${changed.join(', ')}`;
-  return [
-    `${formatAddress(address)}: no manifest can express what is live there, and a plan is going ${what}`,
-  ];
+  const what = changed.length === 0 ? `${action} it` : `change ${changed.join(', ')}`;
+  return [`${formatAddress(address)}: no manifest can express its live values, and a plan would ${what}`];
 }

@@ -62,7 +62,7 @@ export interface LiveExport {
   readonly readings: readonly ExportReading[];
   /** aborted by the first signal */
   readonly stop: AbortSignal;
-  /** Reads what belongs to the parents, drafts the manifests, checks them, and writes those that can be adopted as they are. */
+  /** Reads the children of the parents, drafts the manifests, checks them, and writes those that can be adopted without a problem. */
   write(): Promise<ExitCode>;
 }
 
@@ -76,7 +76,7 @@ export async function exportLive(
   if (found && !found.isDirectory())
     throw new CommandStop(
       'output-refused',
-      `nothing was written: ${quoted(options.out)} is no directory; give "--out" another name`,
+      `nothing was written: ${quoted(options.out)} is not a directory; give "--out" another name`,
     );
   return withLiveExport(path, options, context, (live) => live.write());
 }
@@ -306,7 +306,7 @@ function leftOutLines(targets: readonly ExportedTarget[]): string[] {
   for (const { leftOut } of targets)
     for (const [why, count] of leftOut) counts.set(why, (counts.get(why) ?? 0) + count);
   const parts = [...counts].map(([why, count]) => `${count} ${why}`);
-  return parts.length === 0 ? [] : [`left out: ${parts.join(', ')} (--all takes them in)`];
+  return parts.length === 0 ? [] : [`left out: ${parts.join(', ')} (--all includes them)`];
 }
 
 /** Patterns that the stack needs to read the new files, relative to its directory; empty when it reads all of them already. */

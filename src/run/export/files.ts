@@ -68,7 +68,7 @@ function irregularFile(files: readonly ExportedFile[], directory: string): strin
 }
 
 /**
- * @param force replaces existing files, each at once, and only after all new texts were stored beside them; without it, a file that
+ * @param force replaces existing files, each atomically, and only after all new texts were stored beside them; without it, a file that
  * appears meanwhile is a system error
  */
 async function writeFiles(

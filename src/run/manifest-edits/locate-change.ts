@@ -122,7 +122,7 @@ function namedAt({ named }: Kind, spec: Spec, path: Path): NamedReference | unde
   return named?.references.find(({ name, id }) => sameJson(id, path) && valueAt(spec, name) !== undefined);
 }
 
-/** Writes the name of the object if it is unique, else the id in place of the name. A value that is not an id is written as it is. */
+/** Writes the name of the object if it is unique, else the id in place of the name. Without an object, there is no name. */
 function namedEdits(
   { value, name }: AcceptedChange,
   { id }: NamedReference,

@@ -50,11 +50,11 @@ interface AcceptReport {
 // The changes of manifests as text: the patch of each file, coloured as `git diff` does it.
 
 const sentences: Readonly<Record<NothingTaken, string>> = {
-  'as-declared': 'nothing to take in: live is as declared',
-  'as-applied': 'nothing to take in: nothing was changed in the targets since the last apply',
-  'not-written': 'nothing to take in: what differs is not written in manifests',
+  'as-declared': 'nothing to accept: live is as declared',
+  'as-applied': 'nothing to accept: nothing was changed in the targets since the last apply',
+  'not-written': 'nothing to accept: what differs is not written in manifests',
   'not-all-seen': 'nothing to accept in what was read, but not everything could be read',
-  'no-values-before': 'nothing to take back: the apply changed no value that manifests declare',
+  'no-values-before': 'nothing to revert: the apply changed no value that manifests declare',
 };
 
 /** Ends with a line break. */

@@ -222,7 +222,7 @@ async function searchCulprits(
 function blame(placed: readonly LocatedChange[], [first]: readonly Diagnostic[]): Refusal[] {
   return placed.map(({ accepted, place }) =>
     refuse(accepted, 'value-still-differs', {
-      message: `with the live value of ${nameOfAcceptedChange(accepted)} the manifests would not hold: ${first?.message ?? ''}`,
+      message: `with the live value of ${nameOfAcceptedChange(accepted)} in its manifest, there would be an error: ${first?.message ?? ''}`,
       place,
       fix: first?.fix ?? 'change the manifest by hand',
     }),

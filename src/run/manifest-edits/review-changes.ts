@@ -105,7 +105,7 @@ async function askToWrite(
   if (blocked.size > 0)
     throw new CommandStop(
       'guards-block',
-      `nothing was written: too many manifests would be dropped (${[...blocked.values()].join('; ')}); make sure that what they declare is gone and not only out of the token's sight, then pass ${quoted(`--ack ${[...blocked.keys()].join(',')}`)}`,
+      `nothing was written: too many manifests would be dropped (${[...blocked.values()].join('; ')}); make sure that the resources that they declare no longer exist, and are not only hidden from the token, then pass ${quoted(`--ack ${[...blocked.keys()].join(',')}`)}`,
       { exit: exitCodes.blocked },
     );
   if (yes) return;

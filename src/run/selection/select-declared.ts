@@ -242,11 +242,7 @@ function nothingMatched(
       );
     case 'changed-since': {
       const commit = changedSince.get(value)?.commit.slice(0, 12) ?? '';
-      return matchesNothing(
-        text,
-        `every declared resource is as in commit ${commit}, where the branches part`,
-        [],
-      );
+      return matchesNothing(text, `every declared resource is as in commit ${commit}, the merge base`, []);
     }
   }
 }

@@ -235,7 +235,7 @@ it('says that live is as declared only after a complete read with no change left
   const stack = await bench.checkout();
   await stack.begin(workspaceDocument('app', { autoApply: true }), role('web', { tokenTtl: '1h' }));
   const all = ['accept', '--all', '--yes'];
-  expect((await stack.run(all, 0)).out).toBe('nothing to take in: live is as declared\n');
+  expect((await stack.run(all, 0)).out).toBe('nothing to accept: live is as declared\n');
   await stack.declare(workspaceDocument('app', { autoApply: false }), role('web', { tokenTtl: '2h' }));
   expect((await stack.run(all, 0)).out).toContain('nothing was changed in the targets since the last apply');
   const body = { errors: [{ status: '403', title: 'forbidden' }] };

@@ -19,7 +19,7 @@ describe('--out', () => {
         env: secrets,
       });
       expect(code, err).toBe(1);
-      expect(err).toMatch(/"plan\.json"(: it is not a regular file| is no directory)/);
+      expect(err).toMatch(/"plan\.json"(: it is not a regular file| is not a directory)/);
       expect(bench.wire.seen).toEqual([]);
     },
   );

@@ -56,7 +56,7 @@ describe('a second signal', () => {
     await stack.declare(workspace('app'), workspace('web', { remoteStateConsumers: ['app'] }), role('api'));
     const { code, out, err } = await interruptedTwice(bench, stack, stuckCreate);
     expect(code, out + err).toBe(130);
-    expect(err).toContain('interrupted again: what was sent is given up');
+    expect(err).toContain('interrupted again: writes in flight are abandoned');
     expect(out).toMatch(/unknown +\+ Workspace\/acme\/app/);
     expect(out).toMatch(/skipped +\+ RemoteStateConsumers\/acme\/web/);
     expect(out).not.toMatch(/^failed|\d failed/m);

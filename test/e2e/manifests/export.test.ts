@@ -220,7 +220,7 @@ describe("the stack's defaults", () => {
       'warning: left out: Workspace/acme/app: workspace "app" shares its state globally, so it cannot have a list of consumers',
     );
     expect(err).toContain(
-      'warning: TagBindings/acme/net: no manifest can express what is live there, and a plan is going to change tags.managed',
+      'warning: TagBindings/acme/net: no manifest can express its live values, and a plan would change tags.managed',
     );
     expect(Object.keys(await filesOf(stack))).not.toContain('acme/workspace/app.yaml');
     await stack.plan();
@@ -278,7 +278,7 @@ describe('the choice of what to export', () => {
     const { out, err } = await stack.run(['export'], 0);
     expect((load(out) as Manifest).metadata.name).toBe('free');
     expect(err).toContain(
-      'left out: 1 claimed by this stack, 1 declared in this stack, 1 claimed by stack "network" (--all takes them in)',
+      'left out: 1 claimed by this stack, 1 declared in this stack, 1 claimed by stack "network" (--all includes them)',
     );
     expect([...(await exported(stack, '--all')).keys()].sort()).toEqual([
       'Workspace/free',
