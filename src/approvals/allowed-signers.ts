@@ -1,6 +1,6 @@
 /**
- * Who may sign, read from git objects, so that neither the work tree nor a link in it matters. Who wrote the commits of a pull
- * request, by all names and keys in them, and whether a signer is one of them.
+ * Reads from git objects who may sign, so that neither the work tree nor a link in it matters. Reads who wrote the commits of a pull
+ * request, with all names and keys in them, and checks whether a signer is one of these people.
  */
 import { coAuthorsIn } from '../api/code-host/pull-requests.ts';
 import type { GitContext } from '../ledger/git/git-command.ts';
@@ -13,14 +13,14 @@ import { publicKeyOf } from './signed-approval.ts';
 const maxSigners = 1024 * 1024;
 
 interface SignersPlace {
-  /** whole id, or another name of a commit */
+  /** full id, or another name of a commit */
   readonly commit: string;
   /** paths below the root of the repository, with slashes */
   readonly paths: readonly string[];
 }
 
 /**
- * The texts of files of allowed signers at a commit, one after the other. A file that is missing there admits nobody.
+ * The concatenated texts of the files of allowed signers at a commit. A file that is missing there admits nobody.
  * @throws ApprovalsError when the commit or a file cannot be read, or one is not a regular file
  */
 export async function readAllowedSigners(git: GitContext, { commit, paths }: SignersPlace): Promise<string> {
@@ -53,7 +53,7 @@ async function readSigners(git: GitContext, commit: string, path: string): Promi
 
 /** The people who wrote the commits of a pull request. */
 export interface CommitAuthors {
-  /** email addresses, and where they are known user names of the code host */
+  /** email addresses, and user names of the code host, if they are known */
   readonly names: readonly string[];
   /** public SSH keys that signed the commits, base64 */
   readonly keys: readonly string[];
@@ -64,7 +64,7 @@ const maxCommits = 10_000;
 
 /**
  * Authors, committers and co-authors of commits, and the SSH keys that signed them.
- * @param commits whole ids
+ * @param commits full ids
  * @throws ApprovalsError when a commit cannot be read
  */
 export async function readCommitAuthors(git: GitContext, commits: readonly string[]): Promise<CommitAuthors> {
@@ -82,14 +82,14 @@ export async function readCommitAuthors(git: GitContext, commits: readonly strin
     const [id = '', type, size = ''] = out.toString('utf8', at, end).split(' ');
     if (type !== 'commit')
       throw unread(`${quoted(id)} is not a commit of this clone: fetch the whole history`);
-    learnAuthors(out.toString('utf8', end + 1, end + 1 + Number(size)), authors);
+    addAuthors(out.toString('utf8', end + 1, end + 1 + Number(size)), authors);
     at = end + 1 + Number(size) + 1;
   }
   if (read !== commits.length) throw unread('git did not list all of them');
   return { names: [...authors.names], keys: [...authors.keys] };
 }
 
-function learnAuthors(commit: string, { names, keys }: { names: Set<string>; keys: Set<string> }): void {
+function addAuthors(commit: string, { names, keys }: { names: Set<string>; keys: Set<string> }): void {
   const end = commit.indexOf('\n\n');
   const head = end === -1 ? commit : commit.slice(0, end);
   const body = end === -1 ? '' : commit.slice(end);
@@ -102,7 +102,7 @@ function learnAuthors(commit: string, { names, keys }: { names: Set<string>; key
   if (key !== undefined) keys.add(key);
 }
 
-/** The names by which the lines of a key in a text of allowed signers call its owner: principals, and addresses in the comment. */
+/** The names of a key's owner in a text of allowed signers: principals, and email addresses in comments. */
 export function namesOfKey(allowed: string, key: string): string[] {
   const lines = allowed.split('\n').filter((line) => line.split(/\s+/).includes(key));
   return lines.flatMap((line) => {

@@ -1,7 +1,7 @@
 /**
  * Keeps signed approvals in one ref of a remote, `refs/trueup-approvals/<stack>`: one file for each approval, and the content of
- * the approved plans beside them. Everybody who can push can write there, so nothing is trusted that is read: sizes and numbers
- * are limited, and only regular files with our names are read.
+ * the approved plans beside them. Everybody who can push can write there, so its content is not trusted: sizes and numbers are
+ * limited, and only regular files with our names are read.
  */
 import { createHash } from 'node:crypto';
 import type { GitContext } from '../ledger/git/git-command.ts';
@@ -23,7 +23,7 @@ const limits = {
 /** The maximal number of approvals of a ref, expired ones included: they are removed with the next approval. */
 const maxApprovals = 500;
 
-/** The maximal number of entries of a ref, those of others included. */
+/** The maximal number of entries of a ref, including files that are not ours. */
 const maxEntries = 5_000;
 
 const approvalPath = /^approvals\/[0-9a-f]{32}-[0-9a-f]{16}\.json$/;
@@ -53,7 +53,7 @@ interface KeptApprovals {
   readonly all: readonly KeptApproval[];
   /** paths of entries that trueup does not read */
   readonly foreign: readonly string[];
-  /** The content of plans, unproved. Those that are missing, too long or no JSON are left out. @param digests which plans */
+  /** The unverified content of plans, without plans that are missing, too long or not JSON. @param digests which plans */
   contents(digests: Iterable<string>): Promise<ReadonlyMap<string, Json>>;
 }
 
@@ -74,7 +74,7 @@ export async function withApprovals<T>(
 }
 
 /**
- * Adds an approval, with the content of its plan, and removes those that have expired, with plans that no approval is for any more.
+ * Adds an approval with the content of its plan. Removes expired approvals, and plans that have no approval any more.
  * @param added.now milliseconds since 1970
  * @returns false when the content of the plan is too long to be kept
  * @throws ApprovalsError when it cannot be pushed
@@ -115,7 +115,7 @@ export async function addApproval(
   });
 }
 
-/** The name holds a hash of the content, so that two approvals never get the same. */
+/** The name contains a hash of the content, so that two approvals never get the same name. */
 function pathOf(digest: string, text: string): string {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
   return `approvals/${digest}-${hash}.json`;
@@ -179,7 +179,7 @@ function isOurs({ path, isFile, size }: RefEntry, pattern: RegExp, most: number)
   return isFile && size <= most && pattern.test(path);
 }
 
-/** The name of a file must be that of its content. */
+/** The name of a file must have the hash of its content. */
 function readOne(path: string, text: string): KeptApproval {
   const found = parseApproval(text);
   if (found === 'newer') return { path, stored: undefined, isNewer: true };
@@ -203,7 +203,7 @@ async function readPlans(
     try {
       plans.set(digest, JSON.parse(text));
     } catch {
-      // What is no JSON is no content of a plan.
+      // Text that is not JSON is not the content of a plan.
     }
   }
   return plans;

@@ -1,7 +1,7 @@
 /**
- * Approvals by the reviewers of an environment: of the job that waited for them, in the run that made the plan. GitHub says neither
- * when one was given nor in which attempt of the run, so an approval covers all attempts: whoever uses it must make sure that the
- * digest is the one of the first attempt.
+ * Approvals by the reviewers of an environment, for the job that waited for them in the run that made the plan. GitHub says neither
+ * when an approval was given nor in which attempt of the run, so it covers all attempts: the caller must make sure that the digest
+ * is that of the first attempt.
  */
 import {
   isSameName,
@@ -21,7 +21,7 @@ interface EnvironmentSource {
   readonly digest: string;
   /** the commit that the run is of */
   readonly commit: string;
-  /** user names of those who made what is applied: they may not approve it unless the stack says `selfApprove` */
+  /** user names of the people who made what is applied: they may not approve it unless the stack says `selfApprove` */
   readonly makers: readonly string[];
   /** RFC 3339: when the digest was made; approvals that are known to be older do not count */
   readonly since?: string;

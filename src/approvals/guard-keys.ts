@@ -1,15 +1,15 @@
 /**
- * What acknowledgements of guards are for. For most guards the id is enough, because the plan itself shows the rest. What a policy says,
- * by which rule, and what a setting was before, is in the guard alone: there a hash says what was shown.
+ * The keys that an acknowledgement covers. For most guards the id is enough, because the plan itself shows the rest. The message and
+ * rule of a policy, and the former value of a setting, are only in the guard, so these keys have a hash of what was shown.
  */
 import { createHash } from 'node:crypto';
 import { formatAddress } from '../model/address.ts';
 import { acknowledgeableIds, type Guard, isBlocking, policyOf } from '../model/guard.ts';
 
-/** Of a policy that more resources violate, one key is for all of them: a comment has only so many characters. */
+/** If more resources violate a policy, one key covers all of them, because the length of a comment is limited. */
 const maxKeys = 20;
 
-/** Of the guards that block a plan. Each sorted text once. */
+/** The keys of the guards that block a plan, sorted and without duplicates. */
 export function guardKeys(guards: readonly Guard[]): string[] {
   const keys = guards.filter(isBlocking).flatMap((guard) => {
     const { id, message } = guard;
@@ -19,7 +19,7 @@ export function guardKeys(guards: readonly Guard[]): string[] {
   return [...new Set(keys)].sort();
 }
 
-/** Of policies alone, where they block a plan and can be acknowledged. @param ids of guards */
+/** The keys of policies that block a plan and can be acknowledged. @param ids the guards to include */
 export function policyKeys(guards: readonly Guard[], ids: readonly string[]): string[] {
   const open: readonly string[] = acknowledgeableIds(guards);
   return guardKeys(
@@ -27,31 +27,31 @@ export function policyKeys(guards: readonly Guard[], ids: readonly string[]): st
   );
 }
 
-/** `policy/no-deletes@0a1b…`: one for each resource, so that what is left of a plan needs no other key than the plan. */
+/** `policy/no-deletes@0a1b…`: one key for each resource, so that the rest of a plan needs no keys that the plan did not need. */
 function keysOfPolicy({ id, effect, message, concerns, ruleHash = '' }: Guard): string[] {
-  // Without the number of resources, which it begins with.
+  // Without the number of resources at its beginning.
   const says = message.replace(/^[^"]*/, '');
   const about = concerns.map(({ address, messages }) => JSON.stringify([formatAddress(address), messages]));
   const each = about.length > maxKeys ? [about.join()] : about;
   return each.map((one) => `${id}@${hashOf(JSON.stringify([effect, says, one, ruleHash]))}`);
 }
 
-/** 128 bits: who can write both texts must not find two with one hash. */
+/** 128 bits, so that somebody who can write both texts cannot find two with the same hash. */
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** Whether a text can be the key of what a policy says. */
+/** Whether a text has the form of a policy's key. */
 export function isPolicyKey(text: string): boolean {
   return /^policy\/[a-z0-9-]{1,32}@[0-9a-f]{32}$/.test(text);
 }
 
-/** The guard that a key is about. */
+/** The id of the guard that a key belongs to. */
 export function idOfKey(key: string): string {
   return key.replace(/[@ ].*/, '');
 }
 
-/** Whether everything that policies say with this id was shown. @param keys of what was shown */
+/** Whether everything that the policy with this id says was shown. @param keys of the guards that were shown */
 export function isShownIn(keys: ReadonlySet<string>, guards: readonly Guard[], id: string): boolean {
   return policyKeys(guards, [id]).every((key) => keys.has(key));
 }

@@ -1,8 +1,8 @@
 /**
- * The hidden lines in the comment of a stack. It begins with whose plan it shows, and which plans it has shown; another line carries the
- * content of the plan. The command that writes the comment and the one that reads approvals share them. Everybody who may edit the
- * comment may change them, so they prove nothing: who wrote the comment, and when it was edited, is what the code host says, and
- * each reader of the content compares its hash with the approved digest.
+ * The hidden lines in the comment of a stack. The first two name the stack and the plans that the comment has shown; another line has
+ * the content of the plan. The command that writes the comment and the one that reads approvals share them. Everybody who may edit the
+ * comment may change them, so they prove nothing: the code host says who wrote the comment and when it was edited, and each reader of
+ * the content compares its hash with the approved digest.
  */
 import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
@@ -30,13 +30,13 @@ export interface CommentState {
   readonly shown: ShownPlan;
   /** newest first */
   readonly earlier: readonly ShownPlan[];
-  /** the account that wrote the comment; it counts only where the service says the same */
+  /** the account that wrote the comment; it counts only if the service says the same */
   readonly author?: string;
 }
 
 const maxReadable = 40;
 
-/** The first line of the comment of a stack. It has the beginning of the name for people, and is unique by a hash. */
+/** The first line of the comment of a stack: the beginning of the name, for people, and a hash that makes it unique. */
 export function markerOf(stack: string): string {
   const readable = stack.replace(/[^A-Za-z0-9]+/g, '_').slice(0, maxReadable);
   return `<!-- trueup plan ${readable} ${hashOf(stack)} -->`;
@@ -55,7 +55,7 @@ function stateLine(state: CommentState): string {
   return `<!-- ${Buffer.from(JSON.stringify(state)).toString('base64')} -->`;
 }
 
-/** Whether a comment begins as that of this stack does. Who wrote it is another question. */
+/** Whether a comment begins like that of this stack. Does not check who wrote it. */
 export function isMarked(body: string, stack: string): boolean {
   return firstLines(body)[0] === markerOf(stack);
 }

@@ -1,6 +1,6 @@
 /**
  * Guards that labels `trueup-ack/<guard>` acknowledge. The log of the code host says who set a label and when; a label counts only
- * for the plan that was shown before it was set, and only if it has had its name since.
+ * for the plan that was shown before it was set, and only if it has not been renamed since.
  */
 import {
   isSameName,
@@ -33,9 +33,9 @@ interface RefusedLabel {
 interface LabelSource {
   readonly pullRequests: PullRequests;
   readonly pullRequest: PullRequest;
-  /** that are applied with it: their makers may not acknowledge their guards here */
+  /** other pull requests that are applied with it: their makers may not acknowledge guards here */
   readonly together?: readonly PullRequest[];
-  /** of commits that are applied with it, and that no pull request brought */
+  /** reads the makers of commits that are applied with it and have no pull request */
   readonly directMakers?: () => Promise<Makers>;
   readonly rules: Pick<ApprovalRules, 'from' | 'selfAck'>;
   /** what is acknowledged: the labels count for its digest and commit only */
@@ -88,7 +88,7 @@ async function whyNot(
     : `the label was renamed or changed ${changedAt}, not before it was set; remove it and set it again`;
 }
 
-/** Why a user is a maker of what is applied, as a clause; undefined when not. */
+/** Why a user is a maker of what is applied, as a clause; undefined if the user is not. */
 async function whyMadeBy(
   by: string,
   { pullRequests, pullRequest, together = [], directMakers }: LabelSource,

@@ -1,4 +1,4 @@
-/** Who may approve: people whom the stack admits, and who have no part in what they approve. */
+/** Checks who may approve: people that the stack admits, and that did not make what they approve. */
 import {
   isSameName,
   peopleOf,
@@ -14,7 +14,7 @@ export type Makers =
   | { readonly is: 'known'; readonly people: readonly string[] }
   | { readonly is: 'unknown'; readonly why: string };
 
-/** Its author, the authors, co-authors and committers of its commits, and who pushed them. @throws CodeHostError, WireError */
+/** Its author, the authors, co-authors and committers of its commits, and the users who pushed them. @throws CodeHostError, WireError */
 export async function readMakers(pullRequests: PullRequests, pullRequest: PullRequest): Promise<Makers> {
   const { commits, why } = await pullRequests.commits(pullRequest);
   if (why !== undefined) return { is: 'unknown', why };
@@ -39,20 +39,20 @@ function loginsOf(commits: readonly PullRequestCommit[]): string[] {
   return commits.flatMap(peopleOf).flatMap(({ login }) => login ?? []);
 }
 
-/** Commits that somebody pushed to the protected branch itself, one after the other. */
+/** Consecutive commits that were pushed directly to the protected branch. */
 interface DirectPush {
   /** the repository, as `from` of a pull request names it */
   readonly from: string;
   readonly branch: string;
-  /** of the branch itself, oldest first; at least one */
+  /** the commits on the branch itself, oldest first; at least one */
   readonly line: readonly string[];
-  /** these, and what they merged */
+  /** these, and the commits that they merged */
   readonly all: readonly string[];
   /** RFC 3339 */
   readonly now: string;
 }
 
-/** The same of commits that no pull request brought. @throws CodeHostError, WireError */
+/** The makers of commits without a pull request. @throws CodeHostError, WireError */
 export async function readDirectMakers(
   pullRequests: PullRequests,
   { from, branch, line, all, now }: DirectPush,
@@ -64,12 +64,12 @@ export async function readDirectMakers(
   return { is: 'known', people: [...new Set([...loginsOf(commits), ...pushes.by])] };
 }
 
-/** As a clause. */
+/** Why nobody may approve while the makers are unknown, as a clause. */
 export function whyUnknown({ why }: Extract<Makers, { readonly is: 'unknown' }>): string {
   return `it is not known who made what is approved, and its makers may not approve it: ${why}`;
 }
 
-/** Why somebody has a part in it, as a clause; undefined when not. */
+/** Why a user is one of the makers, or may be one, as a clause; undefined if the user is not. */
 export function whyMaker(user: string, makers: Makers): string | undefined {
   if (makers.is === 'unknown') return whyUnknown(makers);
   return makers.people.some((one) => isSameName(one, user))
@@ -79,8 +79,8 @@ export function whyMaker(user: string, makers: Makers): string | undefined {
 
 /**
  * Why a user may not approve, as a clause; undefined when the user may.
- * @param mustWrite whether somebody whom the stack names needs write permission as well. Where the code host itself admits reviewers
- * by their ids, this is not needed; elsewhere a name that was given up may belong to somebody else now.
+ * @param mustWrite whether users that the stack names also need write permission. Not needed where the code host itself admits
+ * reviewers by id; elsewhere, a user name that was given up may belong to somebody else now.
  * @throws CodeHostError, WireError
  */
 export async function whyNotAdmitted(

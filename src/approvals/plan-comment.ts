@@ -1,6 +1,6 @@
 /**
- * The comment with the plan of a stack, as far as it selects a digest: it is from the account of the CI jobs, and names the commit
- * that was reviewed. It approves nothing by itself, because whoever may write to a repository may edit it.
+ * Finds the comment with the plan of a stack, which names the digest to approve. It must be from the account of the CI jobs, and name
+ * the commit that was reviewed. It approves nothing by itself, because everybody with write access to the repository may edit it.
  */
 import { isSameName, type PullRequest, type PullRequests } from '../api/code-host/pull-requests.ts';
 import { quoted } from '../model/quoted.ts';
@@ -10,7 +10,7 @@ export interface PlanComment {
   readonly digest: string;
   /** the commit that was planned */
   readonly commit: string;
-  /** RFC 3339: when it was posted or edited last, by whomever */
+  /** RFC 3339: when it was posted or last edited, by anybody */
   readonly at: string;
   readonly body: string;
 }
@@ -26,7 +26,7 @@ interface CommentPlace {
   /** the name of the stack */
   readonly stack: string;
   readonly accounts: CommentAccounts;
-  /** that the comment must be about; the head when absent */
+  /** the commit that the comment must be about; the head when absent */
   readonly commit?: string;
 }
 
@@ -34,7 +34,7 @@ interface CommentPlace {
 interface CommentAccounts {
   /** named by the user */
   readonly author?: string | undefined;
-  /** who writes with the token of such a job, where the service does not say whose token it is */
+  /** the account of the token of such a job, if the service does not say whose token it is */
   readonly usual?: string | undefined;
 }
 

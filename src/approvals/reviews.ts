@@ -1,6 +1,6 @@
 /**
- * Approvals by reviews of a pull request. A review approves the plan in the comment of the stack: on exactly the head, given after
- * the comment was posted or edited last, by somebody who has no part in the pull request and whom the stack admits.
+ * Approvals by reviews of a pull request. A review approves the plan in the comment of the stack. It must be of exactly the head, later
+ * than the last edit of the comment, and by a user that the stack admits and that did not make the pull request.
  */
 import {
   isSameName,
@@ -49,7 +49,7 @@ export async function readReviews(source: ReviewSource): Promise<FoundApprovals>
   return { approvals, refused };
 }
 
-/** What the review itself says against it; people are another question. */
+/** Why the review itself does not count; undefined if it may count. Does not check the reviewer. */
 function whyNot(review: Review, { head }: PullRequest, found: FoundComment): string | undefined {
   if (review.by === undefined) return 'the account of the reviewer was deleted';
   if (review.state === 'dismissed') return 'the review was dismissed';
@@ -65,7 +65,7 @@ function whyNot(review: Review, { head }: PullRequest, found: FoundComment): str
     : `the review (${review.at}) is not later than the comment with the plan, which was posted or edited ${found.comment.at}`;
 }
 
-/** Each person's latest one that says yes or no; all those of deleted accounts. */
+/** The latest review of each person, and all reviews of deleted accounts. */
 function latestOfEach(reviews: readonly Review[]): readonly Review[] {
   const sorted = reviews.toSorted((one, other) => timeOf(one) - timeOf(other));
   return sorted.filter(

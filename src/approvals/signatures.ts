@@ -1,6 +1,6 @@
 /**
  * Reads the signed approvals of a stack and decides which of them count: for this repository and stack file, for a head commit
- * that is applied, in time, and by a person whom both the base of the pull request and the protected branch admit.
+ * that is applied, in time, and by a person that both the base of the pull request and the protected branch admit.
  */
 import type { GitContext } from '../ledger/git/git-command.ts';
 import type { Approval, FoundApprovals, RefusedApproval } from '../model/approval.ts';
@@ -30,11 +30,11 @@ export interface SignerRules {
 /** A pull request that is applied; without a code host, all that is applied. */
 export interface Proposal {
   readonly pullRequest?: number;
-  /** whole ids of the head commits that an approval may name */
+  /** full ids of the head commits that an approval may name */
   readonly heads: readonly string[];
   /** at the base commit */
   readonly base: SignerRules;
-  /** of all of its commits; undefined where they are not known */
+  /** the authors of all of its commits; undefined if they are not known */
   readonly authors: CommitAuthors | undefined;
   /** which part of what is applied it is, as in `Approval.parts`; absent for all of it */
   readonly part?: number;
@@ -60,7 +60,7 @@ export interface SignaturesInput {
 }
 
 export interface FoundSignatures extends FoundApprovals {
-  /** what may be the content of the approved plans, by digest; anybody may have written it */
+  /** the unverified content of the approved plans, by digest: anybody may have written it */
   readonly contents: ReadonlyMap<string, Json>;
 }
 
@@ -72,7 +72,7 @@ export async function readSignatures(input: SignaturesInput): Promise<FoundSigna
   const { stack, git, remote, now, signal } = input;
   return withApprovals({ git, remote, stack }, signal, async (kept) => {
     const results = await withVerifier({ env: git.env, now, signal }, (verifier) =>
-      checkAll(kept.all, new Judge(input, verifier)),
+      checkAll(kept.all, new SignatureCheck(input, verifier)),
     );
     const approvals = onePerPerson(results.filter((result): result is Counted => !('why' in result)));
     const foreign = kept.foreign.map((path) =>
@@ -86,12 +86,15 @@ export async function readSignatures(input: SignaturesInput): Promise<FoundSigna
   });
 }
 
-async function checkAll(kept: readonly KeptApproval[], judge: Judge): Promise<(Counted | RefusedApproval)[]> {
+async function checkAll(
+  kept: readonly KeptApproval[],
+  check: SignatureCheck,
+): Promise<(Counted | RefusedApproval)[]> {
   const results: (Counted | RefusedApproval)[] = [];
   for (const { path, stored, isNewer } of kept) {
     const why = isNewer ? 'was written by a newer trueup' : 'is not an approval';
     if (stored === undefined) results.push(refuse(`${quoted(path)} in its ref ${why}`));
-    else results.push(...(await judge.check(stored)));
+    else results.push(...(await check.check(stored)));
   }
   return results;
 }
@@ -103,7 +106,7 @@ function refuse(
   return { method: 'signature', ...about, why };
 }
 
-/** An approval that counts, and all names and the key of its signer. */
+/** An approval that counts, with all names and the key of its signer. */
 interface Counted {
   readonly approval: Approval;
   readonly names: readonly string[];
@@ -113,7 +116,7 @@ interface Counted {
 /** Milliseconds by which clocks may differ. */
 const clockSkew = 300_000;
 
-/** Why an approval does not count here, whoever signed it; undefined when it may. */
+/** Why an approval does not count here, regardless of its signer; undefined if it may count. */
 export function whyElsewhere(
   { stack, repository, path, at, until }: SignedApproval,
   here: Pick<SignaturesInput, 'stack' | 'repository' | 'now'>,
@@ -130,7 +133,7 @@ export function whyElsewhere(
   return undefined;
 }
 
-class Judge {
+class SignatureCheck {
   readonly #input: SignaturesInput;
   readonly #verifier: Verifier;
 
@@ -213,7 +216,7 @@ function keyName({ signature }: StoredApproval): string {
   return fingerprintOfKey(publicKeyOf(signature) ?? '');
 }
 
-/** Two keys with a name in common are those of one person. */
+/** Merges the approvals of each person. Two keys with a name in common belong to one person. */
 function onePerPerson(found: readonly Counted[]): Approval[] {
   const merged = new Map<string, Approval>();
   for (const { approval, by } of withPersons(found)) {

@@ -23,9 +23,9 @@ export interface SignedApproval {
   /** of the stack file, below the root of the repository */
   readonly path: string;
   readonly digest: string;
-  /** the head commit that was reviewed, by its whole id */
+  /** the full id of the head commit that was reviewed */
   readonly commit: string;
-  /** sorted ids of guards; of policies the keys of what they said */
+  /** sorted: ids of guards, and for policies the keys of their messages */
   readonly acknowledged: readonly string[];
   /** RFC 3339 */
   readonly at: string;
@@ -56,7 +56,7 @@ const isDigest = /^[0-9a-f]{32}$/;
 const isCommitId = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 const isMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Each member with its condition. There are no others, so that nothing is read that an older trueup would not have understood. */
+/** Each member with its check. Other members are not allowed, so that nothing is read that an older trueup would not understand. */
 const members: Readonly<Record<keyof SignedApproval, (value: Json) => boolean>> = {
   version: (value) => value === 1,
   stack: isText,
@@ -91,11 +91,11 @@ export function parseApproval(text: string): StoredApproval | 'newer' | undefine
   const { version } = approval;
   if (typeof version === 'number' && version > 1) return 'newer';
   const names = Object.keys(members) as (keyof SignedApproval)[];
-  const isWhole = Object.keys(approval).length === names.length;
-  const isRight = names.every(
+  const hasNoOthers = Object.keys(approval).length === names.length;
+  const areValid = names.every(
     (name) => Object.hasOwn(approval, name) && members[name](approval[name] ?? null),
   );
-  if (!isWhole || !isRight || publicKeyOf(signature) === undefined) return undefined;
+  if (!hasNoOthers || !areValid || publicKeyOf(signature) === undefined) return undefined;
   // Safe: each member was checked.
   return { approval: approval as unknown as SignedApproval, signature };
 }
@@ -113,9 +113,9 @@ function parsed(text: string): JsonObject | undefined {
 const maxSignature = 32_768;
 
 /**
- * The public key, or the certificate, with which an armored SSH signature says that it was made, as in a file of keys: base64.
+ * The public key, or the certificate, that an armored SSH signature names as its signer: base64, as in a file of keys.
  * Source: PROTOCOL.sshsig of OpenSSH, "Armored format" and "Blob format"
- * @returns undefined for what is no such signature
+ * @returns undefined for any other text
  */
 export function publicKeyOf(signature: string): string | undefined {
   if (signature.length > maxSignature) return undefined;

@@ -28,7 +28,7 @@ interface Running {
   /** milliseconds */
   readonly timeout: number;
   readonly input?: string;
-  /** called with lines that ask somebody to do something, such as to touch a security key */
+  /** called with lines that ask the user to do something, such as to touch a security key */
   readonly notify?: ((line: string) => void) | undefined;
 }
 
@@ -79,8 +79,8 @@ function notRun(program: string, error: NodeJS.ErrnoException, late: number | un
 
 // Signing.
 
-/** Milliseconds in which somebody types a passphrase, or touches a key. */
-const patience = 300_000;
+/** Milliseconds for the user to type a passphrase, or to touch a key. */
+const signTime = 300_000;
 
 /** A file with a private or public key, or a public key as text; for a public one, the agent signs. */
 type SigningKey = { readonly file: string } | { readonly publicKey: string };
@@ -108,7 +108,7 @@ async function signWith(
   name: string,
 ): Promise<string> {
   const args = ['-Y', 'sign', '-n', approvalNamespace, '-f', file];
-  const { code, out, message } = await run('ssh-keygen', args, { ...about, timeout: patience, input: text });
+  const { code, out, message } = await run('ssh-keygen', args, { ...about, timeout: signTime, input: text });
   if (code === 0) return out;
   const why = message.replace(/(Signing data on standard input|Enter passphrase[^:]*:)[; ]*/g, '');
   throw new SigningError(
@@ -128,9 +128,9 @@ async function agentKeys(env: Environment): Promise<readonly string[]> {
 /** Milliseconds that one verification may take. */
 const verifyTime = 30_000;
 
-/** What a file of allowed signers says of a signature. */
+/** Whether a file of allowed signers admits a signature. */
 export type Admission =
-  /** the names of the key there, the one that was verified first */
+  /** the names of the key there; the verified one comes first */
   | { readonly names: readonly [string, ...string[]] }
   /** a clause */
   | { readonly why: string };
@@ -179,7 +179,7 @@ class FileVerifier implements Verifier {
 
   constructor(folder: string, { env, now, signal }: Parameters<typeof withVerifier>[0]) {
     this.#folder = folder;
-    // Times of keys without a zone are local ones: the answer must not depend on where it is asked.
+    // Times of keys without a zone are local times: the result must not depend on the machine.
     this.#running = { env: { ...env, TZ: 'UTC' }, signal, timeout: verifyTime };
     this.#time = `-Overify-time=${new Date(now).toISOString().replace(/\.\d+Z$|[-:T]/g, '')}`;
   }
@@ -216,7 +216,7 @@ class FileVerifier implements Verifier {
     return answer;
   }
 
-  /** Messages name lines of our files: the folder says nothing to anybody. */
+  /** Shortens messages that name our files: the temporary folder does not help the user. */
   #withoutFolder(message: string): string {
     return message
       .replaceAll(`${this.#folder}/`, '')
@@ -224,14 +224,14 @@ class FileVerifier implements Verifier {
   }
 }
 
-/** In the order in which ssh would try them. */
+/** In the order in which ssh tries them. */
 const usualFiles = ['id_ed25519', 'id_ed25519_sk', 'id_ecdsa', 'id_ecdsa_sk', 'id_rsa'];
 
 /** In bytes; a key has some kilobytes. */
 const maxKey = 65_536;
 
 /**
- * The key that signs: the one that was named, that of git, or one of the agent or of the user's folder of keys.
+ * The key that signs: the named one, that of git, or one of the agent or of the user's `.ssh` folder.
  * @param about.named the flag
  * @param about.allowed text of the allowed signers: a key that is in it comes first
  * @throws SigningError when there is none
@@ -267,7 +267,7 @@ function isIn(allowed: string, publicKey: string): boolean {
   return key !== '' && namesOfKey(allowed, key).length > 0;
 }
 
-/** The key of git's own signatures. It may be one of GPG, which cannot sign approvals. */
+/** The key of git's own signatures; undefined for a key of GPG, which cannot sign approvals. */
 async function keyOfGit(git: GitContext): Promise<SigningKey | undefined> {
   const read = async (...args: readonly string[]) => {
     const { code, out } = await runGit(['config', ...args, '--get', 'user.signingKey'], git);

@@ -20,9 +20,9 @@ export interface ArchiveDatabase {
   readonly place: string;
   /** prefix of the name of each table */
   readonly prefix: string;
-  /** Reads, and creates nothing. `undefined` when there is no archive yet. */
+  /** Reads, and creates nothing. Returns undefined if there is no archive yet. */
   read<T>(work: (query: Query) => Promise<T>): Promise<T | undefined>;
-  /** In one write transaction, which may be repeated if a connection breaks. Creates the archive. */
+  /** Runs `work` in one write transaction, which may be repeated if a connection breaks. Creates the archive. */
   write<T>(work: (query: Query) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -33,8 +33,8 @@ export class ArchiveError extends Error {
 }
 
 /**
- * The tables, by version, from 1; migrations are only added. An event is kept as answered, and found by its time. Events are complete
- * from `whole_from` on, except for the gaps. Times are milliseconds since 1970.
+ * The tables, by version, from 1; migrations are only added. An event is stored as the service returned it, and found by its time.
+ * Events are complete from `whole_from` on, except for the gaps. Times are milliseconds since 1970.
  */
 export function archiveMigrations(types: {
   readonly id: string;
@@ -118,7 +118,7 @@ export class Archive {
   }
 
   /**
-   * Adds in one transaction. @returns how many of the events are new
+   * Stores an addition in one transaction. @returns how many of the events are new
    * @throws ArchiveError, TrailError when the trail has events of another organization
    */
   keep(trail: string, { events, head, gap }: Addition): Promise<number> {
@@ -225,7 +225,7 @@ async function insertEvents(
   return (await query(statement, [trail, ...values])).length;
 }
 
-/** The first read sets since when events are complete; later reads only move the cursor forward. */
+/** The first read sets the time from which events are complete; later reads only move the cursor forward. */
 async function keepHead(
   query: Query,
   table: string,
@@ -282,7 +282,7 @@ export async function eventsSince(archive: Archive, trail: string, since: number
   const gaps = (await archive.gaps(trail)).filter(({ to }) => to > since);
   const isComplete = head !== undefined && head.completeFrom <= since && gaps.length === 0;
   const newest = head?.cursor && { newest: head.cursor };
-  // An empty trail may be that of another organization.
+  // A trail without events may belong to another organization.
   const until = head?.organizationId === undefined ? undefined : { until: head.readAt };
   return { events: events.reverse(), ...until, ...newest, isComplete, gaps };
 }

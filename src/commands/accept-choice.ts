@@ -28,18 +28,18 @@ export interface AcceptRequest {
   readonly fields: readonly string[];
   /** accepts everything that was changed in the targets since the last apply */
   readonly all: boolean;
-  /** drops the manifest of what is gone */
+  /** removes the manifests of resources that are gone */
   readonly remove: boolean;
 }
 
 interface ChoiceContext {
-  /** with ids in place of names */
+  /** with ids instead of names */
   readonly resources: readonly DesiredResource[];
   readonly kinds: Registry;
   readonly ledger: Ledger;
   /** resources that have the names of others */
   readonly exchanged: readonly ExchangedName[];
-  /** the lists of the things that manifests give by name, by target */
+  /** The objects of a target that manifests refer to by name. */
   listsOf(target: string): NameLists;
 }
 
@@ -61,10 +61,10 @@ export function chooseAcceptedChanges(plan: Plan, request: AcceptRequest, contex
     if (resource === undefined)
       return { acceptedChanges: [], refusals: [unknownAddress(text, [...declared.keys()])] };
     const change = changes.get(text);
-    const exchanged = exchangedName(resource, context);
+    const exchanged = refuseExchangedName(resource, context);
     if (exchanged !== undefined) return { acceptedChanges: [], refusals: [exchanged] };
-    if (change?.action === 'create') return takeRemoval(change, request, context);
-    return takeFields(change, { resource, request, context });
+    if (change?.action === 'create') return acceptRemoval(change, request, context);
+    return acceptFields(change, { resource, request, context });
   });
   return {
     acceptedChanges: choices.flatMap(({ acceptedChanges }) => acceptedChanges),
@@ -79,11 +79,11 @@ function unknownAddress(text: string, declared: readonly string[]): Refusal {
     message: `no manifest declares ${quoted(text)}`,
     fix:
       matching(text, declared) ??
-      'write the address as the plan shows it; for what nobody declares there is "trueup export"',
+      'write the address as the plan shows it; for a resource that no manifest declares, use "trueup export"',
   });
 }
 
-/** For an address without its target, or with a mistake: the declared addresses that it may mean. */
+/** Suggests declared addresses, for an address without its target or with a typo. */
 function matching(text: string, declared: readonly string[]): string | undefined {
   const withoutTarget = (address: string) => address.replace(/^([^/]+)\/[^/]+\//, '$1/');
   const same = declared.filter((address) => withoutTarget(address) === text);
@@ -92,8 +92,8 @@ function matching(text: string, declared: readonly string[]): string | undefined
   return meant.length === 0 ? undefined : `did you mean ${meant.map(quoted).join(' or ')}?`;
 }
 
-/** The values of one resource are not those of another, whatever it is called now. */
-function exchangedName(
+/** Refuses a resource that has the name of another one: live values under this name belong to the other. */
+function refuseExchangedName(
   { address, place }: DesiredResource,
   { exchanged, kinds }: ChoiceContext,
 ): Refusal | undefined {
@@ -108,8 +108,8 @@ function exchangedName(
   });
 }
 
-/** A name of what the stack itself declares says nothing for sure while others have these names. */
-function exchangedReference(
+/** Refuses a field that refers by name to a resource of this stack, while another resource has that name. */
+function refuseExchangedReference(
   accepted: AcceptedChange,
   { resource, context: { exchanged } }: FieldsOfOne,
 ): Refusal | undefined {
@@ -123,19 +123,19 @@ function exchangedReference(
   });
 }
 
-function takeRemoval(
+function acceptRemoval(
   { address, place }: Change,
   { all, remove }: AcceptRequest,
   { ledger }: ChoiceContext,
 ): Choice {
-  const whole: AcceptedChange = { address, path: [], value: undefined };
-  const wasThere = ledger.records.has(formatAddress(address));
-  if (all && !wasThere) return { acceptedChanges: [], refusals: [] };
-  if (remove) return { acceptedChanges: [whole], refusals: [] };
-  const why = refuse(whole, 'resource-gone', {
-    message: `${nameOfAcceptedChange(whole)} is ${wasThere ? 'gone from its target' : 'not in its target'}: its manifest is kept`,
+  const removal: AcceptedChange = { address, path: [], value: undefined };
+  const isRecorded = ledger.records.has(formatAddress(address));
+  if (all && !isRecorded) return { acceptedChanges: [], refusals: [] };
+  if (remove) return { acceptedChanges: [removal], refusals: [] };
+  const why = refuse(removal, 'resource-gone', {
+    message: `${nameOfAcceptedChange(removal)} is ${isRecorded ? 'gone from its target' : 'not in its target'}: its manifest is kept`,
     place,
-    fix: `pass "--remove" to drop its manifest, too; or let apply create it${wasThere ? ' again' : ''}`,
+    fix: `pass "--remove" to drop its manifest, too; or let apply create it${isRecorded ? ' again' : ''}`,
   });
   return { acceptedChanges: [], refusals: [why] };
 }
@@ -146,7 +146,7 @@ interface FieldsOfOne {
   readonly context: ChoiceContext;
 }
 
-function takeFields(change: Change | undefined, about: FieldsOfOne): Choice {
+function acceptFields(change: Change | undefined, about: FieldsOfOne): Choice {
   const { resource, request } = about;
   const { address } = resource;
   const fields = (change?.fields ?? []).filter(
@@ -158,7 +158,7 @@ function takeFields(change: Change | undefined, about: FieldsOfOne): Choice {
   const isWritten = ({ path: [name = ''] }: FieldChange) => Object.hasOwn(resource.spec, name);
   const others = fields.filter(isWritten);
   const followsDrift = others.length > 0 && others.every((field) => isDrift(field, driftContext(about)));
-  const found = [...taken].flatMap((field) => takeField(field, { ...about, followsDrift }) ?? []);
+  const found = [...taken].flatMap((field) => acceptField(field, { ...about, followsDrift }) ?? []);
   return {
     acceptedChanges: found.flatMap((one) => ('why' in one ? [] : [one])),
     refusals: [
@@ -168,13 +168,13 @@ function takeFields(change: Change | undefined, about: FieldsOfOne): Choice {
   };
 }
 
-/** A plan has the id of a thing that the manifest gives by name. */
+/** The field of the id in the plan, for a field of a name in the manifest. */
 function idFieldOf(field: string, { resource: { address }, context: { kinds } }: FieldsOfOne): string {
   const found = kinds.get(address.kind)?.named?.references.find(({ name }) => nameKey(name) === field);
   return found === undefined ? field : nameKey(found.id);
 }
 
-/** The field itself; else all below it, segment by segment: keys of maps may have dots in them. */
+/** The field itself, or else all fields below it. Joins whole segments, because keys of maps may contain dots. */
 function fieldsNamed(name: string, fields: readonly FieldChange[]): readonly FieldChange[] {
   const exact = fields.filter(({ path }) => path.join('.') === name);
   if (exact.length > 0) return exact;
@@ -194,14 +194,14 @@ function noDifference(address: Address, field: string, fields: readonly FieldCha
 }
 
 interface DerivedFields extends FieldsOfOne {
-  /** whether fields that no manifest has follow from drift alone, and from no edit of the manifest */
+  /** whether differences in undeclared fields can only come from drift, because the manifest was not edited */
   readonly followsDrift: boolean;
 }
 
 interface DriftContext {
   readonly recorded: DesiredResource['spec'] | undefined;
   readonly table: FieldTable;
-  /** fields of ids that the manifest gives by the same name as when it was applied, though the name has another id since */
+  /** id fields whose name in the manifest is as applied, but belongs to another id now */
   readonly changedNames: ReadonlySet<string>;
 }
 
@@ -218,8 +218,8 @@ function driftContext({ resource, context: { kinds, ledger } }: FieldsOfOne): Dr
   };
 }
 
-/** Undefined: it follows from another field, or was not asked for. */
-function takeField(field: FieldChange, about: DerivedFields): AcceptedChange | Refusal | undefined {
+/** @returns undefined for a field that follows from another field, or that was not requested */
+function acceptField(field: FieldChange, about: DerivedFields): AcceptedChange | Refusal | undefined {
   const { resource, request, followsDrift } = about;
   const { address } = resource;
   const { path, before } = field;
@@ -235,7 +235,7 @@ function takeField(field: FieldChange, about: DerivedFields): AcceptedChange | R
   const { table, recorded } = drift;
   const isDerived = !isWritten && valueAt(recorded, path) === undefined;
   if (request.all && !(isDerived ? followsDrift : isDrift(field, drift))) return undefined;
-  const exchanged = exchangedReference(accepted, about);
+  const exchanged = refuseExchangedReference(accepted, about);
   if (exchanged !== undefined) return exchanged;
   const place = resource.placeOf(path);
   const isSecret = field.shape === 'secret' || fieldAt(table, path)?.writeOnly === true;
@@ -249,7 +249,7 @@ function takeField(field: FieldChange, about: DerivedFields): AcceptedChange | R
   return accepted;
 }
 
-/** The name that only the thing with the live id has. */
+/** The name of the object with the live id, if no other object has that name. */
 function nameOf({ path, before }: FieldChange, { resource, context }: DerivedFields): string | undefined {
   const { kind, target } = resource.address;
   const { references = [] } = context.kinds.get(kind)?.named ?? {};
@@ -260,8 +260,8 @@ function nameOf({ path, before }: FieldChange, { resource, context }: DerivedFie
 }
 
 /**
- * Whether somebody changed it in the target: the manifest still says what was applied last, or live is neither as applied nor as
- * declared. What is no key that users choose and was never applied is an edit of the manifest.
+ * Whether the target changed since the last apply: the manifest is as applied, or the live value is neither as applied nor as
+ * declared. A field of the schema that was never applied is an edit of the manifest; a key that users choose may be drift.
  */
 function isDrift(
   { path, before, after, shape, unknown }: FieldChange,

@@ -1,6 +1,6 @@
 /**
- * `trueup accept ADDRESS… [path]`: writes live values into the manifests, in place, for what differs. Changes no service, and
- * writes only what leaves nothing to plan.
+ * `trueup accept ADDRESS… [path]`: writes the live values of fields that differ into the manifests. Changes no service, and
+ * writes an edit only if a plan has nothing left to change there.
  */
 import type { Command } from 'commander';
 import { formatAddress, parseAddress } from '../model/address.ts';
@@ -76,11 +76,11 @@ interface AcceptOptions extends ReviewOptions, CommonOptions {
   readonly field: readonly string[];
   readonly all?: boolean;
   readonly remove?: boolean;
-  /** guards about dropped manifests that may pass */
+  /** acknowledged guards against the removal of manifests */
   readonly ack?: string;
 }
 
-/** @param words addresses, and behind them perhaps the path of the stack */
+/** @param words addresses, and after them optionally the path of the stack */
 async function accept(
   words: readonly string[],
   options: AcceptOptions,
@@ -161,7 +161,7 @@ function checkUsage(
     throw new CommandStop('usage', '--field is about one resource: give one address');
 }
 
-/** Manifests are read again and again, and standard input can be read once. */
+/** Manifests are loaded several times, but standard input can be read only once. */
 function readingOnce(host: CliHost): CliHost {
   let read: Promise<Uint8Array> | undefined;
   return {
@@ -173,7 +173,7 @@ function readingOnce(host: CliHost): CliHost {
   };
 }
 
-/** "As declared" is only said when everything was read. */
+/** Why there is nothing to accept. "As declared" is certain only if everything was read. */
 function nothingOf({ plan, problems }: Attempt, { all, addresses }: AcceptRequest): NothingTaken {
   if (plan?.coverage.complete !== true || hasErrors(problems)) return 'not-all-seen';
   const left = plan.changes.filter(({ address }) => all || addresses.includes(formatAddress(address)));
@@ -185,7 +185,7 @@ interface Attempt extends Trial {
   readonly plan?: Plan;
 }
 
-/** What would differ, were these the manifests: compared with what was read of the targets at the beginning. */
+/** Plans these manifests against the live state that was read at the start, and chooses the changes to accept. */
 function attempt(
   manifests: LoadedManifests,
   input: PlanInput,
@@ -209,10 +209,10 @@ function attempt(
   };
 }
 
-// Checks the manifests that would be dropped against the stack's guards about deletions: for a token that sees nothing it is the
-// same as resources that are gone.
+// Checks the removal of manifests with the stack's guards against deletions: to a token that can read nothing, all resources seem
+// to be gone.
 
-/** @returns the guards that block, each id with what it says */
+/** @returns the guards that block, each id with its message */
 function guardRemovals(
   placed: readonly LocatedChange[],
   { records, declared }: Pick<Ledger, 'records'> & { readonly declared: readonly DesiredResource[] },
@@ -223,8 +223,8 @@ function guardRemovals(
   const groups = Map.groupBy(removed, ({ kind, target }) => `${kind}/${target}`);
   const counts = [...groups.values()].flatMap((taken) => {
     const { kind = '', target = '' } = taken[0] ?? {};
-    const isHere = (one: { kind: string; target: string }) => one.kind === kind && one.target === target;
-    const owned = new Set([...recorded.filter(isHere), ...taken].map((address) => formatAddress(address)));
+    const isInGroup = (one: { kind: string; target: string }) => one.kind === kind && one.target === target;
+    const owned = new Set([...recorded.filter(isInGroup), ...taken].map((address) => formatAddress(address)));
     const gone = new Set(taken.map((address) => formatAddress(address)));
     const remaining = declared.filter(
       ({ address }) => owned.has(formatAddress(address)) && !gone.has(formatAddress(address)),

@@ -144,7 +144,7 @@ async function applyUnderLock(
       { approval, options, ledger, stack, secrets, limited, ofFile: commandOfFile(path, options, approval) },
       { terminal, stop },
     );
-    // Reading the targets and waiting for an answer take time, so the lock is checked again.
+    // Reading the targets and waiting for an answer takes time, so the lock is checked again.
     await held?.lockGuard.pass();
     const run = await storeApproval(planning.plan, approved, prepared);
     return carryOut(planning, { ...run, acknowledged }, { ...context, stack });

@@ -73,7 +73,7 @@ interface CommentOptions extends PlaceFlags, CommonOptions {
   readonly dryRun?: boolean;
 }
 
-/** In seconds; the rate of a service may have to be waited for. */
+/** In seconds. Long, because a run may have to wait for the rate limit of a service. */
 const defaultTimeout = 600;
 
 async function comment(options: CommentOptions, { host }: CommandContext): Promise<ExitCode> {
@@ -108,7 +108,7 @@ interface Task {
   readonly options: CommentOptions;
   readonly draft: Draft | undefined;
   readonly stack: string;
-  /** that was planned, or is planned now */
+  /** the commit that was planned, or that is planned now */
   readonly commit: string | undefined;
   readonly isEmpty: boolean;
 }
@@ -155,7 +155,7 @@ function post(
   return postPlan(review, draft, { accounts, creates: !empty || options.always === true });
 }
 
-/** What a plan file says of its commit; not what is checked out now, or what this job is about. @throws CommandStop when `--commit` says otherwise */
+/** The commit that the plan file names, not that of this job or checkout. @throws CommandStop when `--commit` is another one */
 function originOf({ file, plan: { made } }: PlanFile, { commit }: CommentOptions): CommentOrigin {
   if (made?.commit === undefined) return { ...(made && { made: made.at }), ...(commit && { commit }) };
   const known = [made.pullRequestCommit, made.commit].filter((one) => one !== undefined);
@@ -171,7 +171,7 @@ function originOf({ file, plan: { made } }: PlanFile, { commit }: CommentOptions
   };
 }
 
-/** In a pipeline of a fork, GitLab gives no variable that is protected: there is nothing to correct. */
+/** GitLab gives no protected variables to a pipeline of a fork, so a missing token is not an error there. */
 function withoutToken(
   { tokenEnv, tokenMayLack }: ReviewPlace,
   { host, ...about }: Pick<Task, 'draft' | 'options'> & { readonly host: CliHost },

@@ -1,6 +1,6 @@
 /**
- * What can follow on a command line: the hidden command `__complete` answers the scripts of `trueup completion`. All of it comes from
- * the program that runs, so that no command or flag is missing.
+ * Completes a command line: the hidden command `__complete`, which the scripts of `trueup completion` call. Reads commands and flags
+ * from the running program, so that none is missing.
  */
 import type { Argument, Command, Option } from 'commander';
 import { dialects } from '../api/dialects.ts';
@@ -15,8 +15,8 @@ import { selectorPrefixes } from '../run/selection/selectors.ts';
 type Host = Pick<CliHost, 'cwd' | 'kinds' | 'machine' | 'stdout'>;
 
 /**
- * Prints a line for each value, with its description behind a tab, and a last line `:files`, `:directories` or `:none`. Never fails.
- * @param words behind the name of the program; the last one is being typed
+ * Prints a line for each value, with its description after a tab, and a last line `:files`, `:directories` or `:none`. Never fails.
+ * @param words after the name of the program; the last one is being typed
  */
 export async function printCompletion(
   programOf: () => Promise<Command>,
@@ -33,7 +33,7 @@ export async function printCompletion(
 async function complete(program: Command, words: readonly string[], host: Host): Promise<string> {
   const current = words.at(-1) ?? '';
   const state = readWords(program, words.slice(0, -1));
-  const { candidates, files } = await follow(state, current, host);
+  const { candidates, files } = await findValues(state, current, host);
   const fitting = candidates.filter(({ value }) => value.startsWith(current));
   const lines = fitting.map(({ value, about = '' }) => {
     const [first = ''] = about.split('\n');
@@ -45,13 +45,13 @@ async function complete(program: Command, words: readonly string[], host: Host):
 /** The command line up to the word that is being typed. */
 interface State {
   readonly command: Command;
-  /** its arguments that are there */
+  /** its arguments before that word */
   readonly given: readonly string[];
   /** the option whose value comes next */
   readonly pending?: Option | undefined;
-  /** whether `--` is there, behind which nothing is a flag */
+  /** whether `--` was typed, after which no word is a flag */
   readonly isPlain: boolean;
-  /** whether `help` is there, behind which come commands */
+  /** whether `help` was typed, after which only commands follow */
   readonly isHelp: boolean;
   readonly used: readonly Option[];
 }
@@ -90,16 +90,16 @@ function takesValue({ required, optional }: Option): boolean {
   return required || optional;
 }
 
-async function follow(state: State, current: string, host: Host): Promise<Values> {
+async function findValues(state: State, current: string, host: Host): Promise<Values> {
   const { command, pending, isPlain, isHelp } = state;
   if (isHelp) return { candidates: commandsOf(command) };
-  if (pending !== undefined) return ofOption(pending, current, { state, host });
+  if (pending !== undefined) return valuesOfOption(pending, current, { state, host });
   const equals = current.indexOf('=');
   if (!isPlain && current.startsWith('--') && equals !== -1) {
     const lead = current.slice(0, equals + 1);
     const option = optionIn(command, current);
     if (option === undefined || !takesValue(option)) return { candidates: [] };
-    const { candidates, files } = await ofOption(option, current.slice(lead.length), { state, host });
+    const { candidates, files } = await valuesOfOption(option, current.slice(lead.length), { state, host });
     return { candidates: candidates.map((one) => ({ ...one, value: lead + one.value })), files };
   }
   const flags = isPlain ? [] : flagsOf(state);
@@ -107,7 +107,7 @@ async function follow(state: State, current: string, host: Host): Promise<Values
   const names = state.given.length === 0 ? commandsOf(command) : [];
   const argument = argumentAt(command, state.given.length);
   const values =
-    argument === undefined ? { candidates: [] } : await ofArgument(argument, current, { state, host });
+    argument === undefined ? { candidates: [] } : await valuesOfArgument(argument, current, { state, host });
   const candidates = [...names, ...values.candidates];
   return candidates.length === 0 && values.files === undefined
     ? { candidates: flags }
@@ -130,24 +130,28 @@ function commandsOf(command: Command): Candidate[] {
   return commands.map((one) => ({ value: one.name(), about: one.description() }));
 }
 
-/** A variadic argument takes all that follows. */
+/** A variadic argument takes all words that follow. */
 function argumentAt({ registeredArguments }: Command, index: number): Argument | undefined {
   const last = registeredArguments.at(-1);
   return registeredArguments[index] ?? (last?.variadic === true ? last : undefined);
 }
 
-interface FollowContext {
+interface ValuesContext {
   readonly state: State;
   readonly host: Host;
 }
 
-function ofOption(option: Option, current: string, { state, host }: FollowContext): Promise<Values> {
+function valuesOfOption(option: Option, current: string, { state, host }: ValuesContext): Promise<Values> {
   const value = /<([^>.]+)|\[([^\].]+)/.exec(option.flags)?.slice(1).find(Boolean) ?? '';
   const about = { flag: option.long ?? '', name: value, choices: option.argChoices, current };
   return valuesFor({ ...about, command: pathOf(state.command), given: state.given }, host);
 }
 
-function ofArgument(argument: Argument, current: string, { state, host }: FollowContext): Promise<Values> {
+function valuesOfArgument(
+  argument: Argument,
+  current: string,
+  { state, host }: ValuesContext,
+): Promise<Values> {
   const { command, given } = state;
   const offered = offerOf(argument)?.(current);
   if (offered !== undefined) return Promise.resolve({ candidates: offered });
@@ -172,11 +176,11 @@ interface Wanted {
   /** of the value or argument in the help, without brackets: `file` */
   readonly name: string;
   readonly choices?: readonly string[] | undefined;
-  /** what is typed of the value */
+  /** the part of the value that was typed */
   readonly current: string;
   /** `role check` */
   readonly command: string;
-  /** the arguments before it, of which one may be the path of the stack */
+  /** the arguments before it; one of them may be the path of the stack */
   readonly given: readonly string[];
 }
 
@@ -198,7 +202,7 @@ const names = (values: Iterable<string>): Source => {
   return () => ({ candidates });
 };
 
-/** By the name of the value in the help; it means the same in every command. */
+/** By the name of the value in the help, which means the same in every command. */
 const byName: Readonly<Record<string, Source>> = {
   path: files,
   stack: files,
@@ -225,7 +229,7 @@ const byName: Readonly<Record<string, Source>> = {
     candidates: [...kinds.values()].map(({ name, summary }) => ({ value: name, about: summary })),
   }),
   guards: ({ current }) => {
-    // Several are divided by commas.
+    // Several guards are separated by commas.
     const before = current.slice(0, current.lastIndexOf(',') + 1);
     const taken = before.split(',');
     const left = guardIds.filter((id) => !taken.includes(id));
@@ -233,14 +237,14 @@ const byName: Readonly<Record<string, Source>> = {
   },
 };
 
-/** Where the name of the value does not say it: by command and flag, or by flag, or by command and argument. */
+/** For values whose name is not enough: by command and flag, by flag, or by command and argument. */
 const bySpecial: Readonly<Record<string, Source>> = {
   '--target': (wanted, host) => byName['target']?.(wanted, host) ?? { candidates: [] },
   '--dialect': names([...dialects.keys()]),
   '--edition': names(['all', 'hosted', 'self-hosted']),
   'role check --from': none,
   'accept --field': none,
-  // What a new stack is to have.
+  // Values for a new stack, which nothing can suggest.
   'init --target': none,
   'init --url': none,
   'init --namespace': none,
@@ -276,15 +280,15 @@ async function readStack(given: readonly string[], { cwd, kinds, machine }: Name
     };
     const roles = entries.filter(({ address }) => isRole(address.kind));
     return {
-      addresses: safe(entries.map(({ address }) => formatAddress(address))),
-      targets: safe(stack?.targets.map(({ name }) => name) ?? []),
-      roles: safe(roles.map(({ address }) => address.name)),
+      addresses: shellSafe(entries.map(({ address }) => formatAddress(address))),
+      targets: shellSafe(stack?.targets.map(({ name }) => name) ?? []),
+      roles: shellSafe(roles.map(({ address }) => address.name)),
     };
   }
   return { addresses: [], targets: [], roles: [] };
 }
 
-/** A shell inserts a name as it is: one that could mean something to it is left out. */
-function safe(texts: readonly string[]): Candidate[] {
+/** Leaves out names with characters that are special to a shell, which inserts names without quotes. */
+function shellSafe(texts: readonly string[]): Candidate[] {
   return texts.filter((text) => /^[\w.,:=@%+/-]+$/.test(text)).map((value) => ({ value }));
 }

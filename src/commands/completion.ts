@@ -1,7 +1,7 @@
 /**
  * `trueup completion <shell>`: prints a script that makes a shell complete commands, flags and the names of a stack. Each script only
- * passes the words of the command line to `trueup __complete`, which prints a value a line, with a tab and a description behind it, and
- * in the last line whether the shell completes files.
+ * passes the words of the command line to `trueup __complete`, which prints one value per line, followed by a tab and a description.
+ * The last line says whether the shell completes files.
  */
 import { Argument, type Command } from 'commander';
 import { addExamples, type CommandEnd, type CommonOptions } from '../run/command-options.ts';

@@ -1,7 +1,7 @@
-/** `trueup destroy`, which does not exist: says how resources are removed. */
+/** `trueup destroy`, which does not exist: explains how to remove resources. */
 import type { Command } from 'commander';
 
-/** A command that does not exist and that users of other tools type: it is hidden, takes any arguments, and only says what to do instead. */
+/** A hidden command for users of other tools: it takes any arguments, and only says what to do instead. */
 export function explainDestroy(program: Command): void {
   const command = program.command('destroy', { hidden: true });
   command

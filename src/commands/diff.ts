@@ -29,7 +29,7 @@ async function diff(
   files: { readonly one: string; readonly other: string },
   { host, terminal }: CommandContext,
 ): Promise<ExitCode> {
-  // Where both files are refused, both are reported.
+  // If both files are refused, both are reported.
   const open = (file: string) =>
     openPlanFile(file, host.cwd).catch((error: unknown) => {
       reportStop(error, terminal);

@@ -1,6 +1,6 @@
 /**
  * `trueup drift [path]`: shows what somebody changed in the targets since the last apply and, separately, what the files
- * change. Sends what a plan sends, takes no lock, and exits with 3 on drift.
+ * change. Sends the same requests as a plan, takes no lock, and exits with 3 on drift.
  */
 import { type Command, Option } from 'commander';
 import type { Drift } from '../model/drift.ts';
@@ -113,11 +113,11 @@ function printDrift(terminal: Terminal, found: Drift, stack: string | undefined)
   });
 }
 
-/** Problems come first, then an incomplete read, then drift: a name with another id was changed in the service, too. */
+/** Problems come first, then an incomplete read, then drift. A name that now has another id is drift as well. */
 function driftExitCode({ problems, complete, drifted, changedNames, unmanaged }: Drift): ExitCode {
   const code = exitCodeOf(problems);
   if (code !== exitCodes.done) return code;
   if (!complete) return exitCodes.error;
-  const isMoved = drifted.length + changedNames.length + (unmanaged?.resources.length ?? 0) > 0;
-  return isMoved ? exitCodes.drift : exitCodes.done;
+  const hasDrift = drifted.length + changedNames.length + (unmanaged?.resources.length ?? 0) > 0;
+  return hasDrift ? exitCodes.drift : exitCodes.done;
 }

@@ -47,7 +47,7 @@ export function renderTerm(term: Term, layout: Layout): string {
   }
 }
 
-/** Labels of one width, each with its text wrapped behind it. */
+/** Labels of equal width, each followed by its wrapped text. */
 function facts(
   rows: readonly (readonly [label: string, text: string | undefined])[],
   { paint, width }: Layout,
@@ -113,7 +113,7 @@ function guardText(
   layout: Layout,
 ): string {
   const isBlocking = effect === 'blocks';
-  const says = isBlocking ? 'blocks apply until it is acknowledged' : 'warns, and apply continues';
+  const effectText = isBlocking ? 'blocks apply until it is acknowledged' : 'warns, and apply continues';
   const list = quoted(`spec.guards.${isBlocking ? 'allow' : 'raise'}: [${name}]`);
   const approve = `trueup apply --approve DIGEST --ack ${name}`;
   return page(
@@ -123,7 +123,7 @@ function guardText(
       ...[trips, ...more].map((text) => wrap(text, layout.width).join('\n')),
       facts(
         [
-          ['effect', says],
+          ['effect', effectText],
           ['check', check],
           ['acknowledge', isBlocking ? approve : `where it blocks: ${approve}`],
           ['', isBlocking ? `trueup apply plan.json --ack ${name}` : undefined],
@@ -203,7 +203,7 @@ function exampleText(path: string, value: Json): string {
   return `${name}: ${flowText(value)}`;
 }
 
-/** With spaces, so that a long one can be wrapped. */
+/** YAML flow style, with spaces, so that a long value can be wrapped. */
 function flowText(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(flowText).join(', ')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
@@ -213,9 +213,9 @@ function flowText(value: Json): string {
 
 /** The names of kinds, guards, codes and findings. */
 export function renderTerms(terms: readonly Term[], { paint, width }: Layout): string {
-  const section = (heading: string, says: string, is: (term: Term) => boolean) => {
-    const names = terms.filter(is).map(({ name }) => name);
-    return `${paint.bold(heading)}${says}:\n${indent(flow(names, ', ', width - 2), 2).join('\n')}`;
+  const section = (heading: string, note: string, isListed: (term: Term) => boolean) => {
+    const names = terms.filter(isListed).map(({ name }) => name);
+    return `${paint.bold(heading)}${note}:\n${indent(flow(names, ', ', width - 2), 2).join('\n')}`;
   };
   const groups = new Set(terms.flatMap((term) => (term.about === 'code' ? [term.group] : [])));
   return [

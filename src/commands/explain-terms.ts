@@ -34,11 +34,11 @@ export interface CodeTerm extends Pick<CodeEntry, 'title' | 'fix'> {
   readonly name: string;
   readonly severity: 'error' | 'warning';
   readonly classes: readonly string[];
-  /** the part of the catalogue that it stands in */
+  /** its group in the catalogue of codes */
   readonly group: string;
   /** when it occurs, as a clause */
   readonly when: string;
-  /** where it is not the exit code of the class */
+  /** only if it differs from the exit code of the class */
   readonly exit?: number;
 }
 
@@ -136,28 +136,28 @@ function nameOf(kind: string, path: string): string {
   return `${kind}.${path.replace(/^spec\./, '')}`;
 }
 
-/** The term with this name, however its letters are written; `spec.` may be given. Or an exit code. */
+/** The exit code, or the term with this name. Ignores upper and lower case, and `spec.` after the kind. */
 export function findTerm(word: string, terms: readonly ListedTerm[]): Term | undefined {
   const exit = exitCodeMeanings.find(({ code }) => String(code) === word);
   if (exit !== undefined) {
     const { title, when, fix } = exit;
     return { about: 'exit-code', name: word, title, when, fix };
   }
-  const wanted = plain(word);
-  return flat(terms).find((term) => plain(term.name) === wanted);
+  const wanted = normalized(word);
+  return withFields(terms).find((term) => normalized(term.name) === wanted);
 }
 
-/** The nearest name to a word that names no term. */
+/** The name that is most similar to a word without a term. */
 export function nearestTerm(word: string, terms: readonly ListedTerm[]): string | undefined {
-  const names = flat(terms).map(({ name }) => name);
-  const ending = names.find((name) => plain(name).endsWith(`.${plain(word)}`));
+  const names = withFields(terms).map(({ name }) => name);
+  const ending = names.find((name) => normalized(name).endsWith(`.${normalized(word)}`));
   return ending ?? nearestWord(word, names);
 }
 
-function plain(name: string): string {
+function normalized(name: string): string {
   return name.toLowerCase().replace(/^([^.]*)\.spec\./, '$1.');
 }
 
-function flat(terms: readonly ListedTerm[]): readonly Term[] {
+function withFields(terms: readonly ListedTerm[]): readonly Term[] {
   return terms.flatMap((term): readonly Term[] => (term.about === 'kind' ? [term, ...term.fields] : [term]));
 }

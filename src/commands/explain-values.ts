@@ -80,7 +80,7 @@ function valuesOf({ resource, declaration }: Entry): ExplainedValue[] {
   return [...settings, ...fields];
 }
 
-/** The values that are no maps, and empty maps, by their paths. */
+/** All values except maps that have members, each with its path. */
 function leaves(value: Json, path: Path = []): [Path, Json][] {
   if (!isJsonObject(value) || Object.keys(value).length === 0)
     return path.length === 0 ? [] : [[path, value]];

@@ -50,7 +50,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
   );
 }
 
-/** The fields of kinds only behind a dot: they are many. None for an address, which the stack has. */
+/** Offers fields only after a dot, because there are many. Undefined for an address, which is completed from the stack. */
 function namesFor(current: string, kinds: CliHost['kinds']): Candidate[] | undefined {
   if (current.includes('/')) return undefined;
   const terms = allTerms(kinds);

@@ -1,6 +1,6 @@
 /**
- * A text of YAML documents as a tree of entries, each with the comments and empty lines that belong to it. All of the text is in the
- * tree, in its own spelling; what has no place in it is refused.
+ * Reads the text of YAML documents into a tree of entries, each with the comments and empty lines that belong to it. The tree keeps
+ * the spelling of all of the text; text that does not fit into the tree is refused.
  */
 import {
   columnOf,
@@ -24,12 +24,12 @@ export interface Entry {
   readonly name?: string;
   /** anchor and tag of the value, as written */
   props: string;
-  /** the comment behind the colon or dash, where the value begins on a later line */
+  /** the comment after the colon or dash, if the value begins on a later line */
   head?: string;
-  /** comments between its first line and a value of one line */
+  /** comments between the key or dash and a value of one line */
   between: Line[];
   value: Value;
-  /** the comment behind the value */
+  /** the comment after the value, on the same line */
   beside?: string;
   /** comments below it, indented deeper */
   after: Line[];
@@ -43,7 +43,7 @@ export interface Scalar {
   readonly source: string;
 }
 
-/** A text behind `|` or `>`. */
+/** A text after `|` or `>`. */
 export interface BlockText {
   readonly is: 'text';
   readonly sign: string;
@@ -64,15 +64,15 @@ export interface Collection {
   after: Line[];
 }
 
-/** The entry whose value a collection is. */
+/** The entry that has a collection as its value. */
 interface Owner {
   readonly entry: SourceEntry;
   readonly made: Entry;
 }
 
-/** What stands between two offsets besides YAML. */
+/** Comments and empty lines between two offsets. */
 interface Trivia {
-  /** behind what ends before it, on the same line */
+  /** the comment on the same line as the YAML before it */
   readonly beside?: string;
   readonly lines: readonly PlacedLine[];
 }
@@ -82,10 +82,10 @@ interface PlacedLine {
   readonly column: number;
 }
 
-/** Reads one document, whose root begins where `at` is. */
+/** Reads one document, whose root begins at `at`. */
 export class LayoutReader {
   readonly #text: string;
-  /** up to where the text is in the tree */
+  /** the offset up to which the text is in the tree */
   at: number;
   /** the entry that a comment on the same line belongs to */
   #last: Entry | undefined;
@@ -109,8 +109,8 @@ export class LayoutReader {
   }
 
   /**
-   * Takes the comments below a root into the tree.
-   * @param end of the last line that belongs to the document
+   * Adds the comments below a root to the tree.
+   * @param end the offset of the end of the document
    * @returns the lines that belong to no entry
    */
   finish(root: Collection, end: number): Line[] {
@@ -170,7 +170,7 @@ export class LayoutReader {
     this.at = node.end;
   }
 
-  /** Keeps a comment behind an opening bracket on the line of its key or dash, where the bracket is on that line. */
+  /** Keeps a comment after an opening bracket on the line of its key or dash, if the bracket is on that line. */
   #noteOpening({ start, entries }: SourceNode, { entry, made }: Owner): void {
     const [gap, comment] = /^[ \t]*(#.*)/.exec(this.#text.slice(this.at, lineEnd(this.#text, this.at))) ?? [];
     if (gap === undefined || comment === undefined) return;
@@ -181,14 +181,14 @@ export class LayoutReader {
     made[entries.length === 0 ? 'beside' : 'head'] = comment.trimEnd();
   }
 
-  /** The lines up to an offset between brackets; a comment behind the last entry goes to it. */
+  /** The lines before an offset between brackets. A comment on the line of the last entry is stored with that entry. */
   #between(until: number, made: Collection): Line[] {
     const { beside, lines } = this.#trivia(until);
     const above = made.entries.length === 0 ? toLines(beside) : this.#noteBeside(beside);
     return [...above, ...lines].map(({ text }) => text);
   }
 
-  /** @returns the comment as a line, where no entry can have it beside its value */
+  /** @returns the comment as a line, if no entry can keep it beside its value */
   #noteBeside(beside: string | undefined): PlacedLine[] {
     if (beside === undefined) return [];
     if (this.#last === undefined || this.#last.beside !== undefined) return toLines(beside);
@@ -272,7 +272,7 @@ export class LayoutReader {
     const last = all.findLastIndex((line) => line.slice(width) !== '');
     if (last === -1) throw new UnusualYaml('a text behind "|" or ">" has only empty lines');
     const kept = chomp === '+' ? all : all.slice(0, last + 1);
-    // Empty lines below are no part of the text, unless "+" says so.
+    // Empty lines below it belong to the text only with "+".
     this.at = start + [header, ...kept].join('\n').length;
     if (this.#text[this.at] === '\n') this.at++;
     return { is: 'text', sign, chomp, lines: kept.map((line) => line.slice(width)) };
@@ -286,20 +286,20 @@ export class LayoutReader {
     const parts = gap.split('\n');
     const isOpen = until < this.#text.length || parts.at(-1) === '';
     const rest = isOpen ? parts.pop() : undefined;
-    const remark = (part: string) => {
+    const commentIn = (part: string) => {
       const text = part.trim();
       if (text !== '' && !text.startsWith('#'))
         throw new UnusualYaml(`${JSON.stringify(text)} is not expected in it`);
       return text;
     };
     if (rest !== undefined && parts.length === 0) {
-      if (remark(rest) !== '') throw new UnusualYaml('a comment of it has no place');
+      if (commentIn(rest) !== '') throw new UnusualYaml('a comment of it has no place');
       return { lines: [] };
     }
     if (rest !== undefined && rest.trim() !== '') throw new UnusualYaml('a comment of it has no place');
-    const beside = isLineStart ? '' : remark(parts.shift() ?? '');
+    const beside = isLineStart ? '' : commentIn(parts.shift() ?? '');
     const lines = parts.map((part) => ({
-      text: remark(part),
+      text: commentIn(part),
       column: part.length - part.trimStart().length,
     }));
     return { ...(beside === '' ? {} : { beside }), lines };
@@ -310,7 +310,7 @@ function toLines(comment: string | undefined): PlacedLine[] {
   return comment === undefined ? [] : [{ text: comment, column: 0 }];
 }
 
-/** The comments above the first entry that an empty line separates from it, and those that belong to it. */
+/** Splits the comments above a first entry: those that an empty line separates from it, and its own. */
 function splitTop(lines: readonly PlacedLine[]): [Line[], Line[]] {
   const texts = lines.map(({ text }) => text);
   const last = texts.lastIndexOf('');
@@ -319,7 +319,7 @@ function splitTop(lines: readonly PlacedLine[]): [Line[], Line[]] {
     : [[], texts.slice(last + 1)];
 }
 
-/** Comments below an entry that belong to it, because they are indented deeper than its column, and the lines behind. */
+/** Splits the lines below an entry: its own comments, which are indented deeper than its column, and the rest. */
 function splitTail(lines: readonly PlacedLine[], column: number): [PlacedLine[], PlacedLine[]] {
   const end = lines.findIndex((line) => line.text !== '' && line.column <= column);
   const before = end === -1 ? lines : lines.slice(0, end);
@@ -327,7 +327,7 @@ function splitTail(lines: readonly PlacedLine[], column: number): [PlacedLine[],
   return [lines.slice(0, last + 1), lines.slice(last + 1)];
 }
 
-/** Gives comments to the innermost collection that ends with the entry and is not deeper than they are. */
+/** Attaches comments to the innermost collection that ends with the entry and is not indented deeper than they are. */
 function attachBelow(entry: Entry | undefined, lines: readonly PlacedLine[]): void {
   if (entry === undefined || lines.length === 0) return;
   const { value } = entry;

@@ -1,6 +1,6 @@
 /**
  * Prints a document in the form that `export` writes: two spaces a level, members in the order of the schema, quotes only where a
- * text needs them. Brackets on one line stay brackets; those over several lines become lines.
+ * text needs them. Brackets on one line are kept; brackets over several lines become indented lines.
  */
 import { dump, load } from 'js-yaml';
 import { type Json, memberOf } from '../model/json.ts';
@@ -12,13 +12,13 @@ import type { BlockText, Collection, Entry, Line, Scalar } from './fmt-layout.ts
 
 const step = '  ';
 
-/** Lines of a text, in which there is never more than one empty line in a row, and none where something begins or ends. */
+/** Lines of a text, never with two empty lines in a row, nor with one at the beginning or end of a part. */
 export class Lines {
   readonly #lines: string[] = [];
   #isGap = false;
   #isBegin = true;
 
-  /** @param opens an empty line behind it is left out */
+  /** @param opens whether an empty line after it is left out */
   add(line: string, { opens = false }: { readonly opens?: boolean } = {}): void {
     if (this.#isGap && !this.#isBegin) this.#lines.push('');
     this.#lines.push(line);
@@ -26,19 +26,19 @@ export class Lines {
     this.#isBegin = opens;
   }
 
-  /** Lines of a text behind `|` or `>`: each counts. */
+  /** Adds lines that are kept as they are, such as those of a text after `|` or `>`. */
   addText(lines: readonly string[]): void {
     for (const line of lines) this.#lines.push(line);
   }
 
-  addRemarks(lines: readonly Line[], indent: string): void {
+  addComments(lines: readonly Line[], indent: string): void {
     for (const line of lines) {
       if (line === '') this.#isGap = true;
       else this.add(`${indent}${line}`);
     }
   }
 
-  /** A line that divides documents. */
+  /** Adds a line that separates documents. */
   addMarker(line: string): void {
     this.#isGap = false;
     this.add(line, { opens: true });
@@ -58,19 +58,19 @@ export function printDocument(root: Collection, schema: Json | undefined, lines:
 interface Place {
   readonly indent: string;
   readonly lines: Lines;
-  /** what comes before the first line instead of its indentation */
+  /** the beginning of the first line, instead of its indentation */
   readonly lead?: string;
 }
 
 function printEntries(collection: Collection, schema: Json | undefined, place: Place): void {
   const { indent, lines, lead } = place;
-  lines.addRemarks(collection.top, indent);
+  lines.addComments(collection.top, indent);
   for (const [index, entry] of inOrder(collection, schema).entries()) {
     const isBehindLead = index === 0 && lead !== undefined;
-    if (!isBehindLead) lines.addRemarks(entry.before, indent);
+    if (!isBehindLead) lines.addComments(entry.before, indent);
     printEntry(entry, schemaOf(entry, schema), { indent, lines, lead: isBehindLead ? lead : indent });
   }
-  lines.addRemarks(collection.after, indent);
+  lines.addComments(collection.after, indent);
 }
 
 function inOrder({ is, entries }: Collection, schema: Json | undefined): readonly Entry[] {
@@ -91,8 +91,8 @@ function printEntry(entry: Entry, schema: Json | undefined, { indent, lines, lea
   const place = { begin, schema, below, lines };
   if ((value.is === 'map' || value.is === 'list') && isNested(value)) printNested(entry, value, place);
   else printFlat(entry, place);
-  // Below a text behind "|" it would be a part of the text.
-  lines.addRemarks(entry.after, value.is === 'text' ? indent : below);
+  // Indented deeper, a comment below a text after "|" would be part of the text.
+  lines.addComments(entry.after, value.is === 'text' ? indent : below);
 }
 
 interface ValuePlace {
@@ -111,13 +111,13 @@ function printFlat(entry: Entry, { begin, schema, below, lines }: ValuePlace): v
   if (isBelow && text.length > 0)
     throw new UnusualYaml('a comment stands between a key and the text behind "|" or ">"');
   if (isBelow) {
-    lines.add(begin + remark(head), { opens: true });
-    lines.addRemarks(between, below);
+    lines.add(begin + commentSuffix(head), { opens: true });
+    lines.addComments(between, below);
   }
   const start = isBelow ? below : first === '' ? begin : `${begin} `;
-  lines.add(start + first + remark(beside));
+  lines.add(start + first + commentSuffix(beside));
   lines.addText(text);
-  if ('after' in value) lines.addRemarks(value.after, below);
+  if ('after' in value) lines.addComments(value.after, below);
 }
 
 function isNested({ inline, entries }: Collection): boolean {
@@ -134,18 +134,18 @@ function printNested(
   if (key === undefined && props === '' && head === undefined && isBare) {
     printEntries(nested, schema, { indent: below, lines, lead: `${begin} ` });
   } else {
-    lines.add(begin + remark(head), { opens: true });
+    lines.add(begin + commentSuffix(head), { opens: true });
     printEntries(nested, schema, { indent: below, lines });
   }
-  // Behind a bracket over several lines, which is none any more.
-  if (beside !== undefined) lines.addRemarks([beside], below);
+  // A comment after the closing bracket of several lines: the bracket is not printed.
+  if (beside !== undefined) lines.addComments([beside], below);
 }
 
-function remark(comment: string | undefined): string {
+function commentSuffix(comment: string | undefined): string {
   return comment === undefined ? '' : ` ${comment}`;
 }
 
-/** The lines of a value; those behind the first one with their indentation. */
+/** The lines of a value; all but the first one with their indentation. */
 function valueLines({ value, props }: Entry, schema: Json | undefined, below: string): string[] {
   if (value.is === 'text') return blockLines(value, below);
   return [value.is === 'scalar' ? scalarText(value, { flow: false, props }) : inlineText(value, schema)];
@@ -174,7 +174,7 @@ function inlineEntry(entry: Entry, schema: Json | undefined): string {
   return [lead, text === '' ? 'null' : text].filter((part) => part !== '').join(' ');
 }
 
-// Quotes are those of `export`.
+// Quotes are the same as in `export`.
 
 interface ScalarContext {
   readonly flow: boolean;
@@ -205,7 +205,7 @@ function keyText({ key = '' }: Entry, flow: boolean): string {
   });
 }
 
-/** @param write of a text; other values, such as numbers, keep their spelling */
+/** @param write writes a text; other values, such as numbers, keep their spelling */
 function wordText(source: string, write: (text: string) => string): string {
   const value = load(source, { schema: jsonLikeSchema });
   return typeof value === 'string' ? write(value) : source;

@@ -1,7 +1,7 @@
 /**
- * Formats the text of a file with YAML documents. Every result is proven: its values, comments, anchors, aliases, tags and documents
- * are those of the text before, and formatting it again changes nothing. Of files that are not a stack's own only manifests are
- * formatted: other programs read other YAML by other rules, in which quotes change a value.
+ * Formats the text of a file with YAML documents. Every result is checked: values, comments, anchors, aliases, tags and documents
+ * are the same as before, and formatting it again changes nothing. Of files that a stack does not read, only manifests are
+ * formatted: other programs may read YAML by other rules, in which quotes change a value.
  */
 import { type CST, Parser } from 'yaml';
 import { readSourceTrees, type SourceNode, UnusualYaml } from '../manifest/edit/source-tree.ts';
@@ -32,7 +32,7 @@ import { Lines, printDocument } from './fmt-print.ts';
 /** How a file was chosen: as a file that a stack reads, by its own name, or by a directory around it. */
 export type Origin = 'stack' | 'name' | 'directory';
 
-/** @returns the form of the text, why there is none, or undefined for a file of a directory that is not all manifests */
+/** @returns the formatted text, why there is none, or undefined for a file of a directory that is not all manifests */
 type Format = (file: string, text: string, origin: Origin) => string | readonly Diagnostic[] | undefined;
 
 export function openFormat({ kinds }: CliHost): Format {
@@ -124,11 +124,11 @@ export function schemasOf(kinds: Registry): SchemaOf {
   };
 }
 
-/** How often a text is formatted until nothing changes. */
+/** How often a text is formatted at most until nothing changes. */
 const maxRounds = 4;
 
 /**
- * @returns the formatted text, or why there is none: problems of the YAML
+ * @returns the formatted text, or the problems of the YAML because of which there is none
  * @throws UnusualYaml when the text cannot be formatted without losing something
  */
 export function formatText(source: SourceText, schemaOf: SchemaOf): string | readonly Diagnostic[] {
@@ -141,7 +141,7 @@ export function formatText(source: SourceText, schemaOf: SchemaOf): string | rea
     const documents = parsed(formatted);
     const again = format(formatted, documents, schemaOf);
     if (again === formatted) {
-      prove(text, formatted, before.documents, documents);
+      checkNothingLost(text, formatted, before.documents, documents);
       return lineBreak === '\n' ? formatted : formatted.replaceAll('\n', lineBreak);
     }
     formatted = again;
@@ -171,7 +171,7 @@ function format(text: string, documents: readonly YamlDocument[], schemaOf: Sche
     const below = reader.finish(layout, at);
     if (json === undefined) printDocument(layout, schema, lines);
     else lines.addText(json.split('\n'));
-    lines.addRemarks(below, '');
+    lines.addComments(below, '');
   }
   addFileLines(text.slice(at), lines);
   return lines.join() + (text.endsWith('\n') ? '\n' : '');
@@ -222,27 +222,27 @@ const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
 const marker = /^(?:---|\.\.\.)(?=\s|$)|^%/gm;
 
-/** Where the line begins that divides a document from the next one. */
+/** The offset of the line that separates a document from the next one. */
 function endOfDocument(text: string, from: number): number {
   marker.lastIndex = from;
   return marker.exec(text)?.index ?? text.length;
 }
 
-/** Comments, empty lines, and lines that divide documents. */
+/** Adds comments, empty lines, and lines that separate documents. */
 function addFileLines(text: string, lines: Lines): void {
   const all = text.split('\n');
   if (all.at(-1)?.trim() === '') all.pop();
   for (const line of all.map((each) => each.trim())) {
-    if (line === '' || line.startsWith('#')) lines.addRemarks([line], '');
+    if (line === '' || line.startsWith('#')) lines.addComments([line], '');
     else if (/^(?:---|\.\.\.)(?:\s+#.*)?$|^%/.test(line)) lines.addMarker(line);
     else throw new UnusualYaml(`${JSON.stringify(line)} is not expected between its documents`);
   }
 }
 
-// The proof that nothing is lost.
+// The check that nothing is lost.
 
 /** @throws UnusualYaml when the texts do not mean the same, or a comment or a name is gone */
-function prove(
+function checkNothingLost(
   before: string,
   after: string,
   old: readonly YamlDocument[],
@@ -267,7 +267,7 @@ const keptParts: Readonly<Record<string, string>> = {
   'doc-end': 'documents',
 };
 
-/** What a text has besides values, by its sort. */
+/** The comments, anchors and other parts of a text besides values, by their type. */
 function partsOf(text: string): ReadonlyMap<string, readonly Line[]> {
   const found = new Map<string, string[]>();
   const note = (value: unknown): void => {

@@ -1,6 +1,6 @@
 /**
- * `trueup fmt [path...]`: rewrites stack files and manifests in one form. A file that cannot be rewritten without losing something is
- * left as it is. Uses no service.
+ * `trueup fmt [path...]`: formats stack files and manifests. A file that cannot be formatted without losing something is left as it
+ * is. Sends no requests.
  */
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -89,12 +89,12 @@ async function fmt(
 
 interface Formatted {
   readonly changes: readonly FileChange[];
-  /** how many files have a form */
+  /** how many files could be formatted */
   readonly files: number;
   /** how many files of directories are not manifests */
   readonly skipped: number;
   readonly diagnostics: readonly Diagnostic[];
-  /** the form of standard input */
+  /** the formatted standard input */
   readonly input?: string;
 }
 
@@ -174,7 +174,7 @@ function saySkipped(skipped: number): string {
 interface ChosenFile {
   /** absolute */
   readonly path: string;
-  /** which the file must lie in */
+  /** the repository that must contain the file */
   readonly repository: Repository;
   readonly origin: Origin;
 }
@@ -185,7 +185,7 @@ interface ChosenFiles {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A file that is chosen twice has the origin that comes last. */
+/** A file that is chosen twice gets the origin that is later in this list. */
 const origins: readonly Origin[] = ['directory', 'name', 'stack'];
 
 /** @param paths as typed; without one, the stack of the current directory */
@@ -224,7 +224,7 @@ async function filesBelow(directory: string, path: string): Promise<ChosenFiles>
   return { ...chosen(files, await findRepository(directory), 'directory'), diagnostics };
 }
 
-/** Problems of the manifests themselves are not reported here, but those of reading them are. */
+/** Reports files that cannot be read, but not problems of the manifests themselves. */
 async function filesOfStack(path: string | undefined, host: CliHost): Promise<ChosenFiles> {
   const { cwd, kinds } = host;
   const { userId } = host.machine();

@@ -1,7 +1,7 @@
-/** Words of other tools that users type out of habit: the error names what trueup has instead. */
+/** Options and commands of other tools that users type out of habit: the error says what to type instead. */
 import { Command, type ErrorOptions } from 'commander';
 
-/** Options of other tools by the option of trueup that does the same. */
+/** The option of trueup that does the same, by the option of another tool. */
 const sameOptions: Readonly<Record<string, string>> = {
   'detailed-exitcode': '--exit-code',
   'auto-approve': '--yes',
@@ -28,7 +28,7 @@ export class HintingCommand extends Command {
 
   override error(message: string, options?: ErrorOptions): never {
     const hint = hintFor(message, this);
-    // The guess of commander compares letters only.
+    // Replaces the suggestion of commander, which only compares spellings.
     const shown = hint === undefined ? message : `${message.replace(/\n\(Did you mean .*$/s, '')}\n(${hint})`;
     return super.error(shown, options);
   }

@@ -1,4 +1,4 @@
-/** `trueup graph [path]`: draws which change of a plan depends on which, as Mermaid. For a stack it makes the plan, like `plan`. */
+/** `trueup graph [path]`: draws the dependencies between the changes of a plan, as Mermaid. Plans a stack first, like `plan`. */
 import type { Command } from 'commander';
 import {
   addExamples,
@@ -32,7 +32,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
   );
 }
 
-/** @param context its terminal has the format `mermaid` */
+/** @param context with a terminal of the format `mermaid` */
 async function graph(
   path: string | undefined,
   options: CommonOptions,

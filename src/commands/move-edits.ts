@@ -1,6 +1,6 @@
 /**
- * What a move changes: the documents that move with a resource, where the receiving stack and its ledger reach it, and the texts of the
- * files of both stacks after it. Comments move with their documents; nothing is written here.
+ * Computes what a move changes: the documents that move with a resource, its target and origin in the receiving stack, and the new
+ * texts of the files of both stacks. Comments move with their documents. Writes nothing.
  */
 import { basename, join, relative, resolve } from 'node:path';
 import picomatch from 'picomatch';
@@ -125,7 +125,7 @@ function targetsIn({ value }: YamlDocument): readonly string[] {
   return textsOf(memberOf(memberOf(value, 'metadata'), 'targets'));
 }
 
-/** The target of the receiving stack that is the same place. */
+/** The target of the receiving stack with the same identity. */
 function targetIn({ name, targets }: Stack, { address, target }: Entry, kinds: Registry): Target {
   const identity = formatIdentity(identityOf(target));
   const same = targets.filter((one) => formatIdentity(identityOf(one)) === identity);
@@ -138,7 +138,7 @@ function targetIn({ name, targets }: Stack, { address, target }: Entry, kinds: R
   );
 }
 
-/** How the receiving stack finds the ledger: both are expected in one place, except local ones, which stacks keep beside their files. */
+/** How the receiving stack finds the source's ledger: both must be in one place, except local ones, which are beside their stacks. */
 function originIn(source: Stack, receiver: Stack): MoveOrigin {
   const [here = { in: 'local' as const }, there = { in: 'local' as const }] = [
     source.ledger,
@@ -156,7 +156,7 @@ function originIn(source: Stack, receiver: Stack): MoveOrigin {
 }
 
 export interface MoveEdit extends FileChange {
-  /** what stands for a new file while the manifests are checked */
+  /** replaces a new file while the manifests are checked */
   readonly draft?: FileDraft;
 }
 
@@ -242,7 +242,7 @@ export async function moveEdits(
   }
 }
 
-/** While the manifests are checked, no pattern finds a new file: its documents are checked as documents of the stack file. */
+/** Patterns cannot find a file before it is written, so the documents of a new file are checked as documents of the stack file. */
 async function newFileDraft(stackFile: string, documents: readonly string[]): Promise<FileDraft> {
   return { file: stackFile, text: appended(await textOf(stackFile), documents) };
 }
@@ -256,7 +256,7 @@ async function textOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** Edits of members that exist, and additions. */
+/** Leaves out removals of members that do not exist. */
 function valuesFor({ value }: YamlDocument, edits: readonly ValueEdit[]): ValueEdit[] {
   return edits.filter((edit) => edit.value !== undefined || valueAt(value, edit.path) !== undefined);
 }
@@ -302,7 +302,7 @@ function appended(before: string | undefined, documents: readonly string[]): str
 
 const metadataOfDocument = ['adopt', 'onRemove', 'protect', 'movedFrom', 'renamedFrom'];
 
-/** In place of the document stays one that says where the resource goes; documents of its children are removed. */
+/** Replaces the document by one with `movedTo`, and removes the documents of its children. */
 function sourceEdits({ entry, file, children }: Moved, stack: string, repository: Repository): MoveEdit[] {
   const { document } = entry.declaration;
   const values = valuesFor(document, [

@@ -107,7 +107,7 @@ async function move(
   return exitCodes.done;
 }
 
-/** What changes because the stacks have other defaults: the documents bring only their own values. */
+/** Notes on values that change because the stacks have different defaults: documents move with their own values only. */
 function otherValues(
   { entry: { address }, target = address.target, movedFrom }: Moved,
   before: readonly DesiredResource[],

@@ -1,6 +1,6 @@
 /**
- * `trueup plan [path]`: prints what apply would do and, with `--out`, writes it to a plan file. Sends only GET and LIST, and
- * one question about the permissions of its token.
+ * `trueup plan [path]`: prints what apply would do and, with `--out`, writes it to a plan file. Sends only GET and LIST, and one
+ * request for the permissions of its token.
  */
 import type { Command } from 'commander';
 import { hasErrors } from '../model/diagnostic.ts';
@@ -84,7 +84,7 @@ export async function plan(
       // Another file may have been created there meanwhile.
       await refusePlanFile(options.out, host);
       await writePlanFile(options.out, host, made);
-      // The file says what was selected.
+      // The plan file contains the selection, so the command does not repeat it.
       const words = ['trueup apply', shellWord(options.out), stackArgument(path, { ...options, select: [] })];
       const command = words.filter((word) => word !== undefined).join(' ');
       host.stderr.write(`the plan was written to ${quoted(options.out)}${useOf(made, command)}\n`);
@@ -108,8 +108,8 @@ function useOf({ coverage, problems }: Plan, command: string): string {
 }
 
 /** Problems come first, then an incomplete read, then changes, if `--exit-code` asks for them. */
-function planExitCode(made: Plan, changesCount: boolean): ExitCode {
+function planExitCode(made: Plan, reportsChanges: boolean): ExitCode {
   const code = exitCodeOfPlan(made);
   if (code !== exitCodes.done) return code;
-  return changesCount && made.changes.length > 0 ? exitCodes.changesPending : exitCodes.done;
+  return reportsChanges && made.changes.length > 0 ? exitCodes.changesPending : exitCodes.done;
 }

@@ -1,4 +1,4 @@
-/** Runs policies over the applies in the history, and says what they would have stopped. What the history lacks is unknown, never passed. */
+/** Runs policies on the applies in the history, and reports what they would have stopped. Rules that need missing data are unknown. */
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import { policyGuard } from '../model/guard.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -22,7 +22,7 @@ interface ReplayedFinding {
   readonly policy: string;
   readonly severity: Severity;
   readonly address: string;
-  /** `unknown`: the history does not have what the rule asks */
+  /** `unknown`: the history lacks data that the rule reads */
   readonly is: 'violation' | 'exempt' | 'unknown';
   readonly message?: string;
 }
@@ -61,15 +61,15 @@ export async function replayPolicies(
       ? []
       : [entry],
   );
-  const whole = entries.filter(isWhole);
-  const found = await findViolations(policies, whole.map(checkOf), host.kinds);
-  const ofWhole = new Map(whole.map((entry, index) => [entry.id, found[index] ?? []]));
+  const complete = entries.filter(isComplete);
+  const found = await findViolations(policies, complete.map(checkOf), host.kinds);
+  const findingsById = new Map(complete.map((entry, index) => [entry.id, found[index] ?? []]));
   const now = host.now();
   const applies: ReplayedApply[] = [];
-  const partial = entries.filter((entry) => !isWhole(entry));
+  const partial = entries.filter((entry) => !isComplete(entry));
   const unknown = await replayPartial(policies, partial, host.kinds);
   for (const entry of entries) {
-    const findings = (ofWhole.get(entry.id) ?? []).map(
+    const findings = (findingsById.get(entry.id) ?? []).map(
       ({ policy, change: { address }, message, isEvaluated }) =>
         findingOf(
           policy,
@@ -104,7 +104,7 @@ function findingOf(
   };
 }
 
-/** Where only the tags changed, older entries do not have the resource itself, which each plan checks as well. */
+/** If only tags changed, a plan also checks the resource itself, which older entries do not have. */
 function taggedUnknown(
   policies: readonly Policy[],
   entry: HistoryEntry,
@@ -120,12 +120,12 @@ function taggedUnknown(
     const change = { address, action: 'update', place: placeIn(entry, text), tags: {} } as const;
     return policies
       .filter(({ match }) => isMatched(match, { ...change, hasUnknownTags: true }))
-      .map((policy) => findingOf(policy, text, { is: 'unknown', message: lacks }, now()));
+      .map((policy) => findingOf(policy, text, { is: 'unknown', message: missingData }, now()));
   });
 }
 
-/** Whether all is there that rules may ask. */
-function isWhole({ unchanged, changes }: HistoryEntry): boolean {
+/** Whether the entry has all data that rules can read. */
+function isComplete({ unchanged, changes }: HistoryEntry): boolean {
   return unchanged !== undefined && changes.every(({ checked }) => checked !== undefined);
 }
 
@@ -159,7 +159,7 @@ function checkOf(entry: HistoryEntry): PlanCheck {
   };
 }
 
-/** Of the target of a change: the entry has `workspaces acme at https://…`. */
+/** The place of a change's target: `acme` in `workspaces acme at https://…`. */
 function placeIn({ targets = {} }: HistoryEntry, address: string): string | undefined {
   const { target } = parseAddress(address);
   return Object.hasOwn(targets, target) ? targets[target]?.split(' ')[1] : undefined;
@@ -172,9 +172,9 @@ interface PartialFinding {
   readonly message: string;
 }
 
-const lacks = 'the history does not have what the rule asks';
+const missingData = 'the history does not have what the rule asks';
 
-/** Members that older entries lack are left out, so that a rule which asks for one fails; one that asks whether it is there is not run. */
+/** Leaves out members that older entries lack, so that a rule that reads one fails. A rule that tests for a member is not run. */
 async function replayPartial(
   policies: readonly Policy[],
   entries: readonly HistoryEntry[],
@@ -187,7 +187,7 @@ async function replayPartial(
       const { tags, ...match } = policy.match;
       const place = placeIn(entry, change.address);
       if (!isMatched(match, { address, action: change.action, place, tags: {} })) return [];
-      const mayRun = tags === undefined && !asksForAbsence.test(policy.rule);
+      const mayRun = tags === undefined && !testsForMember.test(policy.rule);
       return [{ entry, change, policy, rule, index, mayRun }];
     });
   });
@@ -201,7 +201,7 @@ async function replayPartial(
   const found = new Map<string, PartialFinding[]>();
   const add = (id: string, one: PartialFinding) => found.set(id, [...(found.get(id) ?? []), one]);
   for (const { entry, change, policy } of cases.filter(({ mayRun }) => !mayRun))
-    add(entry.id, { policy, address: change.address, is: 'unknown', message: lacks });
+    add(entry.id, { policy, address: change.address, is: 'unknown', message: missingData });
   for (const [index, { entry, change, policy }] of run.entries()) {
     const result = results[index];
     if (result?.is === 'pass') continue;
@@ -209,22 +209,22 @@ async function replayPartial(
     add(entry.id, {
       ...{ policy, address: change.address },
       is: isKnown ? 'violation' : 'unknown',
-      message: isKnown ? '' : lacks,
+      message: isKnown ? '' : missingData,
     });
   }
   return found;
 }
 
-const asksForAbsence = /\bhas\s*\(|\bin\s+(?:change|resource|plan)\b/;
+const testsForMember = /\bhas\s*\(|\bin\s+(?:change|resource|plan)\b/;
 
 function partialChange({ address, action, fields }: HistoryChange): JsonObject {
-  const whole = changeVariable({
+  const all = changeVariable({
     ...{ address: parseAddress(address), action, fields, tags: {}, accessGained: [], accessLost: [] },
     ...{ before: undefined, after: undefined, declaredAt: undefined, parent: undefined, references: [] },
     place: undefined,
   });
   const known = ['address', 'kind', 'target', 'name', 'action', 'fields'];
-  return Object.fromEntries(Object.entries(whole).filter(([name]) => known.includes(name)));
+  return Object.fromEntries(Object.entries(all).filter(([name]) => known.includes(name)));
 }
 
 function partialPlan({ stack, commit, began, changes }: HistoryEntry): JsonObject {
@@ -257,7 +257,7 @@ export function printReplay(replay: Replay, { terminal }: CommandContext): ExitC
 }
 
 const verbs: Readonly<Record<Severity, string>> = { deny: 'denied', confirm: 'blocked', warn: 'warned' };
-/** So many resources of a finding are named. */
+/** How many resources of a finding are named at most. */
 const maxNamed = 5;
 
 /** One line for each policy and message. */

@@ -35,7 +35,7 @@ export const policyReplaySchema = Type.Object(
     policies: count,
     applies: Type.Array(
       Type.Object({
-        id: Type.String({ description: 'what "trueup history show" is told' }),
+        id: Type.String({ description: 'the id for "trueup history show"' }),
         began: Type.String({ format: 'date-time' }),
         who: Type.String(),
         changes: count,

@@ -1,4 +1,4 @@
-/** `trueup policy test` and `trueup policy replay`: whether policies decide as they should, and what they would have decided. */
+/** `trueup policy test` runs the tests in policies; `trueup policy replay` shows what policies would have decided about past applies. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { placeIn } from '../manifest/yaml/yaml-document.ts';
@@ -61,7 +61,7 @@ export function defineCommand(policy: Command, host: CliHost, { end, terminalOf 
   replay
     .argument('[path]', stackHelp)
     .addOption(formatOption())
-    .option('--since <time>', 'from when on; 90d if not given', timeParser(host))
+    .option('--since <time>', 'the start of the period (default: 90d)', timeParser(host))
     .addOption(timeoutOption())
     .action(async (path: string | undefined, options: ReplayOptions) => {
       end(await replayStack(path, options, { host, terminal: terminalOf(options) }));
@@ -152,7 +152,7 @@ interface TestRun {
   readonly untested: readonly string[];
 }
 
-/** Runs the tests in policies: each sample change is evaluated as a change of a plan is. */
+/** Runs the tests in policies: each sample change is evaluated like a change of a plan. */
 async function runTests(
   policies: readonly ReadPolicy[],
   { kinds, now }: Pick<CliHost, 'kinds' | 'now'>,

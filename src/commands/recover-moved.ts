@@ -1,5 +1,5 @@
 /**
- * `trueup recover --moved TARGET [path]`: a target is another place now, and the ledger keeps the records that the new place
+ * `trueup recover --moved TARGET [path]`: after a change of a target's address, keeps the ledger records that the new place
  * proves. Reads that target and writes only the ledger, after the user has seen which records are dropped and has agreed.
  */
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
@@ -27,10 +27,10 @@ import { readPlanInput } from '../run/make-plan.ts';
 import { answer, askToWrite, type RecoverRun, say, underLock } from './recover-run.ts';
 
 export function recoverMoved(run: RecoverRun): Promise<ExitCode> {
-  return underLock(run, () => carry(run));
+  return underLock(run, () => carryOverRecords(run));
 }
 
-async function carry(run: RecoverRun): Promise<ExitCode> {
+async function carryOverRecords(run: RecoverRun): Promise<ExitCode> {
   const { stack, resources, store, terminal, stop } = run;
   const { moved: wanted = '' } = run.options;
   const ledger = await store.read();
@@ -66,7 +66,8 @@ interface MoveInput {
 }
 
 /**
- * The target that has moved. A ledger without the places of its targets counts as moved, so that its records are checked.
+ * The target that has moved. If the ledger does not say where its targets were, the target counts as moved, so that its records
+ * are checked.
  * @throws CommandStop when there is nothing to carry over
  */
 async function findMoved(found: MoveInput, wanted: string, run: RecoverRun): Promise<MovedTarget> {
@@ -79,7 +80,7 @@ async function findMoved(found: MoveInput, wanted: string, run: RecoverRun): Pro
   const [moved] =
     ledger.targets === undefined ? ofUnknownPlace(ledger, [target]) : movedTargets(ledger, [target]);
   if (moved !== undefined) return moved;
-  if (await leadsElsewhere({ ...found, target }, run))
+  if (await hasRecordsOfOtherPlace({ ...found, target }, run))
     return { target, was: undefined, is: formatIdentity(identityOf(target)) };
   throw nothingMoved(`target ${quoted(wanted)} is the place that the ledger knows, so nothing has moved`);
 }
@@ -94,8 +95,8 @@ function noLedgerHere({ renamedFrom }: Stack): string {
     : `what the ledger knows is still that of stack ${quoted(renamedFrom)}: carry it over under that name, then rename the stack`;
 }
 
-/** Whether the ledger has the target's current place, but also records that belong to another place. */
-async function leadsElsewhere(input: TargetInput, run: RecoverRun): Promise<boolean> {
+/** Whether the ledger has the target's current place, but also records of another place. */
+async function hasRecordsOfOtherPlace(input: TargetInput, run: RecoverRun): Promise<boolean> {
   const { ledger, target } = input;
   const records = new Map(recordsOf(ledger, target));
   const { targets } = await readAlone(input, { ...ledger, records }, run);
@@ -116,7 +117,7 @@ interface TargetInput extends MoveInput {
 }
 
 /**
- * Reads the moved target as if it had always been the new place. Resources with ids are searched in lists of all resources, so that
+ * Reads the moved target as if it had always been at the new place. Searches resources with ids in lists of all resources, so that
  * no id of the former place is sent to the new one.
  */
 async function readMoved(input: TargetInput, run: RecoverRun): Promise<CarriedOver> {

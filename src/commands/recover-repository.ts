@@ -47,7 +47,7 @@ export async function adoptRepository(run: RecoverRun, ledger: Ledger, input: Pl
   return underLock(run, async () => {
     const { takenIds = [], stackId, ...rest } = await store.read();
     const ids = [...takenIds, ...foreign.map(([id]) => id)];
-    // A new id, so that the repository whose id is in the tags is stopped.
+    // A new id, so that applies of the repository whose id is in the tags stop.
     const own = stackId ?? (ids.length === 0 ? undefined : host.newId().slice(0, 8));
     await store.write({ ...rest, ...repository, ...idMembers([...new Set(ids)], own) });
     const next = foreign.length === 0 ? '' : ' The next apply writes the id of this stack into those tags.';
@@ -61,7 +61,7 @@ export async function adoptRepository(run: RecoverRun, ledger: Ledger, input: Pl
 
 type StackIdMembers = Pick<Ledger, 'stackId' | 'takenIds'>;
 
-/** By id, the resources whose tag has it and names this stack. */
+/** The resources with an ownership tag of this stack, by the id in the tag. */
 export function idsInTags({ targets, stack }: PlanInput): ReadonlyMap<string, readonly AddressText[]> {
   const tagged = targets.flatMap(({ sets }) =>
     [...sets.values()].flatMap(({ resources }) =>
@@ -78,12 +78,12 @@ export function idsInTags({ targets, stack }: PlanInput): ReadonlyMap<string, re
   return new Map([...byId].map(([id, some]) => [id, [...new Set(some.map(({ text }) => text))].sort()]));
 }
 
-/** The ids of a rebuilt ledger. A stack that takes over another repository's gets a new id, so that the other one is stopped. */
+/** The ids of a rebuilt ledger. A stack that continues another repository gets a new id, so that applies of the other one stop. */
 export function idsAfterLoss(ids: readonly string[], adopts: boolean, { newId }: CliHost): StackIdMembers {
   return idMembers(ids, adopts ? newId().slice(0, 8) : undefined);
 }
 
-/** The id that the tags agree on; several ids are taken over, and the next apply writes its own in their place. */
+/** The id of the ledger, if all tags have the same; several ids are taken over, and the next apply replaces them in the tags. */
 function idMembers(ids: readonly string[], own?: string): StackIdMembers {
   const others = ids.filter((id) => id !== own);
   const [only] = others;
@@ -94,7 +94,7 @@ function idMembers(ids: readonly string[], own?: string): StackIdMembers {
   };
 }
 
-/** The ids of the ownership tags say whose the resources are, so the user must see them before the ledger takes them over. */
+/** The ids in the ownership tags say which stack owns the resources, so the user must see them before the ledger takes them over. */
 export function reportIds(
   tags: ReturnType<typeof idsInTags>,
   { stackId }: StackIdMembers,

@@ -49,12 +49,12 @@ export async function underLock(
   return endAfter(work, held.release);
 }
 
-/** Prints a line for people; as JSON the same is in the answer. */
+/** Prints a line in text format; the JSON answer has the same information. */
 export function say({ terminal }: CommandContext, line = ''): void {
   textOutput(terminal)?.write(`${line}\n`);
 }
 
-/** What a recovery does, for its answer as JSON. */
+/** What a recovery does, for the JSON answer. */
 export interface Recovery {
   readonly action: 'none' | 'rebuild' | 'adopt-repository' | 'move-target';
   readonly records: Ledger['records'];

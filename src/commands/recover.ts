@@ -88,7 +88,7 @@ export async function recover(run: RecoverRun): Promise<ExitCode> {
     );
   const state = await readState(store);
   const { adoptRepository: adopts = false } = run.options;
-  if (state.is === 'whole' && !adopts) {
+  if (state.is === 'intact' && !adopts) {
     const records = counted(state.ledger.records.size, 'record');
     say(run, `${store.place} is there and whole, with ${records}: there is nothing to recover`);
     answer(run, { action: 'none', records: state.ledger.records }, false);
@@ -99,8 +99,8 @@ export async function recover(run: RecoverRun): Promise<ExitCode> {
   if (former !== undefined && isPending(former)) throw formerWaits(former);
   const found = await raceStop(readInput(run), stop, () => notWritten(terminal, stop));
   const gaps = gapsIn(found);
-  if (state.is === 'whole' && gaps.length > 0) throw withGaps(gaps);
-  if (state.is === 'whole') return adoptRepository(run, state.ledger, found);
+  if (state.is === 'intact' && gaps.length > 0) throw withGaps(gaps);
+  if (state.is === 'intact') return adoptRepository(run, state.ledger, found);
   const elsewhere = state.is === 'lost' ? await describeElsewhere(run) : undefined;
   if (elsewhere !== undefined) host.stdout.write(`${elsewhere}\n`);
   const tags = idsInTags(found);
@@ -120,7 +120,7 @@ export async function recover(run: RecoverRun): Promise<ExitCode> {
 }
 
 type State =
-  | { readonly is: 'whole'; readonly ledger: Ledger }
+  | { readonly is: 'intact'; readonly ledger: Ledger }
   | { readonly is: 'lost' }
   | { readonly is: 'damaged'; readonly why: string };
 
@@ -128,7 +128,7 @@ type State =
 async function readState(store: StackStore): Promise<State> {
   try {
     const ledger = await store.read();
-    return ledger.known ? { is: 'whole', ledger } : { is: 'lost' };
+    return ledger.known ? { is: 'intact', ledger } : { is: 'lost' };
   } catch (error) {
     if (error instanceof DamagedLedger) return { is: 'damaged', why: error.message };
     throw error;
@@ -176,12 +176,12 @@ function withGaps(gaps: readonly string[]): CommandStop {
   return new CommandStop('look-incomplete', message);
 }
 
-/** What could not be read: the target and the reason. */
+/** What could not be read, each with its target and the reason. */
 function gapsIn({ targets, manifestsComplete }: PlanInput): readonly string[] {
   const ofTargets = targets.flatMap(({ target, unread, sets }) => {
-    const whys =
+    const reasons =
       unread === undefined ? [...sets.values()].flatMap(({ incomplete }) => incomplete) : [unread.message];
-    return whys.map((why) =>
+    return reasons.map((why) =>
       why.startsWith(`target ${quoted(target.name)}`) ? why : `target ${quoted(target.name)}: ${why}`,
     );
   });
@@ -203,7 +203,7 @@ function rebuild(input: PlanInput, kinds: Registry): Rebuilt {
 }
 
 interface RecoveryReport {
-  readonly state: Exclude<State, { is: 'whole' }>;
+  readonly state: Exclude<State, { is: 'intact' }>;
   readonly store: StackStore;
   readonly input: PlanInput;
   readonly run: RecoverRun;
@@ -234,15 +234,13 @@ function report(
   const releases = [...reportReleases(records, run), ...reportKept(unrecorded, input, run)];
   const next = buildPlan({ ...input, ledger: { ...ledger, known: true } }).plan;
   const width = terminal.width === undefined ? {} : { width: terminal.width };
-  print(
-    '\nWith it, the next plan is this. Whatever it would do is for you to decide before it is applied:\n',
-  );
+  print('\nWith it, the next plan is this. Check everything that it would do before you apply it:\n');
   print(renderPlan(planWithWholeValues(next, host), { paint: terminal.paint, calls: false, ...width }));
   return { action: 'rebuild', records, notRecorded: unrecorded, releases, next: next.changes };
 }
 
 /**
- * Lists resources without a mark of their creator. The new ledger has them as adopted, so they will be released when they are no
+ * Lists resources without a creator mark. The new ledger has them as adopted, so they will be released when they are no
  * longer declared, even if the lost ledger would have had them deleted.
  */
 function reportReleases(records: Rebuilt['records'], run: RecoverRun): Address[] {
@@ -263,8 +261,8 @@ function reportReleases(records: Rebuilt['records'], run: RecoverRun): Address[]
 }
 
 /**
- * Lists workspaces of targets in which the ledger alone says whose they are. The next apply records them as adopted, so they will be released
- * when they are no longer declared.
+ * Lists workspaces of targets with `ownership: ledger`, where only the ledger knew their owner. The next apply records them as adopted,
+ * so they will be released when they are no longer declared.
  */
 function reportKept(unrecorded: Rebuilt['unrecorded'], { stack }: PlanInput, run: RecoverRun): Address[] {
   const { host } = run;
@@ -297,7 +295,7 @@ async function write(ledger: Ledger, run: RecoverRun, recovery: Recovery): Promi
   const { store } = run;
   // Another run may have repaired or written the ledger meanwhile.
   const now = await readState(store);
-  if (now.is === 'whole')
+  if (now.is === 'intact')
     throw new CommandStop(
       'ledger-conflict',
       `nothing was written: ${store.place} was written by another run meanwhile, and is whole`,

@@ -51,7 +51,7 @@ async function render(
   return exitCodes.done;
 }
 
-/** All defaults are in it, so it says that no more are to be merged: one may match it only now that it has the values of another. */
+/** The document contains all defaults. `defaults: false` prevents that others match it because of them when it is planned. */
 function draft(
   { address, metadata, spec }: DesiredResource,
   { defaults }: Stack,

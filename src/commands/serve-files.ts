@@ -28,7 +28,7 @@ export async function readTlsFiles(files: TlsFiles, directory: string): Promise<
     cert: await read('certificate', files.cert, directory),
     key: await read('key', files.key, directory),
   };
-  // To load it takes as long as a small plan, and most commands that load this file serve nothing.
+  // Loading it takes as long as a small plan, and most commands that load this file serve nothing.
   const { createSecureContext } = await import('node:tls');
   try {
     createSecureContext(identity);
@@ -69,7 +69,7 @@ export function newAdminToken(host: Pick<CliHost, 'newId'>): string {
  * @throws CommandStop when the file has other content than such a token
  */
 export async function writeAdminToken(file: string, token: string): Promise<() => Promise<void>> {
-  if ((await isThere(file)) && !/^admin\.[0-9a-f-]{36}\n$/.test(await readText(file))) {
+  if ((await exists(file)) && !/^admin\.[0-9a-f-]{36}\n$/.test(await readText(file))) {
     throw new CommandStop(
       'admin-token-place',
       `${quoted(file)} does not contain an admin token, so it is not overwritten`,
@@ -81,7 +81,7 @@ export async function writeAdminToken(file: string, token: string): Promise<() =
   };
 }
 
-async function isThere(file: string): Promise<boolean> {
+async function exists(file: string): Promise<boolean> {
   return (await stat(file).catch(() => undefined)) !== undefined;
 }
 

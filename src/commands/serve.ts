@@ -107,7 +107,7 @@ interface ServeOptions {
 
 /** Resolves after a signal, when the service has closed. */
 async function serve(options: ServeOptions, { host }: CommandContext): Promise<ExitCode> {
-  // Only --admin serves /admin/, never the name of a file alone.
+  // A file name alone does not serve /admin/: that needs --admin.
   if (options.adminTokenFile !== undefined && options.admin !== true)
     throw new CommandStop('usage', '--admin-token-file needs --admin: add --admin, or leave the file out');
   const { tlsCert: cert, tlsKey: key } = options;
@@ -212,13 +212,13 @@ async function serveUntilStopped(data: string, options: ServedOptions, host: Cli
     const about = { url: server.url, curl, workspaces, clusterAuth, certificate: options.tlsCert };
     const hint = data === inMemory ? memoryHint(seed) : useHint(await ensureOwner(data), about);
     const removeToken = admin && (await writeAdminToken(admin.file, admin.token));
-    const withdraw = await publishUrl(data, server.url);
+    const unpublish = await publishUrl(data, server.url);
     const adminHint = admin === undefined ? [] : adminTokenHint(admin.file, server.url, curl);
-    // A signal may follow at once on the line that says the service is ready.
+    // Listens first: a signal may arrive right after the line that says the service is ready.
     const stopped = new Promise<void>((stop) => host.onStop(stop));
     host.stdout.write([`trueup serves ${server.url} from ${data}`, ...hint, ...adminHint, ''].join('\n'));
     await stopped;
-    await withdraw();
+    await unpublish();
     await removeToken?.();
   } finally {
     await server.close();
@@ -231,7 +231,7 @@ function curlLine(url: string, certificate: string | undefined): string {
   return `curl -sS --noproxy '*'${trust} -H @- ${url}`;
 }
 
-/** What the requests with curl, and a target, depend on. */
+/** The values for the curl commands and the targets in the hint. */
 interface ServedAbout {
   readonly url: string;
   readonly curl: string;
@@ -281,7 +281,7 @@ function useHint({ ownerToken, serviceToken, ...made }: DataFileOwner, about: Se
   ];
 }
 
-/** One target of a stack file. Texts in double quotes are YAML as they are JSON. */
+/** One target of a stack file. JSON strings are also valid YAML. */
 function targetBlock(service: string, { url }: ServedAbout, more: readonly string[]): string[] {
   const [first, ...rest] = [`name: ${service}`, `service: ${service}`, `url: ${url}`, ...more];
   return [`    - ${first}`, ...rest.map((line) => `      ${line}`)];
@@ -295,9 +295,7 @@ function adminTokenHint(file: string, url: string, curl: string): readonly strin
 }
 
 function memoryHint(seed: unknown): readonly string[] {
-  return seed === undefined
-    ? ['Nobody can get in: data in memory knows no tokens but those of a seed (--seed).']
-    : [];
+  return seed === undefined ? ['No token works: data in memory has only the tokens of a seed (--seed).'] : [];
 }
 
 /** Quotes a text as one word of a shell. */

@@ -64,7 +64,7 @@ export const unlockSchema = Type.Object(
   { ...closed, $id: 'https://trueup.dev/schemas/unlock.schema.json', title: 'trueup unlock' },
 );
 
-/** For a damaged one, which does not keep anybody from unlocking. */
+/** Replaces a damaged ledger, which must not prevent an unlock. */
 const noLedger: Ledger = { known: false, serial: 0, records: new Map() };
 
 interface UnlockOptions extends CommonOptions {
@@ -95,7 +95,7 @@ async function unlock(
     if (removed !== undefined) return reportRemoved(stack.name, removed);
     // An apply of a renamed stack also holds the lock of the former name.
     const former = stack.renamedFrom === undefined ? [] : [{ ...stack, name: stack.renamedFrom }];
-    // And those of stacks that it takes resources over from.
+    // And the locks of stacks from which it takes over resources.
     const own = await store.read().catch(() => noLedger);
     const others = (await stacksOfMoves(own, resources, stack)).map((other) => other.stack);
     for (const other of [...former, ...others]) {

@@ -57,7 +57,7 @@ async function validate(
   return exitCodeOf(diagnostics);
 }
 
-/** Only secrets in environment variables are known here: no file is read for this. */
+/** Finds only secrets from environment variables: no file is read for this. */
 async function namesIn({ stack, resources }: Manifests, { host }: Terminal): Promise<Diagnostic[]> {
   if (stack === undefined) return [];
   await learnSources(stack, resources, host, { files: 'none' });

@@ -47,7 +47,7 @@ import { planWithoutSecrets } from '../../run/print-plan.ts';
 import { listenForEnd, raceStop, stoppedRun } from '../../run/stop-signals.ts';
 import { type CommandContext, printJson, printNote, type Terminal, textOutput } from '../../run/terminal.ts';
 import { listApprovals } from './list.ts';
-import { type ApprovalPlace, findPlace, wholeCommit } from './place.ts';
+import { type ApprovalPlace, findPlace, fullCommitId } from './place.ts';
 
 interface ApproveOptions extends CommonOptions {
   readonly ack?: string;
@@ -61,7 +61,7 @@ interface ApproveOptions extends CommonOptions {
 }
 
 /** How long an approval is valid by default, in milliseconds. */
-const usualValidity = 7 * 86_400_000;
+const defaultValidity = 7 * 86_400_000;
 
 export function defineCommand(command: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command
@@ -157,21 +157,21 @@ async function signPlan(approving: Approving): Promise<ExitCode> {
   const acknowledged = acknowledgedOf(given, readIds(options.ack));
   const ids = readIds(options.ack).map(idOfKey) as readonly GuardId[];
   const open = given.plan === undefined ? [] : showPlan(given.plan, ids, approving);
-  const commit = await wholeCommit(git, options.commit ?? given.commit ?? 'HEAD');
+  const commit = await fullCommitId(git, options.commit ?? given.commit ?? 'HEAD');
   const key = await chooseKey(git, { named: options.key, cwd: host.cwd, allowed: place.allowed });
   await ask(`Approve the plan ${given.digest} at commit ${commit.slice(0, 12)}?`, approving);
   const now = host.now();
   const approval: SignedApproval = {
     version: 1,
     stack: stack.name,
-    // As git connects to it, without the short names of this machine.
+    // The address that git connects to, after this machine's `insteadOf` settings.
     repository: place.remotes.at(-1) ?? '',
     path: place.path,
     digest: given.digest,
     commit,
     acknowledged,
     at: new Date(now).toISOString(),
-    until: new Date(now + (options.expires ?? usualValidity)).toISOString(),
+    until: new Date(now + (options.expires ?? defaultValidity)).toISOString(),
   };
   const notify = (line: string) => host.stderr.write(`${line}\n`);
   const signature = await signText(signedText(approval), key, { env: git.env, signal, notify });
@@ -179,8 +179,8 @@ async function signPlan(approving: Approving): Promise<ExitCode> {
   const content =
     given.plan === undefined ? undefined : (host.clean(planContent(given.plan)) as unknown as Json);
   const added = { stored: { approval, signature }, content, now };
-  const isWhole = await addApproval({ git, remote, stack: stack.name }, added, signal);
-  if (!isWhole) printNote(terminal, 'the content of the plan is too long to be kept beside the approval');
+  const contentFits = await addApproval({ git, remote, stack: stack.name }, added, signal);
+  if (!contentFits) printNote(terminal, 'the content of the plan is too long to be kept beside the approval');
   const ref = approvalsRef(stack.name);
   const { version: _, stack: name, ...signed } = approval;
   textOutput(terminal)?.write(
@@ -242,9 +242,9 @@ async function readGiven({ plan: typed, stack, terminal }: Approving): Promise<G
 }
 
 /**
- * What is signed: of a policy not its name, but what it says of each resource. The digest of a plan does not cover that.
+ * The ids to sign: for a policy not its name, but its message for each resource, which the digest of a plan does not cover.
  * @param typed ids of guards, and keys of policies as jobs print them
- * @throws CommandStop where nothing shows what a policy says
+ * @throws CommandStop for a policy with a digest alone, which does not show the messages
  */
 function acknowledgedOf({ plan }: GivenPlan, typed: readonly string[]): string[] {
   const policies = typed.filter((one) => policyOf(one) !== undefined && !isPolicyKey(one));
@@ -257,7 +257,7 @@ function acknowledgedOf({ plan }: GivenPlan, typed: readonly string[]): string[]
   return [...new Set([...rest, ...(plan === undefined ? [] : policyKeys(plan.guards, policies))])].sort();
 }
 
-/** @returns the guards that block the plan, and are not acknowledged */
+/** @returns the guards that block the plan and are not acknowledged */
 function showPlan(
   plan: Plan,
   acknowledged: readonly GuardId[],
@@ -283,7 +283,7 @@ function showPlan(
   return open;
 }
 
-/** @throws CommandStop unless somebody agrees */
+/** @throws CommandStop unless the user agrees */
 async function ask(question: string, { options, terminal, signal }: Approving): Promise<void> {
   if (options.yes === true) return;
   if (!terminal.host.interactive || terminal.format !== 'text')
@@ -295,8 +295,8 @@ async function ask(question: string, { options, terminal, signal }: Approving): 
 }
 
 /**
- * By what name HEAD admits the key.
- * @throws SigningError for an approval that cannot count, and a signature of another form
+ * The fingerprint of the signing key, and the name under which the signers at HEAD list it.
+ * @throws SigningError for an approval that cannot count, and for output that is not a signature
  */
 async function describeSigner(
   { approval, signature }: { readonly approval: SignedApproval; readonly signature: string },
@@ -318,15 +318,18 @@ async function describeSigner(
       `nothing was approved: the stack does not admit the key ${key} at HEAD: ${admission.why}; name another key with --key, or update this clone: "git switch main", "git pull"`,
     );
   const names = [...admission.names, ...namesOfKey(place.allowed, publicKey)];
-  if (stack.approvals?.selfApprove !== true && (await wrote({ names, key: publicKey }, approval, place)))
+  if (
+    stack.approvals?.selfApprove !== true &&
+    (await isCommitAuthor({ names, key: publicKey }, approval, place))
+  )
     throw new SigningError(
       `nothing was approved: ${quoted(admission.names[0])} is an author of commit ${approval.commit.slice(0, 12)}, and authors may not approve their own changes: ask another signer`,
     );
   return { key, by: admission.names[0] };
 }
 
-/** Whether a signer is an author of the commit itself. "ci apply" asks the same of all commits that are merged with it. */
-async function wrote(
+/** Whether a signer is an author of the commit itself. "ci apply" checks this for all commits that are merged with it. */
+async function isCommitAuthor(
   signer: Parameters<typeof isAuthor>[0],
   { commit }: Pick<SignedApproval, 'commit'>,
   { git }: ApprovalPlace,

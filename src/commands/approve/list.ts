@@ -30,8 +30,8 @@ interface Listed {
 }
 
 /**
- * When an apply ended the approvals of a plan, by its digest: RFC 3339. Only of a ledger in git, whose remote is asked anyway. A ledger that
- * cannot be read says nothing, and changes nothing about the list.
+ * The time at which an apply ended the approvals of a plan (RFC 3339), by digest. Only for a ledger in git, because its remote is
+ * read anyway. Empty if the ledger cannot be read.
  */
 async function endedApprovals(
   stack: Stack,

@@ -50,14 +50,14 @@ export async function findPlace(
   return { git, remote, remotes, path, allowed };
 }
 
-/** Paths below the root. @param stackFile below the root */
+/** The files of signers, below the root. @param stackFile below the root */
 function signersOf(from: readonly Approver[] = [], stackFile: string): string[] {
   const files = from.flatMap((one) => ('signers' in one ? [one.signers] : []));
   return files.map((file) => posix.join(posix.dirname(stackFile), file));
 }
 
-/** The whole id of a commit; one that the clone does not have must be given as a whole. @throws CommandStop */
-export async function wholeCommit(git: GitContext, name: string): Promise<string> {
+/** The full id of a commit. A commit that the clone does not have must be given by its full id. @throws CommandStop */
+export async function fullCommitId(git: GitContext, name: string): Promise<string> {
   const { code, out } = await runGit(
     ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`],
     git,

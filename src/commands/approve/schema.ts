@@ -1,4 +1,4 @@
-/** The schemas of `approve --format json` and of its list; `schemas/` has what is generated from them. Members may be added. */
+/** The schemas of `approve --format json` and of its list. Files in `schemas/` are generated from them. Members may be added. */
 import { Type } from 'typebox';
 import { closed, diagnosticSchema } from '../../report/json/plan-schema.ts';
 

@@ -70,7 +70,7 @@ export function defineCommand(history: Command, host: CliHost, { end, terminalOf
     .option('-y, --yes', 'with --write: do not ask; required without a terminal')
     .addOption(timeoutOption())
     .action(async (id: string, path: string | undefined) => {
-      // Options that "history" has, too, are stored there, wherever they are on the command line.
+      // Options that "history" also has are stored there, regardless of their place on the command line.
       const options: CommonOptions & ShowOptions = show.optsWithGlobals();
       const context = { host, terminal: terminalOf(options), timeout: options.timeout };
       end(await showHistory(id, path, { ...options, context }));
@@ -125,9 +125,9 @@ async function listHistory(
 }
 
 interface ShowOptions extends Pick<ListOptions, 'resource'> {
-  /** prints, instead of the apply, the changes of manifests that revert it */
+  /** prints the changes of manifests that revert the apply, instead of the apply */
   readonly revert?: boolean;
-  /** with `revert`: writes them, into the manifests in place */
+  /** with `revert`: writes these changes into the manifests */
   readonly write?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;

@@ -5,21 +5,21 @@ import { quoted, quoteSome } from '../../model/quoted.ts';
 import { shellWord } from '../../report/view/printable.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 
-/** @throws CommandStop when no apply has the name, or several have it; LedgerError when the entry cannot be read */
+/** @throws CommandStop when the name fits no apply, or several; LedgerError when the entry cannot be read */
 export async function findEntry(name: string, store: HistoryStore, stack: string): Promise<HistoryEntry> {
-  const found = name === 'latest' ? await latest(store) : await named(name, store, stack);
+  const found = name === 'latest' ? await findLatest(store) : await findById(name, store, stack);
   if (found !== undefined) return found;
   const message = `the history of stack ${quoted(stack)} has no apply ${quoted(name)}: see "trueup history"`;
   throw new CommandStop('unknown-apply', message);
 }
 
-async function latest(store: HistoryStore): Promise<HistoryEntry | undefined> {
+async function findLatest(store: HistoryStore): Promise<HistoryEntry | undefined> {
   const [entry] = await store.readEntries(1);
   if (entry instanceof LedgerError) throw entry;
   return entry;
 }
 
-async function named(name: string, store: HistoryStore, stack: string): Promise<HistoryEntry | undefined> {
+async function findById(name: string, store: HistoryStore, stack: string): Promise<HistoryEntry | undefined> {
   const exact = await store.showEntry(name);
   if (exact !== undefined || name === '') return exact;
   const all = await store.readEntries(Number.MAX_SAFE_INTEGER);
@@ -40,8 +40,8 @@ function hasPart(id: string, part: string): boolean {
 }
 
 /**
- * The newest applies that changed a resource, each with these changes alone; also under a name that it had before. Entries that
- * cannot be read may be about it, so they are kept.
+ * The newest applies that changed a resource, also under an earlier name, each with only these changes. Keeps entries that cannot
+ * be read, because they may contain such changes.
  */
 export async function readAbout(
   resource: AddressText,
@@ -62,7 +62,7 @@ export async function readAbout(
   return found.slice(0, limit);
 }
 
-/** The apply with its changes of this resource alone. @throws CommandStop when it has none */
+/** The apply with only its changes of this resource. @throws CommandStop when it has none */
 export function entryAbout(resource: AddressText, entry: HistoryEntry): HistoryEntry {
   const changes = entry.changes.filter(
     (change) => change.address === resource || namesBefore(change).includes(resource),
@@ -74,7 +74,7 @@ export function entryAbout(resource: AddressText, entry: HistoryEntry): HistoryE
   );
 }
 
-/** Of a change that renamed the resource. */
+/** The former names of a resource, from a change that renamed it. */
 function namesBefore({ address, fields }: HistoryChange): AddressText[] {
   return fields.flatMap(({ path, before }) =>
     path.length === 1 && path[0] === 'name' && typeof before === 'string'

@@ -1,6 +1,6 @@
 /**
- * The manifests that would revert an apply: for each resource a fragment with the values before, or why there is none. The
- * text is YAML; steps that only a person can do are comments.
+ * The manifests that would revert an apply: for each resource a fragment with its former values, or why there is none. The text
+ * is YAML; steps that only a person can do are comments.
  */
 import { dump } from 'js-yaml';
 import { type Address, parseAddress } from '../../model/address.ts';
@@ -105,7 +105,7 @@ function fragmentOf(change: HistoryChange, address: Address, staysBehind: boolea
     case 'adopt': {
       const restored = withMergeRemark(restoreFields(fields, address));
       const values = restored.documents.length === 0 ? '' : 'set these back and ';
-      // Without it, the origin of the record decides, and a resource that this stack once created is deleted.
+      // Without onRemove, the origin of the record decides, and a resource that this stack once created is deleted.
       const giveUp = `to give it up again, ${values}declare "onRemove: release", apply, then remove its document: it is released; one that came from another stack goes back with "trueup move"`;
       return { ...restored, remarks: [giveUp, ...restored.remarks] };
     }
@@ -114,7 +114,7 @@ function fragmentOf(change: HistoryChange, address: Address, staysBehind: boolea
   }
 }
 
-/** A withdrawn child has values before; of a deleted parent only our own settings are known. */
+/** A withdrawn child has former values; of a deleted parent, only the settings that we applied are known. */
 function restoreDeleted({ fields, was = {} }: HistoryChange, address: Address): Fragment {
   const restored = restoreFields(fields, address);
   if (restored.documents.length > 0) return restored;
@@ -133,7 +133,7 @@ function restoreDeleted({ fields, was = {} }: HistoryChange, address: Address): 
   };
 }
 
-/** @param metadata additional metadata for the resource itself, the first one; not for its children */
+/** @param metadata additional metadata for the resource itself, which comes first; not for its children */
 function declareAgain(was: HistoryChange['was'] & object, metadata: JsonObject = {}): JsonObject[] {
   return Object.entries(was).map(([address, spec], index) => {
     const { kind, name, target } = parseAddress(address);
@@ -142,7 +142,7 @@ function declareAgain(was: HistoryChange['was'] & object, metadata: JsonObject =
   });
 }
 
-/** A remark for each field whose value was stored without the secret in it. */
+/** A remark for each field whose value was stored without its secret. */
 function secretRemarks(was: HistoryChange['was'] & object): string[] {
   return Object.entries(was).flatMap(([address, spec]) =>
     Object.entries(spec).flatMap(([name, value]) =>
@@ -170,7 +170,7 @@ function withMergeRemark({ remarks, documents }: Fragment): Fragment {
   return { remarks: [...remarks, how], documents };
 }
 
-/** A fragment with the values before, to be merged into the document. */
+/** A fragment with the former values, to be merged into the document. */
 function restoreFields(fields: readonly FieldChange[], { kind, name, target }: Address): Fragment {
   const remarks: string[] = [];
   const spec: Record<string, Json> = {};
@@ -199,7 +199,7 @@ function isRename({ path, before }: FieldChange): boolean {
   return path.length === 1 && path[0] === 'name' && before !== undefined;
 }
 
-/** What a manifest says in its metadata, and only the ledger keeps. */
+/** A setting in the metadata of a manifest, which only the ledger stores. */
 function isFlag({ path }: FieldChange): boolean {
   return path.length === 1 && (path[0] === 'protect' || path[0] === 'onRemove');
 }

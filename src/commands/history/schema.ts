@@ -47,7 +47,7 @@ const summary = Type.Object(
 );
 
 const entry = Type.Object({
-  id: Type.String({ description: 'what "trueup history show" is told' }),
+  id: Type.String({ description: 'the id for "trueup history show"' }),
   stack: Type.String(),
   run,
   began: moment('when its first request was about to be sent'),
@@ -57,7 +57,7 @@ const entry = Type.Object({
   uncommitted: Type.Optional(
     Type.String({ description: 'hash of what was declared, where files of the stack had such changes' }),
   ),
-  ignored: Type.Optional(Type.Literal(true, { description: 'those files are only such that git ignores' })),
+  ignored: Type.Optional(Type.Literal(true, { description: 'git ignores all of those files' })),
   commitKept: Type.Optional(
     Type.Literal(true, {
       description: 'the ledger keeps the commits of earlier applies beside or instead of this one',
@@ -90,7 +90,7 @@ const entry = Type.Object({
   clocks: Type.Optional(
     Type.Record(Type.String(), Type.Integer(), {
       description:
-        "milliseconds by which the clock of each target was ahead of the run's, below 0 behind; without targets that did not tell",
+        "milliseconds by which the clock of each target was ahead of the run's, below 0 behind; without targets that did not report their time",
     }),
   ),
   pruned: Type.Optional(
@@ -102,7 +102,7 @@ const entry = Type.Object({
       { description: 'older applies were dropped by "ledger prune"' },
     ),
   ),
-  settled: Type.Optional(moment('when a later apply settled what this one left open')),
+  settled: Type.Optional(moment('when a later apply completed what this one left open')),
   proved: Type.Optional(
     Type.Literal(true, { description: 'the plan that was made afterwards, of the whole stack, was empty' }),
   ),

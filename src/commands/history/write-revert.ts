@@ -47,7 +47,7 @@ export async function writeRevert(entry: HistoryEntry, request: RevertRequest): 
     problems: [],
     contentOf: declaredContent(manifests.resources, host.kinds),
   };
-  const settled = await resolveAcceptedChanges(first, {
+  const resolved = await resolveAcceptedChanges(first, {
     cwd: host.cwd,
     kinds: host.kinds,
     secrets: host.secrets,
@@ -57,10 +57,10 @@ export async function writeRevert(entry: HistoryEntry, request: RevertRequest): 
       return { manifests: drafted, acceptedChanges: [], refusals: [], problems: [], contentOf };
     },
   });
-  return reviewChanges(settled, { ...request, nothing: 'no-values-before' });
+  return reviewChanges(resolved, { ...request, nothing: 'no-values-before' });
 }
 
-/** Nothing is read of the targets: what is not declared counts as its default. */
+/** Targets are not read, so a field that is not declared counts as having its default. */
 function declaredContent(resources: readonly DesiredResource[], kinds: Registry): Trial['contentOf'] {
   return (address) => {
     const resource = resources.find((one) => formatAddress(one.address) === formatAddress(address));
@@ -70,11 +70,11 @@ function declaredContent(resources: readonly DesiredResource[], kinds: Registry)
 }
 
 function didSomething({ outcome, done = [], inDoubt }: HistoryChange): boolean {
-  const isOpen = outcome === undefined || outcome === 'applied' || outcome === 'unknown';
-  return isOpen || inDoubt === true || done.length > 0;
+  const mayBeApplied = outcome === undefined || outcome === 'applied' || outcome === 'unknown';
+  return mayBeApplied || inDoubt === true || done.length > 0;
 }
 
-const byHand: Partial<Readonly<Record<HistoryChange['action'], readonly [string, string]>>> = {
+const manualSteps: Partial<Readonly<Record<HistoryChange['action'], readonly [string, string]>>> = {
   create: ['was created', 'remove its document, and the next apply takes away what was created'],
   delete: ['was deleted', 'declare it again as "--revert" without "--write" prints it'],
   release: ['was released', 'declare it again as "--revert" without "--write" prints it'],
@@ -87,14 +87,14 @@ function revert(
 ): (AcceptedChange | Refusal)[] {
   const address = parseAddress(text);
   const resource = resources.find((one) => formatAddress(one.address) === text);
-  const [what, fix] = byHand[action] ?? [];
+  const [what, fix] = manualSteps[action] ?? [];
   if (what !== undefined && fix !== undefined)
     return [refuse({ address, path: [] }, 'revert-by-hand', { message: `${quoted(text)} ${what}`, fix })];
   if (resource === undefined) return [notDeclared(address)];
   return fields.flatMap((field) => revertField(field, { address, resource, kinds }) ?? []);
 }
 
-/** Once for all of its values: there is no document, or no item of a list, that they could be written into. */
+/** One refusal for all values of a resource: there is no document or list item to write them into. */
 function notDeclared(address: AcceptedChange['address']): Refusal {
   return refuse({ address, path: [] }, 'revert-by-hand', {
     message: `${quoted(formatAddress(address))} is no longer declared`,
@@ -102,7 +102,7 @@ function notDeclared(address: AcceptedChange['address']): Refusal {
   });
 }
 
-/** Also by the name of the thing whose id the field has: targets are not read, so the id is written in its place. */
+/** Whether the manifest sets the field, or the name of the object whose id it holds: the id then replaces the name. */
 function isWritten(
   [field = '']: Path,
   { resource: { spec }, kind }: { readonly resource: DesiredResource; readonly kind: Kind | undefined },
@@ -111,7 +111,7 @@ function isWritten(
   return Object.hasOwn(spec, field) || named.some(({ name }) => valueAt(spec, name) !== undefined);
 }
 
-/** Undefined: it belongs to the planner, or followed from another field. */
+/** @returns undefined for a field of the planner, or one that followed from another field */
 function revertField(
   { path, before, shape, unknown, origin }: FieldChange,
   {

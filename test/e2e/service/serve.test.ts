@@ -122,7 +122,9 @@ describe('trueup serve', () => {
 
   it('with data in memory and no seed says that nobody can get in', async () => {
     const serving = await serveProcess(['--data', ':memory:'], { cwd: temporaryFolder() });
-    expect((await serving.stop()).out).toContain('Nobody can get in: data in memory knows no tokens');
+    expect((await serving.stop()).out).toContain(
+      'No token works: data in memory has only the tokens of a seed',
+    );
   });
 
   it('is refused on a file that another one serves, by whatever path, and shown who that is', async () => {
