@@ -1,5 +1,5 @@
 /**
- * How long each page of the console of a fleet takes on the server, with 5,000 stacks: the median and the slowest of 20 requests.
+ * Measures how long each page of the fleet console takes on the server, with 5,000 stacks: the median and the slowest of 20 requests.
  * `node bench/fleet-console.ts`
  */
 import { randomUUID } from 'node:crypto';

@@ -1,7 +1,7 @@
 /**
- * A fleet of many stacks for some intervals, on this machine: PostgreSQL, one embedded service with 30 requests a second, and workers as
- * processes of their own. Prints how old checks become, how evenly they start, and what they cost. Builds `dist` first.
- * By default 2,000 stacks once in five minutes, which takes about five processor cores and 20 minutes.
+ * Runs a fleet of many stacks for some intervals on this machine: PostgreSQL, one embedded service with 30 requests a second, and workers
+ * as separate processes. Prints how old checks become, how evenly they start, and what they cost. Builds `dist` first.
+ * By default it checks 2,000 stacks every five minutes, which takes about five processor cores and 20 minutes.
  * `npm run bench:fleet -- --stacks 200 --interval 120 --workers 2`
  */
 import { execFileSync, spawn } from 'node:child_process';
@@ -128,7 +128,7 @@ try {
   removeFolder(folder);
 }
 
-/** Of all workers, and of their processes that have ended. Ticks of Linux are hundredths of a second. */
+/** Processor time of all workers, and of their processes that have ended. Ticks of Linux are hundredths of a second. */
 function processorSeconds(): number {
   const ticks = children.flatMap(({ pid }) => {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -1,6 +1,6 @@
 /**
- * How time, memory and requests grow when one input grows by ten: what is linear grows tenfold at most, what is quadratic shows.
- * Each row measures one command at each size. bench/README.md says how to read it.
+ * Measures how time, memory and requests grow when one input grows tenfold: a linear cost grows at most tenfold, a quadratic one more.
+ * Each row measures one command at each size. bench/README.md explains the table.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,9 +21,9 @@ import {
 
 interface Options {
   readonly rounds: number;
-  /** also plan, drift and validate of 100,000 */
+  /** also measures plan, drift and validate with 100,000 */
   readonly large: boolean;
-  /** prints only rows whose name has this */
+  /** prints only rows whose name contains this */
   readonly only: string;
 }
 
@@ -31,10 +31,10 @@ interface Row {
   readonly what: string;
   readonly sizes: readonly number[];
   readonly seed?: (size: number) => Seed;
-  /** Writes the stack, and applies it where the command needs that. */
+  /** Writes the stack, and applies it if the command needs that. */
   readonly prepare: (scene: Scene, size: number) => Promise<void>;
   readonly command: readonly string[];
-  /** the command cannot be repeated: each run gets a scene of its own */
+  /** the command cannot be repeated: each run gets its own scene */
   readonly isOnce?: boolean;
 }
 
@@ -233,7 +233,7 @@ function inTarget(name: string, target: string): Manifest {
   return { ...workspace(name), metadata };
 }
 
-/** Each in a folder of its own; none is live. */
+/** Writes stacks, each in its own folder. None of their workspaces is live. */
 async function manyStacks({ folder, service }: Scene, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1)
     writeStack({ folder: join(folder, `stack-${index}`), service }, declaredWorkspaces(10, `ws-${index}`), {
@@ -242,20 +242,20 @@ async function manyStacks({ folder, service }: Scene, count: number): Promise<vo
     });
 }
 
-/** Only the first one is still declared. */
+/** Applies workspaces, of which then only the first is still declared. */
 async function undeclared(scene: Scene, count: number): Promise<void> {
   writeStack(scene, declaredWorkspaces(count));
   await scene.run('apply', '--yes');
   writeStack(scene, declaredWorkspaces(1), { manifests: ['manifests/0.yaml'] });
 }
 
-/** The ledger has records of them, and they are neither declared nor live any more, except the first. */
+/** Makes a ledger with records of workspaces that, except for the first, are neither declared nor live any more. */
 async function goneRecords(scene: Scene, count: number): Promise<void> {
   await undeclared(scene, count);
   await deleteLive(scene.service, count);
 }
 
-/** The entry of one apply, with the ids of as many. */
+/** Copies the history entry of one apply under other ids, `count` times. */
 async function longHistory(scene: Scene, count: number): Promise<void> {
   writeStack(scene, declaredWorkspaces(10));
   await scene.run('apply', '--yes');

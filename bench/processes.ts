@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
-/** As it was built for a run of tests, or by `build`. */
+/** The command, as a test run or `build` has built it. */
 export const trueup = process.env['TRUEUP_BUILT_MAIN'] ?? join(root, 'dist/main.js');
 export const baseline = join(root, 'bench/baseline.mjs');
 
-/** The token of every target here. */
+/** The tokens of all targets in the benchmarks. */
 export const env = { ...process.env, API_TOKEN: 'bench-token', SERVICE_TOKEN: 'bench-service-token' };
 
 /** One process from its start to its end. */
@@ -23,8 +23,8 @@ export interface Measured {
 }
 
 /**
- * Writes what the process used to descriptor 3 at its end. Linux counts the resident set of the parent in `maxRSS` of a child, so the peak
- * comes from `VmHWM` there, which begins with the program itself.
+ * Writes the resource usage of the process to descriptor 3 at its end. Linux counts the resident set of the parent in `maxRSS` of a
+ * child, so the peak comes from `VmHWM` there, which starts with the program itself.
  */
 const reportUsage = `data:text/javascript,${encodeURIComponent(`
   import { existsSync, readFileSync, writeSync } from 'node:fs';
@@ -65,7 +65,7 @@ async function collect(stream: unknown): Promise<string> {
   return text;
 }
 
-/** Runs both in turns, so that a busy moment of the machine hits both; the first run of each is not counted. */
+/** Runs both in turns, so that a busy moment of the machine affects both; the first run of each is not counted. */
 export async function inTurns(
   rounds: number,
   one: () => Promise<Measured>,

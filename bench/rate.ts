@@ -1,5 +1,6 @@
 /**
- * What the rate of requests costs on a service that announces no limit: targets without `requestsPerSecond`. Builds `dist` first.
+ * Measures the cost of the default rate of requests on a service that announces no limit, for targets without `requestsPerSecond`.
+ * Builds `dist` first.
  * `node bench/rate.ts [resources] [rounds]`
  */
 import { smallSeed, startService } from '../test/support/rig/embedded-service.ts';
@@ -16,14 +17,14 @@ const service = await startService({
 });
 const folders: string[] = [];
 
-/** A stack in a folder of its own. @param rate members of its targets; by default they have no limit */
+/** A stack in its own folder. @param rate members of its targets; by default they have no limit */
 function stackOf(name: string, directory: string, rate: object = {}) {
   const targets = [workspacesTarget(service.url, rate), clusterAuthTarget(service.url, rate)];
   const spec = { guards: { maxDeletes: 100_000, maxDeletePercent: 100 } };
   return stackIn({ directory, stack: { name, targets, spec }, env });
 }
 
-/** The default rate, on which nothing is said in the stack. */
+/** The default rate of trueup: the stack sets none. */
 const byDefault = { requestsPerSecond: undefined };
 
 async function printPlan(what: string, name: string, manifests: readonly Manifest[]): Promise<void> {

@@ -1,4 +1,4 @@
-/** Services and stacks of any size for the benchmarks. The service runs in this process, apart from what is measured. */
+/** Services and stacks of any size for the benchmarks. The service runs in this process, separate from the measured ones. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Seed, WorkspaceSeed } from '../src/server/seed/seed-schema.ts';
@@ -25,13 +25,13 @@ export interface Scene {
   requests(): number;
 }
 
-/** Opens a service with a folder beside it for as long as `act` runs. */
+/** Runs `act` with a service and a folder, which are removed afterwards. */
 export async function withScene<T>(seed: Seed, act: (scene: Scene) => Promise<T>): Promise<T> {
   const service = await startService({ seed });
   const folder = makeFolder();
   const run = (...args: readonly string[]) => {
     service.requests.length = 0;
-    // Drift is no failure of a measurement.
+    // Drift is not a failure here.
     return measure([trueup, ...args], { cwd: folder, codes: args[0] === 'drift' ? [0, 3] : [0] });
   };
   try {
@@ -63,7 +63,7 @@ export function declaredWorkspaces(count: number, prefix = 'ws'): Manifest[] {
   );
 }
 
-/** Writes a stack without limits of requests and guards, and its manifests in so many files. */
+/** Writes a stack without limits of requests and guards. @param files the number of files for its manifests */
 export function writeStack(
   { folder, service }: Pick<Scene, 'folder' | 'service'>,
   manifests: readonly Manifest[],
@@ -92,7 +92,7 @@ export function writeStack(
   writeFiles(folder, Object.fromEntries(texts));
 }
 
-/** Writes a stack as a template with a product of lists: so many services, of which the list is a file, in 3 environments and 10 regions. */
+/** Writes a stack as a template with a matrix: the services of a list in a file, in 3 environments and 10 regions. */
 export function writeTemplate(scene: Pick<Scene, 'folder' | 'service'>, services: number): void {
   writeStack(scene, []);
   const regions = Array.from({ length: 10 }, (_, index) => `r${index}`);
@@ -118,13 +118,13 @@ export function writeTemplate(scene: Pick<Scene, 'folder' | 'service'>, services
   });
 }
 
-/** Changes one setting of each of the workspaces without the stack. */
+/** Changes one setting of each workspace in the service itself. */
 export async function changeLive(service: EmbeddedService, count: number): Promise<void> {
   const body = JSON.stringify({ data: { type: 'workspaces', attributes: { 'auto-apply': true } } });
   await sendEach(service, count, { method: 'PATCH', body });
 }
 
-/** Deletes the workspaces without the stack. */
+/** Deletes the workspaces in the service itself. */
 export async function deleteLive(service: EmbeddedService, count: number): Promise<void> {
   await sendEach(service, count, { method: 'DELETE' });
 }

@@ -1,7 +1,7 @@
 /**
- * What trueup costs beside a small program that sends the same requests or parses the same files: processor time, elapsed time and
- * peak memory of the process. Builds `dist` first. `node bench/table.ts [--rounds 5] [--large] [--only plan]`, or `--growth` for
- * `growth.ts`; bench/README.md says how to read both.
+ * Measures the cost of trueup compared with a small program that sends the same requests or parses the same files: processor time,
+ * elapsed time and peak memory. Builds `dist` first. `node bench/table.ts [--rounds 5] [--large] [--only plan]`, or `--growth` for
+ * `growth.ts`; bench/README.md explains both.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(2)} s`;
 }
 
-/** @param against the runs of the small program; absent where only a time is wanted */
+/** @param against the runs of the small program; absent if there is only an aim for the time of trueup */
 function printRow(
   what: string,
   wanted: string,
@@ -62,7 +62,7 @@ function printRow(
   console.log(`| ${cells.join(' | ')} |`);
 }
 
-/** Those of the baseline, of trueup, and their ratio. */
+/** The times of the baseline and of trueup, and their ratio. */
 function timeCells(
   of: 'elapsed' | 'processor',
   runs: readonly Measured[],
@@ -98,7 +98,7 @@ async function validates(count: number): Promise<void> {
   });
 }
 
-/** A template against the same resources written out: both are runs of trueup. */
+/** Compares a template with the same resources written out: both are runs of trueup. */
 async function expands(command: string, services: number): Promise<void> {
   await withScene(seedOf(), async (templates) => {
     writeTemplate(templates, services);
@@ -162,7 +162,7 @@ async function changes(count: number): Promise<void> {
   });
 }
 
-/** Each run has a service of its own, which begins without workspaces. */
+/** Each run has its own service, which begins without workspaces. */
 async function creates(count: number, wanted: string, times: number): Promise<void> {
   const small = () =>
     withScene(seedOf(), ({ service }) => measure([baseline, 'creates', service.url, `${count}`]));

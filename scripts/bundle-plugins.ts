@@ -1,4 +1,4 @@
-/** What the bundle does differently from the source, to start sooner. Nothing here changes what trueup does. */
+/** Differences between the bundle and the source, for a faster start. They do not change what trueup does. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'rolldown';
@@ -7,8 +7,8 @@ import { compileChecks, compileSeed } from './compile-checks.ts';
 const source = fileURLToPath(new URL('../src/', import.meta.url));
 
 /**
- * Of undici only what sends requests: its front door also loads fetch, caches, mocks and web sockets, which takes
- * several times as long. An import from `undici` that is missing here fails the build. Without HTTP/2, which no connection of trueup allows.
+ * Bundles only the parts of undici that send requests: its main module also loads fetch, caches, mocks and web sockets, which takes
+ * several times as long. An import from `undici` that is missing here fails the build. Leaves out HTTP/2, which trueup never allows.
  */
 export const leanUndici: Plugin = {
   name: 'lean-undici',
@@ -37,14 +37,14 @@ export const readySchemas: Plugin = {
     const code = compiled[id.slice(source.length)]?.();
     return code === undefined ? null : { code, moduleType: 'js' };
   },
-  // The compiler stays for schemas that are not ready. The bundler follows a `require` only where nobody made it.
+  // Other schemas still need the compiler. The bundler follows a `require` only if it was not made by `createRequire`.
   transform(code, id) {
     const made = 'const require = createRequire(import.meta.url);';
     return id.startsWith(source) && code.includes(made) ? code.replace(made, '') : null;
   },
 };
 
-/** The commit that the program is built from, and whether files had changes that were not committed; nothing outside of a repository. */
+/** The commit that the program is built from, and whether files had uncommitted changes; undefined outside of a repository. */
 export const buildCommit: Plugin = {
   name: 'build-commit',
   load: (id) =>
@@ -57,7 +57,7 @@ function commitOfSource(): string | undefined {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: source, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   try {
-    // A package that was unpacked inside another repository is no part of that one.
+    // A package that was unpacked inside another repository does not belong to it.
     if (git('ls-files', 'main.ts') === '') return undefined;
     const changed = git('status', '--porcelain', '--untracked-files=no') !== '';
     return `${git('rev-parse', 'HEAD')}${changed ? ' with uncommitted changes' : ''}`;
@@ -66,7 +66,7 @@ function commitOfSource(): string | undefined {
   }
 }
 
-/** The texts of the examples that `trueup init` copies: a program of one file comes without the examples. */
+/** Includes the texts of the examples that `trueup init` copies: a single executable comes without the files of examples. */
 export const exampleTexts: Plugin = {
   name: 'example-texts',
   async load(id) {
@@ -76,7 +76,7 @@ export const exampleTexts: Plugin = {
   },
 };
 
-/** Files that export schemas alone, as the data that they come to: the library that makes them is not loaded. */
+/** Replaces files that export only schemas by the resulting data, so that the library that makes them is not loaded. */
 export const plainSchemas: Plugin = {
   name: 'plain-schemas',
   async transform(code, id) {

@@ -1,6 +1,6 @@
 /**
- * `npm run check`: what is worth knowing before a commit, in under a minute: types, lint, format, the architecture, and the
- * tests of what changed. With `--staged`, only for what is staged; that is what the pre-commit hook runs.
+ * `npm run check`: checks before a commit, in under a minute: types, lint, format, the architecture, and the tests of changed files.
+ * With `--staged`, only for staged files, as in the pre-commit hook.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
 const isStaged = process.argv.includes('--staged');
 
-/** Seconds after which the tests of a far-reaching change are left to `npm test`. */
+/** Seconds after which tests are stopped, and left to `npm test`. */
 const longest = 45;
 
 function run(name: string, command: string, args: readonly string[], timeout?: number): boolean {

@@ -1,4 +1,4 @@
-/** The licences of what is bundled: every package that gave a module, with the licence text that it ships. */
+/** The licences of all bundled packages, with the licence texts that they ship. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -27,8 +27,8 @@ async function noticeOf(folder: string, modules: readonly string[]): Promise<str
 }
 
 /**
- * The Apache licence has one text, which this repository has as well. Parts under the licence of BSD have its text in the
- * headers of their modules.
+ * The Apache licence has one text, which this repository has as well. Parts under the BSD licence have its text in the headers of
+ * their modules.
  */
 async function apacheLicence(licence: string, modules: readonly string[]): Promise<string | undefined> {
   const parts = licence.replace(/[()]/g, '').split(' AND ');
@@ -44,7 +44,7 @@ async function apacheLicence(licence: string, modules: readonly string[]): Promi
   return headers.size === 0 ? undefined : [apache, ...headers].join('\n\n');
 }
 
-/** The text in a file of its own, or at the end of the package's README. */
+/** The text in a licence file, or at the end of the package's README. */
 async function licenceIn(folder: string): Promise<string | undefined> {
   const names = await readdir(folder);
   const own = names.find((name) => /^licen[cs]e(?:\.|$)/i.test(name));

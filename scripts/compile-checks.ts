@@ -1,4 +1,4 @@
-/** Compiles every schema that trueup judges by ahead of time, as the module that takes the place of `precompiled-checks.ts`. */
+/** Compiles ahead of time every schema that trueup checks with, into the module that replaces `precompiled-checks.ts`. */
 import { _ } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import { fleetSchema } from '../src/commands/fleet/fleet-schema.ts';
@@ -15,7 +15,7 @@ import { makeCompiler as makeServerCompiler } from '../src/server/kernel/check-s
 import { SEED_FORMATS } from '../src/server/seed/seed-formats.ts';
 import { seedSchema } from '../src/server/seed/seed-schema.ts';
 
-/** What `compileSchema` is asked for. A schema that is forgotten here is compiled when it is needed. */
+/** The schemas that `compileSchema` is called with. A schema that is missing here is compiled when it is needed. */
 function schemas(): readonly object[] {
   const ofKinds = [...kinds.values()].flatMap((kind) => [manifestSchema(kind), partialSpecSchema(kind)]);
   return [
@@ -42,7 +42,7 @@ export function compileChecks(): string {
   return `${standalone.default(ajv, Object.fromEntries(named))}\nexport const readyChecks = new Map([${entries}]);\n`;
 }
 
-/** The text of an ES module that exports `compiledSeed`, in the place of `seed/compiled-seed.ts`. */
+/** The text of an ES module that exports `compiledSeed`, and replaces `seed/compiled-seed.ts`. */
 export function compileSeed(): string {
   const ajv = makeServerCompiler(SEED_FORMATS, { source: true, esm: true, formats: _`formats` });
   ajv.addSchema(jsonSchema(seedSchema), 'seed');

@@ -1,6 +1,7 @@
 /**
- * `npm run conformance`: holds each row of the pages below docs/internals/conformance against what the tests that it names sent and asserted. Runs these tests to
- * record it, unless `TRUEUP_RECORD_CONFORMANCE` names a folder where test runs have recorded it before, as in `.ci/run`.
+ * `npm run conformance`: compares each row of the pages below docs/internals/conformance with the requests and assertions of the tests
+ * that the row names. Runs these tests to record them, unless `TRUEUP_RECORD_CONFORMANCE` names a folder with earlier records, as in
+ * `.ci/run`.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,7 +15,7 @@ import { conformancePages, namedFiles, readPage, rowsOf } from '../test/support/
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Whether all tests that the pages name pass, without those of Terraform where there is none. */
+/** Runs all tests that the pages name, without those of Terraform if it is not installed. @returns whether they pass */
 function recordInto(folder: string): boolean {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const hasTerraform = spawnSync('terraform', ['version']).error === undefined;
@@ -29,7 +30,7 @@ function recordInto(folder: string): boolean {
   return status === 0;
 }
 
-/** Whether each row holds. Prints those that do not, and numbers. */
+/** Prints the rows that do not hold, and how many rows there are. @returns whether all of them hold */
 function check(folder: string): boolean {
   const evidence = readEvidence(folder);
   const ran = new Set(evidence.map(({ file }) => file));

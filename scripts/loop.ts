@@ -1,7 +1,7 @@
 /**
- * `npm run loop -- --cases 10000`: the two laws of the whole program (test/loop) on cases that nobody has tried yet; of
- * exports an eighth as many, for each takes longer. `--seed` repeats a run. The cases are divided into shares, of which each core
- * runs one after another, and each has a seed of its own, which is printed. Exit code 0 when all of them held.
+ * `npm run loop -- --cases 10000`: checks the two laws of the whole program (test/loop) on new random cases. Exports get an eighth as
+ * many, because each takes longer. `--seed` repeats a run. The cases are divided into shares, each with its own seed, which is printed;
+ * each core runs one share after another. Exit code 0 when all cases held.
  */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -41,7 +41,7 @@ for (const { file, cases: all } of laws) {
   await Promise.all(Array.from({ length: workers }, runWaiting));
 }
 
-/** Whether all of its cases held; where one did not, all that the test says. */
+/** Prints the output of the test if a case did not hold. @returns whether all cases held */
 async function runShare({ file, cases: count, seed }: Share): Promise<boolean> {
   const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
   const child = spawn(process.execPath, [vitest, 'run', file], {
@@ -49,12 +49,12 @@ async function runShare({ file, cases: count, seed }: Share): Promise<boolean> {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
     env: { ...process.env, TRUEUP_CASES: String(count), TRUEUP_SEED: String(seed) },
   });
-  const said: Buffer[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => said.push(chunk));
+  const output: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(chunk));
   const code = await new Promise((resolve) => child.on('close', resolve));
   console.log(
     `${file}: ${count} cases, seed ${seed}: ${code === 0 ? 'all of them hold' : 'one does not hold'}`,
   );
-  if (code !== 0) console.log(Buffer.concat(said).toString());
+  if (code !== 0) console.log(Buffer.concat(output).toString());
   return code === 0;
 }

@@ -1,4 +1,4 @@
-/** How long commands of a built executable take, each with the fastest of some runs: other work on the machine only makes them slower. */
+/** How long commands of a built executable take: the fastest of some runs, because other work on the machine only makes them slower. */
 import { execFileSync } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

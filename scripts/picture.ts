@@ -18,7 +18,7 @@ const images = join(root, 'docs', 'images');
 const program = join(root, 'src', 'main.ts');
 const command = 'trueup plan';
 
-/** A stack in which somebody has changed a workspace by hand, and a pull request changes three things. */
+/** Makes a stack whose workspace was changed by hand, and in which a pull request changes three things. */
 async function withScene<T>(use: (stack: string) => Promise<T>): Promise<T> {
   const stack = await mkdtemp(join(tmpdir(), 'trueup-picture-'));
   try {
@@ -85,7 +85,7 @@ function run(stack: string, ...args: readonly string[]): string {
   });
 }
 
-/** What differs in each run is the same in both texts then. */
+/** Replaces what differs in each run, so that two texts can be compared. */
 function comparable(text: string): string {
   return text
     .replaceAll(/\b[0-9a-f]{32}\b/g, 'DIGEST')

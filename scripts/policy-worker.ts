@@ -4,7 +4,7 @@ import { type Plugin, rolldown } from 'rolldown';
 
 const source = fileURLToPath(new URL('../src/', import.meta.url));
 
-/** Only ASCII: a single other character makes the engine keep a file of megabytes with two bytes for each of its characters. */
+/** Escapes all but ASCII: a single other character makes the engine keep the whole file with two bytes for each character. */
 export const asciiCode: Plugin = {
   name: 'ascii-code',
   generateBundle(_, bundle) {

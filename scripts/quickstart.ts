@@ -1,6 +1,6 @@
 /**
- * The main job on the embedded service, one step after the other, as a user would type it: validate, plan, apply, plan
- * again to nothing, then a change behind trueup's back and the plan that finds it. Starts afresh each time.
+ * Runs the main workflow on the embedded service step by step, as a user would type it: validate, plan, apply, an empty plan, then
+ * a change outside of trueup and the plan that finds it. Starts with an empty service each time.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ const data = `${stack}/.trueup/embedded.db`;
 /** Each command runs from the sources: later ones need not compile them again. */
 const env = { ...process.env, NODE_COMPILE_CACHE: 'node_modules/.cache/quickstart' };
 
-/** The drift is still there. Without a running service, each command serves the data file itself. */
+/** Next steps, while the drift is still there. Without a running service, each command serves the data file itself. */
 const next = `
 # Done. Three things to try:
 
@@ -27,7 +27,7 @@ npm run --silent trueup -- apply ${stack} --yes
 
 The tutorial explains each step: docs/tutorial.md`;
 
-/** Runs one command and checks that it exits as the story expects. */
+/** Runs one command and checks its exit code. */
 async function step(why: string, args: readonly string[], expected = 0): Promise<void> {
   console.log(`\n# ${why}\n$ trueup ${args.join(' ')}`);
   const child = spawn(process.execPath, ['src/main.ts', ...args], {
@@ -56,7 +56,7 @@ async function serve(): Promise<{ server: ChildProcess; url: string }> {
   return { server, url: /http:\S+/.exec(String(line))?.[0] ?? '' };
 }
 
-/** What somebody might do in a hurry: one field changed by hand, past trueup. */
+/** Changes one field by hand, outside of trueup. */
 async function changeByHand(url: string): Promise<void> {
   const { ownerToken } = JSON.parse(await readFile(`${data}.tokens.json`, 'utf8'));
   const path = '/api/v2/organizations/acme/workspaces/payments-api-prod';

@@ -1,6 +1,7 @@
 /**
- * `npm run docs`: builds the site of the documentation into `site/dist`, and fails when a link of it leads nowhere. `--dev` serves it
- * while pages are written, `--base /trueup/` builds it for a place below a host. VitePress has a lock file of its own, `site/package-lock.json`; it is installed when that has changed.
+ * `npm run docs`: builds the site of the documentation into `site/dist`, and fails when one of its links is dead. `--dev` serves it
+ * while pages are written, `--base /trueup/` builds it for a path below a host. VitePress has its own lock file,
+ * `site/package-lock.json`, and is installed again when that has changed.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -12,14 +13,14 @@ import { placeOf } from '../site/pages.ts';
 const site = fileURLToPath(new URL('../site/', import.meta.url));
 const dist = join(site, 'dist');
 
-/** Runs it in the terminal. @throws when it fails */
+/** Runs a program in the terminal. Exits with its code when it fails. */
 function run(program: string, args: readonly string[]): void {
   const { status, error } = spawnSync(program, args, { cwd: site, stdio: 'inherit' });
   if (error !== undefined) throw error;
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** A copy of the lock file beside what was installed from it. */
+/** Installs the packages if the lock file has changed: a copy of it is kept beside the installed packages. */
 function install(): void {
   const lock = readFileSync(join(site, 'package-lock.json'), 'utf8');
   const installed = join(site, 'node_modules', '.installed-lock.json');
@@ -60,7 +61,7 @@ function deadLinks(files: readonly string[]): string[] {
   );
 }
 
-/** Addresses of other hosts that a page would load by itself: it must work without a network. */
+/** Addresses of other hosts that a page would load: pages must work without a network. */
 function foreignLoads(files: readonly string[]): string[] {
   const loads =
     /<(?:script|img|source|iframe)\b[^>]* src="(?:https?:)?\/\/[^"]*"|<link\b[^>]* rel="(?:stylesheet|preload|preconnect)"[^>]* href="(?:https?:)?\/\/[^"]*"|@import\b[^;]*\/\/[^;]*|url\(["']?(?:https?:)?\/\/[^)]*\)/g;

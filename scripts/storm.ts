@@ -1,6 +1,6 @@
 /**
- * `npm run storm -- --seeds 5000`, or `--seed 17` for one alone: random stacks in random weather against the embedded
- * service (test/storm). Ends with the test runner's own exit code.
+ * `npm run storm -- --seeds 5000`, or `--seed 17` for one alone: applies random stacks to the embedded service, with random
+ * faults (test/storm). Ends with the test runner's own exit code.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

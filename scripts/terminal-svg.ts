@@ -21,7 +21,7 @@ const colours: Readonly<Record<number, string>> = {
   39: plain.colour,
 };
 
-/** Begins what sets a colour; `m` ends it. */
+/** The beginning of an escape sequence that sets a colour; `m` ends it. */
 const escapeSequence = '\u001b[';
 
 const cell = { width: 8.43, height: 19 };

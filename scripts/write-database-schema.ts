@@ -1,6 +1,6 @@
 /**
- * Writes `src/server/kernel/new-database.ts`: what all migrations make of an empty database, so that a new one does not run each of
- * them, which takes ten times as long.
+ * Writes `src/server/kernel/new-database.ts`: the result of all migrations on an empty database, so that a new one does not run each
+ * of them, which takes ten times as long.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
@@ -50,7 +50,7 @@ function wrapped(values: readonly string[]): string {
   return lines.join(',\n');
 }
 
-/** @returns whether the file was, or is now, what it must be */
+/** @returns whether the file is up to date, or was written */
 export async function writeNewDatabase({ onlyChecks }: { readonly onlyChecks: boolean }): Promise<boolean> {
   const text = newDatabaseFile();
   if ((await readFile(file, 'utf8').catch(() => '')) === text) return true;

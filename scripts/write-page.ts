@@ -1,6 +1,6 @@
 /**
- * Writes `src/report/html/page.json`: the script and the style of HTML reports, each as the one text that a report carries. So it is
- * the same run from source and from the package. `--check` writes nothing and exits 1 when the file is not what would be written.
+ * Writes `src/report/html/page.json`: the script and the style of HTML reports, each as one text for a report. So reports are the
+ * same from source and from the package. `--check` writes nothing and exits 1 when the file is not what would be written.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -15,10 +15,10 @@ export async function pageFile(sources: string): Promise<string> {
   return `${JSON.stringify({ style, script }, null, 2)}\n`;
 }
 
-/** Later files have the last word: what is narrow or on paper is so whatever it is. */
+/** Later files override earlier ones, so the rules for narrow windows and for print come last. */
 const sheets = ['theme', 'base', 'head', 'risks', 'table', 'details', 'graph', 'narrow', 'print'];
 
-/** Without comments and layout. The style sheets have no text in which white space counts. */
+/** The style without comments and layout. The style sheets have no text in which white space counts. */
 async function styleOf(folder: string): Promise<string> {
   const texts = await Promise.all(sheets.map((name) => readFile(`${folder}/${name}.css`, 'utf8')));
   return texts
@@ -41,7 +41,7 @@ async function scriptOf(input: string): Promise<string> {
   const { output } = await build.generate({ format: 'iife', minify: true });
   await build.close();
   const script = output[0].code.trim();
-  // It stands inside a script element: nothing in it may end that.
+  // The script is inside a script element, so nothing in it may end that element.
   if (/<\/script|<script|<!--/i.test(script)) throw new Error('the script of the page would end its element');
   return script;
 }

@@ -91,7 +91,7 @@ interface ListedCommand {
   load(): Promise<CommandModule>;
 }
 
-/** In the order of the list. Only the command that is called is loaded: a process starts the sooner, the fewer modules it loads. */
+/** In the order of the list. Only the command that is called is loaded, because each module costs start-up time. */
 const commands: readonly ListedCommand[] = [
   {
     usage: 'init [directory]',
@@ -284,7 +284,7 @@ function describedProgram(host: CliHost, isLoaded: (name: string) => boolean): P
   return buildProgram([], host, ends, isLoaded);
 }
 
-/** Answers the scripts of "trueup completion": what would be printed of an error would stand in the prompt. */
+/** Answers the scripts of "trueup completion". Prints no errors, which would appear in the prompt. */
 async function completeWords(words: readonly string[], host: CliHost): Promise<ExitCode> {
   const { printCompletion } = await import('./commands/complete-words.ts');
   const called = calledIn(words.slice(0, -1));

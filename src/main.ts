@@ -18,7 +18,7 @@ import {
 import { fleetProcessOf } from './run/fleet-process.ts';
 import { kinds } from './kinds/index.ts';
 
-/** Streams that failed, because nobody reads them or the disk is full, with their errors. Such a failure ends no run. */
+/** Streams that failed, because nobody reads them or the disk is full, with their errors. Such a failure does not end the run. */
 const lost = new Map<NodeJS.WriteStream, NodeJS.ErrnoException>();
 
 function output(stream: NodeJS.WriteStream): Output {
@@ -45,15 +45,15 @@ const terminal: QuestionStreams = {
   hangUp: () => process.emit('SIGHUP', 'SIGHUP'),
 };
 
-/** The secrets of the run, for what is printed past its command. */
+/** The secrets of the run, to redact what is printed outside of its command. */
 const secrets = openSecrets();
 
-/** For what is printed past the command, which guards its own output. */
+/** Prints outside of the command, which redacts its own output. */
 function writeError(text: string): void {
   (isUnderActions(process.env) ? withoutCommands(host.stderr) : host.stderr).write(secrets.redact(text));
 }
 
-/** Prints a bug with its stack, or without both where a secret in them cannot be redacted. */
+/** Prints an error with its stack, or neither if a secret in them cannot be redacted. */
 function writeBug(error: unknown): void {
   try {
     writeError(`${error instanceof Error ? error.stack : error}\n`);
@@ -66,7 +66,7 @@ function writeBug(error: unknown): void {
 function reportLost(): boolean {
   const error = lost.get(process.stdout);
   if (error === undefined || error.code === 'EPIPE' || error.code === 'EIO') return false;
-  writeError(`error: what this command had to say could not be written: ${error.message}\n`);
+  writeError(`error: the output of this command could not be written: ${error.message}\n`);
   return true;
 }
 
@@ -148,6 +148,6 @@ async function main(): Promise<void> {
   process.exitCode = reportLost() || hasFailed ? code || exitCodes.error : code;
 }
 
-// A process that ends before its command exits with 13, as Node does where a script waits at its top level.
+// If the process ends before its command, it exits with 13, as Node does for a top-level await that never resolves.
 process.exitCode = 13;
 void main();

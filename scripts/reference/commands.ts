@@ -58,7 +58,7 @@ function groupsOf(commands: readonly Command[]): (readonly [string, readonly Com
   return [...Map.groupBy(commands, (command) => command.helpGroup())];
 }
 
-/** A host that keeps what is printed, and has nothing else: no command is run. */
+/** A host that only receives printed text: no command is run. */
 export function helpHost(write: (text: string) => void): ProcessHost {
   const output = { write, isTTY: false, columns: 80 };
   const never = () => Promise.reject(new Error('no command is run'));

@@ -36,7 +36,7 @@ function groupText({ title, when, about = '', codes }: CodeGroup): string[] {
   return [`## ${title}`, withCode(`These are reported ${when}.`), withCode(about), ...sections];
 }
 
-/** A finding with the id of a code has the heading of the code. */
+/** Leaves out findings with the id of a code, which have the heading of the code. */
 function findingsText(): string[] {
   const codes = new Set(codeGroups.flatMap((group) => Object.keys(group.codes)));
   const sections = Object.entries(findingMeanings).flatMap(([id, { title, fix }]) =>
@@ -47,7 +47,7 @@ function findingsText(): string[] {
   return ['## Findings of doctor', about, ...sections];
 }
 
-/** A heading of its own, so that a code can be linked to. */
+/** Each code has its own heading, so that it can be linked to. */
 function codeText(code: string, entry: CodeEntry): string[] {
   const { title, fix, warning = false } = entry;
   const classes = [entry.class].flat().map((name) => `\`${name}\``);

@@ -19,7 +19,7 @@ import {
   yamlLine,
 } from './page.ts';
 
-/** One key of a document, under the name that `trueup explain` knows; that of metadata is the same in all kinds of manifests. */
+/** One key of a document, under its name in `trueup explain`. Keys of metadata are the same in all kinds of manifests. */
 interface Key extends FieldDescription {
   readonly name: string;
 }
@@ -53,7 +53,7 @@ function lastOf(path: string): string {
   return path.slice(path.lastIndexOf('.') + 1);
 }
 
-/** What null does has a line of its own. */
+/** Removes the sentence about null, which has its own line. */
 function withoutNull(description: string): string {
   return description.replace(/(?:^|(?<=[.] ))(?:[^.]*(?:or|and) )?null: [^.]*(?:\.\w[^.]*)*\.$/s, '').trim();
 }

@@ -1,4 +1,4 @@
-/** What the pages of docs/reference share: their first line, and Markdown of texts and values. */
+/** Shared parts of the pages of docs/reference: their first line, and Markdown of texts and values. */
 import { stringify } from 'yaml';
 import { dumpYaml } from '../../src/manifest/yaml/write-manifests.ts';
 import type { Json } from '../../src/model/json.ts';
@@ -16,7 +16,7 @@ export function withCode(text: string): string {
   );
 }
 
-/** Without characters that Markdown or a cell of a table would take for its own. */
+/** Escapes characters that have a meaning in Markdown or in a cell of a table. */
 export function plain(text: string): string {
   return text
     .split(/(`[^`]*`)/)

@@ -103,7 +103,7 @@ async function hasMoved(reading: Reading, { ids, first, last }: Pass): Promise<b
   return again.events[0]?.id !== first.events[0]?.id;
 }
 
-/** Then only new events move the list, and none is missed. */
+/** If the newest event is first, only new events move the list, so none is missed. */
 function isNewestFirst(first: TrailPage, last: TrailPage): boolean {
   const [newest, oldest] = [first.events[0], last.events.at(-1)];
   if (newest === undefined || oldest === undefined) return false;
@@ -186,7 +186,7 @@ function readCounts(pagination: JsonObject, page: number): Omit<TrailPage, 'even
   return next === undefined ? counts : { ...counts, nextPage: next };
 }
 
-/** Whether the failure is of the service, not of the request. */
+/** Whether the service failed, and not the request. */
 function isTemporary({ status }: Answer): boolean {
   return status >= 500 || status === 429 || status === 408;
 }

@@ -79,7 +79,7 @@ class SqliteArchive implements ArchiveDatabase {
     return turn;
   }
 
-  /** Before the database opens it: closing any handle of the file releases all locks of the process on it. */
+  /** Creates the file before the database opens it: closing any handle of a file releases all locks of the process on it. */
   async #create(): Promise<void> {
     if (this.#database !== undefined || existsSync(this.#file)) return;
     await makeFolder(dirname(this.#file));
@@ -124,7 +124,7 @@ function versionOf(database: Sqlite): number {
   return version;
 }
 
-/** Inside a write transaction, so that two runs cannot migrate at once. */
+/** Runs inside a write transaction, so that two runs cannot migrate at once. */
 function migrate(database: Sqlite): void {
   const version = versionOf(database);
   if (version === migrations.length) return;

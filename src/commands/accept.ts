@@ -45,7 +45,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
   command
     .argument(
       '[address...]',
-      `what to take in, as the plan names it, such as Workspace/acme/app; behind them, ${stackHelp}`,
+      `addresses as the plan shows them, such as Workspace/acme/app; after them, ${stackHelp}`,
     )
     .addOption(formatOption())
     .option(
@@ -154,8 +154,8 @@ function checkUsage(
     throw new CommandStop(
       'usage',
       all
-        ? '--all takes in every drift: give no address beside it'
-        : `name what to take in, as the plan does, such as Workspace/acme/app, or pass --all${given}`,
+        ? '--all accepts all drift: give no address with it'
+        : `name what to accept, as the plan does, such as Workspace/acme/app, or pass --all${given}`,
     );
   if (field.length > 0 && addresses.length !== 1)
     throw new CommandStop('usage', '--field is about one resource: give one address');

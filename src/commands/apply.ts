@@ -43,13 +43,13 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     .argument('[path]', `${pathHelp}; or a plan file, which is applied if it still holds`)
     .argument(
       '[stack]',
-      'the stack of the plan file, where it is not the one that is here; - for the selection that it was made for',
+      'the stack of the plan file, if it is not the one here; - to read the selection that the plan was made for',
     )
     .addOption(formatOption('jsonl'))
     .addOption(completeOption())
     .addOption(
       selectOption(
-        'only this part of the stack, chosen as by "trueup plan"; may be repeated. A plan file says it by itself',
+        'only this part of the stack, chosen as by "trueup plan"; may be repeated. A plan file has its own selection',
       ),
     )
     .option('--calls', 'show the exact requests in the plan')

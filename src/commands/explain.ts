@@ -80,7 +80,7 @@ async function explain(
   if (path !== undefined)
     throw new CommandStop(
       'usage',
-      `${quoted(name ?? '')} is no address of a resource: only for one there is a path`,
+      `${quoted(name ?? '')} is not the address of a resource: a path is allowed only with an address`,
     );
   const terms = allTerms(host.kinds);
   if (name === undefined) {

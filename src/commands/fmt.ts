@@ -41,7 +41,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
   command
     .argument(
       '[path...]',
-      'directories with a trueup.yaml, other directories (their manifests), files, or - for standard input, whose form goes to standard output (default: the stack of trueup.yaml here or in a parent)',
+      'directories with a trueup.yaml, other directories (their manifests), files, or - to format standard input to standard output (default: the stack of trueup.yaml here or in a parent)',
     )
     .option(
       '--check',
@@ -56,7 +56,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
     ['trueup fmt', 'format the stack file and the manifests of the stack'],
     ['trueup fmt --check', 'in CI: list the files that are not formatted'],
     ['trueup fmt --diff manifests', 'show what would change below a directory'],
-    ['trueup fmt - < app.yaml', 'print the form of one file, for an editor'],
+    ['trueup fmt - < app.yaml', 'print one file formatted, for an editor'],
   );
 }
 

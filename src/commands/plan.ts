@@ -100,10 +100,10 @@ function useOf({ coverage, problems }: Plan, command: string): string {
   );
   if (unread.length > 0) {
     const [targets, which] = unread.length === 1 ? ['target', 'which was'] : ['targets', 'which were'];
-    return ` and says nothing of ${targets} ${unread.join(', ')}, ${which} not read: ${quoted(command)} writes nothing until that can be done, and then only if it leads to no other plan`;
+    return ` without ${targets} ${unread.join(', ')}, ${which} not read: ${quoted(command)} writes nothing until all targets can be read, and then only if the plan is still the same`;
   }
   if (hasErrors(problems))
-    return `, with its problems: ${quoted(command)} writes nothing until they are solved, and then only if that leads to no other plan`;
+    return `, with its problems: ${quoted(command)} writes nothing until they are solved, and then only if the plan is still the same`;
   return `: ${quoted(command)} applies this and nothing else`;
 }
 

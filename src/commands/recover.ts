@@ -59,7 +59,10 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
       '--adopt-repository',
       'this repository continues the one that the ledger or the ownership tags belong to',
     )
-    .option('--moved <target>', 'a target is another place now: keep of the ledger what the new place proves')
+    .option(
+      '--moved <target>',
+      'this target is at a new place: keep the ledger records that the new place proves',
+    )
     .action(async (path: string | undefined, options: RecoverOptions) => {
       const terminal = terminalOf(options);
       const about = { host, stops: listenForSignals(host), timeout: options.timeout, ignoresMistakes: false };
@@ -149,7 +152,7 @@ function severalIds(tags: ReturnType<typeof idsInTags>): CommandStop {
 function formerWaits({ name, store }: FormerLedger): CommandStop {
   return new CommandStop(
     'former-ledger-waits',
-    `nothing was written: ${store.place}, of stack ${quoted(name)}, is there and comes along with the next apply; a damaged one of this stack is moved away by hand first`,
+    `nothing was written: ${store.place}, of stack ${quoted(name)}, exists, and the next apply takes it over; if this stack has a damaged ledger of its own, move that away first`,
   );
 }
 

@@ -30,7 +30,7 @@ export function defineCommand(command: Command, host: CliHost, { end, terminalOf
       '--relaxed-writes',
       'answers before a write is on the disk: faster, and a power cut may lose the newest',
     )
-    .option('--in-pod <folder>', 'takes itself to be in a pod whose "ca.crt" and "token" lie there')
+    .option('--in-pod <folder>', 'behaves as in a pod whose "ca.crt" and "token" are in this folder')
     .option(
       '--dialect <name...>',
       `what it speaks, at most one for each of the two APIs: ${dialectWords()} (default: neutral)`,

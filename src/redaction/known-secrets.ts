@@ -17,10 +17,10 @@ export const secretPlaceholder = '[secret]';
 /** Shorter secrets may be ordinary words: they are redacted in texts from outside, but not in everything that is printed. */
 const minPrintedLength = 8;
 
-/** Minimum length of a beginning of a secret that is redacted in texts from outside: many programs print only that of a token. */
+/** Minimum length of the beginning of a secret that is redacted in texts from outside: many programs print only this part of a token. */
 const minBeginning = 8;
 
-/** Shorter parts of a JWT, and shorter lines, may be ordinary words or common to many; a signature is longer. */
+/** Shorter parts of a JWT, and shorter lines, may be ordinary words or the same in many secrets; a signature is longer. */
 const minPartLength = 16;
 
 /** A secret, or a part of one. */
@@ -194,7 +194,7 @@ function mergeOverlaps(found: readonly TextRange[]): TextRange[] {
 
 /** Returns the same value when there is nothing to redact. */
 function redactBody(body: Json, finders: readonly Finder[]): Json {
-  // Most values have no secret, and one search of all texts takes less time than many. A line break between them hides none.
+  // Most values have no secret, and one search of all texts takes less time than many. Joining them with line breaks hides no secret.
   if (rangesIn(textsIn(body).join('\n'), finders).length === 0) return body;
   return redactTexts(body, finders);
 }
@@ -250,7 +250,7 @@ function redactStrings(json: string, finders: readonly Finder[]): string {
   return clean + json.slice(copied);
 }
 
-/** The end of the string token of valid JSON that begins at `start`. Not by a pattern, which fails for a token of many megabytes. */
+/** The end of the string token of valid JSON that begins at `start`. A regular expression would fail for a token of many megabytes. */
 function endOfString(json: string, start: number): number {
   let at = start + 1;
   while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1;

@@ -1,16 +1,16 @@
 /**
- * Masks requests and answers for `--trace`: headers, members of a body and links whose name or form says that they hold a secret, also
- * one that this run does not know. Headers are hidden unless they are known to be harmless. What a run knows is redacted besides.
+ * Masks requests and answers for `--trace`: headers, members of a body and links whose name or form shows that they hold a secret, even
+ * if this run does not know it. Headers are masked unless they are known to be harmless. Known secrets are redacted elsewhere.
  */
 import { isJsonObject, type Json } from '../model/json.ts';
 import { secretPlaceholder } from './known-secrets.ts';
 import { maskAddresses, maskPrivateKeys } from './mask-text.ts';
 
-/** Headers that hold no secret. Of all others only the name is shown. */
+/** Headers that hold no secret. For all others, only the name is shown. */
 const harmlessHeader =
   /^(?:accept|content-type|content-encoding|server|via|allow|retry-after|age|x-ratelimit-\w+|x-(?:\w+-)?(?:namespace|request|request-id|next-page)|[\w-]+-version|\w+-appname)$/;
 
-/** A counter or a setting whose name ends like that of a secret. */
+/** Names that end like that of a secret, which are masked although `harmlessHeader` matches them. */
 const secretHeader = /(?:^|-)(?:auth|token|secret|key|jwt|password|cookie|signature|credential)s?$/;
 
 /** @param name in lower case */
@@ -21,7 +21,7 @@ export function maskHeader(name: string, value: string): string {
   return maskTokens(value);
 }
 
-/** A word of a name of which the value is a secret. */
+/** A word in a name that marks its value as a secret. */
 const secretWord =
   /(?:^|_)(?:auth|tokens?|jwts?|bearer|pats?|[ht]?otps?|secrets?|passwords?|passwd|pwd|passphrase|passcode|credentials?|cookies?|authorization|signatures?|sig|hmac|accessors?|nonce|keys_(?:base|b)64|keys_hex|(?:connection|conn)_?str(?:ing)?s?|(?:private|api|access|encryption|signing|client|shared|unseal|root|recovery|hmac|ssh)_?keys?)(?:_|$)/;
 
@@ -29,11 +29,11 @@ const secretWord =
 const harmlessName =
   /^token_(?:ttl|max_ttl|explicit_max_ttl|type|policies|period|num_uses|bound_cidrs|no_default_policy)$|^(?:auth_?type|authentication|oauth_token_id|disable_iss_validation|token_reviewer_jwt_set|ssh_key_(?:id|name|fingerprint)s?)$/;
 
-/** Links of these names carry the right to read or write: a state, a log, an upload. */
+/** Links with these names allow whoever has them to read or write, such as a state, a log or an upload. */
 const signedLink =
   /(?:download|upload|read|signed|webhook|archivist|log)s?_(?:url|link|uri)s?$|(?:^|_)webhook/;
 
-/** Names are compared as `snake_case`, whatever the service writes. */
+/** Converts a name to `snake_case` for comparison. */
 function plainName(name: string): string {
   return name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
@@ -46,7 +46,7 @@ function isSecretName(name: string): boolean {
   return (secretWord.test(plain) && !harmlessName.test(plain)) || signedLink.test(plain);
 }
 
-/** Also lists of roles and tags have these names, so the form of the text decides. */
+/** Lists of roles and tags have these names as well, so the form of the text decides. */
 const keyName = /^keys?$/;
 
 /** A key share: 16 or more bytes in hexadecimal form, or 24 or more in base64. */
@@ -57,7 +57,7 @@ function maskKeyShares(value: Json): Json {
   return Array.isArray(value) ? value.map(maskKeyShares) : maskBody(value);
 }
 
-/** The body with each secret replaced. Numbers and switches stay: they are lifetimes and settings. */
+/** The body with each secret replaced. Numbers and booleans are kept: they are lifetimes and settings. */
 export function maskBody(body: Json): Json {
   if (typeof body === 'string') return maskText(body);
   if (Array.isArray(body)) return body.map(maskBody);
@@ -73,7 +73,7 @@ export function maskBody(body: Json): Json {
   );
 }
 
-/** Every text in it, but not names that hold no secret, such as the policies of a token. */
+/** Masks every text in a value, except members that hold no secret, such as the policies of a token. */
 function maskWhole(value: Json): Json {
   if (typeof value === 'string') return value === '' ? '' : secretPlaceholder;
   if (Array.isArray(value)) return value.map(maskWhole);
@@ -104,7 +104,7 @@ function maskTokens(text: string): string {
   return maskPrivateKeys(text).replaceAll(tokens, secretPlaceholder);
 }
 
-/** The same, what a link may hold beside its path, and values behind the name of a secret. */
+/** The same, and also the secret parts of links, and values after the name of a secret. */
 export function maskText(text: string): string {
   return maskPairs(maskTokens(maskLinks(text)));
 }
@@ -137,13 +137,13 @@ function isSecretPair(name: string, value: string): boolean {
   );
 }
 
-/** What lists send in the query of a link: `page[number]=2`. */
+/** Parameters of lists in the query of a link: `page[number]=2`. */
 const harmlessParameter = /^(?:page|filter|search|sort|include|since|limit|per_page|list|q)(?:\[|%5B|$)/i;
 
-/** A part of a path that gives access by itself, as the links of an object store have it. */
+/** A generated part of a path that gives access by itself, as in the links of an object store. */
 const longPart = /\/[\w.~%=+:-]{64,}(?=[/?#\s"'>]|$)/g;
 
-/** Masks users, passwords, generated paths and parameters, but not pages and filters, of each address in a text. */
+/** Masks users, passwords, generated paths and parameters in each address of a text, but not pages and filters. */
 export function maskLinks(text: string): string {
   if (!text.includes('//')) return text;
   return text
@@ -177,7 +177,7 @@ export function maskPlace(reference: string): string {
   return maskTokens(path.replaceAll(longPart, `/${secretPlaceholder}`));
 }
 
-/** The part of a user may hold a "?", which begins no parameters. */
+/** Masks the user's part, which may contain a "?" that does not begin parameters. */
 function withoutUser(reference: string): string {
   return reference.replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*@/i, '$1//***@');
 }

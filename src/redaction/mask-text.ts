@@ -34,7 +34,7 @@ function partsOfWord(word: string): TextRange[] {
   const [start, at] = [word.indexOf('//'), word.lastIndexOf('@')];
   if (start === -1) return [];
   const user = at < start ? [] : [{ start: start + 2, end: at }];
-  // The user's part may hold a "?", which begins no parameters.
+  // The user's part may contain a "?" that does not begin parameters.
   const shown = user.length === 0 ? word : `${word.slice(0, start)}//***${word.slice(at)}`;
   const found = parameters.exec(shown);
   if (found === null) return user;
@@ -120,7 +120,7 @@ export function summarizeSecret(value: Json | undefined): SecretSummary | undefi
 // Decides which names of secret sources may be shown: a user may have written the secret itself instead of the name of its variable
 // or file.
 
-/** In capitals; a long one must contain "_", because key ids in capitals contain none. */
+/** A variable in capitals; a long one must contain "_", because key ids in capitals contain none. */
 const plainVariable = /^(?![0-9])(?=[A-Z0-9_]{1,64}$)(?:.{1,19}$|.*_)/;
 
 /** A part of a path that is long and mixes characters as generated secrets do. */

@@ -215,7 +215,7 @@ const folds = {
   hex: (unit: number) => (unit >= 0x41 && unit <= 0x46 ? unit + 0x20 : unit),
 } as const;
 
-/** The part of a word that is searched first. */
+/** The maximal length of the word that the quick check searches. */
 const wordLength = 32;
 
 const nothing: readonly TextRange[] = [];
@@ -226,7 +226,7 @@ class Pattern {
   readonly #text: string;
   readonly #encoding: keyof typeof folds;
   #prepared: { readonly matcher: Matcher; readonly starts: RegExp } | undefined;
-  /** what the quick check searches for a beginning of this length */
+  /** the word that the quick check searches, for beginnings of this length */
   #word: { readonly least: number; readonly part: string } | undefined;
 
   constructor(text: string, encoding: keyof typeof folds = 'none') {
@@ -235,7 +235,7 @@ class Pattern {
     this.length = text.length;
   }
 
-  /** Sorted, without overlaps. @param shortest length of a beginning; without it only the whole is found */
+  /** Sorted, without overlaps. @param shortest also find beginnings of this length; by default only the whole text */
   find(searched: SearchedText, shortest = this.length): readonly TextRange[] {
     const least = Math.min(shortest, this.length);
     if (least === 0 || searched.text.length < least || !this.#mayBeIn(searched, least)) return nothing;
@@ -267,7 +267,7 @@ class Pattern {
     };
   }
 
-  /** A quick check for a word of it: letters and digits are seldom escaped, and never in encodings. */
+  /** A quick check that searches one word of the pattern: letters and digits are seldom escaped, and never in encodings. */
   #mayBeIn({ text, hasEscapedWords: isAnyEscaped }: SearchedText, least: number): boolean {
     if (isAnyEscaped && this.#encoding === 'none') return true;
     if (this.#word?.least !== least) this.#word = { least, part: this.#longestWord(least) };

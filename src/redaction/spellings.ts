@@ -3,7 +3,7 @@
  * any depth (`\\\"`, `%2525`, `&amp;#43;`). Which one is meant is not known, so each possible reading is reported.
  */
 
-/** Receives one reading: the offset behind it, and a UTF-16 unit, or two. */
+/** Receives one reading: the offset after it, and one or two UTF-16 units. */
 type Read = (end: number, unit: number, second?: number) => void;
 
 export const backslash = 0x5c;
@@ -21,7 +21,7 @@ const jsonEscapes: Readonly<Record<string, number>> = {
   t: 0x09,
 };
 
-/** A global pattern for the characters with which a spelling of the unit can begin. @param fold what also means the unit */
+/** A global pattern for the characters with which a spelling of the unit can begin. @param fold maps equal characters to one */
 export function startsOfSpellings(unit: number, fold: (unit: number) => number): RegExp {
   const ascii = Array.from({ length: 128 }, (_, code) => code);
   const starts = new Set([
@@ -95,7 +95,7 @@ function readBackslashes(text: string, at: number, read: Read): number {
 const reference =
   /(?:amp;){0,8}(?:#0{0,8}(?<decimal>\d{1,7})|#x0{0,8}(?<hex>[\da-f]{1,6})|(?<name>amp|lt|gt|quot|apos));/iy;
 
-/** A character reference of HTML. @param from the offset behind its ampersand */
+/** A character reference of HTML. @param from the offset after its ampersand */
 function readReference(text: string, from: number, read: Read): void {
   reference.lastIndex = from;
   const { decimal, hex, name } = reference.exec(text)?.groups ?? {};

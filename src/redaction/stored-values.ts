@@ -1,6 +1,6 @@
 /**
- * Redacts everything that is stored: the ledger, its lock, the history, archived events, and the values of plans. Names stay,
- * because resources are found by them. Of a redacted value in a plan the hash is kept, so that the digest can be recomputed.
+ * Redacts everything that is stored: the ledger, its lock, the history, archived events, and the values of plans. Names are not
+ * redacted, because resources are found by them. Plans keep the hash of a redacted value, so that the digest can be recomputed.
  */
 import { createHash } from 'node:crypto';
 import { type Address, formatAddress } from '../model/address.ts';
@@ -20,7 +20,7 @@ import { secretPlaceholder, type SourcesIn, textsIn } from './known-secrets.ts';
 /** Removes secrets from the texts of a value; returns the same object when there are none. */
 export type Redact = <T extends object>(value: T) => T;
 
-/** Redacts all members but these. @param names members with names, ids, or fixed words */
+/** Redacts all members except some. @param names the members that are kept: names, ids, or fixed words */
 function allBut<T extends object>(value: T, names: readonly (keyof T)[], redact: Redact): T {
   const kept = names.flatMap((name) => (Object.hasOwn(value, name) ? [[name, value[name]] as const] : []));
   const others = Object.entries(value).filter(([name]) => !names.includes(name as keyof T));
@@ -64,7 +64,7 @@ export function redactLedger(
 }
 
 function redactRecord(record: LedgerRecord, redact: Redact): LedgerRecord {
-  // Most records have no secret, and each write of the ledger has all of them.
+  // Most records have no secret, and each write of the ledger contains all records.
   if (redact(record) === record) return record;
   return allBut(record, ['id', 'origin', 'onRemove', 'formerOwners'], redact);
 }
@@ -181,7 +181,7 @@ export function withRedactedValues(place: ValuePlace, field: FieldChange, redact
   };
 }
 
-/** Whether each hash is beside the placeholder: another text beside it would look like the value. */
+/** Whether each value with a hash is the placeholder: another text there would look like the real value. */
 export function isRedactionPlain({ redacted = {}, ...field }: FieldChange): boolean {
   return (['before', 'after'] as const).every(
     (side) => redacted[side] === undefined || field[side] === secretPlaceholder,

@@ -166,7 +166,7 @@ function manifest(kind: string, metadata: JsonObject, spec: JsonObject): JsonObj
 /** Adds a remark to merge the fragment: as a separate document it would reset all other fields. */
 function withMergeRemark({ remarks, documents }: Fragment): Fragment {
   if (documents.length === 0) return { remarks, documents };
-  const how = 'merge this into the document that declares it: all that it says besides stays as it is';
+  const how = 'merge this into the document that declares it: the rest of that document stays as it is';
   return { remarks: [...remarks, how], documents };
 }
 

@@ -69,7 +69,7 @@ describe('plan --out', () => {
     bench.wire.add({ method: 'LIST', path: /./, times: 100, fault: { answer: 403 } });
     const { err } = await stack.run(['plan', '--out', 'plan.json'], 1);
     expect(err).toContain(
-      'the plan was written to "plan.json" and says nothing of target "prod", which was not read: "trueup apply plan.json" writes nothing until that can be done, and then only if it leads to no other plan',
+      'the plan was written to "plan.json" without target "prod", which was not read: "trueup apply plan.json" writes nothing until all targets can be read, and then only if the plan is still the same',
     );
     expect(err).not.toContain('applies this and nothing else');
     await stack.run(['apply', 'plan.json'], 1);
@@ -88,7 +88,7 @@ describe('plan --out', () => {
     await stack.declare(workspace('app'));
     const { err } = await stack.run(['plan', '--out', 'plan.json'], 9);
     expect(err).toContain(
-      'the plan was written to "plan.json", with its problems: "trueup apply plan.json" writes nothing until they are solved, and then only if that leads to no other plan',
+      'the plan was written to "plan.json", with its problems: "trueup apply plan.json" writes nothing until they are solved, and then only if the plan is still the same',
     );
     await stack.run(['apply', 'plan.json'], 9);
     expect(bench.written()).toEqual([]);

@@ -53,7 +53,7 @@ describe('output that cannot be written', () => {
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), workspace('web'));
     const { code, err } = await intoFullDisk(['apply', '--yes'], stack);
-    expect(err).toMatch(/^error: what this command had to say could not be written: .*no space left/m);
+    expect(err).toMatch(/^error: the output of this command could not be written: .*no space left/m);
     expect(err).not.toMatch(/^ +at /m);
     expect(code).toBe(1);
     expect(await lockOf(stack)).toBeUndefined();
@@ -68,7 +68,7 @@ describe('output that cannot be written', () => {
       const stack = await bench.checkout();
       await stack.begin(workspace('app'));
       const { code, err } = await intoFullDisk(args, stack);
-      expect(err).toMatch(/^error: what this command had to say could not be written: .*no space left/m);
+      expect(err).toMatch(/^error: the output of this command could not be written: .*no space left/m);
       expect(code).toBe(1);
     },
   );

@@ -235,7 +235,7 @@ describe('trueup history show --revert', () => {
     await stack.declare(role('web', { tokenPolicies: ['write'] }));
     await stack.run(['apply', '--yes'], 0);
     expect(await revert(stack)).toMatch(
-      /# ClusterAuthRole\/prod\/web: was updated\n# merge this into the document that declares it: all that it says besides stays as it is\napiVersion/,
+      /# ClusterAuthRole\/prod\/web: was updated\n# merge this into the document that declares it: the rest of that document stays as it is\napiVersion/,
     );
   });
 

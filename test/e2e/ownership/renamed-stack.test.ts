@@ -313,7 +313,7 @@ describe('a stack that was renamed', () => {
   it('is not rebuilt while the ledger of its former name says more than anybody could see', async () => {
     const { after } = await rename();
     expect((await after.run(['recover', '--yes'], 1)).err).toContain(
-      'is there and comes along with the next apply',
+      'exists, and the next apply takes it over',
     );
   });
 
