@@ -20,7 +20,7 @@ function run(name: string, command: string, args: readonly string[], timeout?: n
   });
   const isLate = error !== undefined && 'code' in error && error.code === 'ETIMEDOUT';
   if (isLate)
-    process.stdout.write(`${name}: more than ${longest} s of tests hang on this change: run "npm test"\n`);
+    process.stdout.write(`${name}: the tests of this change take more than ${longest} s: run "npm test"\n`);
   else process.stdout.write(`${name}: ${status === 0 ? 'ok' : 'FAILED'}\n`);
   return isLate || status === 0;
 }

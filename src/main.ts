@@ -19,15 +19,15 @@ import { fleetProcessOf } from './run/fleet-process.ts';
 import { kinds } from './kinds/index.ts';
 
 /** Streams that failed, because nobody reads them or the disk is full, with their errors. Such a failure does not end the run. */
-const lost = new Map<NodeJS.WriteStream, NodeJS.ErrnoException>();
+const failedStreams = new Map<NodeJS.WriteStream, NodeJS.ErrnoException>();
 
 function output(stream: NodeJS.WriteStream): Output {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (!lost.has(stream)) lost.set(stream, error);
+    if (!failedStreams.has(stream)) failedStreams.set(stream, error);
   });
   return {
     write: (chunk) => {
-      if (!lost.has(stream)) stream.write(chunk);
+      if (!failedStreams.has(stream)) stream.write(chunk);
     },
     isTTY: stream.isTTY === true,
     // It changes with the window. A pseudo terminal without a size has 0 columns.
@@ -63,8 +63,8 @@ function writeBug(error: unknown): void {
 }
 
 /** Reports that stdout failed. A closed pipe (such as by `head`) or a closed terminal is not an error. */
-function reportLost(): boolean {
-  const error = lost.get(process.stdout);
+function reportFailedOutput(): boolean {
+  const error = failedStreams.get(process.stdout);
   if (error === undefined || error.code === 'EPIPE' || error.code === 'EIO') return false;
   writeError(`error: the output of this command could not be written: ${error.message}\n`);
   return true;
@@ -144,8 +144,8 @@ const host: ProcessHost = {
 async function main(): Promise<void> {
   const code = await run(process.argv.slice(2), host);
   // A failed write is reported asynchronously; this waits for it.
-  if (!lost.has(process.stdout)) await new Promise((resolve) => process.stdout.write('', resolve));
-  process.exitCode = reportLost() || hasFailed ? code || exitCodes.error : code;
+  if (!failedStreams.has(process.stdout)) await new Promise((resolve) => process.stdout.write('', resolve));
+  process.exitCode = reportFailedOutput() || hasFailed ? code || exitCodes.error : code;
 }
 
 // If the process ends before its command, it exits with 13, as Node does for a top-level await that never resolves.

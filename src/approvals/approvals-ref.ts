@@ -97,8 +97,8 @@ export async function addApproval(
         one === undefined || expired.includes(path) ? [] : [one.approval.digest],
       );
       const plans = [...state.blobs.keys()].filter((path) => {
-        const [, of] = planPath.exec(path) ?? [];
-        return of !== undefined && of !== digest && !digests.includes(of);
+        const [, planDigest] = planPath.exec(path) ?? [];
+        return planDigest !== undefined && planDigest !== digest && !digests.includes(planDigest);
       });
       const hasNewer = all.some(({ isNewer }) => isNewer);
       const removed = [...expired, ...foreign, ...(hasNewer ? [] : plans)];
@@ -175,8 +175,8 @@ async function readKept(
   };
 }
 
-function isOurs({ path, isFile, size }: RefEntry, pattern: RegExp, most: number): boolean {
-  return isFile && size <= most && pattern.test(path);
+function isOurs({ path, isFile, size }: RefEntry, pattern: RegExp, maxSize: number): boolean {
+  return isFile && size <= maxSize && pattern.test(path);
 }
 
 /** The name of a file must have the hash of its content. */

@@ -38,22 +38,22 @@ interface EnvironmentApprovals extends FoundApprovals {
 export async function readEnvironmentApprovals(source: EnvironmentSource): Promise<EnvironmentApprovals> {
   const { pullRequests, run: place, rules, commit, digest, now } = source;
   const run = await pullRequests.runApprovals(place);
-  const none = (why: string): EnvironmentApprovals => ({
+  const noApprovals = (why: string): EnvironmentApprovals => ({
     approvals: [],
     refused: [{ method: 'environment', why }],
     ...(run === undefined ? {} : { attempt: run.attempt }),
   });
   if (run === undefined)
-    return none(`job ${place.id} has no deployment to environment ${quoted(place.environment)}`);
+    return noApprovals(`job ${place.id} has no deployment to environment ${quoted(place.environment)}`);
   if (run.commit !== commit)
-    return none(`the run is of commit ${quoted(run.commit)}, and ${quoted(commit)} is applied`);
+    return noApprovals(`the run is of commit ${quoted(run.commit)}, and ${quoted(commit)} is applied`);
   const [rejection] = run.decisions.filter(({ state }) => state === 'rejected');
   if (rejection !== undefined)
-    return none(
+    return noApprovals(
       `${quoted(rejection.by)} rejected the run for environment ${quoted(place.environment)}; start a new run`,
     );
   if (run.decisions.length === 0)
-    return none(
+    return noApprovals(
       `the run has no approval for environment ${quoted(place.environment)}; give the environment required reviewers`,
     );
   const approvals: Approval[] = [];

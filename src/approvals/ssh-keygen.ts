@@ -15,14 +15,14 @@ import { approvalNamespace } from './signed-approval.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-interface Answer {
+interface ProgramResult {
   readonly code: number;
   readonly out: string;
   /** on one line */
   readonly message: string;
 }
 
-interface Running {
+interface RunOptions {
   readonly env: Environment;
   readonly signal?: AbortSignal | undefined;
   /** milliseconds */
@@ -33,13 +33,13 @@ interface Running {
 }
 
 /** @throws ApprovalsError when the program is missing, or does not end in time */
-async function run(program: string, args: readonly string[], running: Running): Promise<Answer> {
+async function run(program: string, args: readonly string[], running: RunOptions): Promise<ProgramResult> {
   const { env, signal, timeout, input = '', notify } = running;
-  const late = AbortSignal.timeout(timeout);
+  const timeLimit = AbortSignal.timeout(timeout);
   const child = spawn(program, args, {
     env: { ...env, LC_ALL: 'C' },
     stdio: 'pipe',
-    signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+    signal: signal === undefined ? timeLimit : AbortSignal.any([signal, timeLimit]),
   });
   const out: Buffer[] = [];
   const err: Buffer[] = [];
@@ -55,7 +55,7 @@ async function run(program: string, args: readonly string[], running: Running): 
     child.on('close', (ended) => resolve(ended ?? 1));
   }).catch((error: NodeJS.ErrnoException) => {
     if (signal?.aborted) throw signal.reason;
-    throw notRun(program, error, late.aborted ? timeout : undefined);
+    throw notRun(program, error, timeLimit.aborted ? timeout : undefined);
   });
   const message = Buffer.concat(err)
     .toString()
@@ -65,9 +65,9 @@ async function run(program: string, args: readonly string[], running: Running): 
   return { code, out: Buffer.concat(out).toString(), message };
 }
 
-function notRun(program: string, error: NodeJS.ErrnoException, late: number | undefined): ApprovalsError {
-  if (late !== undefined)
-    return new ApprovalsError(`${quoted(program)} did not end within ${late / 1000} s`, { cause: error });
+function notRun(program: string, error: NodeJS.ErrnoException, timeout: number | undefined): ApprovalsError {
+  if (timeout !== undefined)
+    return new ApprovalsError(`${quoted(program)} did not end within ${timeout / 1000} s`, { cause: error });
   const why =
     error.code === 'ENOENT'
       ? 'it is not installed, or not in PATH; install OpenSSH 8.9 or later (package "openssh-client")'
@@ -92,7 +92,7 @@ type SigningKey = { readonly file: string } | { readonly publicKey: string };
 export async function signText(
   text: string,
   key: SigningKey,
-  about: Pick<Running, 'env' | 'signal' | 'notify'>,
+  about: Pick<RunOptions, 'env' | 'signal' | 'notify'>,
 ): Promise<string> {
   if ('file' in key) return signWith(text, key.file, about, quoted(key.file));
   return inFolder(async (folder) => {
@@ -104,7 +104,7 @@ export async function signText(
 async function signWith(
   text: string,
   file: string,
-  about: Pick<Running, 'env' | 'signal' | 'notify'>,
+  about: Pick<RunOptions, 'env' | 'signal' | 'notify'>,
   name: string,
 ): Promise<string> {
   const args = ['-Y', 'sign', '-n', approvalNamespace, '-f', file];
@@ -172,7 +172,7 @@ async function writePrivately(folder: string, name: string, text: string): Promi
 
 class FileVerifier implements Verifier {
   readonly #folder: string;
-  readonly #running: Running;
+  readonly #running: RunOptions;
   readonly #time: string;
   readonly #allowed = new Map<string, string>();
   #signatures = 0;
@@ -207,7 +207,7 @@ class FileVerifier implements Verifier {
     return { why: this.#withoutFolder(why).replace(/\.$/, '') || 'no key matches' };
   }
 
-  async #keygen(args: readonly string[], input = ''): Promise<Answer> {
+  async #keygen(args: readonly string[], input = ''): Promise<ProgramResult> {
     const answer = await run('ssh-keygen', args, { ...this.#running, input });
     if (answer.code !== 0 && /(invalid|unknown|illegal) option/i.test(answer.message))
       throw new ApprovalsError(

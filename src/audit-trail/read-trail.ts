@@ -31,10 +31,10 @@ export interface TrailEnd {
 /** The default of the service (wire/audit-trails 1.1). */
 const defaultPageSize = 1000;
 
-const mostPages = 10_000;
+const defaultMaxPages = 10_000;
 
 /** How often a list that changes is read from its beginning. */
-const mostPasses = 3;
+const maxPasses = 3;
 
 /** One reading of all pages. */
 interface Pass {
@@ -52,7 +52,7 @@ export async function* readTrail(
   query: TrailQuery = {},
 ): AsyncGenerator<readonly TrailEvent[], TrailEnd> {
   const reading = { channel, query, seen: new Set<string>(), pages: 0 };
-  for (let passes = 1; passes <= mostPasses; passes += 1) {
+  for (let passes = 1; passes <= maxPasses; passes += 1) {
     const pass = yield* readPass(reading);
     if (pass === undefined) return { sawAll: false, pages: reading.pages };
     if (!(await hasMoved(reading, pass))) return { sawAll: true, pages: reading.pages };
@@ -70,7 +70,7 @@ interface Reading {
 
 /** @returns undefined when there are more pages than allowed */
 async function* readPass(reading: Reading): AsyncGenerator<readonly TrailEvent[], Pass | undefined> {
-  const { maxPages = mostPages } = reading.query;
+  const { maxPages = defaultMaxPages } = reading.query;
   const ids = new Set<string>();
   let first: TrailPage | undefined;
   for (let number = 1; ; number += 1) {

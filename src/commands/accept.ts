@@ -123,9 +123,11 @@ async function accept(
     );
     for (const id of readIds(options.ack)) blocked.delete(id as GuardId);
     const command = (name: string) => quoted(['trueup', name, stackArgument(path) ?? []].flat().join(' '));
-    const left = resolved.refusals.length;
+    const refused = resolved.refusals.length;
     const reverts =
-      left === 0 ? '' : `, and reverts ${counted(left, 'value that was', 'values that were')} not accepted`;
+      refused === 0
+        ? ''
+        : `, and reverts ${counted(refused, 'value that was', 'values that were')} not accepted`;
     const next = `Next: ${command('apply')} records the new values${reverts}. Until then, ${command('drift')} still lists them.\n`;
     const code = await reviewChanges(resolved, { ...options, stack, terminal, stop, nothing, blocked, next });
     if (code !== exitCodes.done || !(unread || hasErrors(first.problems))) return code;
@@ -176,8 +178,8 @@ function readingOnce(host: CliHost): CliHost {
 /** Why there is nothing to accept. "As declared" is certain only if everything was read. */
 function nothingOf({ plan, problems }: Attempt, { all, addresses }: AcceptRequest): NothingTaken {
   if (plan?.coverage.complete !== true || hasErrors(problems)) return 'not-all-seen';
-  const left = plan.changes.filter(({ address }) => all || addresses.includes(formatAddress(address)));
-  if (left.length === 0) return 'as-declared';
+  const remaining = plan.changes.filter(({ address }) => all || addresses.includes(formatAddress(address)));
+  if (remaining.length === 0) return 'as-declared';
   return all ? 'as-applied' : 'not-written';
 }
 

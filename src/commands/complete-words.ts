@@ -238,7 +238,7 @@ const byName: Readonly<Record<string, Source>> = {
 };
 
 /** For values whose name is not enough: by command and flag, by flag, or by command and argument. */
-const bySpecial: Readonly<Record<string, Source>> = {
+const byContext: Readonly<Record<string, Source>> = {
   '--target': (wanted, host) => byName['target']?.(wanted, host) ?? { candidates: [] },
   '--dialect': names([...dialects.keys()]),
   '--edition': names(['all', 'hosted', 'self-hosted']),
@@ -256,8 +256,8 @@ const bySpecial: Readonly<Record<string, Source>> = {
 async function valuesFor(wanted: Wanted, host: NamesHost): Promise<Values> {
   const { flag, name, choices, command } = wanted;
   if (choices !== undefined) return { candidates: choices.map((value) => ({ value })) };
-  const own = bySpecial[`${command} ${flag ?? name}`];
-  const source = own ?? (flag === undefined ? undefined : bySpecial[flag]) ?? byName[name] ?? none;
+  const own = byContext[`${command} ${flag ?? name}`];
+  const source = own ?? (flag === undefined ? undefined : byContext[flag]) ?? byName[name] ?? none;
   return source(wanted, host);
 }
 

@@ -1,5 +1,5 @@
 /**
- * `trueup drift [path]`: shows what somebody changed in the targets since the last apply and, separately, what the files
+ * `trueup drift [path]`: shows what was changed in the targets since the last apply and, separately, what the files would
  * change. Sends the same requests as a plan, takes no lock, and exits with 3 on drift.
  */
 import { type Command, Option } from 'commander';

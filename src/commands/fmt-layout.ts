@@ -100,8 +100,8 @@ export class LayoutReader {
    * @throws UnusualYaml
    */
   root(node: SourceNode, above: readonly Line[]): Collection {
-    if (node.is === 'scalar') throw new UnusualYaml('a document of it is neither a map nor a list');
-    if (node.anchor ?? node.tag) throw new UnusualYaml('a whole document of it has an anchor or a tag');
+    if (node.is === 'scalar') throw new UnusualYaml('one of its documents is neither a map nor a list');
+    if (node.anchor ?? node.tag) throw new UnusualYaml('one of its documents has an anchor or a tag');
     const placed = above.map((text) => ({ text, column: 0 }));
     const root = this.#collection(node, placed);
     if (node.style === 'flow') this.#last = undefined;
@@ -176,7 +176,7 @@ export class LayoutReader {
     if (gap === undefined || comment === undefined) return;
     if (this.#text.slice(entry.start, start).includes('\n')) return;
     const lead = this.#text.slice(lineStart(this.#text, entry.start), entry.start);
-    if (!/^[\s-]*$/.test(lead)) throw new UnusualYaml('a comment stands behind two brackets of one line');
+    if (!/^[\s-]*$/.test(lead)) throw new UnusualYaml('a comment follows two opening brackets on one line');
     this.at += gap.length;
     made[entries.length === 0 ? 'beside' : 'head'] = comment.trimEnd();
   }
@@ -224,8 +224,8 @@ export class LayoutReader {
   #key({ key, start, lead }: SourceEntry): Pick<Entry, 'key' | 'name'> {
     if (key === undefined) return {};
     const source = this.#text.slice(start, lead - 1).trimEnd();
-    if (this.#text[lead - 1] !== ':' || source === '') throw new UnusualYaml('a key of it has no colon');
-    if (source.includes('\n')) throw new UnusualYaml('a key of it has several lines');
+    if (this.#text[lead - 1] !== ':' || source === '') throw new UnusualYaml('one of its keys has no colon');
+    if (source.includes('\n')) throw new UnusualYaml('one of its keys has several lines');
     return { key: source, name: key };
   }
 
@@ -251,7 +251,8 @@ export class LayoutReader {
 
   #scalar({ style, start, end }: SourceNode): Scalar {
     this.at = Math.max(this.at, end);
-    if (style === 'text' || style === 'block' || style === 'flow') throw new UnusualYaml('it is no scalar');
+    if (style === 'text' || style === 'block' || style === 'flow')
+      throw new UnusualYaml('one of its values is not a scalar');
     return { is: 'scalar', style, source: this.#text.slice(start, end) };
   }
 
@@ -293,10 +294,10 @@ export class LayoutReader {
       return text;
     };
     if (rest !== undefined && parts.length === 0) {
-      if (commentIn(rest) !== '') throw new UnusualYaml('a comment of it has no place');
+      if (commentIn(rest) !== '') throw new UnusualYaml(unplacedComment);
       return { lines: [] };
     }
-    if (rest !== undefined && rest.trim() !== '') throw new UnusualYaml('a comment of it has no place');
+    if (rest !== undefined && rest.trim() !== '') throw new UnusualYaml(unplacedComment);
     const beside = isLineStart ? '' : commentIn(parts.shift() ?? '');
     const lines = parts.map((part) => ({
       text: commentIn(part),
@@ -305,6 +306,8 @@ export class LayoutReader {
     return { ...(beside === '' ? {} : { beside }), lines };
   }
 }
+
+const unplacedComment = 'one of its comments is at an unsupported place';
 
 function toLines(comment: string | undefined): PlacedLine[] {
   return comment === undefined ? [] : [{ text: comment, column: 0 }];

@@ -185,7 +185,7 @@ interface ScalarContext {
 function scalarText({ style, source }: Scalar, { flow, props }: ScalarContext): string {
   if (style === 'alias' || source === '') return source;
   if (props.includes('!')) {
-    if (source.includes('\n')) throw new UnusualYaml('a value of it with a tag has several lines');
+    if (source.includes('\n')) throw new UnusualYaml('one of its values with a tag has several lines');
     return source;
   }
   return wordText(source, (text) => {

@@ -128,7 +128,7 @@ export function schemasOf(kinds: Registry): SchemaOf {
 const maxRounds = 4;
 
 /**
- * @returns the formatted text, or the problems of the YAML because of which there is none
+ * @returns the formatted text, or the problems of invalid YAML
  * @throws UnusualYaml when the text cannot be formatted without losing something
  */
 export function formatText(source: SourceText, schemaOf: SchemaOf): string | readonly Diagnostic[] {

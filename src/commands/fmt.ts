@@ -81,8 +81,8 @@ async function fmt(
   else if (writesNothing) showUnformatted(changes, options, host);
   else if (changes.length > 0) await write(changes, host);
   if (files > 0 && formatted.input === undefined)
-    host.stderr.write(`${sayWhat({ changes, files }, writesNothing)}\n`);
-  if (skipped > 0) host.stderr.write(`${saySkipped(skipped)}\n`);
+    host.stderr.write(`${resultText({ changes, files }, writesNothing)}\n`);
+  if (skipped > 0) host.stderr.write(`${skippedText(skipped)}\n`);
   if (stop !== exitCodes.done) return stop;
   return writesNothing && changes.length > 0 ? exitCodes.changesPending : exitCodes.done;
 }
@@ -157,7 +157,10 @@ function nameOf(file: string, cwd: string): string {
   return file === standardInput ? file : printable(displayPath(file, cwd));
 }
 
-function sayWhat({ changes, files }: Pick<Formatted, 'changes' | 'files'>, writesNothing: boolean): string {
+function resultText(
+  { changes, files }: Pick<Formatted, 'changes' | 'files'>,
+  writesNothing: boolean,
+): string {
   const all = counted(files, 'file');
   if (changes.length === 0) return `formatted already: ${all}`;
   return writesNothing
@@ -165,7 +168,7 @@ function sayWhat({ changes, files }: Pick<Formatted, 'changes' | 'files'>, write
     : `formatted: ${changes.length} of ${all}`;
 }
 
-function saySkipped(skipped: number): string {
+function skippedText(skipped: number): string {
   return skipped === 1
     ? '1 file that is not a manifest was skipped'
     : `${skipped} files that are not manifests were skipped`;

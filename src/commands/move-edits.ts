@@ -257,21 +257,21 @@ async function textOf(file: string): Promise<string | undefined> {
 }
 
 /** Leaves out removals of members that do not exist. */
-function valuesFor({ value }: YamlDocument, edits: readonly ValueEdit[]): ValueEdit[] {
+function applicableEdits({ value }: YamlDocument, edits: readonly ValueEdit[]): ValueEdit[] {
   return edits.filter((edit) => edit.value !== undefined || valueAt(value, edit.path) !== undefined);
 }
 
 function receivedValues(moved: Moved): ValueEdit[] {
   const { document } = moved.entry.declaration;
   return [
-    ...valuesFor(document, [{ path: ['metadata', 'adopt'], value: undefined }]),
+    ...applicableEdits(document, [{ path: ['metadata', 'adopt'], value: undefined }]),
     ...targetValues(document, moved),
     { path: ['metadata', 'movedFrom'], value: moved.movedFrom },
   ];
 }
 
 function targetValues(document: YamlDocument, { target }: Moved): ValueEdit[] {
-  return valuesFor(document, [
+  return applicableEdits(document, [
     { path: ['metadata', 'targets'], value: undefined },
     { path: ['metadata', 'target'], value: target },
   ]);
@@ -300,13 +300,13 @@ function appended(before: string | undefined, documents: readonly string[]): str
   return texts.join('---\n');
 }
 
-const metadataOfDocument = ['adopt', 'onRemove', 'protect', 'movedFrom', 'renamedFrom'];
+const removedMetadata = ['adopt', 'onRemove', 'protect', 'movedFrom', 'renamedFrom'];
 
 /** Replaces the document by one with `movedTo`, and removes the documents of its children. */
 function sourceEdits({ entry, file, children }: Moved, stack: string, repository: Repository): MoveEdit[] {
   const { document } = entry.declaration;
-  const values = valuesFor(document, [
-    ...metadataOfDocument.map((name) => ({ path: ['metadata', name], value: undefined })),
+  const values = applicableEdits(document, [
+    ...removedMetadata.map((name) => ({ path: ['metadata', name], value: undefined })),
     { path: ['metadata', 'movedTo'], value: { stack } },
     { path: ['spec'], value: undefined },
   ]);

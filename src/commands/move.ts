@@ -102,7 +102,7 @@ async function move(
   answer(true);
   if (isText)
     host.stdout.write(
-      `\nNext: plan and apply stack ${quoted(to)}, which takes it over behind the guard "takeover". Stack ${quoted(from)} keeps it until then; afterwards, delete its document there.\n`,
+      `\nNext: plan and apply stack ${quoted(to)}, which takes it over once the guard "takeover" is acknowledged. Stack ${quoted(from)} keeps it until then; afterwards, delete its document there.\n`,
     );
   return exitCodes.done;
 }

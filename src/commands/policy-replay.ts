@@ -172,7 +172,7 @@ interface PartialFinding {
   readonly message: string;
 }
 
-const missingData = 'the history does not have what the rule asks';
+const missingData = 'the history lacks data that the rule reads';
 
 /** Leaves out members that older entries lack, so that a rule that reads one fails. A rule that tests for a member is not run. */
 async function replayPartial(

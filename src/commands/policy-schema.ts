@@ -46,7 +46,7 @@ export const policyReplaySchema = Type.Object(
             address: Type.String(),
             is: Type.Unsafe<string>({
               enum: ['violation', 'exempt', 'unknown'],
-              description: 'unknown: the history does not have what the rule asks',
+              description: 'unknown: the history lacks data that the rule reads',
             }),
             message: Type.Optional(Type.String()),
           }),

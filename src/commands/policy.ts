@@ -177,13 +177,13 @@ async function runTests(
     const { policy, test, index } = one;
     const result = resultOf.get(one);
     const found = matching.includes(one) ? foundOf(result) : 'no-match';
-    const isMessage = test.message === undefined || test.message === result?.message;
+    const hasExpectedMessage = test.message === undefined || test.message === result?.message;
     return {
       ...{ policy: policy.name, test: test.name, expected: test.expect, found },
       ...(test.message === undefined ? {} : { expectedMessage: test.message }),
       place: placeIn(policy.document, ['spec', 'tests', `${index}`, 'name']),
       ...(result?.message === undefined ? {} : { message: result.message }),
-      isPassed: found === test.expect && isMessage,
+      isPassed: found === test.expect && hasExpectedMessage,
     };
   });
   return {
@@ -233,9 +233,9 @@ function printTests(run: TestRun, { terminal }: CommandContext): ExitCode {
   const output = textOutput(terminal);
   const { paint } = terminal;
   const width = Math.max(...policies.map(({ name }) => name.length));
-  for (const { name, file, tests, failed: some } of policies) {
-    const which = some === 0 ? 'passed' : `passed, ${some} failed`;
-    const result = tests === 0 ? 'no tests' : `${counted(tests - some, 'test')} ${which}`;
+  for (const { name, file, tests, failed: failures } of policies) {
+    const which = failures === 0 ? 'passed' : `passed, ${failures} failed`;
+    const result = tests === 0 ? 'no tests' : `${counted(tests - failures, 'test')} ${which}`;
     output?.write(`${name.padEnd(width)}  ${result}  ${printable(file)}\n`);
   }
   for (const { policy, test, place, expected, expectedMessage, found, message } of failed) {

@@ -91,7 +91,7 @@ function nothingMoved(why: string): CommandStop {
 
 function noLedgerHere({ renamedFrom }: Stack): string {
   return renamedFrom === undefined
-    ? 'there is no ledger to carry anything over in: "trueup recover" rebuilds one'
+    ? 'there is no ledger with records to carry over: "trueup recover" rebuilds one'
     : `what the ledger knows is still that of stack ${quoted(renamedFrom)}: carry it over under that name, then rename the stack`;
 }
 

@@ -99,10 +99,10 @@ export async function recover(run: RecoverRun): Promise<ExitCode> {
   }
   const former = await openFormerLedger(stack, { host, time });
   await former?.close();
-  if (former !== undefined && isPending(former)) throw formerWaits(former);
+  if (former !== undefined && isPending(former)) throw formerLedgerExists(former);
   const found = await raceStop(readInput(run), stop, () => notWritten(terminal, stop));
-  const gaps = gapsIn(found);
-  if (state.is === 'intact' && gaps.length > 0) throw withGaps(gaps);
+  const missing = unreadParts(found);
+  if (state.is === 'intact' && missing.length > 0) throw incompleteRead(missing);
   if (state.is === 'intact') return adoptRepository(run, state.ledger, found);
   const elsewhere = state.is === 'lost' ? await describeElsewhere(run) : undefined;
   if (elsewhere !== undefined) host.stdout.write(`${elsewhere}\n`);
@@ -149,7 +149,7 @@ function severalIds(tags: ReturnType<typeof idsInTags>): CommandStop {
 }
 
 /** The ledger of the former name has more information than a rebuilt one, so it is not replaced. */
-function formerWaits({ name, store }: FormerLedger): CommandStop {
+function formerLedgerExists({ name, store }: FormerLedger): CommandStop {
   return new CommandStop(
     'former-ledger-waits',
     `nothing was written: ${store.place}, of stack ${quoted(name)}, exists, and the next apply takes it over; if this stack has a damaged ledger of its own, move that away first`,
@@ -174,13 +174,13 @@ async function readInput({ complete, host, time, ...run }: RecoverRun): Promise<
   }
 }
 
-function withGaps(gaps: readonly string[]): CommandStop {
-  const message = `nothing was written: not everything could be read, and the ledger would lack what was not: ${printable(gaps.join('; '))}`;
+function incompleteRead(missing: readonly string[]): CommandStop {
+  const message = `nothing was written: not everything could be read, and the ledger would lack what was not: ${printable(missing.join('; '))}`;
   return new CommandStop('look-incomplete', message);
 }
 
 /** What could not be read, each with its target and the reason. */
-function gapsIn({ targets, manifestsComplete }: PlanInput): readonly string[] {
+function unreadParts({ targets, manifestsComplete }: PlanInput): readonly string[] {
   const ofTargets = targets.flatMap(({ target, unread, sets }) => {
     const reasons =
       unread === undefined ? [...sets.values()].flatMap(({ incomplete }) => incomplete) : [unread.message];
@@ -200,7 +200,7 @@ interface Rebuilt {
 /** @throws CommandStop when not everything could be read */
 function rebuild(input: PlanInput, kinds: Registry): Rebuilt {
   const { planning, declared, unrecorded } = recoverRecords(input);
-  if (!planning.plan.coverage.complete) throw withGaps(gapsIn(input));
+  if (!planning.plan.coverage.complete) throw incompleteRead(unreadParts(input));
   const completed = declared.map((text) => [text, completeRecord({ planning, kinds }, text)] as const);
   return { records: new Map(completed.sort(([a], [b]) => (a < b ? -1 : 1))), unrecorded };
 }

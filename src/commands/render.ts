@@ -1,4 +1,4 @@
-/** `trueup render [path]`: prints each resource as a document of its own, with all that templates, lists and defaults add to it. */
+/** `trueup render [path]`: prints each resource as a separate document, with everything that templates, lists and defaults add to it. */
 import type { Command } from 'commander';
 import { type ManifestDraft, writeManifests } from '../manifest/yaml/write-manifests.ts';
 import type { Json } from '../model/json.ts';

@@ -111,7 +111,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
   ]);
 }
 
-/** A schema as plain JSON, as it is when it has been written to a file. */
+/** A schema as plain JSON, the same as in a file. */
 function asJson(schema: object): JsonObject {
   return JSON.parse(JSON.stringify(schema));
 }

@@ -232,7 +232,7 @@ function curlLine(url: string, certificate: string | undefined): string {
 }
 
 /** The values for the curl commands and the targets in the hint. */
-interface ServedAbout {
+interface HintContext {
   readonly url: string;
   readonly curl: string;
   readonly workspaces: { readonly name: string };
@@ -241,7 +241,7 @@ interface ServedAbout {
 }
 
 /** How to authenticate, how to create what is missing, and the targets to copy. No token is shown, neither here nor in the list of processes. */
-function useHint({ ownerToken, serviceToken, ...made }: DataFileOwner, about: ServedAbout): string[] {
+function useHint({ ownerToken, serviceToken, ...made }: DataFileOwner, about: HintContext): string[] {
   const [organization = 'acme', mount = about.clusterAuth.mountType] = [
     made.organizations[0],
     made.mounts[0],
@@ -282,7 +282,7 @@ function useHint({ ownerToken, serviceToken, ...made }: DataFileOwner, about: Se
 }
 
 /** One target of a stack file. JSON strings are also valid YAML. */
-function targetBlock(service: string, { url }: ServedAbout, more: readonly string[]): string[] {
+function targetBlock(service: string, { url }: HintContext, more: readonly string[]): string[] {
   const [first, ...rest] = [`name: ${service}`, `service: ${service}`, `url: ${url}`, ...more];
   return [`    - ${first}`, ...rest.map((line) => `      ${line}`)];
 }

@@ -13,40 +13,40 @@ export class UnfitFile extends Error {
   override readonly name = 'UnfitFile';
   readonly obstacle: Obstacle;
 
-  constructor(obstacle: Obstacle, most: number) {
-    super(words[obstacle](most));
+  constructor(obstacle: Obstacle, maxBytes: number) {
+    super(words[obstacle](maxBytes));
     this.obstacle = obstacle;
   }
 }
 
-const words: Readonly<Record<Obstacle, (most: number) => string>> = {
+const words: Readonly<Record<Obstacle, (maxBytes: number) => string>> = {
   folder: () => 'it is a folder, not a file',
   irregular: () => 'it is not a regular file; pipes and devices are not supported',
-  'too-long': (most) => `it has more than ${most / megabyte} MB; check that it is the right file`,
+  'too-long': (maxBytes) => `it has more than ${maxBytes / megabyte} MB; check that it is the right file`,
 };
 
 export const megabyte = 1024 * 1024;
 
 /**
  * The text of a file. Symbolic links are followed.
- * @param most limit in bytes
+ * @param maxBytes limit in bytes
  * @throws UnfitFile for a file that is not regular or exceeds the limit; the system's error if it cannot be opened or read
  */
-export async function readRegularText(path: string, most: number): Promise<string> {
-  const bytes = await readRegular(path, most);
-  if (typeof bytes === 'string') throw new UnfitFile(bytes, most);
+export async function readRegularText(path: string, maxBytes: number): Promise<string> {
+  const bytes = await readRegular(path, maxBytes);
+  if (typeof bytes === 'string') throw new UnfitFile(bytes, maxBytes);
   return bytes.toString('utf8');
 }
 
 /**
  * Checks the file before opening it, because opening a device can have effects. The file may be replaced in between, so the
  * opened file is checked again.
- * @param most limit in bytes
+ * @param maxBytes limit in bytes
  * @param check of the opened file; returns why not to read it, or undefined
  */
 export async function readRegular<O extends string = never>(
   path: string,
-  most: number,
+  maxBytes: number,
   check: (opened: Stats) => Promise<O | undefined> = async () => undefined,
 ): Promise<Buffer | Obstacle | O> {
   const found = whyIrregular(await stat(path));
@@ -56,7 +56,7 @@ export async function readRegular<O extends string = never>(
     const opened = await handle.stat();
     const why = whyIrregular(opened) ?? (await check(opened));
     if (why !== undefined) return why;
-    return opened.size > most ? 'too-long' : await readWhole(handle, opened.size, most);
+    return opened.size > maxBytes ? 'too-long' : await readWhole(handle, opened.size, maxBytes);
   } finally {
     await handle.close();
   }
@@ -68,14 +68,14 @@ function whyIrregular(found: Stats): Obstacle | undefined {
 }
 
 /** Stops as soon as the limit is exceeded, even if the file grows while it is read. */
-async function readWhole(handle: FileHandle, size: number, most: number): Promise<Buffer | Obstacle> {
+async function readWhole(handle: FileHandle, size: number, maxBytes: number): Promise<Buffer | Obstacle> {
   let bytes = Buffer.alloc(size + 1);
   let length = 0;
   for (;;) {
     const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
     if (bytesRead === 0) return bytes.subarray(0, length);
     length += bytesRead;
-    if (length > most) return 'too-long';
+    if (length > maxBytes) return 'too-long';
     if (length === bytes.length) bytes = Buffer.concat([bytes, Buffer.alloc(bytes.length)]);
   }
 }

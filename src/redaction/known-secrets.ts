@@ -44,7 +44,7 @@ export class KnownSecrets {
   #printed: readonly Finder[] | undefined;
 
   /**
-   * Adds a secret, and the parts of a JWT, because a service may repeat one of them; also its lines, because texts are shown by line.
+   * Adds a secret. Also adds the parts of a JWT, because a service may repeat only one, and lines, because texts are shown by line.
    * @param source `the environment variable "API_TOKEN"`
    * @returns `value` itself
    */

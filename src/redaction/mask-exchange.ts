@@ -29,7 +29,7 @@ const secretWord =
 const harmlessName =
   /^token_(?:ttl|max_ttl|explicit_max_ttl|type|policies|period|num_uses|bound_cidrs|no_default_policy)$|^(?:auth_?type|authentication|oauth_token_id|disable_iss_validation|token_reviewer_jwt_set|ssh_key_(?:id|name|fingerprint)s?)$/;
 
-/** Links with these names allow whoever has them to read or write, such as a state, a log or an upload. */
+/** Links with these names give access by themselves: to a state, a log, an upload. */
 const signedLink =
   /(?:download|upload|read|signed|webhook|archivist|log)s?_(?:url|link|uri)s?$|(?:^|_)webhook/;
 

@@ -65,14 +65,14 @@ export function holdsPrivateKey(text: string): boolean {
 /** From the BEGIN line to the END line, or, without one, the possible extent of the key; in order. */
 export function privateKeyParts(text: string): KeyPart[] {
   const parts: KeyPart[] = [];
-  let behind = 0;
-  let closed: number | undefined = 0;
+  let lastEnd = 0;
+  let keyEnd: number | undefined = 0;
   for (const { 0: opening, index: start } of text.matchAll(begin)) {
-    if (start < behind) continue;
+    if (start < lastEnd) continue;
     const from = start + opening.length;
-    if (closed !== undefined && closed <= from) closed = endOf(end, text, from);
-    behind = closed ?? endOf(body, text, from) ?? from;
-    parts.push({ start, end: behind });
+    if (keyEnd !== undefined && keyEnd <= from) keyEnd = endOf(end, text, from);
+    lastEnd = keyEnd ?? endOf(body, text, from) ?? from;
+    parts.push({ start, end: lastEnd });
   }
   return parts;
 }

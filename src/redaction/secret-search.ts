@@ -11,7 +11,7 @@ interface Found {
 }
 
 /** How many readings are followed at one offset. There are more only where a secret repeats itself and its own escapes. */
-const mostReadings = 4;
+const maxReadings = 4;
 
 class Matcher {
   readonly #units: Uint16Array;
@@ -57,7 +57,7 @@ class Matcher {
     const escapes = this.#later.get(offset);
     if (escapes !== undefined) {
       this.#later.delete(offset);
-      // first, as with the backslash that belongs to it
+      // Escapes come first: of two readings of equal length, the one with its backslash is kept.
       for (const node of nodes) this.#arrive(escapes, node);
       nodes = escapes;
     }
@@ -114,7 +114,7 @@ class Matcher {
       if (otherLength === length) return;
       if (otherLength < (this.#lengths[nodes[smallest] ?? 0] ?? 0)) smallest = at;
     }
-    if (nodes.length < mostReadings) nodes.push(node);
+    if (nodes.length < maxReadings) nodes.push(node);
     else if ((this.#lengths[nodes[smallest] ?? 0] ?? 0) < length) nodes[smallest] = node;
   }
 

@@ -49,7 +49,7 @@ const namedReferences: Readonly<Record<string, number>> = {
 };
 
 /** How often an escape of a URL or of HTML may itself be encoded. */
-const deepest = 8;
+const maxDepth = 8;
 
 /** A letter or a digit as an escape. */
 const escapedWord =
@@ -118,7 +118,7 @@ function unitAt(text: string, at: number): number | undefined {
 
 /** `%2541` may mean "%41" or, encoded twice, "A". */
 function readPercents(text: string, at: number, read: Read): void {
-  for (let digits = at + 1; digits <= at + 1 + 2 * deepest; digits += 2) {
+  for (let digits = at + 1; digits <= at + 1 + 2 * maxDepth; digits += 2) {
     const byte = byteAt(text, digits);
     if (byte === undefined) return;
     const end = digits + 2;
@@ -155,7 +155,7 @@ function readMultibyte(text: string, from: number, lead: number, read: Read): vo
 function percentByteAt(text: string, at: number): { byte: number; end: number } | undefined {
   if (text.charCodeAt(at) !== percent) return undefined;
   let digits = at + 1;
-  while (digits < at + 2 * deepest && byteAt(text, digits) === percent) digits += 2;
+  while (digits < at + 2 * maxDepth && byteAt(text, digits) === percent) digits += 2;
   const byte = byteAt(text, digits);
   return byte === undefined ? undefined : { byte, end: digits + 2 };
 }

@@ -21,7 +21,7 @@ import { secretPlaceholder, type SourcesIn, textsIn } from './known-secrets.ts';
 export type Redact = <T extends object>(value: T) => T;
 
 /** Redacts all members except some. @param names the members that are kept: names, ids, or fixed words */
-function allBut<T extends object>(value: T, names: readonly (keyof T)[], redact: Redact): T {
+function redactAllExcept<T extends object>(value: T, names: readonly (keyof T)[], redact: Redact): T {
   const kept = names.flatMap((name) => (Object.hasOwn(value, name) ? [[name, value[name]] as const] : []));
   const others = Object.entries(value).filter(([name]) => !names.includes(name as keyof T));
   return { ...redactAll(Object.fromEntries(others), redact), ...Object.fromEntries(kept) } as T;
@@ -53,12 +53,12 @@ export function redactLedger(
 ): Ledger {
   const { records, approved } = ledger;
   return {
-    ...allBut(ledger, [...namesOfLedger, 'incoming', 'movedAway', 'approved', 'offered'], redact),
+    ...redactAllExcept(ledger, [...namesOfLedger, 'incoming', 'movedAway', 'approved', 'offered'], redact),
     ...(ledger.incoming && { incoming: ledger.incoming.map((one) => redactIncoming(one, redact)) }),
     records: new Map([...records].map(([address, record]) => [address, redactRecord(record, redact)])),
-    ...(ledger.offered && { offered: ledger.offered.map((one) => allBut(one, ['digest'], redact)) }),
+    ...(ledger.offered && { offered: ledger.offered.map((one) => redactAllExcept(one, ['digest'], redact)) }),
     ...(approved && {
-      approved: allBut(redactApproved(approved), ['atoms', 'digest', 'passed', 'replaced'], redact),
+      approved: redactAllExcept(redactApproved(approved), ['atoms', 'digest', 'passed', 'replaced'], redact),
     }),
   };
 }
@@ -66,7 +66,7 @@ export function redactLedger(
 function redactRecord(record: LedgerRecord, redact: Redact): LedgerRecord {
   // Most records have no secret, and each write of the ledger contains all records.
   if (redact(record) === record) return record;
-  return allBut(record, ['id', 'origin', 'onRemove', 'formerOwners'], redact);
+  return redactAllExcept(record, ['id', 'origin', 'onRemove', 'formerOwners'], redact);
 }
 
 function redactIncoming(incoming: IncomingRecords, redact: Redact): IncomingRecords {
@@ -77,18 +77,20 @@ function redactIncoming(incoming: IncomingRecords, redact: Redact): IncomingReco
 }
 
 export function redactLock(lock: LedgerLock, redact: Redact): LedgerLock {
-  return allBut(lock, ['id'], redact);
+  return redactAllExcept(lock, ['id'], redact);
 }
 
 export function redactEntry(entry: HistoryEntry, redact: Redact): HistoryEntry {
   return {
-    ...allBut(
+    ...redactAllExcept(
       entry,
       ['id', 'stack', 'digest', 'targets', 'approvals', 'tagged', 'related', 'changes'],
       redact,
     ),
     ...(entry.approvals && {
-      approvals: entry.approvals.map((one) => allBut(one, ['method', 'digest', 'acknowledged'], redact)),
+      approvals: entry.approvals.map((one) =>
+        redactAllExcept(one, ['method', 'digest', 'acknowledged'], redact),
+      ),
     }),
     ...(entry.tagged && { tagged: redactAll(entry.tagged, redact) as NonNullable<HistoryEntry['tagged']> }),
     ...(entry.related && {
@@ -101,7 +103,7 @@ export function redactEntry(entry: HistoryEntry, redact: Redact): HistoryEntry {
 function redactChange(change: HistoryChange, redact: Redact): HistoryChange {
   const { was, checked } = change;
   return {
-    ...allBut(change, ['address', 'action', 'outcome', 'was', 'checked'], redact),
+    ...redactAllExcept(change, ['address', 'action', 'outcome', 'was', 'checked'], redact),
     ...(was && { was: redactAll(was, redact) as NonNullable<HistoryChange['was']> }),
     ...(checked && { checked: redactAll(checked, redact) as NonNullable<HistoryChange['checked']> }),
   };
@@ -111,8 +113,8 @@ function redactChange(change: HistoryChange, redact: Redact): HistoryChange {
 export function redactEvent(event: TrailEvent, redact: Redact): TrailEvent {
   const { resource } = event;
   return {
-    ...allBut(event, ['id', 'organizationId', 'resource'], redact),
-    resource: allBut(resource, ['id'], redact),
+    ...redactAllExcept(event, ['id', 'organizationId', 'resource'], redact),
+    resource: redactAllExcept(resource, ['id'], redact),
   };
 }
 

@@ -156,7 +156,7 @@ async function signPlan(approving: Approving): Promise<ExitCode> {
   const given = await readGiven(approving);
   const acknowledged = acknowledgedOf(given, readIds(options.ack));
   const ids = readIds(options.ack).map(idOfKey) as readonly GuardId[];
-  const open = given.plan === undefined ? [] : showPlan(given.plan, ids, approving);
+  const unacknowledged = given.plan === undefined ? [] : showPlan(given.plan, ids, approving);
   const commit = await fullCommitId(git, options.commit ?? given.commit ?? 'HEAD');
   const key = await chooseKey(git, { named: options.key, cwd: host.cwd, allowed: place.allowed });
   await ask(`Approve the plan ${given.digest} at commit ${commit.slice(0, 12)}?`, approving);
@@ -195,7 +195,7 @@ async function signPlan(approving: Approving): Promise<ExitCode> {
       ...signed,
       acknowledged: acknowledgedIds(approval),
       ...signer,
-      ...(open.length === 0 ? {} : { unacknowledged: open }),
+      ...(unacknowledged.length === 0 ? {} : { unacknowledged }),
       ...diagnosticsMember(reported),
     }),
   );
@@ -270,17 +270,17 @@ function showPlan(
     `${[...risks, ...(risks.length === 0 ? [] : ['']), `${summaryLine(shown)}; the whole plan: trueup show ${shellWord(file)}`].join('\n')}\n`,
   );
   const fired = new Set(plan.guards.map(({ id }) => id));
-  const idle = acknowledged.filter((id) => !fired.has(id));
-  if (idle.length > 0)
-    printNote(terminal, `note: this plan does not trip ${idle.join(', ')}: nothing to acknowledge`);
-  const open = openIds(plan.guards, acknowledged);
+  const untripped = acknowledged.filter((id) => !fired.has(id));
+  if (untripped.length > 0)
+    printNote(terminal, `note: this plan does not trip ${untripped.join(', ')}: nothing to acknowledge`);
+  const unacknowledged = openIds(plan.guards, acknowledged);
   if (deniedIds(plan.guards).length > 0) printNote(terminal, `note: ${deniedStep(plan.guards)}`);
-  else if (open.length > 0)
+  else if (unacknowledged.length > 0)
     printNote(
       terminal,
-      `note: this approval is not enough, because it does not acknowledge what blocks the plan: ${open.join(', ')}; add ${quoted(`--ack ${open.join(',')}`)}, or somebody else must acknowledge it`,
+      `note: this approval is not enough, because it does not acknowledge what blocks the plan: ${unacknowledged.join(', ')}; add ${quoted(`--ack ${unacknowledged.join(',')}`)}, or somebody else must acknowledge it`,
     );
-  return open;
+  return unacknowledged;
 }
 
 /** @throws CommandStop unless the user agrees */

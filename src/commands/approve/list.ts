@@ -80,7 +80,7 @@ export async function listApprovals(
     approvals.length === 0
       ? [`Stack ${quoted(stack)} has no signed approvals in ${quoted(ref)} of the remote ${quoted(remote)}`]
       : approvals.flatMap(approvalLines);
-  if (unreadable > 0) lines.push(`${unreadable} files in ${quoted(ref)} are no approvals`);
+  if (unreadable > 0) lines.push(`${unreadable} files in ${quoted(ref)} are not approvals`);
   textOutput(terminal)?.write(`${lines.map(printable).join('\n')}\n`);
   printJson(terminal, (reported) =>
     renderJson({ version: 1, stack, remote, ref, approvals, unreadable, ...diagnosticsMember(reported) }),

@@ -51,7 +51,7 @@ export const approvalsSchema = Type.Object(
       ),
       { description: 'newest first' },
     ),
-    unreadable: Type.Integer({ description: 'files in the ref that are no approvals' }),
+    unreadable: Type.Integer({ description: 'files in the ref that are not approvals' }),
     diagnostics: Type.Optional(Type.Array(diagnosticSchema)),
   },
   { ...closed, $id: 'https://trueup.dev/schemas/approvals.schema.json', title: 'trueup approve --list' },

@@ -1,6 +1,6 @@
 /**
- * `trueup history [path]` and `trueup history show ID [path]`: what was applied, by whom, and how to revert it, for a terminal
- * and as JSON.
+ * `trueup history [path]` and `trueup history show ID [path]`: what was applied, by whom, and how to revert it, as text and as
+ * JSON.
  */
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';

@@ -211,7 +211,7 @@ list:
     expect(await trueup(['fmt', '-'], { cwd: temporaryFolder(), stdin: nested })).toMatchObject({
       code: 1,
       out: '',
-      err: expect.stringContaining('a comment stands behind two brackets of one line'),
+      err: expect.stringContaining('a comment follows two opening brackets on one line'),
     });
   });
 
