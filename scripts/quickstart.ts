@@ -85,7 +85,7 @@ try {
     2,
   );
   await step(
-    'Drift tells it apart from what the files ask for, and who modified it (exit code 3)',
+    'Drift shows it separately from changes of the files, with who modified it (exit code 3)',
     ['drift', stack],
     3,
   );

@@ -53,7 +53,7 @@ are also counted for each target and for the whole plan.
 
 - Releases, and the removal of a \`TagBindings\` or \`RemoteStateConsumers\` document, count as deletes.
 - Adoptions and creations count as neither. The children of a deleted workspace are not counted separately.
-- A change of \`protect\` or \`onRemove\` that only the ledger keeps is no update.
+- A change of \`protect\` or \`onRemove\` that only the ledger keeps does not count as an update.
 - Percentages are of what the stack owned before. Also in a selection, or in [a part of the stack](../guides/many-stacks.md#a-part-of-a-stack), they are of the whole stack.
 - What parts and selections have deleted within 24 hours counts as well, if the plan deletes something itself.
 

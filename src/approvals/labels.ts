@@ -38,7 +38,7 @@ interface LabelSource {
   /** reads the makers of commits that are applied with it and have no pull request */
   readonly directMakers?: () => Promise<Makers>;
   readonly rules: Pick<ApprovalRules, 'from' | 'selfAck'>;
-  /** what is acknowledged: the labels count for its digest and commit only */
+  /** the comment whose plan is acknowledged: labels count only for its digest and commit */
   readonly comment: PlanComment;
 }
 

@@ -260,7 +260,7 @@ function headOf(row: Row): ArchiveHead {
 export interface ArchivedEvents {
   /** oldest first */
   readonly events: readonly TrailEvent[];
-  /** milliseconds since 1970: later events are not archived yet; undefined for a trail that was never read completely, or never had an event */
+  /** milliseconds since 1970: later events are not archived yet; undefined for a trail without a complete read, or without events */
   readonly until?: number;
   /** the newest event, with its time by the service's clock */
   readonly newest?: { readonly at: number; readonly id: string };

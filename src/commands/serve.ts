@@ -240,7 +240,7 @@ interface HintContext {
   readonly certificate: string | undefined;
 }
 
-/** How to authenticate, how to create what is missing, and the targets to copy. No token is shown, neither here nor in the list of processes. */
+/** How to authenticate, how to create what is missing, and the targets to copy. Shows no token, here or in the list of processes. */
 function useHint({ ownerToken, serviceToken, ...made }: DataFileOwner, about: HintContext): string[] {
   const [organization = 'acme', mount = about.clusterAuth.mountType] = [
     made.organizations[0],
