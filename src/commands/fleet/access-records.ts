@@ -1,12 +1,14 @@
-/** What access the stacks of a fleet give, as their last complete checks found it: rows of their own, so that all stacks are searched at once. */
+/**
+ * The access that stacks grant, as their last complete checks found it. It has a table of its own, so that one query searches all stacks.
+ */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import type { DriftJson } from '../../report/json/drift-schema.ts';
 import type { StackId } from './stack-id.ts';
 
-/** More of one stack are not kept. */
+/** Rows that are kept for one stack, at most. */
 const mostRows = 10_000;
 
-/** Replaces what a stack gives, after a complete check. Rows that stay the same are not written. */
+/** Replaces the access rows of a stack after a complete check. Unchanged rows are not written. */
 export async function noteAccess(
   client: PostgresClient,
   { repository, path }: StackId,
@@ -32,7 +34,7 @@ export async function noteAccess(
   );
 }
 
-/** What of an access has no column of its own. */
+/** The parts of a row that have no column of their own. */
 interface AccessDetails {
   readonly selector?: string;
   readonly audience?: string;
@@ -48,7 +50,7 @@ function rowOf({ address, login, state }: NonNullable<DriftJson['access']>[numbe
   return {
     address,
     gives: login === undefined ? 'state' : 'login',
-    // What is shared with all is found by each name.
+    // A search for any name finds state that is shared with all.
     who: login?.accounts ?? (state?.sharedWith === undefined ? (state?.readers ?? []) : ['*']),
     places: login?.namespaces ?? [],
     policies: login?.policies ?? [],

@@ -1,4 +1,4 @@
-/** What a worker does after a check that found something to apply, and in the turn of that apply: it applies, or records why it does not. */
+/** Applies a stack after a check that found something to apply, when its turn comes, or records why it is not applied. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { messageOf } from '../../model/error-message.ts';
@@ -40,9 +40,9 @@ interface Database {
 export interface ApplyContext extends Omit<StackWork, 'checkout' | 'path'> {
   readonly fleet: Pick<Fleet, 'name' | 'freezes' | 'quotas'>;
   readonly database: Database;
-  /** of the turn (`takeTurn`); of the check, before it */
+  /** number of the turn (`takeTurn`); before it, of the check */
   readonly attempt: string;
-  /** ends when another worker has the job */
+  /** aborted when another worker has the job */
   readonly claim: AbortSignal;
   /** the newest commit of the branch */
   newestCommit(): Promise<string>;
@@ -52,27 +52,27 @@ export interface ApplyContext extends Omit<StackWork, 'checkout' | 'path'> {
   readRepository(): Promise<ReadonlyMap<string, string>>;
   /** Calls the work with a checkout that nothing else uses. */
   withCheckout<T>(commit: string, work: (checkout: Checkout) => Promise<T>): Promise<T>;
-  /** without the secrets that the worker knows */
+  /** returns the value without the secrets that the worker knows */
   readonly clean: <T extends object>(value: T) => T;
 }
 
-/** With the end of the freeze that it waits for. */
+/** An `ApplyResult` whose wait also has the end of the freeze. */
 type Result =
   | Exclude<ApplyResult, { readonly is: 'waits' }>
   | { readonly is: 'waits'; readonly wait: Omit<Wait, 'commit'> };
 
-/** What became of the apply, for the output of the worker. */
+/** How the apply ended or why it waits, for the output of the worker. */
 export type Applied =
   | { readonly is: 'ended'; readonly end: ApplyEnd }
   | { readonly is: 'waits'; readonly wait: Wait };
 
-type Deciding = Pick<ApplyContext, 'attempt' | 'database' | 'fleet' | 'repository'>;
+type DecisionContext = Pick<ApplyContext, 'attempt' | 'database' | 'fleet' | 'repository'>;
 
-/** @returns the commit that may be applied; undefined when nothing is to be applied now */
+/** @returns the commit to apply, or why the apply waits; undefined when nothing is applied now */
 export async function decideApply(
   stack: StackId,
   found: FoundCheck,
-  context: Deciding,
+  context: DecisionContext,
 ): Promise<string | Extract<Applied, { readonly is: 'waits' }> | undefined> {
   const { repository, database } = context;
   const settings = repository.apply;
@@ -90,13 +90,13 @@ export async function decideApply(
     return undefined;
   const freeze = await findFreeze(stack, context);
   if (freeze !== undefined && freeze.except.length === 0)
-    return await waitFor(stack, { ...frozen(freeze), commit }, context);
+    return await postpone(stack, { ...freezeWait(freeze), commit }, context);
   const paused = await database.run((client) => applyPause(client, stack));
-  if (paused !== undefined) return await waitFor(stack, { for: 'target', reason: paused, commit }, context);
+  if (paused !== undefined) return await postpone(stack, { for: 'target', reason: paused, commit }, context);
   return commit;
 }
 
-/** @returns undefined when nothing is to be applied, or when another worker does it */
+/** @returns undefined when nothing is applied, or when another worker does it */
 export async function applyNow(
   stack: StackId,
   found: FoundCheck,
@@ -114,16 +114,16 @@ export async function applyNow(
     return undefined;
   }
   if (typeof newest !== 'string')
-    return await waitFor(stack, { for: 'retry', reason: newest.problem, commit }, context);
+    return await postpone(stack, { for: 'retry', reason: newest.problem, commit }, context);
   const id = await begin(stack, newest, context);
   if (id === undefined) return undefined;
   const result = await runApply(stack, { id, commit: newest, settings }, context);
-  return await recordAgain(stack, result, { id, commit: newest }, context);
+  return await recordWithRetries(stack, result, { id, commit: newest }, context);
 }
 
 /**
- * What a newer commit takes back must not be applied.
- * @returns the newest commit, if it has the files that were checked; undefined when it has others, which are checked first
+ * A newer commit may revert what was checked, which must not be applied then.
+ * @returns the newest commit if the files of the stack are those that were checked; undefined if not: then they are checked first
  * @throws LedgerError when it cannot be read
  */
 async function findNewest(
@@ -146,16 +146,16 @@ async function findFreeze(
   const freeze = activeFreeze(fleet.freezes, `${stack.repository}/${stack.path}`, now.getTime());
   if (freeze === undefined) return undefined;
   const { since } = freeze;
-  const isRest = await database.run((client) => wasCutShort(client, stack, { attempt, since }));
-  return isRest ? undefined : freeze;
+  const isResumed = await database.run((client) => wasCutShort(client, stack, { attempt, since }));
+  return isResumed ? undefined : freeze;
 }
 
-function frozen({ name, until }: ActiveFreeze): Omit<Wait, 'commit'> {
+function freezeWait({ name, until }: ActiveFreeze): Omit<Wait, 'commit'> {
   const reason = `the freeze ${quoted(name)} lasts until ${new Date(until).toISOString()}`;
   return { for: 'freeze', reason, until };
 }
 
-async function waitFor(
+async function postpone(
   stack: StackId,
   wait: Wait,
   { database }: Pick<ApplyContext, 'database'>,
@@ -164,8 +164,8 @@ async function waitFor(
   return { is: 'waits', wait };
 }
 
-/** Times that a worker asks whether an earlier attempt has ended, with a second between them: longer than a lease. */
-const mostQuestions = 40;
+/** How often a worker asks, once a second, whether an earlier attempt has ended: for longer than a lease. */
+const maxQuestions = 40;
 
 /** @returns the id of the apply; undefined when another worker has the stack */
 async function begin(
@@ -173,7 +173,7 @@ async function begin(
   commit: string,
   { database, attempt, signal }: ApplyContext,
 ): Promise<string | undefined> {
-  for (let questions = 0; questions < mostQuestions && !signal.aborted; questions += 1) {
+  for (let questions = 0; questions < maxQuestions && !signal.aborted; questions += 1) {
     const begun = await database.transaction((client) => beginApply(client, stack, { attempt, commit }));
     if (begun.is === 'begun') return begun.id;
     if (begun.is === 'replaced') return undefined;
@@ -208,9 +208,9 @@ async function runApply(
   const begins = () => database.run((client) => noteBegun(client, id)).catch(() => {});
   try {
     return await context.withCheckout(commit, async (checkout): Promise<Result> => {
-      // It may have begun meanwhile.
+      // A freeze may have begun meanwhile.
       const found = await findFreeze(stack, context);
-      if (found !== undefined && found.except.length === 0) return { is: 'waits', wait: frozen(found) };
+      if (found !== undefined && found.except.length === 0) return { is: 'waits', wait: freezeWait(found) };
       const freeze = found && {
         ...found,
         begin: new Date(found.since).toISOString(),
@@ -230,8 +230,8 @@ async function runApply(
   }
 }
 
-/** What it wrote is in the ledger, so nothing is lost if it is recorded later. */
-async function recordAgain(
+/** Records the result, and tries again after errors. What the apply wrote is in the ledger, so a late record loses nothing. */
+async function recordWithRetries(
   stack: StackId,
   result: Result,
   running: Running,
@@ -241,16 +241,16 @@ async function recordAgain(
     try {
       return await record(stack, result, running, context);
     } catch (error) {
-      const most = context.signal.aborted ? triesAtEnd : mostTries;
+      const most = context.signal.aborted ? maxTriesAtEnd : maxTries;
       if (!(error instanceof CommandStop) || tries >= most) throw error;
       await sleep(1000);
     }
   }
 }
 
-/** With a second between them: a database may be away for some minutes, but a worker that ends has no time for that. */
-const mostTries = 300;
-const triesAtEnd = 5;
+/** One try a second: a database may be unavailable for some minutes, but a worker that is stopping cannot wait so long. */
+const maxTries = 300;
+const maxTriesAtEnd = 5;
 
 async function record(
   stack: StackId,
@@ -284,7 +284,7 @@ async function recordEnd(
   { id, commit }: Running,
 ): Promise<Applied | undefined> {
   const { outcome, reason = outcome, changes } = end;
-  // A change that must wait, such as a delete of a locked workspace, is left. Another apply at once would find it again.
+  // Nothing was written, such as when the only change is a delete of a locked workspace. Applying again at once would change nothing.
   if (outcome === 'applied' && changes === 0) {
     if (await dropApply(client, id)) await endWait(client, stack);
     return undefined;

@@ -1,16 +1,18 @@
-/** Applies one stack with `trueup ci apply`, in a process of its own: only what was approved, and never past a guard or a policy. */
+/**
+ * Applies one stack with `trueup ci apply` in its own process. It applies only what was approved, and guards and policies still stop it.
+ */
 import { type Json, memberOf } from '../../model/json.ts';
 import { quoted } from '../../model/quoted.ts';
 import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
 import { type ApplyGrant, type ApplyMessage, fleetVariables } from '../../run/fleet-process.ts';
 import type { CheckRates } from './rates/check-rates.ts';
-import { parsed, problemOf } from './check-stack.ts';
+import { parseOutput, problemOf } from './check-stack.ts';
 import { type EndedProcess, runForStack, type StackWork } from './stack-process.ts';
 import type { ApplyEnd, OpenPlan, Wait } from './apply/apply-records.ts';
 import type { ApplySettings } from './apply/settings.ts';
 
-/** Less than a job may take (`queueSettings`). What is left then goes on with the next attempt. */
+/** Shorter than a job may take (`queueSettings`). The next attempt applies what is left. */
 const longestApply = '25m';
 
 /** Milliseconds that an apply has to end its requests and write its ledger, before it is killed. */
@@ -22,11 +24,11 @@ interface ApplyWork extends StackWork {
   readonly rates: CheckRates;
   /** Whether its attempt is still the newest one; undefined while the database does not answer. */
   mayWrite(): Promise<boolean | undefined>;
-  /** Notes that an approved plan is written from now on. */
+  /** Records that the writes of an approved plan begin. */
   begins(): Promise<void>;
 }
 
-/** What an apply ended with, or why nothing was written. */
+/** How an apply ended, or why it waits and nothing was written. */
 export type ApplyResult =
   | { readonly is: 'ended'; readonly end: ApplyEnd }
   | { readonly is: 'waits'; readonly wait: Omit<Wait, 'commit' | 'until'> };
@@ -64,7 +66,7 @@ export async function applyStack({
   return resultOf(ended, people, work.signal);
 }
 
-/** @throws CommandStop when the worker does not have it */
+/** @throws CommandStop when the variable is not set for the worker */
 function grantedValue(name: string, { env }: StackWork): string {
   const value = env[name];
   if (value === undefined || value === '')
@@ -86,7 +88,7 @@ function argumentsOf({ repository, path }: StackWork, { codeHost }: ApplySetting
         ];
   return [
     ...['--format', 'json', '--timeout', longestApply],
-    // Messages and comments repeat the path, and no other process has this checkout.
+    // The path is relative: messages and comments repeat it, and this checkout exists for this process only.
     ...['--branch', repository.ref, ...place, '--', path],
   ];
 }
@@ -96,7 +98,7 @@ function resultOf(
   people: readonly string[],
   { aborted: isStopped }: AbortSignal,
 ): ApplyResult {
-  const answer = parsed(output);
+  const answer = parseOutput(output);
   const problem = problemOf(answer, errors);
   const reason = failureIn(answer) ?? problem.message ?? `the apply ended with exit code ${code}`;
   const about = { reason, code: problem.code, people, ...changesIn(answer) };
@@ -105,7 +107,7 @@ function resultOf(
     case exitCodes.done:
       return { is: 'ended', end: { ...about, outcome: 'applied', reason: undefined, code: undefined } };
     case exitCodes.partial:
-      // A large apply that had its time goes on at once: it made progress.
+      // An apply that reached its deadline made progress, so it continues at once.
       return {
         is: 'ended',
         end: { ...about, outcome: isStopped || problem.code === 'deadline' ? 'interrupted' : 'partial' },
@@ -115,7 +117,7 @@ function resultOf(
     case exitCodes.locked:
       return { is: 'waits', wait: { for: 'lock', reason } };
     default:
-      // Of what ended otherwise, as for want of memory, it is not known whether the next attempt ends better.
+      // Any other end, such as running out of memory, is a failure: the next attempt may end in the same way.
       if (isStopped) return { is: 'ended', end: { ...about, outcome: 'interrupted' } };
       if (problem.code === 'not-approved') return { is: 'waits', wait: { for: 'approval', reason, plan } };
       if (problem.code === 'fleet-freeze') return { is: 'waits', wait: { for: 'freeze', reason, plan } };
@@ -123,8 +125,8 @@ function resultOf(
   }
 }
 
-/** Why the first change failed, as the service or trueup said it. */
-function failureIn(answer: ReturnType<typeof parsed>): string | undefined {
+/** Why the first change failed, in the words of the service or of trueup. */
+function failureIn(answer: ReturnType<typeof parseOutput>): string | undefined {
   const outcomes = memberOf(answer, 'outcomes');
   if (!Array.isArray(outcomes)) return undefined;
   const open = ['failed', 'unknown', 'stale'];
@@ -136,11 +138,11 @@ function failureIn(answer: ReturnType<typeof parsed>): string | undefined {
   return `${memberOf(first, 'address')}: ${detail.slice(0, longestMessage)}${more}`;
 }
 
-/** Of what a plan has, so much is kept for a page. */
+/** How much of a plan is kept for a page: changes, guards, and characters of each text. */
 const [mostChanges, mostGuards, longestMessage] = [100, 20, 500];
 
-/** The plan that was refused, as `trueup plan --format json` prints it. */
-function openPlanIn(answer: ReturnType<typeof parsed>): OpenPlan | undefined {
+/** The plan that was refused, from an answer in the format of `trueup plan --format json`. */
+function openPlanIn(answer: ReturnType<typeof parseOutput>): OpenPlan | undefined {
   const [digest, changes, guards] = ['digest', 'changes', 'guards'].map((name) => memberOf(answer, name));
   if (typeof digest !== 'string' || !Array.isArray(changes) || !Array.isArray(guards)) return undefined;
   const text = (value: Json, name: string) => String(memberOf(value, name) ?? '').slice(0, longestMessage);
@@ -159,7 +161,7 @@ function openPlanIn(answer: ReturnType<typeof parsed>): OpenPlan | undefined {
 }
 
 /** How many changes were carried out. */
-function changesIn(answer: ReturnType<typeof parsed>): { readonly changes?: number } {
+function changesIn(answer: ReturnType<typeof parseOutput>): { readonly changes?: number } {
   const applied = memberOf(memberOf(answer, 'summary'), 'applied');
   return typeof applied === 'number' ? { changes: applied } : {};
 }

@@ -1,24 +1,24 @@
 /**
- * Whose turn it is to be applied. From its turn on, a stack counts as taken, so that no check reads what is half written. Its number is
- * that of an attempt, as checks have them: the end of a check before it says nothing any more.
+ * The turns of applies. From its turn on, a stack counts as taken, so that no check reads what is half written. A turn has the number of an
+ * attempt, as a check has, so that the end of an earlier check is ignored.
  */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import type { StackId } from './stack-id.ts';
 import { isPausedSql } from './target-pauses.ts';
 
-/** Seconds after which a stack whose apply was not reported is due again: longer than any apply. */
+/** Seconds after which a stack is due again if the end of its apply was not reported: longer than any apply. */
 const longestTurn = 3600;
 
 /** What the last check found, and the attempt that applies it. */
 interface Turn {
   readonly attempt: string;
-  /** whether it was taken from a worker that lost the job: what that one wrote is not known */
+  /** whether a worker that lost the job had it: what that worker wrote is not known */
   readonly isTakenOver: boolean;
   readonly commit: string;
   readonly summary: { readonly stack: string; readonly drifted: number; readonly pending: number };
 }
 
-/** Notes that the stack waits for its turn: until then, or until a check says otherwise, it is not in sync. */
+/** Records that the stack waits for its turn. Until the turn, or the end of another check, it does not count as in sync. */
 export async function noteQueued(client: PostgresClient, { repository, path }: StackId): Promise<void> {
   await client.query(
     'update trueup_fleet.stacks set apply_queued = coalesce(apply_queued, trueup_fleet.now()) where repository = $1 and path = $2',
@@ -27,8 +27,8 @@ export async function noteQueued(client: PostgresClient, { repository, path }: S
 }
 
 /**
- * Takes a stack for its apply, also from a worker that lost the job: the claim of that one is over.
- * @returns undefined when a check has the stack, which sends the apply again, or when the last one was not complete
+ * Takes a stack for its apply, also from a worker that lost the job: the claim of that worker ends.
+ * @returns undefined when a check has the stack and will send the apply again, or when the last check was not complete
  */
 export async function takeTurn(
   client: PostgresClient,

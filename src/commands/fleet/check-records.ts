@@ -1,4 +1,4 @@
-/** What is kept of each check: a row for 30 days, and of each stack the report of its last complete check. */
+/** Records checks: a row for each check, for 30 days, and for each stack the report of its last complete check. */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { boundedReport } from '../../report/json/bounded-drift.ts';
 import { noteAccess } from './access-records.ts';
@@ -11,19 +11,19 @@ import { noteTargets, type PauseChange, targetAddresses, targetResults } from '.
 
 const daysKept = 30;
 
-/** Rows that are deleted at a time: each check deletes as many as there are new ones, and some more. */
+/** Old rows that a check deletes, at most. A check adds only one row, so old rows do not pile up. */
 const deletedAtOnce = 20;
 
-/** A check, and the commit that it was of. */
+/** The result of a check, with its commit. */
 export type FoundCheck = CheckResult & {
   readonly commit?: string;
-  /** that were answered, for each owner of a limit */
+  /** how many requests were answered, for each owner of a limit */
   readonly requests?: readonly (RateOwner & { readonly requests: number })[];
 };
 
 /**
- * Records the end of a check with all that it means, in one transaction.
- * @returns pauses of targets that it begins or ends; undefined where another attempt began, so that this one says nothing
+ * Records the end of a check and all that follows from it. Call it in a transaction.
+ * @returns pauses of targets that begin or end; undefined if another attempt began since, so that nothing is recorded
  */
 export async function recordEnd(
   client: PostgresClient,
@@ -42,7 +42,7 @@ export async function recordEnd(
   return noteTargets(client, stack, targetResults(report));
 }
 
-/** Once for each attempt. */
+/** Adds the row of a check, once for each attempt. */
 async function noteCheck(
   client: PostgresClient,
   { repository, path }: StackId,
@@ -75,7 +75,7 @@ async function noteCheck(
   await deleteOldChecks(client);
 }
 
-/** How many requests a complete check takes, in place of those of the check before. */
+/** Replaces the numbers of requests of a stack by those of a complete check. */
 async function noteRequests(
   client: PostgresClient,
   { repository, path }: StackId,
@@ -97,7 +97,7 @@ async function noteRequests(
 }
 
 async function deleteOldChecks(client: PostgresClient): Promise<void> {
-  // The time as a subquery: a function that is called for each row would use no index.
+  // The time is a subquery: a function that is called for each row would prevent the use of the index.
   await client.query(
     `delete from trueup_fleet.checks where id in (
        select id from trueup_fleet.checks

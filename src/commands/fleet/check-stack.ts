@@ -1,4 +1,4 @@
-/** Checks one stack for drift: what `trueup drift --format json` found, or why the check is not complete. */
+/** Checks one stack for drift with `trueup drift --format json`: what it found, or why the check is not complete. */
 import { join } from 'node:path';
 import { compileSchema } from '../../manifest/schema/compile-schema.ts';
 import { jsonSchema } from '../../model/define-kind.ts';
@@ -9,12 +9,12 @@ import type { CheckRates } from './rates/check-rates.ts';
 import { type EndedProcess, runForStack, type StackWork } from './stack-process.ts';
 
 export interface CheckResult {
-  /** why the check is not complete: what was read then says nothing about drift */
+  /** why the check is not complete: what it read does not show whether there is drift */
   readonly error: string | undefined;
-  /** of the problem that ended it; absent where it had none of a code */
+  /** of the problem that ended it; absent if that has no code */
   readonly errorCode?: string | undefined;
   readonly summary: CheckSummary | undefined;
-  /** absent where the process printed none; of a check that is not complete, what it could read */
+  /** absent if the process printed none; after an incomplete check it has what could be read */
   readonly report?: DriftJson | undefined;
 }
 
@@ -26,18 +26,18 @@ interface CheckSummary {
   readonly pending: number;
 }
 
-/** Characters: a stack says it, and every page shows it. */
+/** Characters of an error, at most. Its text comes from a stack, and every page shows it. */
 const longestError = 5000;
 
-/** PostgreSQL has no character NUL in texts: a check that had one would never be recorded. */
+/** PostgreSQL cannot store the character NUL in texts: a check with one would never be recorded. */
 function withoutNul(text: string): string {
   return text.replaceAll('\0', '\ufffd');
 }
 
-/** Less than a job may take (`queueSettings`): a service that asks for a long wait fails the check, and keeps no slot of the worker. */
+/** Shorter than a job may take (`queueSettings`): a service that asks for a longer wait fails the check, which frees its slot. */
 const longestCheck = '20m';
 
-/** Milliseconds that a check has to end before it is killed. It writes nothing. */
+/** Milliseconds that a check has to end before it is killed. A check writes nothing. */
 const killDelay = 3000;
 
 export async function checkStack({
@@ -55,7 +55,7 @@ export async function checkStack({
 }
 
 export function resultOf({ code, output, errors }: EndedProcess): CheckResult {
-  const answer = parsed(output);
+  const answer = parseOutput(output);
   const report = answer === undefined ? undefined : validReport(answer);
   const found = { report, summary: report && summaryOf(report) };
   // 3: drift was found.
@@ -65,7 +65,7 @@ export function resultOf({ code, output, errors }: EndedProcess): CheckResult {
   return { error, errorCode, ...found };
 }
 
-/** A list that a service cut short is no problem of its own in the report: its coverage says so. */
+/** Which target was not read completely, and why. The report has that in its coverage, and not as a problem. */
 function incompleteRead(report: DriftJson | undefined): string | undefined {
   const [first, ...others] = (report?.coverage.targets ?? []).flatMap(({ target, incomplete = [] }) =>
     incomplete.map((why) => `target ${quoted(target)} was not read completely: ${why}`),
@@ -75,7 +75,7 @@ function incompleteRead(report: DriftJson | undefined): string | undefined {
   return withoutNul(`${first}${more}`.slice(0, longestError));
 }
 
-/** Why a process did not do what it was started for, from its JSON, or else from the first line of its errors. */
+/** Why a process failed: from its JSON, or else from the first line of its errors. */
 export function problemOf(answer: Json | undefined, errors: string): Partial<Problem> {
   const problems = [...problemsIn(answer, 'problems'), ...problemsIn(answer, 'diagnostics')];
   const [first] = problems;
@@ -115,16 +115,16 @@ function problemsIn(answer: Json | undefined, member: string): Problem[] {
   });
 }
 
-/** Rules of a stack run in the process that prints it: what they print must not pass for a report. */
+/** Rules of a stack run in the process that prints the report: what they print must not be taken for a report. */
 function validReport(answer: Json): DriftJson | undefined {
   const check = compileSchema(driftSchema, () => jsonSchema(driftSchema));
   return check(answer).length === 0 ? (answer as unknown as DriftJson) : undefined;
 }
 
 /** What a process printed as JSON; undefined when it printed something else. */
-export function parsed(output: string): Json | undefined {
+export function parseOutput(output: string): Json | undefined {
   try {
-    // Most have none, and are long.
+    // Most outputs have no NUL and are long, so the slower way is only for the others.
     if (!output.includes('\\u0000')) return JSON.parse(output) as Json;
     return JSON.parse(output, (_, value) => (typeof value === 'string' ? withoutNul(value) : value)) as Json;
   } catch {

@@ -15,7 +15,7 @@ import type { FleetRepository } from './fleet-file.ts';
 interface CheckedOutStack {
   /** of its file, from the root of the repository */
   readonly path: string;
-  /** changes with the files in its folder */
+  /** id of the git tree of its folder, which changes with the files */
   readonly tree: string;
 }
 
@@ -34,13 +34,13 @@ export class Checkouts {
   /** how many checks use each checkout */
   readonly #uses = new Map<string, number>();
 
-  /** @param folder of this worker alone */
+  /** @param folder that only this worker uses */
   constructor(folder: string, git: Omit<GitContext, 'directory'>) {
     this.#folder = folder;
     this.#git = git;
   }
 
-  /** Says that the folder is in use, for `makeFolder` of other workers. */
+  /** Marks the folder as in use, so that `makeFolder` of other workers keeps it. */
   async touch(now: number): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await utimes(this.#folder, new Date(now), new Date(now));
@@ -67,7 +67,7 @@ export class Checkouts {
     return known;
   }
 
-  /** The same for as long as the work takes: it is not removed meanwhile. */
+  /** Does the work with the checkout of a commit, which is not removed meanwhile. */
   async use<T>(
     repository: FleetRepository,
     commit: string,
@@ -84,7 +84,7 @@ export class Checkouts {
     }
   }
 
-  /** A checkout that nothing else uses, for as long as the work takes: an apply fetches the commits before it. */
+  /** Does the work with a checkout that nothing else uses: an apply fetches earlier commits into it. */
   async withOwn<T>(
     repository: FleetRepository,
     commit: string,
@@ -98,7 +98,7 @@ export class Checkouts {
     }
   }
 
-  /** Removes the checkouts of other commits of the repository, but for those that are in use. They go the next time. */
+  /** Removes the checkouts of other commits of the repository. Those in use are left for a later call. */
   async keepOnly(repository: FleetRepository, commit: string): Promise<void> {
     const kept = keyOf(repository, commit);
     for (const [key, checkout] of this.#open) {
@@ -111,7 +111,7 @@ export class Checkouts {
   }
 
   async #fetch(repository: FleetRepository, commit: string): Promise<Checkout> {
-    // A folder of its own for each fetch: an older one of the same commit may be on its way out.
+    // Each fetch has its own folder: an older one of the same commit may be about to be removed.
     this.#fetches += 1;
     const directory = join(this.#folder, `${keyOf(repository, commit)}-${this.#fetches}`);
     await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -131,7 +131,7 @@ export class Checkouts {
     await git('checkout', '--quiet', '--detach', commit);
     const trees = await git('ls-tree', '-r', '-t', '-z', '--full-tree', commit);
     const root = (await git('rev-parse', `${commit}^{tree}`)).trim();
-    await removeTraps(directory, trees);
+    await removeUnsafeFiles(directory, trees);
     return { commit, directory, stacks: stacksIn(trees, root, repository.stacks) };
   }
 
@@ -152,12 +152,12 @@ export class Checkouts {
   }
 }
 
-/** Milliseconds that a code host has to name its newest commit. */
+/** Milliseconds that a code host has to answer with the newest commit. */
 const longestListing = 60_000;
 
 const folderPrefix = 'trueup-fleet-';
 
-/** Milliseconds after which a folder that no worker touched is left over from one that was killed. */
+/** A folder that was not touched for so many milliseconds was left by a worker that was killed. */
 const longestUntouched = 86_400_000;
 
 /** A folder for one worker. Folders of workers that were killed are removed. */
@@ -165,7 +165,7 @@ export async function makeFolder(parent: string, now: number): Promise<string> {
   for (const name of await readdir(parent).catch(() => [])) {
     if (!name.startsWith(folderPrefix)) continue;
     const path = join(parent, name);
-    // It may be another user's, or be removed right now.
+    // It may belong to another user, or be removed right now.
     const touched = await lstat(path).then(
       ({ mtimeMs }) => mtimeMs,
       () => now,
@@ -175,7 +175,7 @@ export async function makeFolder(parent: string, now: number): Promise<string> {
   return mkdtemp(join(parent, folderPrefix));
 }
 
-/** Environment variables for git. The key alone logs in, and no host key is accepted but those that are given. */
+/** Environment variables for git. Git logs in with this key only, and accepts only the given host keys. */
 export function sshSettings({ ssh }: Pick<FleetRepository, 'ssh'>): Record<string, string> {
   if (ssh === undefined) return {};
   const options = [
@@ -191,7 +191,9 @@ export function sshSettings({ ssh }: Pick<FleetRepository, 'ssh'>): Record<strin
   };
 }
 
-/** A repository that has moved is fetched again: the ledgers of its stacks are at "origin". With other patterns, it has other stacks. */
+/**
+ * With another address, a repository is fetched again: the ledgers of its stacks are at "origin". With other patterns, it has other stacks.
+ */
 function keyOf({ name, url, stacks }: FleetRepository, commit: string): string {
   const place = createHash('sha256')
     .update(JSON.stringify([url, stacks]))
@@ -201,26 +203,26 @@ function keyOf({ name, url, stacks }: FleetRepository, commit: string): string {
 }
 
 /**
- * Removes what would take a check out of its checkout. Node's permission model follows symbolic links, wherever they lead. And git takes
- * a folder with a file `HEAD` for a repository, and runs commands that its configuration names.
+ * Removes files that could let a check leave its checkout: symbolic links that lead out of it, which Node's permission model follows, and
+ * files `HEAD`, with which git takes a folder for a repository and runs commands from its configuration.
  * @param listed by `git ls-tree -t -z`
  */
-async function removeTraps(directory: string, listed: string): Promise<void> {
+async function removeUnsafeFiles(directory: string, listed: string): Promise<void> {
   const inside = `${await realpath(directory)}${sep}`;
-  const traps: string[] = [];
+  const unsafe: string[] = [];
   for (const line of listed.split('\0').filter(Boolean)) {
     const path = join(directory, line.slice(line.indexOf('\t') + 1));
     const isLink = line.startsWith('120000');
-    if (posix.basename(path).toLowerCase() === 'head' && !line.startsWith('040000')) traps.push(path);
-    // One that leads nowhere may lead somewhere later.
-    else if (isLink && !`${await realpath(path).catch(() => '')}${sep}`.startsWith(inside)) traps.push(path);
+    if (posix.basename(path).toLowerCase() === 'head' && !line.startsWith('040000')) unsafe.push(path);
+    // A link to a missing file may lead somewhere later.
+    else if (isLink && !`${await realpath(path).catch(() => '')}${sep}`.startsWith(inside)) unsafe.push(path);
   }
-  for (const path of traps) await rm(path, { force: true });
+  for (const path of unsafe) await rm(path, { force: true });
 }
 
 /** @param listed by `git ls-tree -t -z`; @param root id of the tree of the repository */
 function stacksIn(listed: string, root: string, patterns: readonly string[]): CheckedOutStack[] {
-  // A line break is part of a name as any other character is.
+  // With the flag "s", "*" also matches a line break in a name.
   const isStack = picomatch([...patterns], { dot: true, flags: 's' });
   const trees = new Map([['.', root]]);
   const files: string[] = [];

@@ -87,7 +87,7 @@ export function defineCommand(fleet: Command, host: CliHost, { end, terminalOf }
   addExamples(status, ['trueup fleet status', 'stale stacks, drift, and checks that failed']);
 }
 
-/** Each one is a process, and asks the queue by itself. */
+/** More would be too much for one machine: each slot runs a process and polls the queue by itself. */
 const mostSlots = 100;
 
 function parseSlots(text: string): number {

@@ -19,7 +19,7 @@ import { applyQueue } from './worker-applies.ts';
 /** The environment variable with the address of the database. */
 const fleetUrlVariable = 'TRUEUP_FLEET_URL';
 
-/** Of a check or an apply, in seconds. A worker that sends no heartbeat for this long has lost the job. */
+/** Settings of jobs, which are checks and applies, in seconds. A worker without a heartbeat for `heartbeatSeconds` loses its job. */
 const queueSettings = {
   expireInSeconds: 3000,
   heartbeatSeconds: 20,
@@ -30,10 +30,10 @@ const queueSettings = {
 /** Milliseconds that a statement for a page may take. */
 const longestRead = 20_000;
 
-/** Milliseconds in which the checks and applies of a worker that ends must have ended: more than one has until it is killed. */
+/** Milliseconds that a stopping worker waits for its checks and applies to end: longer than until they are killed. */
 const longestEnd = killDelay + 3000;
 
-/** A worker that is stopped in the middle of a transaction must not keep the rows of others for ever. */
+/** Limits, so that a worker that was stopped in the middle of a transaction does not lock rows forever. */
 const beginTransaction = `begin; set local lock_timeout = '15s'; set local idle_in_transaction_session_timeout = '30s'`;
 
 export interface OpenDatabase {
@@ -63,7 +63,7 @@ export async function openDatabase(host: CliHost): Promise<OpenDatabase> {
   }
 }
 
-/** For pages: connections of its own, so that readers do not keep the worker waiting. */
+/** Connections for pages, apart from those of the worker, so that pages do not make it wait. */
 export function openReader(host: CliHost): Pick<OpenDatabase, 'run' | 'close'> {
   const connection = new PostgresConnection(urlOf(host));
   return {
@@ -85,7 +85,7 @@ export function openReader(host: CliHost): Pick<OpenDatabase, 'run' | 'close'> {
   };
 }
 
-/** Creates the tables, or brings them to the version of this trueup. Nothing changes when they have it. */
+/** Creates the tables, or upgrades them to the version of this trueup. Changes nothing if they have it already. */
 export async function migrateDatabase(host: CliHost): Promise<void> {
   const database = connect(host, { migrates: true });
   try {
@@ -154,7 +154,7 @@ function connect(host: CliHost, { migrates = false } = {}): OpenDatabase {
         }
       }),
     close: once(async () => {
-      // Checks that run end first, so that they can be given back.
+      // Running checks end first, so that their stacks can be given back.
       await boss.stop({ graceful: true, timeout: longestEnd }).catch(() => {});
       await connection.close();
     }),

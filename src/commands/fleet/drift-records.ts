@@ -1,6 +1,6 @@
 /**
- * The drift of each stack, from the check that found it first to the one that found it gone: at most one open record a stack. Only complete
- * checks change a record. It is the same drift as long as the same resources drifted in the same way, whoever did it and when.
+ * The drift of each stack, from the check that first found it to the one that found it gone: at most one open record for a stack. Only
+ * complete checks change a record. Drift is the same as long as the same resources drifted in the same way, no matter who did it and when.
  */
 import { createHash } from 'node:crypto';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
@@ -10,7 +10,7 @@ import type { DriftJson } from '../../report/json/drift-schema.ts';
 import { driftedAddresses } from './check-stack.ts';
 import type { StackId } from './stack-id.ts';
 
-/** More of them are not listed. */
+/** People that a record lists, at most. */
 const mostActors = 20;
 
 /** What drifted, as a hash; undefined when nothing did. */
@@ -47,7 +47,7 @@ export async function noteDrift(
   }
   const { drifted, changedNames } = report;
   await client.query(
-    // One time for both: with two, a new record would look changed.
+    // One time for "opened" and "changed": with two, a new record would look changed.
     `with clock as materialized (select trueup_fleet.now() as time)
      insert into trueup_fleet.drifts (repository, path, stack, hash, opened, changed, resources, report, actors)
      select repository, path, $3, $4, clock.time, clock.time, $5::integer, $6::json, $7::text[]
@@ -64,7 +64,7 @@ export async function noteDrift(
   );
 }
 
-/** Who modified the resources last, by the audit trail: each person once. */
+/** Who last modified the resources, by the audit trail, each person once. */
 function actorsIn(drifted: DriftJson['drifted']): string[] {
   const names = drifted.flatMap(({ touched }) => {
     const actor = touched?.touches[0]?.actor;

@@ -57,7 +57,7 @@ export interface Fleet {
 
 const defaultInterval = '15m';
 
-/** @returns no fleet when there are errors among the diagnostics */
+/** @returns no fleet if the diagnostics have errors */
 export async function readFleet(
   file: string,
 ): Promise<{ readonly fleet?: Fleet; readonly diagnostics: readonly Diagnostic[] }> {
@@ -87,20 +87,20 @@ function problemsOf(document: YamlDocument): Problem[] {
   const broken = documentProblems(document, fleetSchema, jsonSchema(fleetSchema));
   if (broken.length > 0) return broken;
   const { spec } = document.value as unknown as FleetDocument;
-  const unfit = addressProblems(spec);
-  if (unfit.length > 0) return unfit;
-  const { repositories, notifications = [], freezes = [], console: readers } = spec;
+  const wrongAddresses = addressProblems(spec);
+  if (wrongAddresses.length > 0) return wrongAddresses;
+  const { repositories, notifications = [], freezes = [], console: consoleSettings } = spec;
   const freeze = freezeMistake(freezes);
   return [
     ...notificationMistakes(notifications, repositories).map(({ index, member, message }) =>
       problem(['notifications', index, member], message),
     ),
-    ...(readers?.trustedHeader?.proxies ?? []).flatMap((network, index) => {
+    ...(consoleSettings?.trustedHeader?.proxies ?? []).flatMap((network, index) => {
       const message = networkProblem(network);
       const path = ['console', 'trustedHeader', 'proxies', index];
       return message === undefined ? [] : [problem(path, message)];
     }),
-    ...oidcMistakes(readers?.oidc, repositories).map(({ path, message }) =>
+    ...oidcMistakes(consoleSettings?.oidc, repositories).map(({ path, message }) =>
       problem(['console', 'oidc', ...path], message),
     ),
     ...webhookProblems(spec),
@@ -118,7 +118,7 @@ function problemsOf(document: YamlDocument): Problem[] {
   ];
 }
 
-/** Before anything else reads an address. */
+/** Invalid addresses. They are checked before anything else reads them. */
 function addressProblems({
   repositories,
   quotas = [],
@@ -173,7 +173,7 @@ function repositoryProblems(repositories: FleetDocument['spec']['repositories'])
     const wrong = (member: string, message: string) => [problem(['repositories', index, member], message)];
     if (repositories.findIndex((other) => other.name === name) !== index)
       return wrong('name', `two repositories have the name ${quoted(name)}: give each its own`);
-    // Git keeps it in the checkout, where the stacks can read it.
+    // Git stores the address in the checkout, where the stacks can read it.
     if (URL.canParse(url) && holdsLogin(new URL(url)))
       return wrong('url', 'the address holds a password: put it into a credential helper of git');
     return [];
@@ -196,8 +196,12 @@ function intervalProblems(
   );
 }
 
-/** Of patterns that can match no stack. */
-function patternProblems({ repositories, freezes = [], console: readers }: FleetDocument['spec']): Problem[] {
+/** Problems of patterns that cannot match any stack. */
+function patternProblems({
+  repositories,
+  freezes = [],
+  console: consoleSettings,
+}: FleetDocument['spec']): Problem[] {
   const names = repositories.map(({ name }) => name);
   const found = (
     path: readonly (string | number)[],
@@ -212,7 +216,7 @@ function patternProblems({ repositories, freezes = [], console: readers }: Fleet
     ...freezes.flatMap(({ stacks }, index) =>
       found(['freezes', index, 'stacks'], stacks, (one) => repositoryMistake(one, names, 'freeze')),
     ),
-    ...Object.entries(readers?.teams ?? {}).flatMap(([team, { stacks }]) =>
+    ...Object.entries(consoleSettings?.teams ?? {}).flatMap(([team, { stacks }]) =>
       found(['console', 'teams', team, 'stacks'], stacks, (one) => repositoryMistake(one, names, 'team')),
     ),
     ...repositories.flatMap(({ stacks, intervals = [], apply }, index) => [
@@ -225,7 +229,7 @@ function patternProblems({ repositories, freezes = [], console: readers }: Fleet
   ];
 }
 
-/** GitHub and others take a token as the name of the user, too. */
+/** Whether an address has a password or a token. GitHub and others accept a token as the user name. */
 function holdsLogin({ username, password }: URL): boolean {
   return password !== '' || /^(gh[a-z]_|github_pat_|gl[a-z]+-|[0-9a-f]{40}$)/.test(username);
 }
@@ -246,7 +250,7 @@ function fleetOf({ metadata, spec }: FleetDocument, folder: string): Fleet {
     console: spec.console,
     repositories: spec.repositories.map((given) => ({
       name: given.name,
-      // Neither an address nor `host:path`, so git takes it for a path.
+      // Without a colon, it is neither an address nor `host:path`, and git takes it for a path.
       url: given.url.includes(':') ? given.url : resolve(folder, given.url),
       ref: given.ref ?? 'main',
       stacks: given.stacks ?? ['**/trueup.yaml'],

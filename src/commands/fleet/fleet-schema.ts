@@ -24,7 +24,7 @@ const filePatterns = (example: readonly string[]) =>
     example,
   );
 
-/** Git passes it to a shell, and ssh expands `%`. */
+/** A file for ssh. Git passes its path to a shell, and ssh expands `%`. */
 function sshFile(description: string, example: string) {
   return Type.String({
     pattern: `^/[^'"%\\n]+$`,
@@ -181,5 +181,5 @@ export const fleetSchema = Type.Object(
   },
 );
 
-/** As YAML has it, after it was compared with the schema. */
+/** The document of the YAML, after it was checked against the schema. */
 export type FleetDocument = Static<typeof fleetSchema>;

@@ -1,4 +1,4 @@
-/** Says in the database that a worker is there. Its loop may wait for git, so this has a timer of its own. */
+/** Records in the database that a worker is alive. It has its own timer, because the loop of the worker may wait for git. */
 import type { CliHost } from '../../run/host.ts';
 import type { OpenDatabase } from './database.ts';
 import type { KeptFleet } from './kept-fleet.ts';
@@ -6,7 +6,7 @@ import { noteQuotas } from './rates/quotas.ts';
 import type { Shard } from './schedule.ts';
 import { forgetWorker, heartbeatSeconds, noteWorker } from './workers.ts';
 
-interface Beating {
+interface HeartbeatOptions {
   readonly host: Pick<CliHost, 'clean' | 'machine' | 'newId' | 'version'>;
   readonly database: Pick<OpenDatabase, 'run' | 'transaction'>;
   readonly file: KeptFleet;
@@ -16,13 +16,13 @@ interface Beating {
 }
 
 interface Heartbeat {
-  /** removes the worker: it ends in order */
+  /** removes the row of the worker, which ends in an orderly way */
   stop(): Promise<void>;
 }
 
-/** The first one is in the table when this returns. A database that is away gets none: that the worker is silent is all there is to say. */
-export async function startHeartbeat(beating: Beating): Promise<Heartbeat> {
-  const { host, database, file, concurrency, shard, running } = beating;
+/** The first heartbeat is recorded when this returns. Without a database none is recorded, and the worker is shown as silent. */
+export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbeat> {
+  const { host, database, file, concurrency, shard, running } = options;
   const { hostname, pid } = host.machine();
   const id = host.newId();
   const beat = () =>

@@ -1,4 +1,4 @@
-/** The fleet file of a worker that goes on: it is read again and again, and one that is not valid keeps the last valid one. */
+/** The fleet file of a running worker. It is read again and again; while it is not valid, its last valid version stays in use. */
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { messageOf } from '../../model/error-message.ts';
 import { counted } from '../../model/quoted.ts';
@@ -31,7 +31,7 @@ export async function openFleetFile(file: string): Promise<KeptFleet> {
     warnings: first.diagnostics,
     refresh: async () => {
       const newest = await readFleet(file).catch((error: unknown) => ({
-        // A mistake of trueup must not end a worker.
+        // A bug of trueup must not end a worker.
         diagnostics: [
           { code: 'fleet-file', severity: 'error', class: 'invalid', message: messageOf(error) } as const,
         ],

@@ -1,6 +1,6 @@
 /**
- * The labels of the stacks of a commit, from their stack files. Everybody who can push writes these, so little of each is read. A file that is no
- * valid stack file has no labels: its check tells why.
+ * The labels of the stacks of a commit, from their stack files. Anybody who can push writes these files, so little of each is read. A file
+ * that is not a valid stack file has no labels, and its check reports why.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,11 +12,11 @@ import { createSourceText } from '../../manifest/yaml/yaml-document.ts';
 import { jsonSchema } from '../../model/define-kind.ts';
 import { type Json, memberOf } from '../../model/json.ts';
 
-/** Bytes of one stack file, and characters of all that have labels: a worker has other things to do. */
+/** Bytes of one stack file, and characters of all with labels, at most: reading them must not hold up a worker. */
 const longestFile = 100_000;
 const longestTogether = 20_000_000;
 
-/** Files that are read before the worker sees to its other work. */
+/** Files that are read before other work of the worker gets a turn. */
 const atOnce = 20;
 
 const none: Labels = {};
@@ -28,14 +28,14 @@ interface StackFiles {
   readonly stacks: readonly { readonly path: string }[];
 }
 
-/** @returns the labels by the path of the stack file, without those that have none */
+/** @returns the labels by the path of the stack file; stacks without labels are left out */
 export async function readLabels({ directory, stacks }: StackFiles): Promise<ReadonlyMap<string, Labels>> {
   const found = new Map<string, Labels>();
   let length = 0;
   for (const [index, { path }] of stacks.entries()) {
     if (index % atOnce === 0) await nextTurn();
     const text = readText(join(directory, path));
-    // Parsing takes much longer than reading, and most have none.
+    // Parsing takes much longer than reading, and most files have no labels.
     if (!text.includes('labels') || length + text.length > longestTogether) continue;
     length += text.length;
     const labels = labelsIn(text);
@@ -44,7 +44,7 @@ export async function readLabels({ directory, stacks }: StackFiles): Promise<Rea
   return found;
 }
 
-/** Empty for a file that is not read. Not asynchronous: for thousands of small files, that takes ten times as long. */
+/** Empty for a file that is not read. Synchronous, because asynchronous reads of thousands of small files take ten times as long. */
 function readText(path: string): string {
   let file: number | undefined;
   try {

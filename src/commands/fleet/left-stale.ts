@@ -8,13 +8,13 @@ import { nameOf } from './render.ts';
 import { databaseTime } from './schedule.ts';
 import type { StackId } from './stack-id.ts';
 
-interface Left {
+interface Leftovers {
   readonly stale: readonly StackId[];
   readonly paused: readonly { readonly address: string; readonly reason: string }[];
 }
 
 interface Run {
-  /** `fleet run`, not a worker that goes on */
+  /** true for `fleet run`, false for a worker that keeps running */
   readonly once: boolean;
   readonly database: { run<T>(work: (client: PostgresClient) => Promise<T>): Promise<T> };
   readonly file: Pick<KeptFleet, 'fleet'>;
@@ -22,8 +22,14 @@ interface Run {
   readonly clean: <T extends object>(value: T) => T;
 }
 
-/** @returns what reads at the end of the run what it leaves: nothing, where it was ended */
-export async function beginRun({ once, database, file, signal, clean }: Run): Promise<() => Promise<Left>> {
+/** @returns a function that reads, at the end of the run, what it leaves behind; nothing after an abort */
+export async function beginRun({
+  once,
+  database,
+  file,
+  signal,
+  clean,
+}: Run): Promise<() => Promise<Leftovers>> {
   const none = { stale: [], paused: [] };
   if (!once) return async () => none;
   const began = await database.run(databaseTime);
@@ -35,10 +41,14 @@ export async function beginRun({ once, database, file, signal, clean }: Run): Pr
 }
 
 /**
- * Without stacks that another worker checks now.
- * @param began by the database: what became stale since then is left to the next run
+ * Leaves out stacks that another worker checks now.
+ * @param began time of the database: stacks that became stale since then are left to the next run
  */
-async function readLeft(client: PostgresClient, repositories: readonly string[], began: Date): Promise<Left> {
+async function readLeft(
+  client: PostgresClient,
+  repositories: readonly string[],
+  began: Date,
+): Promise<Leftovers> {
   const { rows: stale } = await client.query(
     `select repository, path
      from trueup_fleet.stacks as stack left join trueup_fleet.waiting_applies as wait using (repository, path)
@@ -62,7 +72,7 @@ async function readLeft(client: PostgresClient, repositories: readonly string[],
 
 const mostNames = 5;
 
-export function leftLines({ stale, paused }: Left): string[] {
+export function leftLines({ stale, paused }: Leftovers): string[] {
   const names = firstFew(stale.map(nameOf), mostNames).join(', ');
   const still = counted(stale.length, 'stack is', 'stacks are');
   return [
