@@ -1,29 +1,31 @@
 /**
- * The applies of each stack, and why one waits. At most one attempt has an open row, with a lease: it writes only while it can renew the
- * lease, and a later attempt begins only when the lease is over and the row is closed. All in times of the database.
+ * The applies of each stack, and why an apply waits. At most one attempt of a stack has an open row, with a lease. It writes only while it
+ * can renew the lease, and a later attempt begins only when the lease is over and the row is closed. All times are those of the database.
  */
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 
-/** As the schedule names it. */
+/** A stack, as in the schedule. */
 interface StackId {
   readonly repository: string;
   readonly path: string;
 }
 
-/** How an apply ended that wrote, or that may have written. */
+/** How an apply ended that wrote something, or may have. */
 type Outcome = 'applied' | 'partial' | 'failed' | 'interrupted' | 'lost';
 
 /** Why nothing is applied now. */
 type WaitingFor = 'freeze' | 'approval' | 'guard' | 'lock' | 'retry' | 'target';
 
-/** Seconds for which an attempt owns its stack without a renewal: longer than its process believes (`validity` in `fleet-process.ts`). */
+/**
+ * Seconds for which a lease is valid without a renewal: longer than the process of the apply assumes (`validity` in `fleet-process.ts`).
+ */
 const leaseSeconds = 30;
 
 /** Days for which an apply is kept. */
 const daysKept = 365;
 
 interface Attempt {
-  /** of the check before it (`noteStart`) */
+  /** number of the turn (`takeTurn`) */
   readonly attempt: string;
   readonly commit: string;
 }
@@ -35,7 +37,7 @@ type Begun =
   /** a later attempt has begun, or the stack was removed */
   | { readonly is: 'replaced' };
 
-/** Begins an apply. Belongs into a transaction. */
+/** Begins an apply. Call it in a transaction. */
 export async function beginApply(
   client: PostgresClient,
   { repository, path }: StackId,
@@ -51,7 +53,7 @@ export async function beginApply(
      where repository = $1 and path = $2 and ended is null for update`,
     [repository, path],
   );
-  // A connection that broke at the end of the transaction does not say that it ended well.
+  // This attempt has begun it already: its connection broke at the commit, so it did not know that the commit succeeded.
   if (open[0]?.attempt === attempt) return { is: 'begun', id: open[0].id };
   if (open[0]?.leased === true) return { is: 'leased' };
   if (open[0] !== undefined) await closeLost(client, { repository, path });
@@ -74,7 +76,7 @@ async function closeLost(client: PostgresClient, { repository, path }: StackId):
   );
 }
 
-/** Ends what is recorded of stacks that are not in their repository any more. An attempt that may still write keeps its row. */
+/** Ends the waits and the lost applies of stacks that are no longer in their repository. An attempt that may still write keeps its row. */
 export async function endRemovedApplies(client: PostgresClient, repository: string): Promise<void> {
   await client.query(
     `delete from trueup_fleet.waiting_applies as waiting using trueup_fleet.stacks
@@ -91,7 +93,9 @@ export async function endRemovedApplies(client: PostgresClient, repository: stri
   );
 }
 
-/** Attempts of other databases, as of a fleet for tests, have numbers of their own: locks of ledgers must not be taken for each other's. */
+/**
+ * The id of this database, for the locks of ledgers. Attempts of another database, such as that of a test fleet, may have the same numbers.
+ */
 export async function databaseId(client: PostgresClient): Promise<string> {
   await client.query(
     `insert into trueup_fleet.keys (name, content) values ('database', decode(replace(gen_random_uuid()::text, '-', ''), 'hex'))
@@ -116,10 +120,10 @@ export async function renewLease(client: PostgresClient, id: string): Promise<bo
 }
 
 /**
- * Locks the stack of an apply until the end of the transaction: first, as all do who change a stack and what is recorded of its applies. In
- * another order, two of them could wait for each other.
+ * Locks the stack of an apply until the end of the transaction. All who change a stack and its applies lock the stack first: in another
+ * order, two of them could wait for each other.
  */
-async function holdStackOf(client: PostgresClient, id: string): Promise<void> {
+async function lockStackOf(client: PostgresClient, id: string): Promise<void> {
   await client.query(
     `select 1 from trueup_fleet.stacks join trueup_fleet.applies using (repository, path)
      where id = $1::bigint for update of stacks`,
@@ -137,10 +141,10 @@ export interface ApplyEnd {
   readonly people: readonly string[];
 }
 
-/** Belongs into a transaction. @returns false when another attempt has begun */
+/** Call it in a transaction. @returns false when another attempt has begun */
 export async function endApply(client: PostgresClient, id: string, end: ApplyEnd): Promise<boolean> {
   const { outcome, reason = null, code = null, changes = null, people } = end;
-  await holdStackOf(client, id);
+  await lockStackOf(client, id);
   const { rows } = await client.query(
     `update trueup_fleet.applies set ended = trueup_fleet.now(), outcome = $2, reason = $3, code = $4,
        changes = $5::integer, people = $6::text[]
@@ -153,9 +157,9 @@ export async function endApply(client: PostgresClient, id: string, end: ApplyEnd
   return rows.length > 0;
 }
 
-/** Forgets an apply that was refused before it wrote: it waits. @returns false when another attempt has begun */
+/** Removes an apply that was refused before it wrote: its stack waits. @returns false when another attempt has begun */
 export async function dropApply(client: PostgresClient, id: string): Promise<boolean> {
-  await holdStackOf(client, id);
+  await lockStackOf(client, id);
   const { rows } = await client.query(
     'delete from trueup_fleet.applies where id = $1::bigint and ended is null returning id',
     [id],
@@ -163,20 +167,20 @@ export async function dropApply(client: PostgresClient, id: string): Promise<boo
   return rows.length > 0;
 }
 
-/** Notes that an approved plan begins to be written. */
+/** Records that the writes of an approved plan begin. */
 export async function noteBegun(client: PostgresClient, id: string): Promise<void> {
   await client.query('update trueup_fleet.applies set begun = true where id = $1::bigint and ended is null', [
     id,
   ]);
 }
 
-/** Minutes before a freeze within which an apply that was cut short still ends in it: workers may have been away for so long. */
+/** An apply that was cut short at most so many minutes before a freeze may end during it: workers may have been stopped for so long. */
 const cutShortMinutes = 60;
 
 /**
- * Whether an apply of the same files began to write before a freeze, and was cut short: it may end during the freeze, in one or more
- * attempts. One that a service refused has ended.
- * @param about.attempt the one that asks, which does not count. @param about.since milliseconds since 1970: the begin of the freeze
+ * Whether an apply of the same files began to write before a freeze and was cut short: it may end during the freeze, in one or more
+ * attempts. An apply that failed because a service refused it was not cut short.
+ * @param about.attempt the attempt that asks, which does not count. @param about.since milliseconds since 1970: the begin of the freeze
  */
 export async function wasCutShort(
   client: PostgresClient,
@@ -199,7 +203,7 @@ export async function wasCutShort(
   return rows[0]?.cut === true;
 }
 
-/** A plan that waits, cut for a page. */
+/** A plan that waits, shortened for a page. */
 export interface OpenPlan {
   readonly digest: string;
   /** how many changes it has */
@@ -215,16 +219,16 @@ export interface Wait {
   /** a sentence without a full stop */
   readonly reason: string;
   readonly commit: string;
-  /** milliseconds since 1970: the stack is checked then at the latest, those first that wait the longest */
+  /** milliseconds since 1970: the stack is checked then at the latest. Stacks that wait the longest come first */
   readonly until?: number | undefined;
   /** of the last attempt, if it made one */
   readonly plan?: OpenPlan | undefined;
 }
 
-/** A failed apply is tried again after so many intervals, at most. */
+/** The longest time until a failed apply is tried again, in intervals of its checks. */
 const longestBackOff = 16;
 
-/** Records why nothing is applied. `since` stays as it is until something was applied, or nothing is left to apply. */
+/** Records why nothing is applied. `since` is kept until something was applied, or nothing is left to apply. */
 export async function noteWait(
   client: PostgresClient,
   { repository, path }: StackId,
@@ -264,10 +268,10 @@ export async function noteWait(
     );
 }
 
-/** Nothing is left to apply. */
+/** Ends the wait of a stack: nothing is left to apply. */
 export async function endWait(client: PostgresClient, { repository, path }: StackId): Promise<void> {
   await closeLost(client, { repository, path });
-  // What comes later is not the rest of an apply that was cut short.
+  // A later apply does not continue one that was cut short.
   await client.query(
     'update trueup_fleet.applies set begun = false where repository = $1 and path = $2 and begun and ended is not null',
     [repository, path],
@@ -278,7 +282,7 @@ export async function endWait(client: PostgresClient, { repository, path }: Stac
   ]);
 }
 
-/** Whether an apply of the same files that failed is not tried again yet. Other commits of the repository do not matter. */
+/** Whether a failed apply of the same files must not be tried again yet. Commits that leave the files alone do not matter. */
 export async function isBackingOff(client: PostgresClient, { repository, path }: StackId): Promise<boolean> {
   const { rows } = await client.query(
     `select 1 from trueup_fleet.waiting_applies as waiting join trueup_fleet.stacks using (repository, path)
@@ -288,12 +292,12 @@ export async function isBackingOff(client: PostgresClient, { repository, path }:
   return rows.length > 0;
 }
 
-/** Part of an interval: regular checks are further apart. */
+/** Part of an interval in which a check counts as the one right after an apply. Regular checks are further apart. */
 const soonAfter = 0.4;
 
 /**
- * Whether the same files were applied so shortly before that this is the check after it. Drift that is back by then comes again each time,
- * such as from a service that changes what it is given, and would be taken back without an end.
+ * Whether the same files were applied just before this check. Drift that is back so soon comes back after each apply, such as from a
+ * service that changes what it gets. To revert it would never end.
  */
 export async function wasJustApplied(
   client: PostgresClient,
@@ -308,7 +312,7 @@ export async function wasJustApplied(
   return rows.length > 0;
 }
 
-/** Applies that nothing keeps back any more, such as a freeze that is over: those first that wait the longest. */
+/** Stacks whose apply waited for a freeze that is over, those that wait the longest first. */
 export async function readReleased(client: PostgresClient): Promise<StackId[]> {
   const { rows } = await client.query(
     `select repository, path from trueup_fleet.waiting_applies
@@ -325,7 +329,7 @@ export interface WaitingApply extends StackId {
   readonly until: number | undefined;
 }
 
-/** Of stacks that are in their repositories, those first that wait the longest. */
+/** The waiting applies of stacks that are in their repositories, those that wait the longest first. */
 export async function readWaits(client: PostgresClient): Promise<WaitingApply[]> {
   const { rows } = await client.query(
     `select repository, path, since, because, reason, coalesce(until, next_try) as until

@@ -11,7 +11,7 @@ export const freezeSchema = Type.Object(
   {
     name: text('Name of the freeze, as pages and messages show it', 'weekend'),
     schedule: Type.String({
-      // `H` is a random time.
+      // Without "H", which stands for a random time.
       pattern: '^(?!(.* )?H)\\S+( +\\S+){4}$',
       patternErrorMessage: 'a cron expression with five fields, such as 0 18 * * 5',
       description: 'When it begins: minute, hour, day of the month, month and day of the week',
@@ -54,7 +54,7 @@ export interface Freeze {
   readonly except: readonly string[];
 }
 
-/** What one stack must wait for. */
+/** The active freezes of one stack, as one. */
 export interface ActiveFreeze {
   /** of the one that ends last */
   readonly name: string;
@@ -66,7 +66,7 @@ export interface ActiveFreeze {
   readonly except: readonly string[];
 }
 
-/** @returns a mistake in one freeze, as a sentence; undefined when there is none */
+/** @returns the first mistake, as a sentence; undefined if there is none */
 export function freezeMistake(
   freezes: readonly FreezeDocument[],
 ):
@@ -132,16 +132,16 @@ export function activeFreeze(
   return { name: last.name, since, until: last.until, except };
 }
 
-/** Windows that overlap are one, up to this many: a later end is found when this one is over. */
+/** Overlapping windows count as one, up to this many. A later end is found when this one is over. */
 const mostWindows = 100;
 
-/** @returns undefined when it is not active. Of windows that overlap, the beginning is that of the last one */
+/** @returns undefined if the freeze is not active. If windows overlap, `since` is the beginning of the last one */
 function windowOf(freeze: Freeze, now: number): Pick<ActiveFreeze, 'since' | 'until'> | undefined {
-  // `prev` finds what is before a time, and a freeze is active from its first moment on.
+  // "prev" finds times before this one, and a freeze is active from its first moment on.
   const before = expressionAt(freeze, now + 1);
   if (!before.hasPrev()) return undefined;
   const since = before.prev().getTime();
-  // `prev` leaves out a time that daylight saving skips, and `next` takes the first moment after it.
+  // "prev" leaves out a time that daylight saving skips, and "next" gives the first moment after it.
   const later = expressionAt(freeze, since);
   let until = since + freeze.duration;
   for (let windows = 1; windows < mostWindows && later.hasNext(); windows += 1) {

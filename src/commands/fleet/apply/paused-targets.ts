@@ -5,18 +5,18 @@
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import { quoted } from '../../../model/quoted.ts';
 
-/** So many stacks whose applies fail in the same way pause the applies of a target. */
+/** When the applies of so many stacks fail in the same way, the applies to their target are paused. */
 const failingStacks = 5;
 
 /** Hours after which a failure no longer counts. An apply takes less than one. */
 const failureHours = 24;
 
 /**
- * Why a stack must not be applied now: a target of it is paused.
- * What a service says of one request (statuses 400 to 499) is about the stack that sent it, but for 408 and 429.
+ * Why a stack must not be applied now: one of its targets is paused.
+ * Statuses 400 to 499 do not count, except 408 and 429: with them, a service refuses the request of one stack.
  *
- * The next one to try is that whose last try is the longest ago: a stack that always fails, for a reason of its own, must not keep the
- * others. One that cannot try now comes last: its checks fail or no worker carries them out, or its back-off is not over.
+ * The stack whose last try is the longest ago tries next, so that a stack that always fails for a reason of its own does not hold up the
+ * others. Stacks that cannot try now come last: their checks fail, no worker checks them, or their back-off is not over.
  */
 export async function applyPause(
   client: PostgresClient,

@@ -26,8 +26,8 @@ export const address = (description: string, example: string) =>
     examples: [example],
   });
 
-/** @param of what is there, such as `Repository of the issues` */
-export const githubPlace = (description: string, of: string, token: string) =>
+/** @param content description of the repository, such as `Repository of the issues` */
+export const githubPlace = (description: string, content: string, token: string) =>
   Type.Object(
     {
       url: Type.Optional(
@@ -40,7 +40,7 @@ export const githubPlace = (description: string, of: string, token: string) =>
         Type.String({
           pattern: '^[^/\\s]+/[^/\\s]+$',
           patternErrorMessage: 'a repository as owner/name',
-          description: of,
+          description: content,
           examples: ['acme/infra'],
         }),
       ),
@@ -49,7 +49,7 @@ export const githubPlace = (description: string, of: string, token: string) =>
     { ...closed, description },
   );
 
-export const gitlabPlace = (description: string, of: string, token: string) =>
+export const gitlabPlace = (description: string, content: string, token: string) =>
   Type.Object(
     {
       url: Type.Optional(
@@ -58,7 +58,7 @@ export const gitlabPlace = (description: string, of: string, token: string) =>
           'https://gitlab.example.com/api/v4',
         ),
       ),
-      project: Type.Optional(text(of, 'acme/infra')),
+      project: Type.Optional(text(content, 'acme/infra')),
       token: workerSecret(token),
     },
     { ...closed, description },
@@ -85,25 +85,25 @@ interface Place {
   readonly token: { readonly env: string };
 }
 
-/** The API of a code host, without a slash at its end; undefined where none is given. */
+/** The API of a code host, without a slash at its end; undefined if none is given. */
 export function codeHostApi({ github, gitlab }: CodeHostPlace) {
   const given = github ?? gitlab;
   if (given === undefined) return undefined;
   const is = github === undefined ? ('gitlab' as const) : ('github' as const);
-  const usual = is === 'github' ? 'https://api.github.com' : 'https://gitlab.com/api/v4';
+  const defaultUrl = is === 'github' ? 'https://api.github.com' : 'https://gitlab.com/api/v4';
   return {
     is,
-    url: (given.url ?? usual).replace(/\/+$/, ''),
+    url: (given.url ?? defaultUrl).replace(/\/+$/, ''),
     repository: github?.repository ?? gitlab?.project,
     secret: given.token.env,
   };
 }
 
-/** @returns why the usual address of the API is not that of a repository; undefined where it is, or where one is given */
+/** @returns the end of a sentence: the repository is at another host than the default API; undefined if it is not, or if "url" is given */
 export function otherHost(repository: string, place: CodeHostPlace): string | undefined {
   const host = hostIn(repository);
-  const usual = place.github === undefined ? 'gitlab.com' : 'github.com';
-  if ((place.github ?? place.gitlab)?.url !== undefined || host === undefined || host === usual)
+  const defaultHost = place.github === undefined ? 'gitlab.com' : 'github.com';
+  if ((place.github ?? place.gitlab)?.url !== undefined || host === undefined || host === defaultHost)
     return undefined;
   return `is at ${quoted(host)}: add "url", the address of the API there`;
 }

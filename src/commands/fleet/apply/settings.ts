@@ -5,7 +5,7 @@ import { closed, text } from '../../../manifest/schema/place-schemas.ts';
 import { quoted } from '../../../model/quoted.ts';
 import { codeHostApi, githubPlace, gitlabPlace, otherHost, repositoryIn } from './places.ts';
 
-/** The worker's own variables hold the address of its database and its logins. */
+/** A variable that stacks may get. Those of the worker itself, which hold its database address and its logins, begin with TRUEUP_. */
 export const grantedVariable = {
   pattern: '^(?!TRUEUP_)[A-Za-z_][A-Za-z0-9_]*$',
   patternErrorMessage: 'the name of an environment variable that does not begin with TRUEUP_',
@@ -13,7 +13,7 @@ export const grantedVariable = {
 
 export const stackPatterns = (description: string, example: readonly string[]) =>
   Type.Array(
-    // Each pattern adds files: one that excludes would add all others.
+    // Each pattern adds files: a pattern with "!" would add all files that it does not exclude.
     Type.String({ pattern: '^[^!]', patternErrorMessage: 'a pattern without "!" in front' }),
     { minItems: 1, description, examples: [example] },
   );
@@ -97,7 +97,7 @@ export interface ApplySettings {
     | undefined;
 }
 
-/** A repository of `fleet.yaml`, as far as its secrets and its code host are concerned. */
+/** The parts of a repository in `fleet.yaml` that concern secrets and the code host. */
 export interface NamedRepository {
   readonly name: string;
   readonly url: string;
@@ -115,7 +115,7 @@ interface Mistake {
   readonly message: string;
 }
 
-/** @returns undefined when there is none */
+/** @returns a mistake about where pull requests are; undefined if there is none */
 function placeMistake(
   { url, apply }: Pick<NamedRepository, 'url'> & { readonly apply: ApplyDocument },
   api: NonNullable<ReturnType<typeof codeHostApi>>,

@@ -1,11 +1,11 @@
-/** How a stack stands, and what its apply waits for: `fleet status`, the console and the metrics say the same. */
+/** The standing of a stack, and what its apply waits for: the same in `fleet status`, the console and the metrics. */
 import { quoted } from '../../../model/quoted.ts';
 
-/** The first one that applies counts. */
+/** The standing of a stack is the first of these that applies. */
 export const standings = ['stale', 'attention', 'working', 'in-sync'] as const;
 export type Standing = (typeof standings)[number];
 
-interface Names {
+interface RowNames {
   /** row of `stacks` */
   readonly stack: string;
   /** row of `waiting_applies`, which may be absent */
@@ -14,25 +14,27 @@ interface Names {
   readonly time: string;
 }
 
-/** What somebody must do something about: an approval or a guard, or the cause of a failed apply. */
-const needsSomebody = `('approval', 'guard', 'retry')`;
+/** Reasons to wait that a person must resolve: a missing approval, a guard, or the cause of a failed apply. */
+const needsPerson = `('approval', 'guard', 'retry')`;
 
-/** The standing as SQL. An apply that waits for a freeze, a lock, a target or a worker, or that runs, is work that goes on by itself. */
-export function standingSql({ stack, wait, time }: Names): string {
+/**
+ * The standing as SQL. An apply that runs, or waits for a freeze, a lock, a target or a worker, needs no person: it counts as `working`.
+ */
+export function standingSql({ stack, wait, time }: RowNames): string {
   return `case
       when coalesce(${stack}.last_complete, ${stack}.first_seen) < ${time} - make_interval(secs => 2 * ${stack}.seconds_between_checks) then 'stale'
       when ${stack}.last_error is not null or coalesce((${stack}.last_summary->>'drifted')::integer, 0) > 0
-        or ${wait}.because in ${needsSomebody} then 'attention'
+        or ${wait}.because in ${needsPerson} then 'attention'
       when ${stack}.last_complete is null or ${wait}.because is not null or ${stack}.apply_queued is not null
         or ${stack}.applying and ${stack}.queued_until > ${time} then 'working'
       else 'in-sync'
     end`;
 }
 
-/** As `waiting_applies.because` has them. */
+/** The values of `waiting_applies.because`. */
 export const waitReasons = ['freeze', 'approval', 'guard', 'lock', 'retry', 'target'] as const;
 
-/** Completes "the apply …", where nothing but a free worker is missing. */
+/** Completes "the apply …" when the apply waits only for a free worker. */
 export const queuedWords = 'waits for a free worker';
 
 /** Each completes "the apply …". */
@@ -46,6 +48,6 @@ const words: Readonly<Record<string, string>> = {
 };
 
 export function waitingWords(reason: string): string {
-  // A newer worker of the same fleet may know more.
+  // A newer worker of the same fleet may write other reasons.
   return words[reason] ?? `waits: ${quoted(reason)}`;
 }

@@ -1,23 +1,23 @@
 /**
- * Under which key the database has what was sent to a channel. It begins with the name of the fleet, for fleets that share a database may give
- * notifications the same names. Before that, the keys had no fleet.
+ * The key under which the database has what was sent to a channel. It begins with the name of the fleet, because fleets that share a
+ * database may give notifications the same names. An old key has no fleet.
  */
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import { isOfStack, stackOf } from './pending.ts';
 
-/** @param key of the channel in its fleet */
+/** @param key of the channel, without its fleet */
 export function channelKey(fleet: string, key: string): string {
   return `${fleet}/${key}`;
 }
 
-/** The key of the channel in its fleet. */
+/** The key without the name of the fleet. */
 export function keyInFleet(fleet: string, key: string): string {
   return key.slice(channelKey(fleet, '').length);
 }
 
 /**
- * In a transaction. A channel without a row takes over what was sent under its key without a fleet, so that nothing is sent again. What is about
- * repositories of other fleets alone is left to those, and what may be about those, too, is copied.
+ * Call it in a transaction. A channel without a row takes over what was sent under its old key, so that nothing is sent again. Records
+ * about repositories of other fleets only stay there; records that may be about both are copied.
  */
 export async function adoptOldKey(client: PostgresClient, fleet: string, key: string): Promise<void> {
   const old = keyInFleet(fleet, key);
@@ -32,10 +32,10 @@ export async function adoptOldKey(client: PostgresClient, fleet: string, key: st
   const sent = await client.query('select topic from trueup_fleet.sent_messages where channel = $1', [old]);
   const topics = sent.rows.map(({ topic }) => String(topic));
   const owners = await ownersOf(client, fleet);
-  await copySent(client, { old, key, topics: topics.filter((topic) => mayBeOf(topic, owners)), owners });
-  const done = topics.filter((topic) => !mayBeOfOthers(topic, owners));
+  await copySent(client, { old, key, topics: topics.filter((topic) => mayBeOurs(topic, owners)), owners });
+  const onlyOurs = topics.filter((topic) => !mayBeOfOthers(topic, owners));
   await client.query('delete from trueup_fleet.sent_messages where channel = $1 and topic = any($2)', [
-    ...[old, done],
+    ...[old, onlyOurs],
   ]);
   await client.query('delete from trueup_fleet.channels where name = $1', [old]);
   await client.query(
@@ -58,7 +58,7 @@ async function ownersOf(client: PostgresClient, fleet: string): Promise<Owners> 
   return { own: names(true), others: names(false) };
 }
 
-function mayBeOf(topic: string, { own, others }: Owners): boolean {
+function mayBeOurs(topic: string, { own, others }: Owners): boolean {
   if (!isOfStack(topic)) return true;
   const { repository } = stackOf(topic);
   return own.has(repository) || !others.has(repository);

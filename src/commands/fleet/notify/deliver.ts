@@ -1,4 +1,4 @@
-/** Brings one message to one channel, so that it can be done again after any end: an issue and its comments are found by their markers. */
+/** Delivers one message to one channel. A delivery can be repeated after any failure: issues and comments are found by their markers. */
 import { createHash } from 'node:crypto';
 import type { Issues } from '../../../api/code-host/issues.ts';
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
@@ -57,7 +57,7 @@ interface Content {
   readonly title: string;
   /** of the issue; undefined: it stays as it is */
   readonly body: string | undefined;
-  /** where there is an issue already */
+  /** of an issue that exists already */
   readonly comment: string;
   readonly state: 'open' | 'closed';
   readonly event: string;
@@ -68,7 +68,7 @@ interface Content {
 export async function deliver(message: Message, sender: Sender, context: DeliveryContext): Promise<void> {
   const { database, channel } = context;
   const content = await contentOf(message, context);
-  // The drift ended meanwhile. Only of what may have been sent before, the end must be sent.
+  // The drift ended meanwhile. Its end is sent only if a message about it may have been sent before.
   if (content === undefined && context.sent?.posting === undefined) return;
   const posting = await database.run((client) => notePosting(client, channel, message.topic));
   if (content !== undefined) {
@@ -90,17 +90,17 @@ function deliveredOf(message: Message) {
 
 /** The same for each attempt to send one message, and for no other message. */
 function messageId(message: Message, { fleet, channel, sent }: DeliveryContext): string {
-  const of =
+  const version =
     'drift' in message
       ? [message.drift.id, message.drift.hash, message.drift.changed]
       : 'pause' in message
         ? [message.pause.id]
         : [sent?.drift ?? '', sent?.hash ?? ''];
-  const parts = [keyInFleet(fleet, channel), message.topic, message.event, ...of];
+  const parts = [keyInFleet(fleet, channel), message.topic, message.event, ...version];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }
 
-/** @returns undefined when there is nothing to say any more */
+/** @returns undefined when there is nothing to report any more */
 function contentOf(message: Message, context: DeliveryContext): Promise<Content | undefined> {
   switch (message.about) {
     case 'stack':
@@ -135,7 +135,7 @@ async function driftContent(
   };
 }
 
-/** Of the report in a message of a webhook, in bytes. */
+/** Bytes of the report in the message of a webhook, at most. */
 const maxWebhookBytes = 200_000;
 
 async function goneContent(topic: string, { database }: DeliveryContext): Promise<Content> {
@@ -188,7 +188,7 @@ function webhookMessage(message: Message, { event, data }: Content, context: Del
   return { id, event, body: JSON.stringify({ version: 1, id, event, fleet: context.fleet, ...data }) };
 }
 
-// An issue. It is known by its number, and where that was lost, by its marker.
+// Issues. An issue is found by its number or, if that was lost, by its marker.
 
 /** Milliseconds by which the clock of a service may be behind. */
 const clockMargin = 600_000;
@@ -208,13 +208,13 @@ async function toIssue(message: Message, content: Content, context: IssueContext
   if (number === undefined) return createIssue(message, content, { ...context, marker, since });
   const { title, body, state } = content;
   const text = body === undefined ? {} : { title, body: withMarker(marker, body) };
-  const keep = () => issues.update(number, text, state);
+  const update = () => issues.update(number, text, state);
   const comment = () => commentOnce(message, content.comment, { ...context, number, since, isRetry });
   if (state === 'closed') {
     await comment();
-    await keep();
+    await update();
   } else {
-    if (!(await keep())) return createIssue(message, content, { ...context, marker, since });
+    if (!(await update())) return createIssue(message, content, { ...context, marker, since });
     await comment();
   }
   if (sent?.issue === undefined) await noteNumber(message, number, context);
@@ -229,7 +229,7 @@ async function createIssue(
   // Nothing was sent, so there is nothing to close.
   if (state === 'closed' || body === undefined) return;
   const created = await issues.create({ title, body: withMarker(marker, body) }, issueLabel);
-  // A worker that was stopped in the middle, and goes on, may have been replaced by another one.
+  // Another worker may have created the issue while this one was stopped.
   const oldest = (await issues.find(marker, { since })) ?? created;
   if (oldest < created) await issues.update(created, {}, 'closed');
   await noteNumber(message, Math.min(oldest, created), context);

@@ -18,10 +18,10 @@ import {
   titleText,
 } from '../../../report/markdown/escape.ts';
 
-/** All issues of fleets have it, so that they can be found. */
+/** The label of all issues of fleets, by which they are found. */
 export const issueLabel = 'trueup-drift';
 
-/** A hidden line. It is the same for one topic of one fleet, whatever becomes of the database. */
+/** A hidden line that is the same for a topic of a fleet, even if the database is lost. */
 export function markerOf(...parts: readonly string[]): string {
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
   return `<!-- trueup-fleet ${hash} -->`;
@@ -62,7 +62,7 @@ export function commandsFor(path: string): StackCommands {
   };
 }
 
-/** Whoever named the folder chose the word, and somebody copies the command. */
+/** Quotes the name of a folder for a shell: anybody may have named it, and people copy the command. */
 function shellWord(text: string): string {
   const word = text.startsWith('-') ? `./${text}` : text;
   if (/^[\w./-]+$/.test(word)) return word;
@@ -75,7 +75,7 @@ function escaped(character: string): string {
   return [...Buffer.from(character)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
 }
 
-/** The bytes that the lists may take at most; the details get what they leave. */
+/** Bytes of the lists, at most. The details get the rest. */
 const shares = { table: 12_000, names: 6_000 };
 
 /** The text of the issue of one stack, without its marker. */
@@ -129,7 +129,7 @@ function tableOf({ drifted, summary }: DriftJson): Section {
   };
 }
 
-/** More are only counted. */
+/** Modifications that are listed; more are only counted. */
 const mostTouches = 3;
 
 /** Who modified a resource and when, as the audit trail says. */
@@ -202,7 +202,7 @@ function time(text: string): string {
   return text.replace(/\.\d+Z$/, 'Z');
 }
 
-// Comments.
+// Comments on issues.
 
 export function changedComment(drift: ShownDrift): string {
   return `The drift changed: ${driftCount(drift.report)} now. The text above has it.`;

@@ -1,6 +1,6 @@
 /**
- * Sends each channel what was not sent to it yet. One worker at a time does so for a channel; what was sent is in the database, so that a restart
- * sends nothing again. A channel that cannot be reached is tried again later, and holds up nothing else.
+ * Sends messages to channels. Only one worker at a time sends to a channel. The database has what was sent, so that a restart sends nothing
+ * again. A channel that cannot be reached is tried again later, and does not hold up the others.
  */
 import { gitlabHeaders, githubHeaders, ReviewError } from '../../../api/code-host/comments.ts';
 import { githubIssues, gitlabIssues } from '../../../api/code-host/issues.ts';
@@ -38,7 +38,7 @@ interface NotifierOptions {
   };
   /** the newest version of the fleet */
   readonly fleet: () => { readonly name: string; readonly channels: readonly Channel[] };
-  /** ends it */
+  /** stops the notifier */
   readonly signal: AbortSignal;
 }
 
@@ -47,25 +47,25 @@ const margin = 30_000;
 
 export class Notifier {
   readonly #options: NotifierOptions;
-  /** keys of channels that have what was sent under their old keys */
+  /** keys of channels that took over what was sent under their old keys */
   readonly #adopted = new Set<string>();
 
   constructor(options: NotifierOptions) {
     this.#options = options;
   }
 
-  /** Sends to each channel that no other worker sends to now, once. Only the database can make it fail. */
+  /** Sends once to each channel that no other worker sends to now. Only an error of the database makes it fail. */
   async pass(): Promise<void> {
     const { database, fleet, signal } = this.#options;
     const { name, channels } = fleet();
     await this.#adopt(name, channels);
-    const able: Channel[] = [];
+    const usable: Channel[] = [];
     for (const channel of channels) {
-      const missing = this.#missing(channel);
-      if (missing === undefined) able.push(channel);
+      const missing = this.#missingSecret(channel);
+      if (missing === undefined) usable.push(channel);
       else await database.run((client) => noteUnable(client, channel.key, missing));
     }
-    let left = able;
+    let left = usable;
     while (left.length > 0 && !signal.aborted) {
       const keys = left.map(({ key }) => key);
       const claim = await database.run((client) => claimChannel(client, keys));
@@ -83,7 +83,7 @@ export class Notifier {
     }
   }
 
-  #missing({ to: { secret } }: Channel): string | undefined {
+  #missingSecret({ to: { secret } }: Channel): string | undefined {
     return this.#secret(secret) === '' ? `the environment variable ${quoted(secret)} is not set` : undefined;
   }
 
@@ -126,7 +126,7 @@ export class Notifier {
     }
   }
 
-  /** What is to be sent now; drifts that begin at once become one message. */
+  /** The messages to send now. Drifts that begin at the same time become one message. */
   #pending(channel: Channel) {
     const { key, hold, digestAbove } = channel;
     const limits = (window: number) => ({ hold, digestAbove, window });
@@ -141,7 +141,7 @@ export class Notifier {
     });
   }
 
-  /** @returns why no message of the channel can be delivered; one that is refused alone is tried again later */
+  /** @returns why the channel takes no message. A message that is refused alone is tried again later */
   async #deliver(
     message: Message,
     sender: Sender,

@@ -1,6 +1,6 @@
 /**
- * The messages to send to one channel: the present state, without what was already sent. A restart sends nothing again, and what begins and ends
- * meanwhile is never sent.
+ * The messages to send to one channel: what the present state has and was not sent yet. So a restart sends nothing again, and what begins
+ * and ends in between is never sent.
  */
 
 /** An open drift of a stack. */
@@ -10,7 +10,7 @@ export interface OpenDrift {
   readonly path: string;
   readonly stack: string;
   readonly hash: string;
-  /** when it began or changed last, in any form */
+  /** when it began or changed last, as a text that is only compared */
   readonly changed: string;
   /** seconds since it began */
   readonly age: number;
@@ -19,16 +19,16 @@ export interface OpenDrift {
 /** What was sent last to a channel about a topic. */
 export interface Sent {
   readonly topic: string;
-  /** of the drift, or of the pause; undefined: that it is over, or nothing yet */
+  /** hash of the drift, or id of the pause; undefined if the end was sent last, or nothing yet */
   readonly hash: string | undefined;
-  /** the record that was sent last */
+  /** id of the record of the drift that was sent last */
   readonly drift: string | undefined;
-  /** of the message that had many */
+  /** id of the message about many stacks that it was in */
   readonly digest: string | undefined;
   readonly issue: number | undefined;
-  /** when the delivery of a message began whose end is not known: RFC 3339 */
+  /** RFC 3339: when a delivery began whose result is not known */
   readonly posting: string | undefined;
-  /** not to be tried again yet */
+  /** whether it must not be tried again yet */
   readonly waits: boolean;
 }
 
@@ -47,10 +47,10 @@ export interface PausedTarget {
 export interface Situation {
   readonly drifts: readonly OpenDrift[];
   readonly pauses: readonly PausedTarget[];
-  /** topics of what is not over either, and is not sent to this channel, or not any more */
-  readonly ofOthers: readonly string[];
+  /** topics that are still open, but are not or no longer sent to this channel */
+  readonly otherTopics: readonly string[];
   readonly sent: readonly Sent[];
-  /** those that are not closed */
+  /** the ones that are not closed */
   readonly digests: readonly Digest[];
 }
 
@@ -78,9 +78,9 @@ export type Message =
 
 interface Pending {
   readonly messages: readonly Message[];
-  /** drifts that one message is to have */
+  /** drifts to put into one message */
   readonly digest: readonly OpenDrift[];
-  /** topics of stacks that a digest had and whose drift is gone: no message is sent for each */
+  /** topics of stacks in a digest whose drift is gone: no message is sent for each of them */
   readonly quiet: readonly string[];
 }
 
@@ -122,15 +122,20 @@ function digestTopic(id: string): string {
 
 export function findPending(situation: Situation, limits: Limits): Pending {
   const sent = new Map(situation.sent.map((one) => [one.topic, one]));
-  const { messages, digest } = ofDrifts(situation.drifts, sent, limits);
-  const open = new Set([...situation.drifts.map(stackTopic), ...situation.ofOthers]);
+  const { messages, digest } = findDriftMessages(situation.drifts, sent, limits);
+  const open = new Set([...situation.drifts.map(stackTopic), ...situation.otherTopics]);
   const over = situation.sent.filter(
     ({ topic, hash }) => isOfStack(topic) && hash !== undefined && !open.has(topic),
   );
   const closed = over
     .filter((one) => one.digest === undefined)
     .map(({ topic }): Message => ({ about: 'stack', event: 'closed', topic }));
-  const all = [...messages, ...closed, ...ofDigests(situation), ...ofPauses(situation, sent)];
+  const all = [
+    ...messages,
+    ...closed,
+    ...findDigestMessages(situation),
+    ...findPauseMessages(situation, sent),
+  ];
   return {
     messages: all.filter(({ topic }) => sent.get(topic)?.waits !== true),
     digest,
@@ -138,7 +143,7 @@ export function findPending(situation: Situation, limits: Limits): Pending {
   };
 }
 
-function ofDrifts(
+function findDriftMessages(
   drifts: readonly OpenDrift[],
   sent: ReadonlyMap<string, Sent>,
   { hold, digestAbove, window }: Limits,
@@ -157,14 +162,14 @@ function ofDrifts(
   const due = fresh.filter(({ age }) => age >= hold);
   if (fresh.length <= digestAbove)
     return { messages: [...changed, ...due.map(message('opened'))], digest: [] };
-  // Many begin to drift: the rest of them is awaited, but not for ever.
+  // Many stacks begin to drift: wait for the rest of them, but not forever.
   const oldest = Math.max(0, ...due.map(({ age }) => age));
   if (due.length < fresh.length && oldest < hold + window) return { messages: changed, digest: [] };
   if (due.length > digestAbove) return { messages: changed, digest: due };
   return { messages: [...changed, ...due.map(message('opened'))], digest: [] };
 }
 
-function ofDigests({ digests, sent }: Situation): Message[] {
+function findDigestMessages({ digests, sent }: Situation): Message[] {
   return digests.flatMap(({ id, isSent }): Message[] => {
     const hasMembers = sent.some(({ digest, hash }) => digest === id && hash !== undefined);
     const about = { about: 'digest', topic: digestTopic(id), digest: id } as const;
@@ -173,11 +178,14 @@ function ofDigests({ digests, sent }: Situation): Message[] {
   });
 }
 
-function ofPauses({ pauses, sent: rows, ofOthers }: Situation, sent: ReadonlyMap<string, Sent>): Message[] {
+function findPauseMessages(
+  { pauses, sent: rows, otherTopics }: Situation,
+  sent: ReadonlyMap<string, Sent>,
+): Message[] {
   const opened = pauses
     .filter((pause) => sent.get(targetTopic(pause))?.hash === undefined)
     .map((pause): Message => ({ about: 'target', event: 'opened', topic: targetTopic(pause), pause }));
-  const paused = new Set([...pauses.map(targetTopic), ...ofOthers]);
+  const paused = new Set([...pauses.map(targetTopic), ...otherTopics]);
   const over = rows.filter(
     ({ topic, hash }) => topic.startsWith(targetPrefix) && hash !== undefined && !paused.has(topic),
   );

@@ -1,4 +1,4 @@
-/** Who is notified of drift: the part `notifications` of `fleet.yaml`, and the places that it names. */
+/** Where messages about drift are sent: the part `notifications` of `fleet.yaml`, and the places that it names. */
 import { type Static, Type } from 'typebox';
 import { closed } from '../../../manifest/schema/place-schemas.ts';
 import { quoted } from '../../../model/quoted.ts';
@@ -92,7 +92,7 @@ type Receiver =
 
 /** One place that gets messages about the stacks of some repositories. */
 export interface Channel {
-  /** of what was sent to it, in the database: nothing was sent yet to another place */
+  /** under which the database has what was sent to it: another place has another key, and was sent nothing yet */
   readonly key: string;
   readonly to: Receiver;
   readonly repositories: readonly string[];

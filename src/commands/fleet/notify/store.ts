@@ -13,10 +13,10 @@ import {
 } from './pending.ts';
 import type { Channel } from './settings.ts';
 
-/** Seconds for which one worker sends to a channel. Another one goes on after that. */
+/** Seconds for which one worker may send to a channel. After that, another worker may. */
 export const claimSeconds = 120;
 
-/** Seconds until a failed message is tried again: at first, doubled each time, and at most. */
+/** Seconds until a failed message is tried again: the first time, then doubled each time, up to the longest. */
 const firstRetry = 30;
 const longestRetry = 1800;
 
@@ -25,7 +25,7 @@ export interface Claim {
   readonly number: string;
 }
 
-/** Takes a channel that no worker sends to now. @returns undefined when there is none */
+/** Takes a channel that no worker sends to now. @returns undefined if there is none */
 export async function claimChannel(
   client: PostgresClient,
   channels: readonly string[],
@@ -81,7 +81,7 @@ export async function releaseChannel(
 
 const nextTry = `trueup_fleet.now() + make_interval(secs => least(${firstRetry} * power(2, least(failures, 20)), ${longestRetry}))`;
 
-/** A worker that cannot send to a channel says so, unless another one can. */
+/** Records why this worker cannot send to a channel, unless another worker could within the last hour. */
 export async function noteUnable(client: PostgresClient, channel: string, error: string): Promise<void> {
   await client.query(
     `insert into trueup_fleet.channels (name, last_error, failing_since) values ($1, $2, trueup_fleet.now())
@@ -127,7 +127,7 @@ export async function readSituation(
   return {
     drifts: drifts.rows as OpenDrift[],
     pauses: reportsPauses ? (pauses.rows as PausedTarget[]) : [],
-    ofOthers: [
+    otherTopics: [
       ...others.rows.map(({ repository, path }) => stackTopic({ repository, path })),
       ...(reportsPauses ? [] : (pauses.rows as PausedTarget[]).map(targetTopic)),
     ],
@@ -151,7 +151,7 @@ function sentOf(row: Record<string, unknown>): Sent {
   };
 }
 
-/** Makes one message of many drifts, which count as sent with it. */
+/** Makes one message of many drifts. They count as sent with it. */
 export async function makeDigest(
   client: PostgresClient,
   channel: string,
@@ -174,7 +174,7 @@ export async function makeDigest(
   );
 }
 
-/** Drift that a digest had is gone, and no message is sent for each. */
+/** Removes stacks from their digest when their drift is gone: no message is sent for each of them. */
 export async function forget(client: PostgresClient, channel: string, topics: readonly string[]) {
   await client.query(
     'update trueup_fleet.sent_messages set hash = null, digest = null where channel = $1 and topic = any($2)',
@@ -188,7 +188,7 @@ export async function forget(client: PostgresClient, channel: string, topics: re
   );
 }
 
-/** Before a message is sent. By the clock of the machine, because the service compares it with its own. @returns when the first attempt began */
+/** Call it before a message is sent. By the real clock: services compare it with theirs. @returns when the first attempt began */
 export async function notePosting(client: PostgresClient, channel: string, topic: string): Promise<string> {
   const { rows } = await client.query(
     `insert into trueup_fleet.sent_messages (channel, topic, posting) values ($1, $2, clock_timestamp())
@@ -218,7 +218,7 @@ interface Delivered {
   readonly digest: { readonly id: string; readonly event: 'opened' | 'closed' } | undefined;
 }
 
-/** Unless another worker sends to the channel since: it knows better what was sent last. */
+/** Records a sent message, unless another worker has taken the channel since: that one knows better what was sent last. */
 export async function noteSent(
   client: PostgresClient,
   { channel, number }: Claim,
@@ -238,7 +238,7 @@ export async function noteSent(
     );
 }
 
-/** One message cannot be sent, and others can. */
+/** Records that one message cannot be sent. Others of the channel can be. */
 export async function noteFailed(
   client: PostgresClient,
   channel: string,
@@ -253,7 +253,7 @@ export async function noteFailed(
   );
 }
 
-/** The newest report of a stack, and since when it drifts. */
+/** The newest report of a stack, and since when it has drift. */
 interface StackDrift {
   readonly stack: string;
   readonly opened: string;

@@ -1,6 +1,6 @@
 /**
- * The limits that one check or apply shares with all others. Its process sends messages, because it does not know the database: it asks for start
- * times, and says what answers tell about the rate. Those are recorded together, about once a second.
+ * The limits of requests that one check or apply shares with all others. Its process does not know the database, so it sends messages: it
+ * asks for start times, and reports what answers show about the rate. Answers are recorded together, about once a second.
  */
 import type { RatedAnswer } from '../../../api/transport/rate.ts';
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
@@ -28,9 +28,9 @@ const unavailable: StartTimes = { count: 0, wait: 1000, apart: 0 };
 /** Milliseconds for which one answer pauses all checks of a user, at most: the next refusal pauses them again. */
 const longestPause = 3_600_000;
 
-/** So many answers are recorded at the latest, and more are forgotten while there is no database. */
-const fewAnswers = 50;
-const mostAnswers = 1000;
+/** Answers are recorded when there are so many, at the latest. Without a database, up to so many are kept. */
+const recordedAtOnce = 50;
+const maxKeptAnswers = 1000;
 
 interface Observed {
   readonly owner: RateOwner;
@@ -44,10 +44,10 @@ export class CheckRates {
   readonly #quotaOf: (address: string) => number | undefined;
   readonly #identities = new Map<string, Promise<string>>();
   readonly #observed = new Map<string, Observed>();
-  /** Messages are answered one after the other: which user a token has must be known to all that follow. */
+  /** The answer to the last message. Messages are answered one by one: the user of a token must be known to all later ones. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** of the requests from now on */
+  /** purpose of the requests from now on */
   purpose: RequestPurpose;
 
   /** @param quotaOf requests per second to an address, by the fleet file */
@@ -93,9 +93,9 @@ export class CheckRates {
       const before = await this.#observedOf(owner);
       await this.#record(before);
       const identity = await transaction((client) => recordUser(client, owner, message.user));
-      // Not looked up again: by now another process may have logged in with the same role as another user.
+      // Not read again: by now another process may have logged in as another user with the same role.
       this.#identities.set(keyOf(owner), Promise.resolve(identity));
-      // What was sent before counts for the user, too.
+      // Earlier requests count for the user as well.
       const { count } = before;
       before.count = 0;
       (await this.#observedOf(owner)).count += count;
@@ -114,16 +114,16 @@ export class CheckRates {
   async #observe(observed: Observed, answer: RatedAnswer | undefined): Promise<void> {
     const { answers } = observed;
     observed.count += 1;
-    if (answers.length < mostAnswers) answers.push(answer);
+    if (answers.length < maxKeptAnswers) answers.push(answer);
     const isRefused = answer?.status === 429 || answer?.status === 503 || answer?.remaining === 0;
-    if (isRefused || answers.length % fewAnswers === 0) await this.#record(observed);
+    if (isRefused || answers.length % recordedAtOnce === 0) await this.#record(observed);
   }
 
   #take(
     observed: Observed,
     { count, late }: { readonly count: number; readonly late?: number },
   ): Promise<StartTimes> {
-    return this.#recorded(observed, (client) =>
+    return this.#recordThen(observed, (client) =>
       takeStartTimes(client, {
         ...{ ...observed.owner, purpose: this.purpose, count, late },
         quota: this.#quotaOf(observed.owner.address),
@@ -132,11 +132,11 @@ export class CheckRates {
   }
 
   async #record(observed: Observed): Promise<void> {
-    if (observed.answers.length > 0) await this.#recorded(observed, async () => {});
+    if (observed.answers.length > 0) await this.#recordThen(observed, async () => {});
   }
 
-  /** Does the work after the answers so far are recorded, in the same transaction. */
-  async #recorded<T>(observed: Observed, work: (client: PostgresClient) => Promise<T>): Promise<T> {
+  /** Records the answers so far and then does the work, in the same transaction. */
+  async #recordThen<T>(observed: Observed, work: (client: PostgresClient) => Promise<T>): Promise<T> {
     const { owner, answers } = observed;
     observed.answers = [];
     try {

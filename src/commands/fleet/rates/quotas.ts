@@ -51,7 +51,7 @@ export function quotaMistakes(
   return origins.flatMap((origin, index) => {
     if (origins.indexOf(origin) !== index)
       return [{ index, message: `two quotas are for ${quoted(origin)}: keep one of them` }];
-    // With a typing error in its address, it would limit nothing.
+    // A quota with a typing error in its address would limit nothing.
     if (!used.includes('') && !used.includes(origin))
       return [
         {
@@ -66,7 +66,7 @@ export function quotaMistakes(
 /** Seconds after which the quotas of a worker without a heartbeat do not count. */
 const silentAfterSeconds = 60;
 
-/** Those of a worker that said that it is there. All workers keep to them, also those whose own files say something else. */
+/** Records the quotas of a worker that sent a heartbeat. All workers respect them, even if their own files have others. */
 export async function noteQuotas(client: PostgresClient, worker: string, quotas: Quotas): Promise<void> {
   await client.query(
     `with given as (select * from unnest($2::text[], $3::double precision[]) as given (address, per_second)),
@@ -79,12 +79,12 @@ export async function noteQuotas(client: PostgresClient, worker: string, quotas:
   );
 }
 
-/** The quotas that count now, the lowest one of each address. Part of a statement. */
+/** The quotas that count now, the lowest one of each address: SQL, as part of a statement. */
 export const validQuotas = `select quota.address, min(quota.per_second) as per_second
   from trueup_fleet.quotas as quota join trueup_fleet.workers as worker on worker.id = quota.worker
   where worker.last_seen > trueup_fleet.now() - make_interval(secs => ${silentAfterSeconds}) group by quota.address`;
 
-/** Requests per second. @param own of the worker that asks, which may have been silent; undefined: none */
+/** Requests per second. @param own quota of the worker that asks, whose recorded quotas may not count now; undefined: none */
 export async function quotaOf(
   client: PostgresClient,
   address: string,

@@ -9,7 +9,7 @@ import { longestLate } from '../../../api/transport/shared-rate.ts';
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import { quotaOf } from './quotas.ts';
 
-/** Whose limit it is. Several tokens of one user share one limit. */
+/** The owner of a limit. Several tokens of one user share one limit. */
 export interface RateOwner {
   /** of the API */
   readonly address: string;
@@ -20,12 +20,12 @@ export interface RateOwner {
 /** What the requests are for. Applies come first, and checks leave a third of each second to others. */
 export type RequestPurpose = 'apply' | 'plan' | 'check';
 
-/** The part of the next second that may be taken already when requests for this purpose still get start times. */
-const fullest: Readonly<Record<RequestPurpose, number>> = { apply: 1, plan: 0.9, check: 0.7 };
+/** Requests for each purpose get start times as long as at most this part of the next second is taken. */
+const maxTaken: Readonly<Record<RequestPurpose, number>> = { apply: 1, plan: 0.9, check: 0.7 };
 
 /** Start times for `count` requests, evenly spaced. */
 export interface StartTimes {
-  /** with those for the time by which the answer is late; 0 when there are none yet */
+  /** including those for a late answer (`late`); 0 when there are none yet */
   readonly count: number;
   /** milliseconds from now to the first one, or until it is worth asking again */
   readonly wait: number;
@@ -33,32 +33,36 @@ export interface StartTimes {
   readonly apart: number;
 }
 
-interface Wish extends RateOwner {
+interface StartTimesRequest extends RateOwner {
   readonly purpose: RequestPurpose;
-  /** how many requests are waiting; at most as many as a second has are given */
+  /** how many requests are waiting; at most as many as fit into a second get start times */
   readonly count: number;
-  /** milliseconds by which the answer may arrive late: as many more are given, which are not used (`usableStarts`) */
+  /** milliseconds by which the answer may arrive late: start times for them are added, and not used (`usableStarts`) */
   readonly late?: number | undefined;
   /** requests per second to this address, by the fleet file of the worker that asks */
   readonly quota?: number | undefined;
 }
 
 /**
- * Takes start times. One statement, so that the database decides between workers. With a quota, a start time is one of the user and one of
- * all users of the target. A user whose own limit is lower gets them one by one, and none ahead of time: it would take others' turns.
+ * Takes start times, in one statement, so that the database decides between workers. With a quota, a start time counts for the user and for
+ * all users of the target. A user whose own limit is lower gets start times one by one and not ahead of time: others would have to wait for
+ * it.
  */
-export async function takeStartTimes(client: PostgresClient, wish: Wish): Promise<StartTimes> {
-  const { address, identity, purpose, count, late = 0 } = wish;
-  await addRow(client, wish);
-  const quota = await quotaOf(client, address, wish.quota);
+export async function takeStartTimes(
+  client: PostgresClient,
+  request: StartTimesRequest,
+): Promise<StartTimes> {
+  const { address, identity, purpose, count, late = 0 } = request;
+  await addRow(client, request);
+  const quota = await quotaOf(client, address, request.quota);
   if (quota !== undefined)
     await client.query(
       `insert into trueup_fleet.quota_times (address, next_free) values ($1, trueup_fleet.now()) on conflict do nothing`,
       [address],
     );
   const { rows } = await client.query(takingStatement, [
-    ...[address, identity, count, fullest[purpose]],
-    ...[quota ?? null, fullest[purpose] - fullest.check],
+    ...[address, identity, count, maxTaken[purpose]],
+    ...[quota ?? null, maxTaken[purpose] - maxTaken.check],
     Math.min(Math.max(late, 0), longestLate) / 1000,
   ]);
   const [row] = rows;
@@ -69,7 +73,7 @@ export async function takeStartTimes(client: PostgresClient, wish: Wish): Promis
   };
 }
 
-/** The row of the user is locked before that of the quota, always: statements in another order could wait for each other. */
+/** Always locks the row of the user before that of the quota: in another order, statements could wait for each other. */
 const takingStatement = `with held as (
     select per_second, next_free from trueup_fleet.request_rates where address = $1 and identity = $2 for update
   ), shared as (
@@ -118,9 +122,9 @@ export async function pauseRequests(
 }
 
 /**
- * Changes the rate as a single run would (`RateController`), but for all workers: by the limits that the service announces, and without
- * them by how fast it answers. Belongs into a transaction, so that no answer is lost.
- * @param answers undefined for a request that had none
+ * Changes the rate as a single run would (`RateController`), but for all workers: by the limits that the service announces or, without
+ * them, by how fast it answers. Call it in a transaction, so that no answer is lost.
+ * @param answers undefined for a request without an answer
  */
 export async function recordAnswers(
   client: PostgresClient,
@@ -159,14 +163,16 @@ function addRow(client: PostgresClient, { address, identity }: RateOwner): Promi
   );
 }
 
-/** A token as workers send it. What the tables hold of it is the same for all workers, and useless to a reader of them. */
+/**
+ * A token as workers send it. The tables have only a keyed hash of it, which is the same for all workers and of no use to their readers.
+ */
 export interface TokenOwner {
   readonly address: string;
   /** a hash of the token, or of the role of a login */
   readonly token: string;
 }
 
-/** By the user of the token, where it is known. */
+/** The identity of the user of a token, if the user is known, or else of the token itself. */
 export async function identityOf(client: PostgresClient, { address, token }: TokenOwner): Promise<string> {
   const hidden = await keyedHash(client, token);
   const { rows } = await client.query(
@@ -203,7 +209,7 @@ export async function recordUser(
     [address, hidden, identity],
   );
   if (identity === hidden) return hidden;
-  // What was taken under the token counts for the user, a pause among it.
+  // Start times that were taken with the token, and its pauses, count for the user.
   await client.query(
     `with dropped as (
        delete from trueup_fleet.request_rates where address = $1 and identity = $2 returning per_second, next_free
