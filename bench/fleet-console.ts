@@ -36,7 +36,7 @@ async function measure(connectionString: string): Promise<void> {
     ...{ secret: () => undefined, now: Date.now, newId: randomUUID },
     fleet: () => ({ name: 'acme', console: undefined, addressOf: () => undefined }),
     read: (work) => work(client as unknown as pg.PoolClient),
-    illness: () => undefined,
+    healthProblem: () => undefined,
     onFailure: (error) => console.error(error),
   });
   console.log(`${stacks} stacks, ${checks} checks of each`);

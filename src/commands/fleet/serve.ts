@@ -19,8 +19,8 @@ export interface ServeOptions extends WorkOptions {
 
 export const defaultListen: ListenAddress = { host: '127.0.0.1', port: 8090 };
 
-/** Milliseconds after which a worker that took no look at the schedule is not well. */
-const longestLook = 60_000;
+/** A worker that has not read the schedule for so many milliseconds is not healthy. */
+const maxReadAge = 60_000;
 
 /** The environment variable with the bearer token for metrics. */
 const metricsVariable = 'TRUEUP_FLEET_METRICS_TOKEN';
@@ -40,7 +40,7 @@ export function serve(
   });
 }
 
-async function open(listen: ListenAddress, { file, lastLook }: ServedWorker, host: CliHost) {
+async function open(listen: ListenAddress, { file, lastScheduleRead }: ServedWorker, host: CliHost) {
   if (!isLoopback(listen.host) && file.fleet.console === undefined)
     throw new CommandStop(
       'usage',
@@ -70,11 +70,11 @@ async function open(listen: ListenAddress, { file, lastLook }: ServedWorker, hos
           return repository === undefined ? undefined : maskAddresses(repository.url);
         },
       }),
-      illness: () => {
-        const last = lastLook();
-        if (last === undefined) return 'the worker has not taken a look at the schedule yet';
-        return host.now() - last > longestLook
-          ? 'the worker took no look at the schedule for a minute'
+      healthProblem: () => {
+        const last = lastScheduleRead();
+        if (last === undefined) return 'the worker has not read the schedule yet';
+        return host.now() - last > maxReadAge
+          ? 'the worker has not read the schedule for a minute'
           : undefined;
       },
       onFailure: (error) => void host.stderr.write(`warning: a page failed: ${messageOf(error)}\n`),

@@ -43,7 +43,7 @@ const needsPackage =
 export interface ServedWorker {
   readonly file: KeptFleet;
   /** milliseconds since 1970, by `host.now`, of its last look at the schedule; undefined before the first one */
-  lastLook(): number | undefined;
+  lastScheduleRead(): number | undefined;
 }
 
 interface Working extends CommandContext {
@@ -91,7 +91,7 @@ export async function work(
     closing.push(() => heartbeat.stop());
     const sending = startSending({ host, database, fleet: () => worker.fleet, signal: runEnded });
     closing.push(() => sending.stop());
-    const served = await serve?.({ file, lastLook: () => life.lastLook });
+    const served = await serve?.({ file, lastScheduleRead: () => life.lastScheduleRead });
     if (served !== undefined) closing.push(() => served.close());
     const listening = await openWebhooks(options, { host, file, database });
     if (listening !== undefined) closing.push(() => listening.close());

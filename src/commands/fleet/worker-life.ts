@@ -33,7 +33,7 @@ interface Life {
 
 export class WorkerLife {
   readonly #life: Life;
-  #lastLook: number | undefined;
+  #lastScheduleRead: number | undefined;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #dueBy: Date | undefined;
   #outageSince: number | undefined;
@@ -49,8 +49,8 @@ export class WorkerLife {
   }
 
   /** milliseconds since 1970 of the last look at the schedule to which the database answered */
-  get lastLook(): number | undefined {
-    return this.#lastLook;
+  get lastScheduleRead(): number | undefined {
+    return this.#lastScheduleRead;
   }
 
   /** Reads the repositories for the first time. A worker that goes on checks meanwhile what is in the schedule. */
@@ -152,7 +152,7 @@ export class WorkerLife {
     if (once) this.#dueBy ??= await database.run(databaseTime);
     const free = 2 * concurrency - worker.running;
     const sent = free > 0 ? await worker.dispatch(free, this.#dueBy) : 0;
-    this.#lastLook = now();
+    this.#lastScheduleRead = now();
     return sent === 0 && worker.isIdle && (await worker.waiting()) === 0;
   }
 

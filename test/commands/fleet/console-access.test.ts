@@ -234,12 +234,12 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
   });
 
   it('is well while the database answers and the worker looks at the schedule', async () => {
-    const illness: { why?: string } = {};
+    const healthProblem: { why?: string } = {};
     const database = await openFleetDatabase(server);
-    const { get } = await openConsole(database.address, { settings, illness: () => illness.why });
+    const { get } = await openConsole(database.address, { settings, healthProblem: () => healthProblem.why });
     expect(await get('/healthz')).toMatchObject({ status: 200, text: 'ok\n' });
-    illness.why = 'the worker took no look at the schedule for a minute';
-    expect(await get('/healthz')).toMatchObject({ status: 503, text: `${illness.why}\n` });
+    healthProblem.why = 'the worker has not read the schedule for a minute';
+    expect(await get('/healthz')).toMatchObject({ status: 503, text: `${healthProblem.why}\n` });
   });
 
   it('says so when the database is gone, without its address or its password', async () => {

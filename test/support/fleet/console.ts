@@ -13,7 +13,7 @@ interface ConsoleSetup {
   readonly settings?: ConsoleSettings | undefined | ((url: string) => ConsoleSettings | undefined);
   readonly env?: Readonly<Record<string, string>>;
   readonly now?: () => number;
-  readonly illness?: () => string | undefined;
+  readonly healthProblem?: () => string | undefined;
   readonly metricsToken?: string | undefined;
 }
 
@@ -46,9 +46,9 @@ export async function openConsole(connectionString: string, setup: ConsoleSetup 
   );
   await client.end();
   const failures: unknown[] = [];
-  const { settings, illness = () => undefined, metricsToken, env = {}, now = Date.now } = setup;
+  const { settings, healthProblem = () => undefined, metricsToken, env = {}, now = Date.now } = setup;
   const console = await startConsole({
-    ...{ host: '127.0.0.1', port: 0, jobSchema, metricsToken, illness },
+    ...{ host: '127.0.0.1', port: 0, jobSchema, metricsToken, healthProblem },
     fleet: () => ({
       name: 'acme',
       console: typeof settings === 'function' ? settings(console.url) : settings,

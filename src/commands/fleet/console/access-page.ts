@@ -1,4 +1,6 @@
-/** Who may log in as what and read whose state, over all stacks, as the last complete checks found it. */
+/**
+ * The page Access: which accounts may log in and which workspaces may read the state of others, by the last complete checks of all stacks.
+ */
 import { clip } from '../../../report/view/printable.ts';
 import { type Content, type Html, html } from './html.ts';
 import type { Query } from './fleet-page.ts';
@@ -42,16 +44,16 @@ export async function accessPage(reading: Reading, query: Query): Promise<{ head
     head: html`<p class="muted">Which service accounts may log in, and which workspaces may read the state of others, as the last complete check of each stack found it in the targets. What no stack declares is not here.</p>`,
     body: html`<section aria-label="Access">
 ${filterForm(filters)}
-${rows.length === 0 ? html`<p>No access is known that these filters find.</p>` : table(['Who', 'May', 'Given by', 'Stack'], rows.map(cellsOf), 'Access')}
+${rows.length === 0 ? html`<p>No known access matches these filters.</p>` : table(['Who', 'May', 'Given by', 'Stack'], rows.map(cellsOf), 'Access')}
 ${pager({ path: '/access', filters: { ...filters }, page, total, what: 'grant' })}
 </section>`,
   };
 }
 
-/** As a pattern of PostgreSQL: a `*` of a list of accounts stands for any characters. */
+/** An account as a pattern of LIKE in PostgreSQL: `*` matches any characters. */
 const pattern = String.raw`replace(replace(replace(replace(lower(one), '\', '\\'), '%', '\%'), '_', '\_'), '*', '%')`;
 
-/** A name finds what contains it, and the patterns that admit it. `$2` and `$3` are the filters. */
+/** A text finds names that contain it and patterns that match it. `$2` and `$3` are the filters. */
 const found = `with found as (
   select access.* from trueup_fleet.access join trueup_fleet.stacks as stack using (repository, path)
   where stack.removed is null and ${inScope('access')} and ($3::text is null or access.gives = $3)
@@ -99,10 +101,10 @@ function workspaceIn(row: Row): string {
   return String(row['address']).split('/').slice(2).join('/');
 }
 
-/** More of them are only counted. */
+/** Names that a cell shows. More are only counted. */
 const mostWords = 20;
 
-/** @param all what a pattern that admits every name is called */
+/** @param all text for a pattern that matches every name */
 function wordsOf(row: Row, column: string, all: string): readonly Html[] {
   const words = row[column] as readonly string[];
   if (all !== '*' && words.some((word) => /^\*+$/.test(word))) return [html`<span>${all}</span>`];

@@ -1,6 +1,6 @@
 /**
- * Who asks, and which stacks they may see. Without `spec.console` everybody on this machine sees everything; with it, the headers of the
- * listed proxies say who it is, or the console logs users in itself, and teams say what they see.
+ * Who sends a request, and which stacks they may see. Without `spec.console` everybody on this machine sees everything. With it, the
+ * headers of the listed proxies name the user, or the console logs users in itself, and teams define what users see.
  */
 import { timingSafeEqual, createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
@@ -9,15 +9,15 @@ import type { ConsoleSettings } from './settings.ts';
 
 /** What a caller may see. */
 export interface Viewer {
-  /** as the proxy says; undefined without one */
+  /** of the user, by the proxy or the login; undefined without one */
   readonly name: string | undefined;
-  /** whether the console itself has logged it in */
+  /** whether the console itself has logged the user in */
   readonly canSignOut?: boolean;
-  /** PostgreSQL patterns of REPOSITORY/PATH; undefined: everything, and what belongs to no stack, too */
+  /** PostgreSQL patterns of REPOSITORY/PATH; undefined: everything, including what belongs to no stack */
   readonly scope: readonly string[] | undefined;
 }
 
-/** Not let in, and why. */
+/** Why a caller is refused. */
 export interface Refusal {
   readonly status: 401 | 403 | 503;
   readonly why: string;
@@ -27,16 +27,16 @@ type Request = Pick<FastifyRequest['raw'], 'headers' | 'rawHeaders' | 'socket'>;
 
 /** What a caller may see, or why it is refused. */
 export function viewerOf(request: Request, settings: ConsoleSettings | undefined): Viewer | Refusal {
-  const refusal = strangerRefusal(request, settings);
+  const refusal = callerRefusal(request, settings);
   if (refusal !== undefined) return refusal;
   if (settings === undefined) return { name: undefined, scope: undefined };
   const { trustedHeader, teams } = settings;
-  // The console logs users in itself, and does not believe what others say.
+  // The console logs users in itself, and does not trust headers.
   if (trustedHeader === undefined) return refused('the console takes no header with a user');
   const { user, groups } = trustedHeader;
   const [name, ...others] = valuesOf(request, user);
   const listed = valuesOf(request, groups);
-  // A proxy that adds its header to that of the caller does not say who the caller is.
+  // If a proxy adds its header to that of the caller, it is not known which of them is right.
   if (others.length > 0 || listed.length > 1)
     return refused(
       'the proxy sent a header with the user or the groups twice: it must replace those of the caller',
@@ -61,8 +61,8 @@ export function scopeOf(
   return patterns.includes('**') ? undefined : patterns.map(patternSql);
 }
 
-/** Why whoever asks may not even see whether the service is well: it is no caller of this machine, or pretends to be one. */
-function strangerRefusal(request: Request, settings: ConsoleSettings | undefined): Refusal | undefined {
+/** Why a caller is refused: it is neither on this machine nor a listed proxy, or its request has the name of another host. */
+function callerRefusal(request: Request, settings: ConsoleSettings | undefined): Refusal | undefined {
   const address = request.socket.remoteAddress;
   if (settings === undefined && !isLoopback(address))
     return refused('only callers on this machine are let in: spec.console of fleet.yaml can let in others');
@@ -71,7 +71,10 @@ function strangerRefusal(request: Request, settings: ConsoleSettings | undefined
   return hostRefusal(request, settings?.hosts);
 }
 
-/** A page of a stranger in a browser of this machine can reach it under a name of the stranger, but not send another name. */
+/**
+ * Refuses DNS rebinding: a foreign page in a browser of this machine can reach the console under its own host name, but cannot send another
+ * one.
+ */
 export function hostRefusal(
   { headers, socket }: Request,
   hosts: readonly string[] = [],
@@ -100,7 +103,7 @@ function refused(why: string): Refusal {
   return { status: 403, why };
 }
 
-/** Each time that a header was sent: Node joins those of one name. */
+/** All values of a header, one by one: Node joins headers of the same name. */
 function valuesOf({ rawHeaders }: Request, name: string): string[] {
   return rawHeaders.flatMap((given, index) =>
     index % 2 === 0 && given.toLowerCase() === name.toLowerCase()

@@ -1,4 +1,4 @@
-/** What happened: drifts that were found, that changed and that ended, and applies, by person and time; as a page, CSV and JSON. */
+/** The page Activity: drift that began, changed or ended, and applies, by person and time; also as CSV and JSON. */
 import { clip } from '../../../report/view/printable.ts';
 import { outcomeBadge, reasonField } from './applies.ts';
 import { type Content, type Html, html } from './html.ts';
@@ -10,7 +10,7 @@ import { inScope, type Reading, type Row, textOf, timeOf } from './reading.ts';
 const driftEvents = ['opened', 'changed', 'closed'];
 const applyEvents = ['applied', 'apply-partial', 'apply-failed', 'apply-interrupted', 'apply-lost'];
 
-/** By what the address of the page may ask for: some events, or one. */
+/** The events for each value of the filter: a group of events, or one. */
 const eventsByName: ReadonlyMap<string, readonly string[]> = new Map([
   ['drift', driftEvents],
   ['apply', applyEvents],
@@ -36,7 +36,7 @@ function filtersOf({ event, person, text, from, to }: Query): Filters {
   };
 }
 
-/** Whether PostgreSQL takes it for one, too: `Date.parse` moves 31 February into March, and PostgreSQL has no year 0. */
+/** Whether it is a date for PostgreSQL, too: `Date.parse` moves 31 February into March, and PostgreSQL has no year 0. */
 function isDate(text: string): boolean {
   const time = /^(?!0000)\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
@@ -52,13 +52,13 @@ export async function activityPage(reading: Reading, query: Query): Promise<{ he
     head: html`<p class="muted">Drift of stacks, as checks found it, and who did it, where the target has an audit trail; and applies of the fleet, and who approved them. Of a drift that changed, the last change is shown.</p>`,
     body: html`<section aria-label="Events">
 ${filterForm(filters)}
-${rows.length === 0 ? html`<p>Nothing has happened that these filters find.</p>` : table(['Time', 'Event', 'Stack', 'Resources', 'By'], rows.map(cellsOf), 'Activity')}
+${rows.length === 0 ? html`<p>No event matches these filters.</p>` : table(['Time', 'Event', 'Stack', 'Resources', 'By'], rows.map(cellsOf), 'Activity')}
 <div class="actions">${pager({ path: '/activity', filters: { ...filters }, page, total, what: 'event' })}<span><a href="${link('/activity.csv', { ...filters })}">CSV</a> · <a href="${link('/activity.json', { ...filters })}">JSON</a></span></div>
 </section>`,
   };
 }
 
-/** More of them are cut off: the filters find fewer. */
+/** Events in an export, at most. Filters help to export the others. */
 const mostExported = 10_000;
 
 export async function exportActivity(reading: Reading, query: Query, kind: 'csv' | 'json'): Promise<string> {

@@ -1,4 +1,4 @@
-/** What pages say of applies: why one waits, and how those ended that began. */
+/** What pages show about applies: why one waits, and how those that began have ended. */
 import { clip } from '../../../report/view/printable.ts';
 import type { OpenPlan } from '../apply/apply-records.ts';
 import { queuedWords, waitingWords } from '../apply/standing.ts';
@@ -6,7 +6,7 @@ import { type Content, type Html, html } from './html.ts';
 import { clockText, dueText, durationText, link, numberText, stackLink, table, timeText } from './layout.ts';
 import { clock, inScope, type Reading, type Row, seenStacks, textOf, timeOf } from './reading.ts';
 
-/** As `applies.outcome` has them. */
+/** The values of `applies.outcome`. */
 export const applyOutcomes = ['applied', 'partial', 'failed', 'interrupted', 'lost'] as const;
 
 const outcomeWords: Readonly<Record<string, string>> = { partial: 'applied in part' };
@@ -15,14 +15,14 @@ const outcomeTones: Readonly<Record<string, string>> = {
   ...{ applied: 'create', partial: 'delete', failed: 'delete', interrupted: 'update', lost: 'update' },
 };
 
-/** @param words other ones than those of the page of a stack */
+/** @param words in place of those on the page of a stack */
 export function outcomeBadge(outcome: string, words = outcomeWords[outcome] ?? outcome): Html {
   return html`<span class="action ${outcomeTones[outcome] ?? 'none'}">${words}</span>`;
 }
 
 const longestReason = 500;
 
-/** In the row of a stack: only that its apply waits, and for what. */
+/** For the row of a stack: that its apply waits, and for what. */
 export function waitMark(stack: Row): Html | undefined {
   const waitsFor = textOf(stack['waits_for']);
   const words =
@@ -30,7 +30,7 @@ export function waitMark(stack: Row): Html | undefined {
   return words === false ? undefined : html`<span class="field muted">apply ${words}</span>`;
 }
 
-/** On the page of a stack. */
+/** For the page of a stack: what its apply waits for, since when, and why. */
 export function waitBanner(stack: Row, now: number): Html | undefined {
   const waitsFor = textOf(stack['waits_for']);
   if (waitsFor === undefined) return undefined;
@@ -41,7 +41,7 @@ export function waitBanner(stack: Row, now: number): Html | undefined {
   return html`<p class="banner ${tone}">The apply ${waitingWords(waitsFor)} (for ${durationText(seconds)})${ends}: ${clip(String(stack['waits_reason']), 2000)}</p>`;
 }
 
-/** On the page of a stack: the plan that waits, as the last attempt made it. */
+/** For the page of a stack: the plan that waits, as the last attempt made it. */
 export function openPlanSection(stack: Row): Html | undefined {
   const plan = stack['waits_plan'] as OpenPlan | null | undefined;
   if (plan === null || plan === undefined) return undefined;
@@ -52,21 +52,21 @@ export function openPlanSection(stack: Row): Html | undefined {
 ${guards.length > 0 && html`<ul>${guards.map(({ id, effect, message }) => html`<li><code>${id}</code> ${effect}: ${message}</li>`)}</ul>`}
 ${table(
   ['Action', 'Resource'],
-  changes.map(({ action, address }) => [outcomeOfAction(action), html`<code>${address}</code>`]),
+  changes.map(({ action, address }) => [actionBadge(action), html`<code>${address}</code>`]),
   'Changes of the open plan',
 )}
 ${more > 0 && html`<p class="muted">${numberText(more)} more</p>`}
 </section>`;
 }
 
-function outcomeOfAction(action: string): Html {
+function actionBadge(action: string): Html {
   const tone = ['create', 'update', 'delete'].find((one) => one === action) ?? 'none';
   return html`<span class="action ${tone}">${action}</span>`;
 }
 
 /** @param stacks whose apply waits, in the order in which they are released */
 export function waitTable(stacks: readonly Row[]): Html {
-  return html`<p class="muted">The stack that waits the longest is the first that is applied when nothing keeps it any more.</p>
+  return html`<p class="muted">When applies no longer have to wait, the stack that has waited the longest is applied first.</p>
 ${table(['Stack', 'Apply', 'Since', 'Until'], stacks.map(waitCells), 'Stacks whose apply waits')}`;
 }
 
@@ -81,10 +81,10 @@ function waitCells(stack: Row): readonly Content[] {
   ];
 }
 
-/** Of one stack. Earlier ones are on the page Activity. */
+/** Applies on the page of a stack. Earlier ones are on the page Activity. */
 const mostApplies = 50;
 
-/** Nothing for a stack that the fleet never applied. */
+/** @returns undefined for a stack that the fleet never applied */
 export async function appliesSection(
   reading: Reading,
   repository: string,
@@ -123,10 +123,10 @@ function outcomeCell(row: Row): Html {
   if (outcome !== undefined) return html`<span>${outcomeBadge(outcome)}${reasonField(row)}</span>`;
   return row['leased'] === true
     ? html`<span class="action none">running</span>`
-    : html`<span><span class="action update">silent</span><span class="field muted">its worker says nothing; the next check goes on with it</span></span>`;
+    : html`<span><span class="action update">silent</span><span class="field muted">its worker does not report; the next check continues it</span></span>`;
 }
 
-/** Why an apply ended as it did; of one that was complete, there is nothing to say. */
+/** Why an apply ended as it did; undefined if it was complete. */
 export function reasonField(row: Row): Html | undefined {
   const reason = textOf(row['reason']);
   if (reason === undefined) return undefined;
@@ -134,15 +134,15 @@ export function reasonField(row: Row): Html | undefined {
   return html`<span class="field ${tone}">${clip(reason, longestReason)}</span>`;
 }
 
-/** The next attempt goes on with the others. */
+/** Whether an apply failed. The next attempt continues the others. */
 function isFailure(row: Row): boolean {
   return row['outcome'] === 'failed' || row['outcome'] === 'partial';
 }
 
-/** More of them are no help on a page. */
+/** Rows on a page, at most. */
 const mostFailures = 50;
 
-/** Nothing when none failed. */
+/** @returns undefined when none failed */
 export async function failedApplies(reading: Reading): Promise<Html | undefined> {
   const rows = await reading.rows(
     `with ${seenStacks}

@@ -1,4 +1,7 @@
-/** Whether the targets allow the checks that the fleet wants: rates, pauses, ages of checks, and what the intervals need. */
+/**
+ * The page Capacity: whether the targets allow the checks that the fleet wants. Shows rates, pauses, ages of checks, and what the intervals
+ * need.
+ */
 import { clip } from '../../../report/view/printable.ts';
 import { validQuotas } from '../rates/quotas.ts';
 import { type Content, type Html, html } from './html.ts';
@@ -40,7 +43,7 @@ ${ages.length === 0 ? html`<p>There are no stacks that you may see.</p>` : table
   };
 }
 
-/** More of them are no help on a page. */
+/** Rows on a page, at most. */
 const mostRates = 100;
 
 function readRates(reading: Reading): Promise<readonly Row[]> {
@@ -62,7 +65,7 @@ function readRates(reading: Reading): Promise<readonly Row[]> {
   );
 }
 
-/** Only of targets to which a stack that the viewer sees sent requests. */
+/** Only quotas of targets to which a stack that the viewer sees sent requests; all quotas for viewers of everything. */
 function readQuotas(reading: Reading): Promise<readonly Row[]> {
   return reading.rows(
     `with ${seenStacks}
@@ -87,7 +90,7 @@ function needText(percent: number): Html {
   return html`<span><meter class="meter" aria-label="part of the rate" min="0" max="100" high="70" optimum="0" value="${Math.min(100, percent).toFixed(1)}"></meter><span${percent > 70 && html` class="error"`}>${shown} %</span></span>`;
 }
 
-/** Milliseconds ahead of now from which on a rate counts as paused: checks take start times for about a second. */
+/** A rate whose next start time is more than so many milliseconds ahead counts as paused: checks take start times for about a second. */
 const paused = 2000;
 
 function rateCells(row: Row): readonly Content[] {
@@ -117,7 +120,7 @@ function readPauses(reading: Reading): Promise<readonly Row[]> {
   );
 }
 
-/** The reason is that of any stack of the target. */
+/** The reason may be about a stack that the viewer must not see, so only viewers of everything get it. */
 function pauseCells(row: Row, seesAll: boolean): readonly Content[] {
   const now = timeOf(row['time']) ?? 0;
   return [

@@ -1,4 +1,4 @@
-/** CSV by RFC 4180. A spreadsheet takes a cell with certain beginnings for a formula and carries it out: such a cell gets a quote in front. */
+/** CSV as in RFC 4180. A cell that a spreadsheet would run as a formula gets a quote in front. */
 
 export function csvOf(rows: readonly (readonly string[])[]): string {
   return rows.map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('');

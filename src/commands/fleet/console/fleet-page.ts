@@ -1,4 +1,4 @@
-/** All stacks: how many stand how, and a table with filters. */
+/** The page Fleet: how many stacks have each standing, and a table with filters. */
 import { type Standing, standings, waitingWords, waitReasons } from '../apply/standing.ts';
 import { waitMark, waitTable } from './applies.ts';
 import type { Html } from './html.ts';
@@ -21,12 +21,12 @@ export function badge(standing: string): Html {
   return html`<span class="action ${tone}">${name}</span>`;
 }
 
-/** What an apply waits for; `waits`: for anything. */
-const waits = ['waits', ...waitReasons] as const;
+/** Values of the filter for what an apply waits for; `waits` matches everything that waits. */
+const waitFilters = ['waits', ...waitReasons] as const;
 
 interface Filters {
   readonly is: Standing | undefined;
-  readonly apply: (typeof waits)[number] | undefined;
+  readonly apply: (typeof waitFilters)[number] | undefined;
   readonly repository: string | undefined;
   readonly text: string | undefined;
   /** key and value, with a colon between them */
@@ -37,7 +37,7 @@ function filtersOf({ is, apply, repository, text, label }: Query): Filters {
   const given = (value: string | undefined) => (value?.trim() ? value.trim().slice(0, 200) : undefined);
   return {
     is: standings.find((one) => one === is),
-    apply: waits.find((one) => one === apply),
+    apply: waitFilters.find((one) => one === apply),
     ...{ repository: given(repository), text: given(text), label: given(label) },
   };
 }
@@ -65,7 +65,7 @@ ${filterForm(filters, {
   hasWaits: waiting > 0,
   hasLabels: counts.some(({ hasLabels }) => hasLabels),
 })}
-${rows.length === 0 ? nothing(counts.length === 0) : shown}
+${rows.length === 0 ? emptyText(counts.length === 0) : shown}
 ${pager({ path: '/', filters: { ...filters }, page, total, what: 'stack' })}
 </section>`,
   };
@@ -85,7 +85,7 @@ interface Count {
   /** undefined when no apply waits */
   readonly waitsFor: string | undefined;
   readonly all: number;
-  /** of the text and the label */
+  /** those that match the text and the label */
   readonly found: number;
   readonly hasLabels: boolean;
 }
@@ -94,7 +94,7 @@ function sumOf(counts: readonly Count[], member: 'all' | 'found'): number {
   return counts.reduce((sum, one) => sum + one[member], 0);
 }
 
-/** By standing, repository and what an apply waits for: all, and those that the text finds. */
+/** Numbers of stacks by standing, repository and what an apply waits for: all, and those that match the text and the label. */
 async function readCounts(reading: Reading, { text, label }: Filters): Promise<Count[]> {
   const rows = await reading.rows(
     `with ${seenStacks}
@@ -115,16 +115,16 @@ async function readCounts(reading: Reading, { text, label }: Filters): Promise<C
 
 const hasText = `($2::text is null or position(lower($2) in lower(repository || '/' || path)) > 0)`;
 
-/** A key alone is for any value. Neither has a colon. */
+/** A condition for `key:value`, or for a key with any value. Keys and values have no colon. */
 function hasLabel(value: string): string {
   return `(${value}::text is null or case when position(':' in ${value}) = 0 then labels ? ${value}
     else labels ->> split_part(${value}, ':', 1) = substr(${value}, position(':' in ${value}) + 1) end)`;
 }
 
 function matches({ repository, standing, waitsFor }: Count, { is, apply, ...filters }: Filters): boolean {
-  const isOne = is === undefined || standing === is;
+  const hasStanding = is === undefined || standing === is;
   const isWaiting = apply === undefined || (apply === 'waits' ? waitsFor !== undefined : waitsFor === apply);
-  return isOne && isWaiting && (filters.repository === undefined || repository === filters.repository);
+  return hasStanding && isWaiting && (filters.repository === undefined || repository === filters.repository);
 }
 
 function readPage(
@@ -154,7 +154,7 @@ function standingTile(standing: Standing, counts: readonly Count[], { is, ...fil
   return tile({ ...standingLabels[standing], count, target, isOn });
 }
 
-/** Most fleets apply nothing: then it would only take room. */
+/** Left out if no apply waits: most fleets apply nothing. */
 function waitingTile(count: number, { apply, ...filters }: Filters): Html | undefined {
   const isOn = apply !== undefined;
   if (count === 0 && !isOn) return undefined;
@@ -167,7 +167,7 @@ interface Tile {
   readonly tone: string;
   readonly count: number;
   readonly target: string;
-  /** whether its filter is */
+  /** whether its filter is active */
   readonly isOn: boolean;
 }
 
@@ -175,10 +175,10 @@ function tile({ name, tone, count, target, isOn }: Tile): Html {
   return html`<a class="tile ${tone} ${count === 0 ? 'zero' : ''}" href="${target}"${isOn && html` aria-current="true"`}><strong>${numberText(count)}</strong> ${name}</a>`;
 }
 
-/** More of them are no help in a list. */
+/** Repositories in the list, at most. */
 const mostRepositories = 200;
 
-/** What there is to choose from. */
+/** The choices of the filters. */
 interface Choices {
   readonly repositories: readonly string[];
   readonly hasWaits: boolean;
@@ -196,7 +196,7 @@ function filterForm(
   const isFiltered = [is, apply, repository, text, label].some((one) => one !== undefined);
   const applies =
     (hasWaits || apply !== undefined) &&
-    html`<label class="control pick">Apply <select name="apply">${option('', 'any', apply)}${waits.map((one) => option(one, one === 'waits' ? 'waits' : waitingWords(one), apply))}</select></label>`;
+    html`<label class="control pick">Apply <select name="apply">${option('', 'any', apply)}${waitFilters.map((one) => option(one, one === 'waits' ? 'waits' : waitingWords(one), apply))}</select></label>`;
   const labelled =
     (hasLabels || label !== undefined) &&
     html`<label class="control">Label <input type="search" name="label" value="${label ?? ''}" placeholder="tier:production"></label>`;
@@ -209,7 +209,7 @@ ${applies}${labelled}
 </form>`;
 }
 
-function nothing(isEmpty: boolean): Html {
+function emptyText(isEmpty: boolean): Html {
   return isEmpty
     ? html`<p>There are no stacks that you may see.</p>`
     : html`<p>No stack matches these filters.</p>`;

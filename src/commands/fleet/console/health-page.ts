@@ -1,4 +1,4 @@
-/** Whether the fleet itself works: its workers, the queue of checks, what cannot be read, and why checks and applies fail. */
+/** The page Health: whether the fleet itself works. Shows its workers, the queue, what cannot be read, and why checks and applies fail. */
 import { clip } from '../../../report/view/printable.ts';
 import { failedApplies } from './applies.ts';
 import { type Content, type Html, html } from './html.ts';
@@ -22,7 +22,7 @@ export async function healthPage(reading: Reading): Promise<{ head: Html; body: 
 ${workers.length === 0 ? html`<p>No worker has sent a heartbeat within an hour.</p>` : table(['Worker', 'State', 'Checks now', 'Part', 'Started', 'Last heartbeat', 'Version'], workers.map(workerCells), 'Workers')}
 </section>
 <section><h2>Queue</h2>
-<p>${numberText(queue.waiting)} waiting, ${numberText(queue.running)} running${queue.oldest !== undefined && html`; the oldest one waits since ${timeText(queue.oldest, queue.now)}`}.</p>
+<p>${numberText(queue.waiting)} waiting, ${numberText(queue.running)} running${queue.oldest !== undefined && html`; the oldest one was queued ${timeText(queue.oldest, queue.now)}`}.</p>
 </section>
 <section><h2>Repositories that cannot be read</h2>
 ${unread.length === 0 ? html`<p>None.</p>` : table(['Repository', 'Why', 'Last try'], unread.map(unreadCells), 'Repositories that cannot be read')}
@@ -44,10 +44,10 @@ function readWorkers(reading: Reading): Promise<readonly Row[]> {
   );
 }
 
-/** The text of a problem may name repositories of others. */
+/** The text of a problem may name repositories that the viewer must not see. */
 function fileBanners(workers: readonly Row[], seesAll: boolean): readonly Html[] {
-  const ill = workers.filter((row) => row['problem'] !== null && row['silent'] !== true);
-  const problems = Map.groupBy(ill, (row) => (seesAll ? String(row['problem']) : hiddenProblem));
+  const affected = workers.filter((row) => row['problem'] !== null && row['silent'] !== true);
+  const problems = Map.groupBy(affected, (row) => (seesAll ? String(row['problem']) : hiddenProblem));
   return [...problems].map(
     ([problem, some]) =>
       html`<p class="banner danger">${[...new Set(some.map(({ host }) => String(host)))].join(', ')}: ${clip(problem, 1000)}</p>`,

@@ -1,8 +1,8 @@
-/** HTML as a tagged template: whatever is put into it is escaped, unless it is HTML that this made. */
+/** HTML as a tagged template. All values are escaped, except HTML that `html` has made. */
 import { escaped } from '../../../report/html/escape.ts';
 import { printable } from '../../../report/view/printable.ts';
 
-/** Made by `html` alone. */
+/** HTML that was made by `html`, and by nothing else. */
 export class Html {
   readonly #text: string;
 

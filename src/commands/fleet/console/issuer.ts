@@ -1,6 +1,6 @@
 /**
- * The issuer that logs users in: what it says of itself, and what it says of a user. Its tokens are verified, and not kept. No text of it
- * but a short word of an error comes into a message.
+ * The issuer that logs users in: its metadata, and its claims about users. Its tokens are verified and not stored. A message repeats no
+ * text of the issuer except a short error word.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OAuth2Namespace } from '@fastify/oauth2';
@@ -11,21 +11,21 @@ import { quoted } from '../../../model/quoted.ts';
 import { isLoopback } from './networks.ts';
 import type { OidcSettings } from './oidc-settings.ts';
 
-/** Milliseconds that an answer of the issuer may take, and its size in bytes. */
+/** Milliseconds that an answer of the issuer may take, and bytes that it may have. */
 const timeout = 10_000;
 const maxBytes = 1024 * 1024;
 
 /** Seconds that the clocks of this machine and of the issuer may differ. */
 const clockTolerance = 30;
 
-/** Those with a public key. */
+/** Algorithms with a public key. */
 const algorithms = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 
 /** The issuer did not log a user in. The message holds no secret. */
 export class IssuerError extends Error {
-  /** whether the issuer, or what `fleet.yaml` says of it, is to blame, and not this login */
+  /** whether the cause is the issuer or its settings in `fleet.yaml`, and not this login */
   readonly isDown: boolean;
 
   constructor(message: string, isDown: boolean) {
@@ -40,7 +40,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 interface IssuerOptions {
   readonly settings: OidcSettings;
   readonly clientSecret: string | undefined;
-  /** to which the issuer sends users back */
+  /** the address to which the issuer sends users back */
   readonly callback: string;
   /** names of the cookies of the flow, and whether they are for TLS alone */
   readonly cookies: { readonly state: string; readonly verifier: string; readonly secure: boolean };
@@ -74,7 +74,7 @@ export class Issuer {
     return new Issuer(options, await openFlow(options, about), keys);
   }
 
-  /** Where the browser is to go. The reply gets the cookies that bind the login to it. */
+  /** The address that the browser must open. The reply gets the cookies that bind the login to this browser. */
   async authorize(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -86,7 +86,7 @@ export class Issuer {
   }
 
   /**
-   * What the issuer says of the user that it sent back with a code.
+   * The claims of the issuer about the user that it sent back with a code.
    * @throws IssuerError
    */
   async redeem(request: FastifyRequest, reply: FastifyReply, nonce: string): Promise<Claims> {
@@ -106,7 +106,7 @@ export class Issuer {
       return payload;
     } catch (error) {
       if (error instanceof IssuerError) throw error;
-      throw isOfToken(error)
+      throw isTokenError(error)
         ? new IssuerError(`the ID token is not valid: ${error.message}`, false)
         : new IssuerError(`the keys of the issuer cannot be read: ${messageOf(error)}`, true);
     }
@@ -123,8 +123,8 @@ export class Issuer {
   }
 }
 
-/** In contrast to what keeps the keys away. */
-function isOfToken(error: unknown): error is Error {
+/** Whether the token is not valid. Other errors prevent that keys are read. */
+function isTokenError(error: unknown): error is Error {
   return (
     error instanceof errors.JOSEError &&
     !(error instanceof errors.JWKSTimeout) &&
@@ -133,17 +133,17 @@ function isOfToken(error: unknown): error is Error {
   );
 }
 
-/** The library puts the answer of the issuer, and what was sent, into its error: only the word of the answer is shown. */
+/** The error of the library has the answer of the issuer and what was sent: only the error word of the answer is shown. */
 function exchangeError(error: unknown): IssuerError {
   const { data } = error as {
     readonly data?: { readonly isResponseError?: unknown; readonly payload?: Json } | null;
   };
   if (data?.isResponseError !== true)
-    return new IssuerError('the issuer gave no answer that can be used to the code', true);
+    return new IssuerError('the issuer gave no usable answer to the code', true);
   const word = isJsonObject(data.payload) ? shortText(data.payload['error']) : '';
-  const isOfClient = ['invalid_client', 'unauthorized_client'].includes(word);
+  const isClientError = ['invalid_client', 'unauthorized_client'].includes(word);
   const said = word === '' ? '' : `: ${word}`;
-  return isOfClient
+  return isClientError
     ? new IssuerError(`the issuer does not accept the console as a client${said}`, true)
     : new IssuerError(`the issuer does not accept the code${said}`, word === '');
 }
@@ -158,12 +158,12 @@ async function readMetadata(issuer: string): Promise<JsonObject> {
   } catch (error) {
     throw new IssuerError(`the issuer ${quoted(issuer)} cannot be reached: ${reasonOf(error)}`, true);
   }
-  if (!isJsonObject(read)) throw new IssuerError(`the issuer ${quoted(issuer)} says nothing of itself`, true);
+  if (!isJsonObject(read)) throw new IssuerError(`the issuer ${quoted(issuer)} has no valid metadata`, true);
   return read;
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return 'its answer is no JSON';
+  if (error instanceof SyntaxError) return 'its answer is not JSON';
   const { cause } = error as { readonly cause?: unknown };
   return messageOf(cause instanceof Error && cause.message !== '' ? cause : error);
 }
@@ -179,7 +179,7 @@ async function boundedText(answer: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-/** An address of the issuer, which is no plain text on a network either. */
+/** An endpoint in the metadata of the issuer. It has https, or http on this machine: no plain text crosses a network. */
 function endpoint(about: JsonObject, name: string): URL {
   const given = about[name];
   const address = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
@@ -194,7 +194,7 @@ function isOnThisMachine(hostname: string): boolean {
   return hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''));
 }
 
-/** The library takes part in no routes: a login that finds the issuer down must be able to try again later. */
+/** The library runs on a server of its own, without routes: a login that finds the issuer down must be able to try again later. */
 async function openFlow(options: IssuerOptions, about: JsonObject): Promise<OAuth2Namespace> {
   const { settings, clientSecret, cookies, loginSeconds } = options;
   const [authorize, token] = [endpoint(about, 'authorization_endpoint'), endpoint(about, 'token_endpoint')];
@@ -222,7 +222,7 @@ async function openFlow(options: IssuerOptions, about: JsonObject): Promise<OAut
   return app.getDecorator<OAuth2Namespace>('flow');
 }
 
-/** The header is what issuers take that do not say. */
+/** Whether the issuer takes the secret in a header, as issuers do that do not list their methods. */
 function takesHeader(about: JsonObject): boolean {
   const methods = about['token_endpoint_auth_methods_supported'];
   return !Array.isArray(methods) || methods.includes('client_secret_basic');
@@ -237,7 +237,7 @@ function scopesOf({ scopes }: OidcSettings, about: JsonObject): string[] {
   return [...new Set(['openid', ...(scopes ?? usual)])];
 }
 
-/** A word or an address; empty for everything else that a text of a stranger may be. */
+/** A word or an address; empty for any other text from outside. */
 export function shortText(value: unknown): string {
   return typeof value === 'string' && /^[\w:/.@-]{1,200}$/.test(value) ? value : '';
 }

@@ -5,7 +5,7 @@ import report from '../../../report/html/page.json' with { type: 'json' };
 import { type Content, type Html, html } from './html.ts';
 import { consoleStyle } from './style.ts';
 
-/** The style of reports, and what only the console has. */
+/** The style of reports, and the additions of the console. */
 export const styleSheet = `${report.style}${consoleStyle}`;
 export const stylePath = `/style-${createHash('sha256').update(styleSheet).digest('hex').slice(0, 12)}.css`;
 
@@ -28,7 +28,7 @@ const pages = [
 
 interface PageContent {
   readonly title: string;
-  /** of the page, or of the one that it belongs to */
+  /** of the page, or of its parent page */
   readonly path: string;
   readonly head?: Content;
   readonly body: Content;
@@ -87,7 +87,7 @@ ${body}
 `}`;
 }
 
-/** As Html, since the character is escaped in a value. */
+/** As Html, because `html` escapes the character in a value. */
 const hash = html`#`;
 const current = html` aria-current="page"`;
 
@@ -98,7 +98,7 @@ export function link(path: string, filters: Readonly<Record<string, string | num
   return `${path}?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)])))}`;
 }
 
-/** Without the usual name of the file. */
+/** Without the file name "trueup.yaml". */
 export function stackName(repository: string, path: string): string {
   return `${repository}/${path.replace(/\/trueup\.yaml$/, '')}`;
 }
@@ -108,12 +108,12 @@ export function stackLink(repository: string, path: string): Html {
   return html`<span class="stack-name"><a href="${target}">${stackName(repository, path)}</a></span>`;
 }
 
-/** Of a check that is to come. */
+/** When the next check is due. */
 export function dueText(at: number | undefined, now: number): Content {
   return at !== undefined && at > now ? timeText(at, now) : 'due';
 }
 
-/** How long ago, or in how long, with the time itself for a reader who points at it. */
+/** How long ago, or how far ahead. The time itself is shown when the reader points at it. */
 export function timeText(at: number | undefined, now: number): Html {
   if (at === undefined) return html`<span class="muted">never</span>`;
   const iso = new Date(at).toISOString();
@@ -145,7 +145,7 @@ interface Paging {
   /** from 1 */
   readonly page: number;
   readonly total: number;
-  /** such as stack */
+  /** what is counted, such as "stack" */
   readonly what: string;
 }
 

@@ -1,11 +1,11 @@
-/** Where a login leads back to. */
+/** Where a user returns to after a login. */
 
 /** Characters that fit into the cookie of a login. */
 const longest = 1500;
 
 /**
- * A path of this console, with its query; the first page for everything else, such as an address of a stranger in any of the forms that
- * browsers take.
+ * The path and query to return to. Everything but a path of this console becomes the first page, such as a foreign address in any of the
+ * forms that browsers accept.
  */
 export function localPath(asked: unknown, origin: string): string {
   if (typeof asked !== 'string' || !asked.startsWith('/') || asked.length > longest) return '/';

@@ -1,10 +1,10 @@
-/** The pages around a login. They are for strangers too, so they say nothing of the fleet. */
+/** The pages of a login. Everybody can open them, so they show nothing about the fleet. */
 import { html } from './html.ts';
 import { plainDocument } from './layout.ts';
 
 /**
- * A page that leads to the issuer by itself. An answer that leads on would be refused where the request is a form: the console allows forms
- * to lead to the console only.
+ * A page that opens the issuer by itself. After a form, browsers would refuse a redirect to the issuer, because forms of the console may
+ * only lead to the console.
  */
 export function signInPage(address: string): string {
   return plainDocument({

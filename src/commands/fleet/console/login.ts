@@ -1,6 +1,6 @@
 /**
- * Logs users in with OpenID Connect, and knows them by a cookie afterwards: who they are, in which groups, and until when. The console keeps
- * nothing else of them, so that each worker with the same key knows the users of all others.
+ * Logs users in with OpenID Connect. Afterwards, an encrypted cookie has their name, their groups and the end of the session. The console
+ * stores nothing else about them, so each worker with the same key knows the users of all others.
  */
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -14,7 +14,7 @@ import { Seal } from './sealed-texts.ts';
 import type { ConsoleSettings } from './settings.ts';
 
 interface LoginOptions {
-  /** as the file of the fleet is now */
+  /** of the fleet file as it is now */
   settings(): ConsoleSettings | undefined;
   /** the value of an environment variable; undefined when it has none */
   secret(variable: string): string | undefined;
@@ -30,11 +30,11 @@ interface Session {
   readonly groups: readonly string[];
 }
 
-/** Seconds after which users must log in again, and that they have for it. */
+/** Seconds after which users must log in again, and seconds that a login may take. */
 const sessionSeconds = 8 * 3600;
 const loginSeconds = 600;
 
-/** Bytes of a cookie with which each browser keeps it. */
+/** Bytes of a cookie, at most: every browser keeps one of this size. */
 const maxCookie = 3800;
 const maxUser = 256;
 
@@ -43,8 +43,8 @@ const callbackPath = '/login/callback';
 /** The claim with the groups, if the settings name none. */
 const usualGroups = 'groups';
 
-/** What one request needs of the settings. */
-interface Way {
+/** What one request needs from the settings. */
+interface LoginSetup {
   readonly oidc: OidcSettings;
   readonly teams: ConsoleSettings['teams'];
   /** of `url` */
@@ -64,53 +64,54 @@ export class Login {
 
   serve(app: FastifyInstance): void {
     app.get('/login', (request, reply) =>
-      this.#within(request, reply, (way) => this.#begin(way, request, reply)),
+      this.#withSetup(request, reply, (setup) => this.#begin(setup, request, reply)),
     );
     app.get(callbackPath, (request, reply) =>
-      this.#within(request, reply, (way) => this.#finish(way, request, reply)),
+      this.#withSetup(request, reply, (setup) => this.#finish(setup, request, reply)),
     );
     app.post('/logout', (request, reply) =>
-      this.#within(request, reply, async (way) => this.#end(way, request, reply)),
+      this.#withSetup(request, reply, async (setup) => this.#end(setup, request, reply)),
     );
     app.get('/signed-out', (request, reply) =>
-      this.#within(request, reply, async () => send(reply, 200, signedOutPage())),
+      this.#withSetup(request, reply, async () => send(reply, 200, signedOutPage())),
     );
   }
 
-  /** The user that asks; undefined where it must log in first. */
+  /** The session of the user; undefined if the user must log in first. */
   async sessionOf(request: FastifyRequest): Promise<Session | Refusal | undefined> {
-    const way = this.#way(request);
-    if (way === undefined || 'status' in way) return way;
-    return this.#session(way, request);
+    const setup = this.#setup(request);
+    if (setup === undefined || 'status' in setup) return setup;
+    return this.#session(setup, request);
   }
 
-  async #session(way: Way, request: FastifyRequest): Promise<Session | undefined> {
-    const read = await way.seal.open('session', request.cookies[cookieName(way, 'session')]);
+  async #session(setup: LoginSetup, request: FastifyRequest): Promise<Session | undefined> {
+    const read = await setup.seal.open('session', request.cookies[cookieName(setup, 'session')]);
     if (read === undefined) return undefined;
     return { user: String(read['user']), groups: textsIn(read['groups']) };
   }
 
-  /** Runs what belongs to a login, where the settings have one. */
-  async #within(
+  /** Does the work of a login page. Without a login in the settings, the page is not found. */
+  async #withSetup(
     request: FastifyRequest,
     reply: FastifyReply,
-    work: (way: Way) => Promise<FastifyReply>,
+    work: (setup: LoginSetup) => Promise<FastifyReply>,
   ): Promise<FastifyReply> {
-    const way = this.#way(request);
-    if (way === undefined) {
+    const setup = this.#setup(request);
+    if (setup === undefined) {
       reply.callNotFound();
       return reply;
     }
-    if ('status' in way) return reply.code(way.status).type('text/plain; charset=utf-8').send(`${way.why}\n`);
-    return work(way);
+    if ('status' in setup)
+      return reply.code(setup.status).type('text/plain; charset=utf-8').send(`${setup.why}\n`);
+    return work(setup);
   }
 
-  /** Undefined without a login by the console itself. */
-  #way({ headers }: FastifyRequest): Way | Refusal | undefined {
+  /** Undefined if the console does not log users in itself. */
+  #setup({ headers }: FastifyRequest): LoginSetup | Refusal | undefined {
     const { oidc, teams = {} } = this.#options.settings() ?? {};
     if (oidc === undefined) return undefined;
     const { origin, host, protocol } = new URL(oidc.url);
-    // The cookies are for this name, and so is the address that the issuer sends users back to.
+    // The cookies are for this host name, and so is the address that the issuer sends users back to.
     if (headers.host?.toLowerCase() !== host)
       return {
         status: 403,
@@ -125,47 +126,47 @@ export class Login {
     const seal = new Seal({
       key,
       issuer: oidc.issuer,
-      client: readerOf(oidc, origin),
+      audience: audienceOf(oidc, origin),
       now: this.#options.now,
     });
     return { oidc, teams, origin, isSecure: protocol === 'https:', seal };
   }
 
-  /** Once, and not for each request. */
+  /** Reports a problem once, and not for each request. */
   #warn(problem: string): void {
     if (this.#warned !== problem)
       this.#options.onFailure(new Error(`users cannot log in at the console: ${problem}`));
     this.#warned = problem;
   }
 
-  async #begin(way: Way, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const to = localPath((request.query as Readonly<Record<string, unknown>>)['to'], way.origin);
-    if ((await this.#session(way, request)) !== undefined) return reply.redirect(way.origin + to, 303);
+  async #begin(setup: LoginSetup, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const to = localPath((request.query as Readonly<Record<string, unknown>>)['to'], setup.origin);
+    if ((await this.#session(setup, request)) !== undefined) return reply.redirect(setup.origin + to, 303);
     try {
-      const issuer = await this.#issuer(way);
+      const issuer = await this.#issuer(setup);
       const nonce = this.#options.newId();
       const { address, state } = await issuer.authorize(request, reply, nonce);
-      const content = await way.seal.close('login', { state, nonce, to }, this.#seconds() + loginSeconds);
-      reply.setCookie(cookieName(way, 'login'), content, cookie(way, loginSeconds));
+      const content = await setup.seal.close('login', { state, nonce, to }, this.#seconds() + loginSeconds);
+      reply.setCookie(cookieName(setup, 'login'), content, cookie(setup, loginSeconds));
       return send(reply, 200, signInPage(address));
     } catch (error) {
       return this.#fail(reply, error);
     }
   }
 
-  async #finish(way: Way, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async #finish(setup: LoginSetup, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const query = request.query as Readonly<Record<string, unknown>>;
-    const begun = await way.seal.open('login', request.cookies[cookieName(way, 'login')]);
-    reply.clearCookie(cookieName(way, 'login'), cookie(way));
-    // The library compares the state with a cookie of its own, and its error does not say that it is another one.
-    const states = [query['state'], request.cookies[cookieName(way, 'state')]];
+    const begun = await setup.seal.open('login', request.cookies[cookieName(setup, 'login')]);
+    reply.clearCookie(cookieName(setup, 'login'), cookie(setup));
+    // Compared here, too: the library compares the state with a cookie of its own, and its error does not say that they differ.
+    const states = [query['state'], request.cookies[cookieName(setup, 'state')]];
     if (begun === undefined || states.some((state) => state !== begun['state']))
       return send(
         reply,
         400,
         signInProblem('This sign-in was begun in another browser or window, or more than ten minutes ago.'),
       );
-    if (query['iss'] !== undefined && query['iss'] !== way.oidc.issuer)
+    if (query['iss'] !== undefined && query['iss'] !== setup.oidc.issuer)
       return send(reply, 400, signInProblem('This answer is not from the issuer that was asked.'));
     if (typeof query['code'] !== 'string') {
       const word = shortText(query['error']);
@@ -176,21 +177,21 @@ export class Login {
       );
     }
     try {
-      const issuer = await this.#issuer(way);
+      const issuer = await this.#issuer(setup);
       const claims = await issuer.redeem(request, reply, String(begun['nonce']));
-      return await this.#letIn(way, reply, claims, localPath(begun['to'], way.origin));
+      return await this.#letIn(setup, reply, claims, localPath(begun['to'], setup.origin));
     } catch (error) {
       return this.#fail(reply, error);
     }
   }
 
-  async #letIn(way: Way, reply: FastifyReply, claims: Claims, to: string): Promise<FastifyReply> {
-    const { groupsClaim = usualGroups } = way.oidc;
-    // Others decide nothing, and would make the cookie too large.
-    const named = new Set(Object.values(way.teams).flatMap(({ groups }) => groups));
+  async #letIn(setup: LoginSetup, reply: FastifyReply, claims: Claims, to: string): Promise<FastifyReply> {
+    const { groupsClaim = usualGroups } = setup.oidc;
+    // Groups of no team have no effect, and would make the cookie too large.
+    const named = new Set(Object.values(setup.teams).flatMap(({ groups }) => groups));
     const groups = [...new Set(textsIn(claims[groupsClaim]))].filter((group) => named.has(group));
-    const session = { user: userIn(claims, way.oidc.userClaim), groups };
-    const text = await way.seal.close('session', session, this.#seconds() + sessionSeconds);
+    const session = { user: userIn(claims, setup.oidc.userClaim), groups };
+    const text = await setup.seal.close('session', session, this.#seconds() + sessionSeconds);
     if (text.length > maxCookie)
       return send(
         reply,
@@ -199,28 +200,28 @@ export class Login {
           'You are in so many groups of teams that a browser cannot keep them. An administrator of the fleet can name one group that has them all.',
         ),
       );
-    reply.setCookie(cookieName(way, 'session'), text, cookie(way, sessionSeconds));
-    return reply.redirect(way.origin + to, 303);
+    reply.setCookie(cookieName(setup, 'session'), text, cookie(setup, sessionSeconds));
+    return reply.redirect(setup.origin + to, 303);
   }
 
-  #end(way: Way, { headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
-    // Pages of others must not sign anybody out. Browsers that do not say whose page it is send no cookie from there, either.
+  #end(setup: LoginSetup, { headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
+    // Foreign pages must not sign anybody out. Browsers that do not send this header send no cookie from foreign pages, either.
     if ((headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin')
       return reply.code(403).type('text/plain').send('only a page of the console can sign you out\n');
-    reply.clearCookie(cookieName(way, 'session'), cookie(way));
-    return reply.redirect(`${way.origin}/signed-out`, 303);
+    reply.clearCookie(cookieName(setup, 'session'), cookie(setup));
+    return reply.redirect(`${setup.origin}/signed-out`, 303);
   }
 
-  /** As it was found by the first login since it failed, or since the settings changed. */
-  #issuer(way: Way): Promise<Issuer> {
-    const { oidc, origin, isSecure } = way;
+  /** The issuer, which is discovered once, and again after it failed or the settings changed. */
+  #issuer(setup: LoginSetup): Promise<Issuer> {
+    const { oidc, origin, isSecure } = setup;
     const key = JSON.stringify(oidc);
     if (this.#found?.key === key) return this.#found.issuer;
     const issuer = Issuer.discover({
       ...{ settings: oidc, callback: origin + callbackPath, loginSeconds, now: this.#options.now },
       clientSecret: oidc.clientSecret && this.#options.secret(oidc.clientSecret.env),
       cookies: {
-        ...{ state: cookieName(way, 'state'), verifier: cookieName(way, 'verifier') },
+        ...{ state: cookieName(setup, 'state'), verifier: cookieName(setup, 'verifier') },
         secure: isSecure,
       },
     });
@@ -236,7 +237,7 @@ export class Login {
         403,
         signInProblem('What the issuer says of you is not valid, so you are not signed in.'),
       );
-    // The next login looks for it again.
+    // The next login discovers the issuer again.
     this.#found = undefined;
     return send(
       reply,
@@ -251,10 +252,13 @@ export class Login {
 }
 
 /**
- * Who takes what from a token. The groups of a session are those of one claim: where another claim counts, in a later `fleet.yaml` or at
- * another console with the same key, they say nothing.
+ * The client, the console and the claims that it reads. A session is valid for the same ones only: with another claim for groups, in a
+ * later `fleet.yaml` or at another console with the same key, its groups mean nothing.
  */
-function readerOf({ clientId, groupsClaim = usualGroups, userClaim }: OidcSettings, origin: string): string {
+function audienceOf(
+  { clientId, groupsClaim = usualGroups, userClaim }: OidcSettings,
+  origin: string,
+): string {
   return JSON.stringify([clientId, origin, groupsClaim, userClaim ?? null]);
 }
 
@@ -262,12 +266,12 @@ function send(reply: FastifyReply, status: number, page: string): FastifyReply {
   return reply.code(status).type('text/html; charset=utf-8').send(page);
 }
 
-/** Browsers take a name with this prefix only over TLS and from this very host. */
-function cookieName({ isSecure }: Way, purpose: string): string {
+/** Browsers accept a name with this prefix only over TLS and from this exact host. */
+function cookieName({ isSecure }: LoginSetup, purpose: string): string {
   return `${isSecure ? '__Host-' : ''}trueup-${purpose}`;
 }
 
-function cookie({ isSecure }: Way, maxAge?: number): CookieSerializeOptions {
+function cookie({ isSecure }: LoginSetup, maxAge?: number): CookieSerializeOptions {
   const shared = { path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure } as const;
   return maxAge === undefined ? shared : { ...shared, maxAge };
 }
@@ -278,7 +282,7 @@ function textsIn(value: unknown): string[] {
   return list.filter((one) => typeof one === 'string');
 }
 
-/** An address that is not verified may be that of another person. */
+/** An email address that is not verified may belong to another person. */
 function userIn(claims: Claims, claim: string | undefined): string {
   const email = claims['email_verified'] === false ? undefined : claims['email'];
   const given = claim === undefined ? email : claims[claim];

@@ -1,4 +1,4 @@
-/** The fleet in numbers, as OpenMetrics text. No stack has a label of its own, so that their number is bounded. */
+/** The fleet in numbers, as OpenMetrics text. No label names a stack, so that the number of series is bounded. */
 import { Gauge, Registry, type RegistryContentType } from 'prom-client';
 import { standings, waitReasons } from '../apply/standing.ts';
 import { applyOutcomes } from './applies.ts';
@@ -77,7 +77,7 @@ function countOf(rows: readonly Row[], member: string, value: string): number {
 }
 
 async function fleetMetrics(reading: Reading, gauge: MakeGauge): Promise<void> {
-  // They belong to no stack.
+  // These numbers belong to no stack.
   if (!reading.seesAll) return;
   const rows = await reading.rows(
     `with ${clock}, seen as (select problem, last_seen > clock.time - interval '1 minute' as live from trueup_fleet.workers, clock)

@@ -1,4 +1,4 @@
-/** Addresses and networks of IP, of both versions. */
+/** IPv4 and IPv6 addresses and networks. */
 import { BlockList, isIP } from 'node:net';
 import { quoted } from '../../../model/quoted.ts';
 
@@ -16,7 +16,7 @@ export function contains(networks: readonly string[], address: string | undefine
   return checkAddress(list, address);
 }
 
-/** @throws what Node throws for a network that does not exist, such as 10.0.0.0/64 */
+/** @throws the error of Node for a network that does not exist, such as 10.0.0.0/64 */
 function addNetwork(list: BlockList, network: string): void {
   const [address = '', bits] = network.split('/');
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
@@ -25,18 +25,18 @@ function addNetwork(list: BlockList, network: string): void {
 }
 
 function checkAddress(list: BlockList, address = ''): boolean {
-  // A socket for both families shows addresses of version 4 in this form.
+  // A socket for both families shows IPv4 addresses in this form.
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
   const version = isIP(plain);
   return version !== 0 && list.check(plain, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Why there is no such network; undefined when there is. */
+/** Why a text is not a network; undefined if it is one. */
 export function networkProblem(network: string): string | undefined {
   try {
     addNetwork(new BlockList(), network);
     return undefined;
   } catch {
-    return `${quoted(network)} is no address, and no network such as 10.0.0.0/8`;
+    return `${quoted(network)} is neither an address nor a network such as 10.0.0.0/8`;
   }
 }

@@ -72,7 +72,7 @@ interface Mistake {
   readonly message: string;
 }
 
-/** With the secrets, one can pretend to be any user of the console. */
+/** Stacks must not read the secrets: with them, one can pretend to be any user of the console. */
 export function oidcMistakes(
   oidc: OidcSettings | undefined,
   repositories: readonly NamedRepository[],
@@ -114,7 +114,7 @@ export function oidcMistakes(
   ];
 }
 
-/** Bytes that a key of sessions has at least. */
+/** Bytes of a session key, at least. */
 const keyBytes = 32;
 
 /** Why the variables cannot be used; undefined when they can. */

@@ -1,4 +1,4 @@
-/** How pages read the database. Each statement has the patterns of what its reader may see as `$1`: what is not in them is not read. */
+/** How pages read the database. `$1` of each statement has the patterns of the stacks that the viewer may see; nothing else is read. */
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import { standingSql } from '../apply/standing.ts';
 import type { Viewer } from './access.ts';
@@ -9,7 +9,7 @@ export type Row = Readonly<Record<string, unknown>>;
 export class Reading {
   readonly #client: PostgresClient;
   readonly viewer: Viewer;
-  /** parts of statements, for pages */
+  /** schema of the tables of jobs, for statements of pages */
   readonly jobSchema: string;
 
   constructor(client: PostgresClient, viewer: Viewer, jobSchema: string) {
@@ -47,10 +47,10 @@ export function seesSome(): string {
   return `($1::text[] is null or exists (select from trueup_fleet.stacks as stack where stack.removed is null and ${inScope('stack')}))`;
 }
 
-/** The time of the database, once a statement. */
+/** The time of the database, read once in a statement. */
 export const clock = 'clock as materialized (select trueup_fleet.now() as time)';
 
-/** All stacks that the viewer sees, how they stand, and why an apply waits. */
+/** All stacks that the viewer sees, with their standing, and why an apply waits. */
 export const seenStacks = `${clock}, seen as materialized (
   select stack.repository, stack.path, stack.seconds_between_checks, stack.next_due, stack.failures, stack.first_seen,
     stack.last_started, stack.last_complete, stack.last_commit, stack.last_error, stack.targets, stack.labels, clock.time,

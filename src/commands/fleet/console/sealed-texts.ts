@@ -1,15 +1,15 @@
 /**
- * What the console leaves with a browser: encrypted, so that it is neither read nor changed there, and readable by each worker with the same
- * key. A text is good for one purpose, one console that is a client of one issuer, and a limited time.
+ * Encrypted texts that the console stores in a browser. The browser can neither read nor change them, and each worker with the same key can
+ * read them. A text is valid for one purpose, one issuer and audience, and a limited time.
  */
 import { hkdfSync } from 'node:crypto';
 import { EncryptJWT, type JWTPayload, jwtDecrypt } from 'jose';
 
 interface SealOptions {
   readonly key: string;
-  /** the texts of another client or issuer are not opened */
+  /** texts of another issuer or audience are not opened */
   readonly issuer: string;
-  readonly client: string;
+  readonly audience: string;
   /** milliseconds since 1970 */
   now(): number;
 }
@@ -27,22 +27,22 @@ export class Seal {
 
   /** @param until seconds since 1970 */
   close(purpose: Purpose, content: JWTPayload, until: number): Promise<string> {
-    const { issuer, client } = this.#options;
+    const { issuer, audience } = this.#options;
     return new EncryptJWT(content)
       .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', typ: purpose })
       .setIssuer(issuer)
-      .setAudience(client)
+      .setAudience(audience)
       .setExpirationTime(until)
       .encrypt(this.#key);
   }
 
-  /** Undefined for what this key did not close, for another purpose, and for what is over. */
+  /** @returns undefined for a text of another key or purpose, and for one that has expired */
   async open(purpose: Purpose, text: string | undefined): Promise<JWTPayload | undefined> {
     if (text === undefined) return undefined;
-    const { issuer, client, now } = this.#options;
+    const { issuer, audience, now } = this.#options;
     try {
       const { payload } = await jwtDecrypt(text, this.#key, {
-        ...{ issuer, audience: client, typ: purpose, requiredClaims: ['exp'] },
+        ...{ issuer, audience, typ: purpose, requiredClaims: ['exp'] },
         currentDate: new Date(now()),
         keyManagementAlgorithms: ['dir'],
         contentEncryptionAlgorithms: ['A256GCM'],

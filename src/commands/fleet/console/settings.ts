@@ -12,7 +12,7 @@ const header = (description: string, example: string) =>
   });
 
 const network = Type.String({
-  // What it means is checked when the file is read.
+  // Whether such a network exists is checked when the file is read.
   pattern: '^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$',
   patternErrorMessage: 'an address or a network such as 10.0.0.0/8',
 });

@@ -1,4 +1,4 @@
-/** One stack: what drifted and who did it, the next check, commands to copy, why its apply waits, and the applies and checks so far. */
+/** The page of a stack: what drifted and who did it, the next check, commands to copy, why its apply waits, and its applies and checks. */
 import type { DriftJson } from '../../../report/json/drift-schema.ts';
 import { clip, shellWord } from '../../../report/view/printable.ts';
 import { lastModifiedLines } from '../../../report/view/last-modified.ts';
@@ -26,7 +26,7 @@ interface StackPage {
   readonly body: Html;
 }
 
-/** Undefined when there is no such stack, or none that the viewer may see: both look the same. */
+/** Undefined if there is no such stack, or if the viewer may not see it: both look the same. */
 export async function stackPage(
   reading: Reading,
   query: Query,
@@ -106,11 +106,11 @@ ${waitBanner(stack, now)}
 type Drifted = DriftJson['drifted'][number];
 type Field = Drifted['fields'][number];
 
-/** More of them are no help on a page. */
+/** Rows on a page, at most. */
 const mostShown = 100;
 
 function driftSection(stack: Row, now: number): Html | undefined {
-  // Written by a worker, from what matched the schema.
+  // A worker wrote it, after it matched the schema.
   const report = stack['last_report'] as DriftJson | null;
   if (report === null) return undefined;
   const { drifted, changedNames, pending, summary } = report;
@@ -179,11 +179,11 @@ ${
 </section>`;
 }
 
-/** As commands take it. */
+/** The stack as an argument of commands. */
 function stackArgument(path: string): string {
   const folder = path.endsWith('/trueup.yaml') ? path.slice(0, -'/trueup.yaml'.length) : path;
   const plain = folder === 'trueup.yaml' ? '.' : folder;
-  // It must not pass for an option.
+  // It must not be taken for an option.
   return plain.startsWith('-') ? `./${plain}` : plain;
 }
 

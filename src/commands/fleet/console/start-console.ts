@@ -1,5 +1,5 @@
 /**
- * The web console of a worker: pages that only read, rendered here, without a script. Whoever asks is known before a page is chosen, and
+ * The web console of a worker: read-only pages that the server renders, without scripts. The viewer is known before a page is chosen, and
  * each statement is limited to what that viewer may see.
  */
 import cookies from '@fastify/cookie';
@@ -28,26 +28,26 @@ interface ConsoleOptions {
   fleet(): {
     readonly name: string;
     readonly console: ConsoleSettings | undefined;
-    /** of a repository */
+    /** address of a repository, by its name */
     addressOf(repository: string): string | undefined;
   };
-  /** on one snapshot, which is not written */
+  /** reads one snapshot, and writes nothing */
   read<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
   readonly jobSchema: string;
   /** why the worker does not take what is due; undefined when it does */
-  illness(): string | undefined;
+  healthProblem(): string | undefined;
   /** the value of an environment variable of the worker; undefined when it has none */
   secret(variable: string): string | undefined;
   /** milliseconds since 1970 */
   now(): number;
   /** a UUID, new with each call */
   newId(): string;
-  /** with which metrics of the whole fleet are read */
+  /** bearer token, with which metrics of the whole fleet are read */
   readonly metricsToken: string | undefined;
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Milliseconds in which a request must be complete, and in which the database must answer to be well. */
+/** Milliseconds in which a request must be complete, and in which a healthy database answers. */
 const requestTimeout = 30_000;
 const healthTimeout = 5000;
 
@@ -166,7 +166,7 @@ class Pages {
     return this.#show(reply, found, { viewer, parent });
   }
 
-  /** Undefined where the user must log in first. */
+  /** Undefined if the user must log in first. */
   async #viewer(request: FastifyRequest): Promise<Viewer | Refusal | undefined> {
     const settings = this.#options.fleet().console;
     if (settings?.oidc === undefined) return viewerOf(request.raw, settings);
@@ -200,7 +200,7 @@ class Pages {
       .send(document(shell, { ...found, body, path: about.parent ?? '' }));
   }
 
-  /** Without the name of the fleet, or whatever else a stranger might want to know. */
+  /** As plain text, without the name of the fleet or anything else about it. */
   #refuse(reply: FastifyReply, { status, why }: Refusal): FastifyReply {
     return reply.code(status).type('text/plain; charset=utf-8').send(`${why}\n`);
   }
@@ -230,9 +230,9 @@ class Pages {
     return reply.type(type).send(text);
   }
 
-  /** For whoever can reach it: an orchestrator has no login. */
+  /** Open to everybody who can reach it, because an orchestrator has no login. */
   async #healthz(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { read, illness } = this.#options;
+    const { read, healthProblem } = this.#options;
     const { hosts = [], oidc } = this.#options.fleet().console ?? {};
     const own = oidc === undefined ? [] : [new URL(oidc.url).hostname];
     const refusal = hostRefusal(request.raw, [...hosts, ...own]);
@@ -245,7 +245,7 @@ class Pages {
       () => true,
       () => false,
     );
-    const why = isAnswered ? illness() : 'the database does not answer';
+    const why = isAnswered ? healthProblem() : 'the database does not answer';
     return reply
       .code(why === undefined ? 200 : 503)
       .type('text/plain; charset=utf-8')
@@ -264,7 +264,7 @@ function tokenRefusal(request: FastifyRequest['raw'], token: string): Refusal | 
   return hasToken(request, token) ? undefined : { status: 401, why: 'metrics need the bearer token' };
 }
 
-/** The first of each name. PostgreSQL takes no text with a NUL, and no text that it holds has one: it finds nothing. */
+/** The first value of each name. A NUL is replaced: PostgreSQL refuses texts with one, and with the replacement nothing is found. */
 function queryOf({ query }: FastifyRequest): Query {
   const given = Object.entries(query as Record<string, string | readonly string[]>);
   return Object.fromEntries(

@@ -3,7 +3,7 @@ import { type Html, html } from './html.ts';
 import { link } from './layout.ts';
 import { clock, inScope, type Reading, type Row } from './reading.ts';
 
-/** For a team, the repositories in which it sees a stack. */
+/** For a viewer who sees only some stacks: repositories with a stack that the viewer sees. */
 export function readUnread(reading: Reading): Promise<readonly Row[]> {
   return reading.rows(
     `with ${clock}
@@ -16,10 +16,10 @@ export function readUnread(reading: Reading): Promise<readonly Row[]> {
   );
 }
 
-/** More of them are counted only. */
+/** Names in the banner. More are only counted. */
 const mostNames = 5;
 
-/** Nothing where all can be read. */
+/** @returns undefined if all can be read */
 export async function unreadBanner(reading: Reading): Promise<Html | undefined> {
   const names = (await readUnread(reading)).map((row) => String(row['name']));
   if (names.length === 0) return undefined;
