@@ -24,12 +24,12 @@ interface FleetStatus {
   /** of fleet files, and the hosts of the workers that have them */
   readonly problems: readonly { readonly message: string; readonly hosts: readonly string[] }[];
   readonly drifts: readonly OpenDrift[];
-  /** those first that wait the longest */
+  /** those that wait the longest first */
   readonly waits: readonly WaitingApply[];
   readonly pauses: readonly PausedTarget[];
   readonly unread: readonly UnreadRepository[];
   readonly undelivered: readonly Undelivered[];
-  /** that count now */
+  /** the ones that count now */
   readonly quotas: readonly Quota[];
 }
 
@@ -82,7 +82,7 @@ function recordsOf({ drifts, waits }: FleetStatus): (stack: StackId) => Recorded
   return (stack) => ({ drift: driftsByStack.get(keyOf(stack)), wait: waitsByStack.get(keyOf(stack)) });
 }
 
-/** The name of a stack as text. Whoever named its folder chose the path, so control characters are escaped. */
+/** The name of a stack as text. Anybody may have named its folder, so control characters are escaped. */
 export function nameOf({ repository, path }: StackId): string {
   return `${repository}/${printable(quoted(path).slice(1, -1))}`;
 }
@@ -144,7 +144,7 @@ function iso(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** Repositories that cannot be read, targets that are not asked, and messages that do not arrive. */
+/** Repositories that cannot be read, targets that are paused, and messages that cannot be sent. */
 function troubleLines({ now, unread, pauses, undelivered }: FleetStatus): string[] {
   return [
     ...unread.map(({ name, reason, lastRead, lastTry }) => {

@@ -1,6 +1,6 @@
 /**
- * Which repository a name stands for. Stacks are recorded by the name of their repository, and several fleets may share a database. So a
- * fleet leaves a repository alone while another fleet uses the name for another one, or for another branch: they would end each other's stacks.
+ * Which repository a name means. Stacks are recorded by the name of their repository, and several fleets may share a database. So a fleet
+ * skips a repository while another fleet uses its name for another repository or another branch: they would end each other's stacks.
  */
 import { normalizeRemote } from '../../ledger/git/checkout.ts';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
@@ -10,7 +10,7 @@ import { CommandStop } from '../../run/command-stop.ts';
 import type { Fleet, FleetRepository } from './fleet-file.ts';
 import { lockRepositories } from './workers.ts';
 
-/** Days for which a name stays that of a fleet which does not use it: one may run once a night. */
+/** Days for which a fleet keeps a name without using it: it may run only once a night. */
 const claimDays = 2;
 
 type Repository = Pick<FleetRepository, 'name' | 'ref' | 'url'>;
@@ -21,7 +21,7 @@ interface Claimed {
   readonly repositories: readonly Repository[];
 }
 
-/** Takes the names for these repositories, but for those that another fleet uses otherwise. @returns why not, by name */
+/** Claims the names of these repositories, except those that another fleet uses for something else. @returns why not, by name */
 export async function claimRepositories(
   client: PostgresClient,
   { fleet, repositories }: Claimed,
@@ -33,7 +33,8 @@ export async function claimRepositories(
 }
 
 /**
- * In the transaction that changes the schedule of a repository, after `noteRead`: it was claimed before the repository was read, which may be long ago.
+ * Call it in the transaction that changes the schedule of a repository, after `noteRead`: the name was claimed before the repository was
+ * read, which may be long ago.
  * @throws CommandStop when another fleet has taken the name since
  */
 export async function renewClaim(
@@ -58,7 +59,7 @@ async function noteClaims(
      on conflict (fleet, name) do update set named = excluded.named, url = excluded.url, ref = excluded.ref`,
     [fleet, ...columnsOf(claimed)],
   );
-  // One that is refused must not keep the name from others.
+  // A repository that is refused must not keep the name from others.
   await client.query(
     'update trueup_fleet.repositories set url = null, ref = null where fleet = $1 and name = any($2)',
     [fleet, [...refused.keys()]],
@@ -87,7 +88,7 @@ async function refusedOf(
   );
 }
 
-/** The addresses have no login. */
+/** Addresses are stored without a login. */
 function columnsOf(repositories: readonly Repository[]): string[][] {
   return [
     repositories.map(({ name }) => name),
@@ -109,7 +110,7 @@ export class RepositoryClaims {
     this.#database = database;
   }
 
-  /** @returns why some of them are left alone, by name; all when the database does not answer */
+  /** @returns why some of them are skipped, by name; all of them if the database does not answer */
   async claim(fleet: string, repositories: readonly Repository[]): Promise<Map<string, string>> {
     try {
       const refused = await this.#database.transaction((client) =>
@@ -125,7 +126,7 @@ export class RepositoryClaims {
     }
   }
 
-  /** The fleet with the repositories that are claimed, in its channels, too. */
+  /** The fleet with only the claimed repositories, also in its channels. */
   usable(fleet: Fleet): Fleet {
     const repositories = fleet.repositories.filter((one) => this.#claimed.has(keyOf(fleet.name, one)));
     const names = new Set(repositories.map(({ name }) => name));

@@ -1,6 +1,6 @@
 /**
- * In which order workers read a repository, and which ones they cannot read. A worker that is slow, or was stopped, may end its read after
- * one that began later: what it read may be older, and must not end stacks that were added since.
+ * The order in which workers read a repository, and the repositories that they cannot read. A slow worker may end its read after one that
+ * began later: what it read may be older, and must not end stacks that were added since.
  */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { quoted } from '../../model/quoted.ts';
@@ -14,7 +14,7 @@ export function noStackFile({ name, stacks }: Patterns): string {
 }
 
 /**
- * A wrong pattern or an emptied branch would end all stacks, with their drift.
+ * Refuses a read without stacks: a wrong pattern or an empty branch would end all stacks, with their drift.
  * @throws CommandStop when the schedule still has stacks of the repository
  */
 export async function refuseAllGone(client: PostgresClient, repository: Patterns): Promise<void> {
@@ -32,16 +32,16 @@ export function allGone(repository: Patterns): CommandStop {
   );
 }
 
-/** The time of the database, as text: with all of its digits. */
+/** The time of the database, as text with all of its digits. */
 export async function readTime(client: PostgresClient): Promise<string> {
   const { rows } = await client.query('select trueup_fleet.now()::text as time');
   return String(rows[0]?.time);
 }
 
 /**
- * In the transaction that changes the schedule.
+ * Call it in the transaction that changes the schedule.
  * @param began by `readTime`, before git was asked
- * @returns false when a read that began later was noted already
+ * @returns false if a read that began later was noted already
  */
 export async function noteRead(client: PostgresClient, repository: string, began: string): Promise<boolean> {
   const { rows } = await client.query(

@@ -1,6 +1,6 @@
 /**
  * When each stack of a fleet is checked next. One row for each stack, by repository and path. Workers take due rows with `for update skip
- * locked`, so that no two take the same one, and none is a leader.
+ * locked`, so that no two take the same one, and no worker has to lead.
  */
 import { createHash } from 'node:crypto';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
@@ -14,18 +14,18 @@ import { isPausedSql, takeProbes } from './target-pauses.ts';
 interface ScheduledStack extends StackId {
   /** between two checks */
   readonly seconds: number;
-  /** changes with its files: then it is due, and its back-off ends */
+  /** changes with its files: after that the stack is due, and its back-off ends */
   readonly tree: string;
   readonly labels?: Labels | undefined;
 }
 
-/** Parts of the interval by which a check may be earlier or later, so that stacks with the same phase do not stay together. */
+/** Part of the interval by which a check may be earlier or later, so that stacks with the same phase do not stay together. */
 const jitter = 0.05;
 
 /** A stack that fails is checked less and less often, up to this many times its interval. */
 const longestBackOff = 16;
 
-/** Seconds after which a stack that was taken is due again when nobody reported it: longer than any check. */
+/** Seconds after which a stack that was taken and not reported is due again: longer than any check. */
 const longestCheck = 3600;
 
 /** At which part of its interval a stack is checked, from 0 to 1: the same after a restart, and evenly spread over all stacks. */
@@ -36,12 +36,12 @@ export function phaseOf({ repository, path }: StackId): number {
   return hash.readUInt32BE(0) / 2 ** 32;
 }
 
-/** As SQL: locks rows of stacks in the same order as all others who lock several of them, so that no two wait for each other. */
+/** SQL that locks rows of stacks in the same order as all other statements that lock several, so that no two wait for each other. */
 const inOneOrder = `order by repository collate "C", path collate "C" for update`;
 
 /**
- * Makes the schedule equal to the stacks of one repository. New ones are due at once. Those that are gone keep their row, and are not
- * checked any more.
+ * Makes the schedule equal to the stacks of one repository. New stacks are due at once. Removed stacks keep their row, and are not checked
+ * any more.
  */
 export async function scheduleStacks(
   client: PostgresClient,
@@ -133,11 +133,11 @@ export async function takeDue(
   return [...probes, ...rows.map(({ repository, path }) => ({ repository, path }))];
 }
 
-/** As SQL: since when an apply waits that nothing keeps any more, such as a freeze that is over. Those come first, in their order. */
+/** SQL: since when an apply waits whose freeze is over; null for all others. These stacks come first, in their order. */
 const waitingSince = `(select since from trueup_fleet.waiting_applies as waiting
   where waiting.repository = stacks.repository and waiting.path = stacks.path and because = 'freeze' and until <= trueup_fleet.now())`;
 
-/** Stacks that a worker may take are due at once, whatever their phase: those of its shard. */
+/** Makes the stacks of a shard due at once, whatever their phase. */
 export async function makeDue(
   client: PostgresClient,
   { repositories, shard: { index, of } = { index: 0, of: 1 } }: Taking,
@@ -157,7 +157,7 @@ export async function makeDue(
   ]);
 }
 
-/** One stack is due at once. */
+/** Makes one stack due at once. */
 export async function makeStackDue(client: PostgresClient, { repository, path }: StackId): Promise<void> {
   await client.query('update trueup_fleet.stacks set forced = true where repository = $1 and path = $2', [
     repository,
@@ -168,11 +168,11 @@ export async function makeStackDue(client: PostgresClient, { repository, path }:
 interface Started {
   /** the number of this attempt, for its end */
   readonly attempt: string;
-  /** of the files that are to be checked, at least: the worker may have older ones */
+  /** of the files to check: the worker may have older ones */
   readonly tree: string;
 }
 
-/** Records that a check begins. @returns undefined when the stack is gone, or a target of it is paused meanwhile */
+/** Records that a check begins. @returns undefined if the stack is gone, or if one of its targets was paused meanwhile */
 export async function noteStart(
   client: PostgresClient,
   { repository, path }: StackId,
@@ -187,7 +187,7 @@ export async function noteStart(
   return rows[0] as Started | undefined;
 }
 
-/** Gives a stack back whose check was not begun: it stays due. */
+/** Gives a stack back whose check did not begin: it stays due. */
 export async function giveBack(client: PostgresClient, { repository, path }: StackId): Promise<void> {
   await client.query(
     'update trueup_fleet.stacks set queued_until = null, forced = true where repository = $1 and path = $2',
@@ -195,7 +195,7 @@ export async function giveBack(client: PostgresClient, { repository, path }: Sta
   );
 }
 
-/** Gives a stack back whose check was given up: it is due at once, for any worker. */
+/** Gives a stack back whose check was stopped: it is due at once, for any worker. */
 export async function release(
   client: PostgresClient,
   { repository, path }: StackId,
@@ -210,7 +210,7 @@ export async function release(
 
 /** How a check ended. */
 interface CheckEnd {
-  /** why it is not complete: what was read then says nothing about drift */
+  /** why it is not complete: what it read does not show whether there is drift */
   readonly error?: string | undefined;
   /** of the repository */
   readonly commit?: string | undefined;
@@ -220,7 +220,7 @@ interface CheckEnd {
 
 /**
  * Records the end of a check, and when the next one is due: at the phase of the stack, and after an error later and later. The end of an
- * attempt after which another one began says nothing: its worker was taken for dead.
+ * attempt is ignored if another attempt began since: its worker was considered dead.
  * @returns whether it was recorded
  */
 export async function noteEnd(
@@ -250,7 +250,7 @@ export async function noteEnd(
 }
 
 /**
- * The first time with the stack's phase that is at least half an interval away; after failures, as many intervals later.
+ * The first time with the stack's phase that is at least half an interval away; after failures, some intervals later.
  * @param failures in a row, as SQL
  */
 function nextDue(failures: string): string {

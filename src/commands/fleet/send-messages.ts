@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Notifier } from './notify/notifier.ts';
 
-/** Milliseconds between two looks at what is to be sent. */
+/** Milliseconds between two reads of what is to be sent. */
 const interval = 5000;
 
 /** Milliseconds that `fleet run` has for its last messages. The next run sends what is left. */
@@ -11,9 +11,9 @@ const longestEnd = 60_000;
 type NotifierOptions = ConstructorParameters<typeof Notifier>[0];
 
 interface Sending {
-  /** Sends what the checks found that have ended. */
+  /** Sends what the finished checks found. */
   finish(): Promise<void>;
-  /** Ends the message that is being sent. */
+  /** Stops, also in the middle of a message. */
   stop(): Promise<void>;
 }
 
@@ -22,14 +22,14 @@ export function startSending(options: NotifierOptions): Sending {
   const signal = AbortSignal.any([options.signal, ended.signal]);
   const notifier = new Notifier({ ...options, signal });
   let last: Promise<void> = Promise.resolve();
-  // One after the other. Without the database nothing is known; the worker says so elsewhere.
-  const look = () => {
+  // One pass after the other. Without the database it is not known what to send, and the worker reports that elsewhere.
+  const sendPending = () => {
     if (options.fleet().channels.length > 0) last = last.then(() => notifier.pass()).catch(() => {});
     return last;
   };
   const loop = (async () => {
     while (!signal.aborted) {
-      await look();
+      await sendPending();
       await sleep(interval, undefined, { signal }).catch(() => {});
     }
   })();
@@ -37,7 +37,7 @@ export function startSending(options: NotifierOptions): Sending {
     finish: async () => {
       const waited = new AbortController();
       const limit = sleep(longestEnd, undefined, { signal: waited.signal }).catch(() => {});
-      await Promise.race([look(), limit]);
+      await Promise.race([sendPending(), limit]);
       waited.abort();
     },
     stop: async () => {

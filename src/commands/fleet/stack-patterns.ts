@@ -8,7 +8,7 @@ export interface PatternMistake {
   readonly fix?: string;
 }
 
-/** Where patterns of REPOSITORY/PATH are read: each place has its own rules. */
+/** The part of `fleet.yaml` that a pattern of REPOSITORY/PATH is in: each part has its own rules. */
 type Place = 'freeze' | 'team';
 
 /** @param names of the repositories; @returns undefined for a pattern that may match a stack */
@@ -20,7 +20,7 @@ export function repositoryMistake(
   const [, first = '', rest = ''] =
     /^([^/]*)(.*)$/s.exec(place === 'freeze' ? pattern.replace(/^(?:\.\/)+/, '') : pattern) ?? [];
   const hasBrackets = place === 'freeze' && /[^\w.*?-]/.test(first);
-  // In a freeze, brackets have alternatives, which may hold the slash.
+  // In a freeze, brackets hold alternatives, which may contain the slash.
   if (hasBrackets && !areClosed(first)) return undefined;
   const matches = hasBrackets ? picomatch(first, { dot: true, flags: 's' }) : matcherOf(first);
   const reachesPaths = rest !== '' || first.includes('**');
@@ -37,7 +37,7 @@ export function repositoryMistake(
   };
 }
 
-/** Whether each bracket has its end. One that is escaped may have none, and two stars go on into the path. */
+/** Whether all brackets are closed. False for escapes, which may hide a bracket, and for `**`, which continues into the path. */
 function areClosed(part: string): boolean {
   const count = (bracket: string) => part.split(bracket).length;
   return (
@@ -46,7 +46,7 @@ function areClosed(part: string): boolean {
   );
 }
 
-/** Stars and question marks are special, and two stars go on into the path. */
+/** Only `*` and `?` are special, and `**` continues into the path. */
 function matcherOf(part: string): (name: string) => boolean {
   const [before = '', ...others] = part.split('**');
   const words: Readonly<Record<string, string>> = { '*': '.*', '?': '.' };

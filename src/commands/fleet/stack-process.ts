@@ -1,7 +1,7 @@
 /**
- * A process that checks or applies one stack. It gets no environment variable but those that `fleet.yaml` grants it, and Node's permission
- * model keeps it from all files but those of its checkout and those that are granted. The start times of its requests come from this
- * process, so it knows nothing of the database.
+ * A process that checks or applies one stack. It gets only common environment variables and those that `fleet.yaml` grants it, and Node's
+ * permission model lets it read only its checkout and granted files. This process gives it the start times of its requests, so it needs no
+ * database.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,13 +18,13 @@ import {
 import { type Checkout, sshSettings } from './checkouts.ts';
 import type { FleetRepository } from './fleet-file.ts';
 
-/** What all processes get: how to find programs and services. Stacks cannot name them: a proxy may need a password. */
+/** Variables of all processes, to find programs and services. Stacks cannot use them in their files: a proxy may need a password. */
 const commonVariables = [
   ...['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
 ];
 
-/** Of the answers of a process, in bytes. */
+/** Output that is kept of a process, in bytes. */
 const maxOutput = 64 * 1024 * 1024;
 
 /** What a worker passes to each process of a stack. */
@@ -35,7 +35,7 @@ export interface StackWork {
   readonly path: string;
   /** path of trueup */
   readonly program: string;
-  /** of the worker: the stack gets what it may */
+  /** of the worker; the stack gets only what is granted */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** where temporary files of the process may be */
   readonly folder: string;
@@ -48,9 +48,9 @@ interface StackProcess extends StackWork {
   readonly command: readonly string[];
   /** after the command */
   readonly args: readonly string[];
-  /** besides those that every process of the repository gets; undefined takes one away */
+  /** in addition to those of every process of the repository; undefined removes one */
   readonly variables?: Readonly<Record<string, string | undefined>>;
-  /** that it may read besides those of the repository */
+  /** files that it may read in addition to those of the repository */
   readonly files?: readonly string[];
   /** milliseconds that it has to end after the signal, until it is killed */
   readonly killDelay: number;
@@ -78,13 +78,13 @@ export async function runForStack(work: StackProcess): Promise<EndedProcess> {
 const starts = new Map<string, number>();
 const compiled = new Map<string, Promise<void>>();
 
-/** To compile a command takes as long as the compiled code saves in a few starts. */
+/** Starts without compiled code: to compile a command takes as long as a few starts with compiled code save. */
 const fewStarts = 3;
 
 /**
- * Compiled code of the command saves a third of a check. Processes of stacks may only read it: a stack must not change the code of the
- * next one.
- * @returns its folder; undefined while there is none, and the process takes longer
+ * Compiled code of the command saves a third of a check. Processes of stacks may only read it: a stack must not change the code of the next
+ * one.
+ * @returns its folder; undefined while there is none, so that the process takes longer
  */
 async function compiledCodeOf(work: StackProcess): Promise<string | undefined> {
   const folder = join(realpathSync(work.folder), `compiled-${work.command.join('-')}`);
@@ -93,7 +93,7 @@ async function compiledCodeOf(work: StackProcess): Promise<string | undefined> {
   if (before < fewStarts) return undefined;
   const known = compiled.get(folder) ?? compileCommand(work, folder);
   compiled.set(folder, known);
-  // The work that began it may have ended early: the next one compiles it then.
+  // If the work that began it was stopped, the next one compiles it.
   known.catch(() => compiled.delete(folder));
   return await known.then(
     () => folder,
@@ -119,14 +119,17 @@ const exampleFiles = {
   },
 };
 
-/** Lets the command keep its compiled code. It runs on a stack of the embedded service, so that the functions it calls are compiled too. */
+/**
+ * Runs the command once, so that Node stores its compiled code. It has a stack of the embedded service, so that the functions that it calls
+ * are compiled as well.
+ */
 async function compileCommand(
   { program, command, env, signal, folder: worker }: StackProcess,
   folder: string,
 ): Promise<void> {
   const { PATH, HOME } = env;
   const example = await mkdtemp(join(worker, 'example-'));
-  // Node would make it with the mode of the worker, which may let others write.
+  // Node would create it with the default mode of the worker, which may let others write.
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
     for (const [name, content] of Object.entries(exampleFiles))
@@ -134,7 +137,7 @@ async function compileCommand(
     const child = fork(realpathSync(program), command, {
       cwd: example,
       env: { PATH, HOME, NODE_COMPILE_CACHE: folder },
-      // Those of the worker may change what Node takes.
+      // Without the Node options of the worker, which may change which compiled code Node accepts.
       execArgv: [],
       stdio: 'ignore',
       timeout: 60_000,
@@ -183,7 +186,7 @@ function runProcess(
   }).finally(dispose);
 }
 
-/** Ends the process with the signal, and kills one that does not end. @returns stops listening */
+/** Ends the process when the signal is aborted, and kills it if it does not end. @returns a function that stops listening */
 function endWith(child: ChildProcess, signal: AbortSignal, killDelay: number): () => void {
   let timer: NodeJS.Timeout | undefined;
   const end = () => {
@@ -212,7 +215,7 @@ function variablesOf({ repository, env, variables = {} }: StackProcess): Record<
   );
 }
 
-/** Git takes no folder of the checkout for a repository, whatever is in it. */
+/** Git must not take a folder of the checkout for a repository, whatever is in it. */
 const gitSettings = {
   GIT_CONFIG_COUNT: '1',
   GIT_CONFIG_KEY_0: 'safe.bareRepository',

@@ -4,11 +4,11 @@
  */
 import type { StoreTables } from '../../ledger/postgres-connection.ts';
 
-/** Of the jobs that pg-boss carries out. */
+/** The schema of the tables of pg-boss, which carries out jobs. */
 export const jobSchema = 'trueup_fleet_jobs';
 
 const migrations = [
-  // A row moves the time: only tests insert one. The clock advances within a transaction, so `now()` of the server does not serve.
+  // A row moves the time; only tests insert one. The clock must advance within a transaction, which "now()" of the server does not.
   `create table trueup_fleet.moved_time (ahead interval not null);
    create function trueup_fleet.now() returns timestamptz language sql volatile as
      'select clock_timestamp() + coalesce((select sum(ahead) from trueup_fleet.moved_time), interval ''0'')';
@@ -90,7 +90,7 @@ const migrations = [
      problem text,
      primary key (fleet, name)
    );`,
-  // Drift from the check that found it first to the one that found it gone, and targets that are not asked for a while.
+  // Drift from the check that first found it to the one that found it gone, and targets that are paused.
   `create table trueup_fleet.drifts (
      id bigint generated always as identity primary key,
      repository text not null,
@@ -128,13 +128,13 @@ const migrations = [
      probe_path text
    );
    create unique index target_pauses_open on trueup_fleet.target_pauses (address) where until is null;`,
-  // Webhooks told that a repository has something new.
+  // When a webhook reported that a repository has something new, and when it was read after that.
   `create table trueup_fleet.pushes (
      repository text primary key,
      told timestamptz not null,
      read timestamptz
    );`,
-  // Whom drift is told, and what each was told last. What is to be told follows from it, so that a restart sends nothing again.
+  // Where messages about drift are sent, and what was sent last. From this follows what to send, so that a restart sends nothing again.
   `create table trueup_fleet.channels (
      name text primary key,
      claim bigint not null default 0,
@@ -166,7 +166,7 @@ const migrations = [
      sent timestamptz,
      closed timestamptz
    );`,
-  // Who did it, by the audit trail; and the requests of the last complete check, from which the need of all is known.
+  // Who caused drift, by the audit trail; and the requests of the last complete check of each stack, which show what all checks need.
   `alter table trueup_fleet.drifts add column actors text[] not null default '{}';
    create table trueup_fleet.stack_requests (
      repository text not null,
@@ -176,13 +176,13 @@ const migrations = [
      requests integer not null,
      primary key (repository, path, address, identity)
    );`,
-  // When the read of each repository began that the schedule follows, and the files of which each stack was checked last.
+  // When the read of each repository began that its schedule is from, and the files that were checked last of each stack.
   `create table trueup_fleet.repository_reads (
      repository text primary key,
      began timestamptz not null
    );
    alter table trueup_fleet.stacks add column started_tree text;`,
-  // Applies that began, and what keeps an apply of each stack from beginning. An open row with a lease belongs to one attempt alone.
+  // Applies that began, and why the apply of a stack waits. An open row with a lease belongs to one attempt alone.
   `create table trueup_fleet.applies (
      id bigint generated always as identity primary key,
      repository text not null,
@@ -216,7 +216,7 @@ const migrations = [
      plan json,
      primary key (repository, path)
    );`,
-  // What access each stack gives, so that all are searched at once: `words` are all names in it, in lower case.
+  // The access that each stack grants, so that all are searched at once: "words" has all names in it, in lower case.
   `create table trueup_fleet.access (
      repository text not null,
      path text not null,
@@ -244,14 +244,14 @@ const migrations = [
    );`,
   // Whether a stack is taken for its apply, not for a check.
   'alter table trueup_fleet.stacks add column applying boolean not null default false;',
-  // As the stack files had them when the repository was read.
+  // The labels of the stack files when the repository was read.
   `alter table trueup_fleet.stacks add column labels jsonb not null default '{}';`,
-  // The files whose apply waits: a commit that leaves them alone does not end the back-off of a failed one.
+  // The files whose apply waits: a commit that does not change them does not end the back-off of a failed apply.
   'alter table trueup_fleet.waiting_applies add column tree text;',
   'alter table trueup_fleet.told rename to sent_messages;',
   // Since when the job of an apply waits for a worker.
   'alter table trueup_fleet.stacks add column apply_queued timestamptz;',
-  // Which repository a fleet uses under the name, without a login; null while another fleet has the name.
+  // Which repository a fleet uses under a name: its address without a login, and its branch; null while another fleet has the name.
   'alter table trueup_fleet.repositories add column url text, add column ref text;',
 ];
 

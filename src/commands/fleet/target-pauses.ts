@@ -1,26 +1,26 @@
 /**
- * Pauses of targets. When several stacks of one target fail in the same way, and none of them succeeds meanwhile, it is the target that
- * fails: its stacks are not checked any more, but for one now and then, to see whether it is back. Then they come back slowly.
+ * Pauses of targets. When several stacks of one target fail in the same way, and none of them succeeds meanwhile, the target itself fails.
+ * Its stacks are not checked then, except one now and then, to see whether the target is back. After that, their checks resume slowly.
  */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { quoted } from '../../model/quoted.ts';
 import type { DriftJson } from '../../report/json/drift-schema.ts';
 import type { StackId } from './stack-id.ts';
 
-/** So many stacks that fail in the same way pause a target. */
+/** When so many stacks fail in the same way, their target is paused. */
 const failingStacks = 5;
 
 /** Hours after which a failure no longer counts. */
 const failureHours = 24;
 
-/** Seconds to the next probe: at first, doubled each time, and at most. */
+/** Seconds to the next probe: the first time, then doubled each time, up to the longest. */
 const firstProbe = 60;
 const longestProbe = 900;
 
 /** Seconds over which the checks of a target that is back are spread, at most. They begin slowly. */
 const longestRamp = 900;
 
-/** How a check left the targets of its stack. Only what the report says is known. */
+/** What a check found about the targets of its stack, as far as its report says. */
 interface TargetResults {
   /** addresses that answered */
   readonly read: readonly string[];
@@ -29,13 +29,13 @@ interface TargetResults {
 
 interface TargetFailure {
   readonly address: string;
-  /** failures of one class are of the same kind, whatever their words */
+  /** failures with the same class are of the same kind, whatever their messages */
   readonly class: string;
   /** in the words of the check */
   readonly reason: string;
 }
 
-/** The addresses that a report has, which are those that the stack uses. */
+/** The addresses in a report, which are those that the stack uses. */
 export function targetAddresses(report: Pick<DriftJson, 'targets'> | undefined): string[] {
   return [...new Set((report?.targets ?? []).flatMap(({ url }) => originOf(url) ?? []))].sort();
 }
@@ -58,7 +58,7 @@ export function targetResults(
     const problem = unread ? problemOf(report, name) : undefined;
     const failure = problem && failureOf(address, problem);
     if (failure !== undefined) failed.push(failure);
-    // One that refuses a token answers, too.
+    // A target that refuses a token answers as well.
     else if (unread ? problem !== undefined : !skipped && requests > 0) answered.push(address);
   }
   const read = answered.filter((address) => !failed.some((one) => one.address === address));
@@ -70,7 +70,9 @@ function problemOf({ problems }: Pick<DriftJson, 'problems'>, target: string) {
   return problems.find(({ code, message }) => code === 'target-unread' && message.startsWith(start));
 }
 
-/** What the service says of a token or of a place is about the stacks that have these: undefined. */
+/**
+ * @returns undefined if the service refused a token, an organization or a mount: that is about the stacks that use it, not about the target
+ */
 function failureOf(
   address: string,
   { code, message }: { code: string; message: string },
@@ -87,7 +89,7 @@ export interface PauseChange {
   readonly reason: string;
 }
 
-/** Records what a check says of its targets, in the transaction of its end. @returns pauses that it begins or ends, each once */
+/** Records what a check found about its targets. Call it in the transaction of its end. @returns pauses that begin or end, each once */
 export async function noteTargets(
   client: PostgresClient,
   stack: StackId,
@@ -100,7 +102,7 @@ export async function noteTargets(
     [repository, path],
   );
   const changes: PauseChange[] = [];
-  // In one order for all checks, so that no two wait for each other.
+  // In the same order for all checks, so that no two wait for each other.
   for (const address of [...read, ...failed.map((failure) => failure.address)].toSorted()) {
     const failure = failed.find((one) => one.address === address);
     const change =
@@ -110,7 +112,7 @@ export async function noteTargets(
   return changes;
 }
 
-/** What a worker says about it, once for each pause. */
+/** The message of a worker about it, once for each pause. */
 export function pauseMessage({ is, address, reason }: PauseChange): string {
   return is === 'back'
     ? `${quoted(address)} answers again: its stacks are checked again, a few at first`
@@ -148,7 +150,7 @@ async function noteFailure(
   return rows.length === 0 ? undefined : { is: 'paused', address, reason };
 }
 
-/** What is due begins again slowly, and what failed for this reason, too. @returns why it was paused; undefined when it was not */
+/** Ends a pause. The checks of stacks that are due or that failed resume slowly. @returns why it was paused; undefined if it was not */
 async function endPause(client: PostgresClient, address: string): Promise<string | undefined> {
   const { rows } = await client.query(
     `update trueup_fleet.target_pauses set until = trueup_fleet.now() where address = $1 and until is null
@@ -157,7 +159,7 @@ async function endPause(client: PostgresClient, address: string): Promise<string
   );
   const [pause] = rows;
   if (pause === undefined) return undefined;
-  // By the root of its phase: few at first, and then more and more.
+  // By the square root of the phase: few at first, and then more and more.
   await client.query(
     `update trueup_fleet.stacks set
        next_due = trueup_fleet.now() + make_interval(secs => sqrt(phase) * least(seconds_between_checks, ${longestRamp})),
@@ -184,7 +186,7 @@ export function isPausedSql(stack: string): string {
 
 /**
  * Chooses a stack for each pause whose probe is due: the one that was not checked for the longest time. The next probe is later.
- * @returns them; they are taken as by `takeDue`
+ * @returns the stacks, which are taken as by `takeDue`
  */
 export async function takeProbes(
   client: PostgresClient,
@@ -224,7 +226,7 @@ export async function takeProbes(
   return taken;
 }
 
-/** Nothing would show that a target is back that no stack uses any more. */
+/** Ends the pause of a target that no stack uses any more: no check would show that it is back. */
 async function endUnused(client: PostgresClient, id: string): Promise<void> {
   await client.query(
     `update trueup_fleet.target_pauses set until = trueup_fleet.now()

@@ -19,9 +19,9 @@ export interface ListenAddress {
 
 interface WebhookOptions extends ListenAddress {
   readonly secret: string;
-  /** now: the fleet file may change */
+  /** read at each use: the fleet file may change */
   repositories(): readonly FleetRepository[];
-  /** stores that these repositories have something new */
+  /** records that these repositories have something new */
   ask(names: readonly string[]): Promise<void>;
 }
 
@@ -33,10 +33,10 @@ export interface Listening {
 /** @throws when the address cannot be used */
 export async function listenForWebhooks(options: WebhookOptions): Promise<Listening> {
   const { host, port, secret, repositories, ask } = options;
-  // Loaded here, for other commands need no server.
+  // Loaded here, because other commands need no server.
   const { fastify } = await import('fastify');
   const server = fastify({ bodyLimit: megabyte, requestTimeout: 10_000, logger: false });
-  // The signature is of the bytes.
+  // The signature is about the bytes, not the parsed JSON.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   server.post('/webhook', async (request, reply) => {
@@ -67,7 +67,7 @@ function isGenuine(headers: Headers, body: Buffer, secret: string): boolean {
   return isSame(headers['x-gitlab-token'], secret);
 }
 
-/** In the same time, wherever the first difference is. Their hashes have the same length. */
+/** Compares in constant time, wherever the first difference is. The hashes have the same length. */
 function isSame(given: string | readonly string[] | undefined, wanted: string): boolean {
   if (typeof given !== 'string') return false;
   const hash = (text: string) => createHmac('sha256', 'compare').update(text).digest();
@@ -86,7 +86,7 @@ function pushIn(body: Buffer): Push | undefined {
   let payload: Json;
   const text = body.toString();
   try {
-    // GitHub sends JSON alone, or as a field of a form, as the hook is configured.
+    // GitHub sends JSON alone, or as a field of a form, depending on the settings of the webhook.
     payload = JSON.parse(
       (text.startsWith('payload=') && new URLSearchParams(text).get('payload')) || text,
     ) as Json;
@@ -94,7 +94,7 @@ function pushIn(body: Buffer): Push | undefined {
     return undefined;
   }
   const ref = memberOf(payload, 'ref');
-  // GitHub has a repository, and GitLab a project.
+  // GitHub sends a "repository", and GitLab a "project".
   const places = ['repository', 'project'].map((name) => memberOf(payload, name)).filter(isJsonObject);
   const addresses = places.flatMap((place) =>
     ['clone_url', 'ssh_url', 'git_url', 'html_url', 'git_http_url', 'git_ssh_url', 'web_url'].flatMap(
@@ -111,7 +111,7 @@ function isOf({ addresses, ref }: Push, repository: FleetRepository): boolean {
   return addresses.has(normalizeRemote(repository.url)) && ref === `refs/heads/${repository.ref}`;
 }
 
-/** These repositories are to be read soon, by any worker. */
+/** Asks for a read of these repositories soon, by any worker. */
 export async function askForRead(client: PostgresClient, names: readonly string[]): Promise<void> {
   await client.query(
     `insert into trueup_fleet.pushes (repository, told)
@@ -121,7 +121,7 @@ export async function askForRead(client: PostgresClient, names: readonly string[
   );
 }
 
-/** Repositories of which a webhook told and that no worker has read since. This worker reads them now. */
+/** Takes the repositories that a webhook reported and that no worker has read since. This worker reads them now. */
 export async function takePushes(client: PostgresClient, names: readonly string[]): Promise<string[]> {
   const { rows } = await client.query(
     `update trueup_fleet.pushes set read = trueup_fleet.now()

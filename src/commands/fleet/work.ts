@@ -1,4 +1,4 @@
-/** The life of one worker: it reads its fleet file and the repositories, takes what is due, and says that it is there. */
+/** Runs one worker: it reads its fleet file and the repositories, takes what is due, and sends heartbeats. */
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
@@ -32,24 +32,24 @@ export interface WorkOptions extends CommonOptions {
   readonly applyConcurrency?: number;
   readonly shard?: Shard;
   readonly all?: boolean;
-  /** where webhooks are listened for */
+  /** where to listen for webhooks */
   readonly webhooks?: ListenAddress;
 }
 
 const needsPackage =
   'the single executable cannot restrict what the stacks of a fleet read: install trueup with npm for "trueup fleet"';
 
-/** What a worker shows of itself to its console. */
+/** What the console shows of its worker. */
 export interface ServedWorker {
   readonly file: KeptFleet;
-  /** milliseconds since 1970, by `host.now`, of its last look at the schedule; undefined before the first one */
+  /** milliseconds since 1970, by `host.now`, of its last read of the schedule; undefined before the first one */
   lastScheduleRead(): number | undefined;
 }
 
 interface Working extends CommandContext {
   /** ends when nothing is due */
   readonly once: boolean;
-  /** what is open as long as the worker is */
+  /** opens what stays open as long as the worker runs */
   readonly serve?: (worker: ServedWorker) => Promise<{ close(): Promise<void> }>;
 }
 
@@ -69,7 +69,7 @@ export async function work(
   const onProblem = (message: string) => void host.stderr.write(`warning: ${message}\n`);
   const output = textOutput(terminal);
   const counts = countChecks(output);
-  // Its own requests are those of messages. They are no reading, and a service has no progress.
+  // The requests of the worker itself only send messages. They read no targets, and a service shows no progress.
   host.progress.end();
   const { concurrency, shard, applyConcurrency = concurrency } = options;
   try {
@@ -86,8 +86,8 @@ export async function work(
     });
     const loop = { worker, file, database, once, concurrency, signal: runEnded, now: host.now, onProblem };
     const life = new WorkerLife({ ...loop, clean: host.clean });
-    const beating = { host, database, file, concurrency, shard, running: () => worker.running };
-    const heartbeat = await startHeartbeat(beating);
+    const heartbeatOptions = { host, database, file, concurrency, shard, running: () => worker.running };
+    const heartbeat = await startHeartbeat(heartbeatOptions);
     closing.push(() => heartbeat.stop());
     const sending = startSending({ host, database, fleet: () => worker.fleet, signal: runEnded });
     closing.push(() => sending.stop());
@@ -104,7 +104,7 @@ export async function work(
     const left = await readLeft();
     if (once) await sending.finish();
     await closeAll(closing);
-    // Before the counts: checks that run are ended, and given back.
+    // Before the counts are printed: running checks are ended, and given back.
     await database.close();
     counts.print(leftLines(left));
     if (runEnded.aborted && once) return exitCodes.interrupted;
@@ -148,7 +148,7 @@ async function openWebhooks(
   }
 }
 
-/** Each one once, the newest first. */
+/** Closes all, each once, the newest first. */
 async function closeAll(closing: (() => Promise<void>)[]): Promise<void> {
   for (const close of closing.splice(0).reverse()) await close();
 }

@@ -1,4 +1,4 @@
-/** The applies of a worker: jobs of their own, in slots of their own, so that checks and applies do not keep each other waiting. */
+/** The applies of a worker. They have their own jobs and slots, so that checks and applies do not keep each other waiting. */
 import type { Job, PgBoss } from 'pg-boss';
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { type Applied, type ApplyContext, applyNow } from './apply-after-check.ts';
@@ -37,7 +37,7 @@ interface Hooks {
   failed(error: unknown): never;
 }
 
-/** Those that a freeze kept back first, in their order. Others have the priority 0. */
+/** The priority of a job: stacks that waited for a freeze come first, in their order. Others have the priority 0. */
 export function priorityIn(released: readonly StackId[], stack: StackId): number {
   const index = released.findIndex((one) => keyOf(one) === keyOf(stack));
   return index === -1 ? 0 : released.length - index;
@@ -73,8 +73,8 @@ export class WorkerApplies {
   }
 
   /**
-   * Begins to carry out jobs as soon as the fleet applies anything: most fleets do not, and would ask the database in vain. What is left
-   * of applies that the fleet file allowed before keeps its stacks from their checks, so it is ended, too.
+   * Begins to carry out jobs as soon as the fleet applies anything: most fleets do not, and would poll the database for nothing. Jobs of
+   * applies that the fleet file allowed before block the checks of their stacks, so they are carried out as well.
    */
   async begin(): Promise<void> {
     const { database, fleet, applyConcurrency } = this.#options;
@@ -82,7 +82,7 @@ export class WorkerApplies {
     const applies = fleet.repositories.some(({ apply }) => apply !== undefined);
     if (!applies && !(await database.run(hasJobs))) return;
     const settings = { localConcurrency: applyConcurrency, pollingIntervalSeconds: 1 };
-    // With an error of the database, which may be away: the worker asks again then.
+    // `run` reports an error as one of the database, which may be unavailable: the worker tries again then.
     await database.run(async () => {
       await database.boss.supervise(applyQueue);
       await database.boss.work<StackId>(applyQueue, settings, async ([job]: Job<StackId>[]) => {
@@ -92,7 +92,7 @@ export class WorkerApplies {
     this.#hasBegun = true;
   }
 
-  /** Asks for an apply, by any worker. There is one job for each stack that waits. */
+  /** Queues an apply for any worker. A stack has at most one job that waits. */
   async send(stack: StackId): Promise<void> {
     const { boss, transaction } = this.#options.database;
     await transaction(async (client) => {
@@ -105,10 +105,10 @@ export class WorkerApplies {
 
   async #apply({ data: stack, signal: claim }: Job<StackId>): Promise<void> {
     const { database, signal: ended, onApply } = this.#options;
-    // It may have a new freeze, or forbid this apply.
+    // The fleet file may have a new freeze, or forbid this apply.
     await this.#options.refreshFleet();
     const repository = this.#options.fleet.repositories.find(({ name }) => name === stack.repository);
-    // Another worker, with another fleet file, knows it.
+    // Another worker, with another fleet file, knows the repository.
     if (repository === undefined || ended.aborted)
       return await database.run((client) => makeStackDue(client, stack));
     this.#running += 1;
@@ -129,7 +129,7 @@ export class WorkerApplies {
     if (turn === undefined) return undefined;
     const { attempt, commit, summary } = turn;
     const signal = AbortSignal.any([claim, ended]);
-    // Only a check shows what is left. It sends the apply again.
+    // Only a check shows what is left to apply. It queues the apply again.
     if (turn.isTakenOver) {
       await database.run((client) => makeStackDue(client, stack));
       return await database.run((client) => endTurn(client, stack, turn)).then(() => undefined);

@@ -9,13 +9,13 @@ import type { FleetWorker } from './worker.ts';
 import { takePushes } from './webhooks.ts';
 import { nameRepositories } from './workers.ts';
 
-/** Milliseconds between two looks at the schedule. */
+/** Milliseconds between two reads of the schedule. */
 const tick = 500;
 
 /** Milliseconds between two reads of the fleet file and the repositories. */
 const readInterval = 60_000;
 
-/** Milliseconds for which `fleet run` waits for a database that went away. `fleet work` waits for ever. */
+/** Milliseconds for which `fleet run` waits for a database that became unavailable. `fleet work` waits forever. */
 const longestOutage = 60_000;
 
 interface Life {
@@ -37,9 +37,9 @@ export class WorkerLife {
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #dueBy: Date | undefined;
   #outageSince: number | undefined;
-  /** of the fleet file, which is reported once */
+  /** problem of the fleet file, which is reported once */
   #problem: string | undefined;
-  /** reads of repositories that go on beside the checks: a code host may not answer */
+  /** reads of repositories that run beside the checks: a code host may not answer */
   readonly #reads = new Set<Promise<unknown>>();
   #unread = 0;
   #readFailure: { readonly cause: unknown } | undefined;
@@ -48,15 +48,15 @@ export class WorkerLife {
     this.#life = life;
   }
 
-  /** milliseconds since 1970 of the last look at the schedule to which the database answered */
+  /** milliseconds since 1970 of the last read of the schedule that the database answered */
   get lastScheduleRead(): number | undefined {
     return this.#lastScheduleRead;
   }
 
-  /** Reads the repositories for the first time. A worker that goes on checks meanwhile what is in the schedule. */
+  /** Reads the repositories for the first time. A worker that keeps running checks what is in the schedule meanwhile. */
   async begin(): Promise<void> {
     if (!this.#life.once) await this.#life.worker.claimRepositories();
-    const read = this.#readBeside(async () => {
+    const read = this.#readBesideChecks(async () => {
       this.#unread = await this.#readRepositories();
     });
     if (this.#life.once) await read;
@@ -74,13 +74,13 @@ export class WorkerLife {
     const unread = await worker.readRepositories();
     const names = repositories.map(({ name }) => name);
     const messages = new Map(Object.entries(clean(Object.fromEntries(unread))));
-    await this.#bridge(() =>
+    await this.#survivingOutage(() =>
       database.transaction((client) => nameRepositories(client, { fleet, names, unread: messages })),
     );
     return unread.size;
   }
 
-  /** Until the signal, or until nothing is left to do. @throws CommandStop when the database is away for too long */
+  /** Runs until the signal is aborted, or until nothing is left to do. @throws CommandStop when the database is unavailable for too long */
   async run(): Promise<void> {
     try {
       await this.#loop();
@@ -98,19 +98,19 @@ export class WorkerLife {
     while (!signal.aborted && !(once && idle > 2)) {
       if (!once && reading === undefined && now() - readAt > readInterval) {
         readAt = now();
-        reading = this.#readBeside(() => this.#readAgain()).finally(() => {
+        reading = this.#readBesideChecks(() => this.#readAgain()).finally(() => {
           reading = undefined;
         });
       }
       if (!once && now() - this.#refreshedAt > readInterval) await this.#refreshFile();
       if (this.#readFailure !== undefined) throw this.#readFailure.cause;
-      if (!once) await this.#bridge(() => this.#readPushed());
-      idle = (await this.#bridge(() => this.#isQuiet())) ? idle + 1 : 0;
+      if (!once) await this.#survivingOutage(() => this.#readPushed());
+      idle = (await this.#survivingOutage(() => this.#queueDue())) ? idle + 1 : 0;
       await sleep(tick, undefined, { signal }).catch(() => {});
     }
   }
 
-  #readBeside(read: () => Promise<unknown>): Promise<void> {
+  #readBesideChecks(read: () => Promise<unknown>): Promise<void> {
     const ended = read().then(
       () => {},
       (cause: unknown) => {
@@ -121,7 +121,7 @@ export class WorkerLife {
     return ended.finally(() => this.#reads.delete(ended));
   }
 
-  /** Apart from the repositories: a new freeze must not wait for a code host. */
+  /** Apart from the reads of repositories: a new freeze must not wait for a code host. */
   async #refreshFile(): Promise<void> {
     const { file, onProblem, now } = this.#life;
     this.#refreshedAt = now();
@@ -134,19 +134,19 @@ export class WorkerLife {
     const { worker } = this.#life;
     await this.#refreshFile();
     await this.#readRepositories();
-    await this.#bridge(() => worker.beginApplies());
+    await this.#survivingOutage(() => worker.beginApplies());
   }
 
-  /** Reads the repositories of which a webhook told. */
+  /** Reads the repositories that webhooks reported. */
   async #readPushed(): Promise<void> {
     const { worker, database } = this.#life;
     const names = worker.fleet.repositories.map(({ name }) => name);
     const pushed = await database.run((client) => takePushes(client, names));
-    if (pushed.length > 0) void this.#readBeside(() => worker.readRepositories(pushed));
+    if (pushed.length > 0) void this.#readBesideChecks(() => worker.readRepositories(pushed));
   }
 
-  /** Sends what is due. @returns whether there was nothing, nothing runs here, and nothing waits in the queue */
-  async #isQuiet(): Promise<boolean> {
+  /** Queues what is due. @returns whether nothing was due, nothing runs here, and nothing waits in the queue */
+  async #queueDue(): Promise<boolean> {
     const { worker, concurrency, now, once, database } = this.#life;
     // What falls due during a run is left to the next one: with a short interval, the run would never end.
     if (once) this.#dueBy ??= await database.run(databaseTime);
@@ -156,8 +156,8 @@ export class WorkerLife {
     return sent === 0 && worker.isIdle && (await worker.waiting()) === 0;
   }
 
-  /** The result of the work; undefined while there is no database, which is reported once. */
-  async #bridge<T>(work: () => Promise<T>): Promise<T | undefined> {
+  /** Does the work. @returns its result; undefined while the database is unavailable, which is reported once */
+  async #survivingOutage<T>(work: () => Promise<T>): Promise<T | undefined> {
     const { once, now, signal, onProblem } = this.#life;
     try {
       const result = await work();

@@ -1,6 +1,6 @@
 /**
- * A worker of a fleet: reads which stacks the repositories have, takes those that are due, and checks them. What `fleet.yaml` allows, it applies. The schedule is a table
- * of ours; pg-boss carries out the jobs, so that a job whose worker died is given to another one.
+ * A worker of a fleet: reads which stacks the repositories have, checks those that are due, and applies what `fleet.yaml` allows. The
+ * schedule is a table of ours. pg-boss carries out the jobs, so that the job of a worker that died is given to another one.
  */
 import type { Job, PgBoss } from 'pg-boss';
 import { isRefusedStatement, type PostgresClient } from '../../ledger/postgres-connection.ts';
@@ -53,7 +53,7 @@ interface WorkerOptions {
   readonly applyConcurrency: number;
   /** ends all checks and applies */
   readonly signal: AbortSignal;
-  /** told of each check that ended, and of each repository that cannot be read */
+  /** called for each check that ended; `onProblem` also for each repository that cannot be read */
   readonly onCheck: (stack: StackId, result: CheckResult) => void;
   readonly onApply: (stack: StackId, applied: Applied) => void;
   readonly onProblem: (message: string) => void;
@@ -89,24 +89,24 @@ export class FleetWorker {
     this.#checkouts = new Checkouts(folder, { env, signal });
   }
 
-  /** With the repositories that this worker may use: no other fleet uses their names otherwise. */
+  /** The fleet with the repositories that this worker may use: no other fleet uses their names for something else. */
   get fleet(): Fleet {
     return this.#claims.usable(this.#options.fleet);
   }
 
-  /** Before it has done so, it takes no stack. @returns those that it leaves alone, with why */
+  /** Claims the repositories. Before that, the worker takes no stack. @returns why repositories are skipped, by name */
   claimRepositories(): Promise<UnreadRepositories> {
     const { fleet } = this.#options;
     return this.#claims.claim(fleet.name, fleet.repositories);
   }
 
-  /** Says that its folder is in use. @param now milliseconds since 1970 */
+  /** Marks its folder as in use. @param now milliseconds since 1970 */
   touchFolder(now: number): Promise<void> {
     return this.#checkouts.touch(now);
   }
 
   /**
-   * Makes the schedule equal to what the repositories have. A repository that cannot be read keeps its schedule. Several are read at a
+   * Makes the schedule equal to the stacks in the repositories. A repository that cannot be read keeps its schedule. Several are read at a
    * time, so that one whose host does not answer holds up few others.
    */
   async readRepositories(names?: readonly string[]): Promise<UnreadRepositories> {
@@ -152,7 +152,7 @@ export class FleetWorker {
       return true;
     });
     if (stacks.length === 0) this.#options.onProblem(noStackFile(repository));
-    // Another worker has read the repository since, and may have a newer commit. A check asks for it.
+    // Another worker has read the repository since, and may have a newer commit. A check reads it.
     if (!isNewest) return;
     this.#commits.set(name, commit);
     await this.#checkouts.keepOnly(repository, commit);
@@ -165,7 +165,7 @@ export class FleetWorker {
     return labels;
   }
 
-  /** All stacks of its shard are due at once. */
+  /** Makes all stacks of its shard due at once. */
   async makeAllDue(): Promise<void> {
     const { database, shard } = this.#options;
     const repositories = this.fleet.repositories.map(({ name }) => name);
@@ -193,7 +193,7 @@ export class FleetWorker {
     });
   }
 
-  /** How many jobs no worker has begun, of which some may have been sent by workers that are gone. */
+  /** How many jobs no worker has begun. Some of them may be from workers that are gone. */
   async waiting(): Promise<number> {
     const { rows } = await this.#options.database.run((client) =>
       client.query(
@@ -217,12 +217,12 @@ export class FleetWorker {
     await this.#applies.begin();
   }
 
-  /** The fleet file may have changed. */
+  /** Begins to carry out applies, if the fleet file allows them now. */
   beginApplies(): Promise<void> {
     return this.#applies.begin();
   }
 
-  /** The job is tried again. A database that is away is reported elsewhere, and one that refuses a statement here. */
+  /** Fails a job, which is tried again. Here a refused statement is reported; an unavailable database is reported elsewhere. */
   #failed(error: unknown, job: 'apply' | 'check'): never {
     const { onProblem, clean } = this.#options;
     const { message } = clean({ message: messageOf(error) });
@@ -254,7 +254,7 @@ export class FleetWorker {
       const ends = AbortSignal.any([signal, this.#options.signal]);
       const found = await this.#run(repository, { path: data.path, tree, signal: ends });
       const result = this.#options.clean(found);
-      // This worker ends: what was found does not count, and another one begins again.
+      // This worker is stopping: the result does not count, and another worker checks again.
       if (this.#options.signal.aborted) return await database.run((client) => release(client, data, attempt));
       // Another worker has the job now.
       if (signal.aborted) return;

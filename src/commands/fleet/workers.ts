@@ -1,6 +1,6 @@
 /**
- * Which workers there are, and which repositories their fleet files have. Nothing is decided by these rows but two things: a worker that
- * is gone is forgotten, and the stacks of a repository that left the fleet end.
+ * The workers, and the repositories of their fleet files. These rows decide only two things: a worker that is gone is forgotten, and the
+ * stacks of a repository that left the fleet end.
  */
 import type { PostgresClient } from '../../ledger/postgres-connection.ts';
 import { endRemovedApplies } from './apply/apply-records.ts';
@@ -9,14 +9,14 @@ import { closeRemoved } from './drift-records.ts';
 /** Seconds between two heartbeats of a worker. */
 export const heartbeatSeconds = 10;
 
-/** Seconds after which a worker without a heartbeat is shown as silent, and as many more until its row goes. */
+/** Seconds after which a worker without a heartbeat is shown as silent, and after which its row is removed. */
 const silentAfterSeconds = 60;
 const forgottenAfterSeconds = 3600;
 
-/** Seconds for which no worker may have named a repository before it counts as gone. */
+/** A repository that no worker has named for so many seconds has left the fleet. */
 const leftAfterSeconds = 600;
 
-/** Seconds after which a fleet whose name no worker uses is given up: longer than from one `fleet run` to the next. */
+/** A fleet whose name no worker has used for so many seconds is gone: longer than from one `fleet run` to the next. */
 const unusedAfterSeconds = 7 * 86_400;
 
 interface WorkerRow {
@@ -35,7 +35,7 @@ interface WorkerRow {
   readonly problem: string | undefined;
 }
 
-/** A heartbeat. Rows of workers that are gone for an hour are removed. */
+/** Records a heartbeat. Rows of workers that have been gone for an hour are removed. */
 export async function noteWorker(client: PostgresClient, worker: WorkerRow): Promise<void> {
   const { id, host, pid, fleet, version, concurrency, shard, running, problem } = worker;
   await client.query(
@@ -49,7 +49,7 @@ export async function noteWorker(client: PostgresClient, worker: WorkerRow): Pro
   );
 }
 
-/** For a worker that ends in order. */
+/** Removes the row of a worker that ends in an orderly way. */
 export async function forgetWorker(client: PostgresClient, id: string): Promise<void> {
   await client.query('delete from trueup_fleet.workers where id = $1', [id]);
 }
@@ -57,7 +57,7 @@ export async function forgetWorker(client: PostgresClient, id: string): Promise<
 /** The key of an advisory lock: one worker at a time changes which repositories fleets have. */
 const repositoriesLock = 7_278_784;
 
-/** Until the end of the transaction. */
+/** Waits for the lock, and holds it until the end of the transaction. */
 export async function lockRepositories(client: PostgresClient): Promise<void> {
   await client.query('select pg_advisory_xact_lock($1)', [repositoriesLock]);
 }
@@ -72,10 +72,10 @@ interface NamedRepositories {
 }
 
 /**
- * Notes which repositories the fleet has. One that no worker of a fleet of this name has named for ten minutes has left it: workers with
- * the old file still name it, so they and those with the new one do not undo each other's work. A repository that a fleet of another name
- * has stays, but not for a name that no fleet uses: a fleet may have been renamed. The stacks of one that left end as removed, with their
- * drift, and keep their history; when it comes back, they are due at once.
+ * Records which repositories the fleet has. A repository that no worker of a fleet of this name has named for ten minutes has left it:
+ * workers with the old file still name it, so that they and those with the new file do not undo each other's work. A repository of a fleet
+ * with another name stays, unless no worker uses that name: the fleet may have been renamed. The stacks of a repository that left end as
+ * removed, with their drift, and keep their history. When it comes back, they are due at once.
  */
 export async function nameRepositories(
   client: PostgresClient,
@@ -115,7 +115,7 @@ export async function nameRepositories(
   }
 }
 
-/** As SQL: the names of the fleets that a worker has used since so many seconds. */
+/** SQL: the names of the fleets that a worker has used within the last `seconds`. */
 function usedWithin(seconds: number): string {
   return `array(
     select used.fleet from (
@@ -123,7 +123,7 @@ function usedWithin(seconds: number): string {
     where used.at >= trueup_fleet.now() - make_interval(secs => ${seconds}))`;
 }
 
-/** What workers say of their fleet files: each problem once, with the hosts that have it. */
+/** The problems that workers report of their fleet files: each once, with the hosts that have it. */
 export async function readFleetProblems(
   client: PostgresClient,
 ): Promise<readonly { readonly message: string; readonly hosts: readonly string[] }[]> {
