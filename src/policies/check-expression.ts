@@ -1,14 +1,14 @@
 /**
- * Checks an expression before it is used: its size, its depth, and each name in it. CEL itself takes a misspelt member of a map for
- * an absent one, so that a rule with `has()` would pass silently. Runs in the worker.
+ * Checks an expression before it is used: its size, its depth, and each name in it. CEL itself takes a misspelt member of a map for a
+ * missing one, so that a rule with `has()` would pass silently. Runs in the worker.
  */
 import type { Expr } from '@bufbuild/cel-spec/cel/expr/syntax_pb.js';
 import { nearestWord } from '../model/nearest-word.ts';
 import { orList, quoted } from '../model/quoted.ts';
 
-/** Longer expressions are refused, in bytes. */
+/** Bytes of an expression, at most. */
 export const maxExpression = 4096;
-/** Deeper ones as well. */
+/** Levels of an expression, at most. */
 const maxDepth = 50;
 
 export interface ExpressionProblem {
@@ -16,7 +16,7 @@ export interface ExpressionProblem {
   readonly fix?: string;
 }
 
-/** What is known of a value: the names of its members, or of its elements. Undefined: nothing. */
+/** What is known about a value: its members, or its elements. An undefined shape: nothing is known. */
 export interface Shape {
   readonly members?: Readonly<Record<string, Shape | undefined>>;
   readonly element?: Shape;
@@ -29,7 +29,7 @@ interface Scope {
   report(problem: ExpressionProblem): void;
 }
 
-/** Brackets outside of texts: the parser must not be given what it cannot return from. @returns the reason for a refusal */
+/** Counts brackets outside of texts, because the parser may not return from deep nesting. @returns why the text is refused */
 export function tooDeepText(text: string): ExpressionProblem | undefined {
   let depth = 0;
   let deepest = 0;
@@ -97,18 +97,18 @@ function childrenOf({ exprKind }: Expr): Expr[] {
   return found.filter((one) => one !== undefined);
 }
 
-/** Checks an expression and all in it. @returns what is known of its value */
+/** Checks an expression and all that is in it. @returns what is known about its value */
 function shapeOf(expr: Expr, scope: Scope): Shape | undefined {
   const { exprKind } = expr;
   switch (exprKind.case) {
     case 'identExpr':
-      return ofName(exprKind.value.name, scope);
+      return shapeOfName(exprKind.value.name, scope);
     case 'selectExpr': {
       const { operand, field } = exprKind.value;
-      return operand === undefined ? undefined : memberOf(operand, field, scope);
+      return operand === undefined ? undefined : shapeOfMember(operand, field, scope);
     }
     case 'callExpr':
-      return ofCall(expr, scope);
+      return shapeOfCall(expr, scope);
     case 'comprehensionExpr': {
       const { iterRange, accuInit, loopCondition, loopStep, result, iterVar, iterVar2, accuVar } =
         exprKind.value;
@@ -129,16 +129,16 @@ function shapeOf(expr: Expr, scope: Scope): Shape | undefined {
   }
 }
 
-function ofName(name: string, { names, report }: Scope): Shape | undefined {
+function shapeOfName(name: string, { names, report }: Scope): Shape | undefined {
   if (Object.hasOwn(names, name)) return names[name];
-  // The names of types are values, too.
+  // The names of types are values as well.
   if (/^(int|uint|double|bool|string|bytes|list|map|null_type|type)$/.test(name)) return undefined;
   const shown = Object.keys(names).filter((one) => !one.startsWith('@'));
   report({ message: `there is no variable ${quoted(name)}`, fix: hint(name, shown) });
   return undefined;
 }
 
-function memberOf(operand: Expr, field: string, scope: Scope): Shape | undefined {
+function shapeOfMember(operand: Expr, field: string, scope: Scope): Shape | undefined {
   const members = shapeOf(operand, scope)?.members;
   if (members === undefined) return undefined;
   if (Object.hasOwn(members, field)) return members[field];
@@ -150,20 +150,20 @@ function memberOf(operand: Expr, field: string, scope: Scope): Shape | undefined
   return undefined;
 }
 
-function ofCall(expr: Expr, scope: Scope): Shape | undefined {
+function shapeOfCall(expr: Expr, scope: Scope): Shape | undefined {
   if (expr.exprKind.case !== 'callExpr') return undefined;
   const { function: name, target, args } = expr.exprKind.value;
   const [first, second] = args;
   if (name === '_[_]' && first && second) {
     const key = textIn(second);
-    if (key !== undefined) return memberOf(first, key, scope);
+    if (key !== undefined) return shapeOfMember(first, key, scope);
     shapeOf(second, scope);
     return shapeOf(first, scope)?.element;
   }
   if (name === '@in' && first && second) {
     const key = textIn(first);
     const members = shapeOf(second, scope)?.members;
-    if (key !== undefined && members !== undefined) memberOf(second, key, scope);
+    if (key !== undefined && members !== undefined) shapeOfMember(second, key, scope);
     shapeOf(first, scope);
     return undefined;
   }

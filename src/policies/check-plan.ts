@@ -1,4 +1,4 @@
-/** Checks the changes of a plan against policies: which violate one, which are exempt, and what apply may do about that. */
+/** Checks the changes of a plan against policies: which violate one, which are exempt, and whether a violation stops the apply. */
 import { createHash } from 'node:crypto';
 import { placeIn } from '../manifest/yaml/yaml-document.ts';
 import { type AddressText, formatAddress } from '../model/address.ts';
@@ -42,10 +42,10 @@ interface Violation {
 }
 
 interface PolicyFindings {
-  /** of policies, those that deny first */
+  /** one for each policy and effect, those that deny first */
   readonly guards: readonly Guard[];
   readonly policies: PlanPolicies;
-  /** warnings about exemptions that end soon, and about those that are about no resource */
+  /** warnings about exemptions that end soon, and about those that match no resource */
   readonly problems: readonly Diagnostic[];
 }
 
@@ -75,12 +75,12 @@ export async function checkPlan(
     policies: { count: policies.length, at: check.plan.time, sources, exempted },
     problems: policies.flatMap((policy) => [
       ...endingSoon(policy, now),
-      ...withoutResource(policy, check.addresses, open),
+      ...unusedExemptions(policy, check.addresses, open),
     ]),
   };
 }
 
-/** @returns those of each plan, in the order of the policies */
+/** @returns the violations of each plan, in the order of the policies */
 export async function findViolations(
   policies: readonly Policy[],
   checks: readonly PlanCheck[],
@@ -137,13 +137,13 @@ function violationOf(
   return { policy, change, message, isError, isEvaluated: wasRun && missing === undefined };
 }
 
-/** A clause, if other tags than the known ones could make the policy pass: a resource is never taken to have none. */
+/** A clause that says which tags are not known, if they could change the result. Unknown tags never count as no tags. */
 function missingTags(policy: Policy, change: CheckedChange): string | undefined {
   const { hasUnknownTags, hasUnknownInherited, ...known } = change;
   if (hasUnknownTags === undefined && hasUnknownInherited === undefined) return undefined;
   if (!namesTags(policy) && isMatched(policy.match, known)) return undefined;
   const whose = hasUnknownTags === true ? 'its tags' : 'the tags of its project';
-  return `${whose} are not known, so that it may have those that the policy is about`;
+  return `${whose} are not known, so it may have tags that the policy is about`;
 }
 
 export function isMatched(
@@ -163,16 +163,16 @@ export function isMatched(
 ): boolean {
   if (kinds !== undefined && !kinds.includes(address.kind)) return false;
   if (actions !== undefined && !actions.some((one) => one === action)) return false;
-  // A stack chooses the names of its targets, and not where they are.
+  // A stack chooses the names of its targets, but not their organizations and mounts.
   const mount = place?.replace(/^(.*\/)?auth\//, '');
   const names = [address.target, place, mount].filter((name) => name !== undefined);
-  const isThere = (pattern: string) =>
+  const isItsTarget = (pattern: string) =>
     names.some((name) => (name === place ? isPlace(place, pattern) : matchesPattern(name, pattern)));
-  if (targets !== undefined && !targets.some(isThere)) return false;
+  if (targets !== undefined && !targets.some(isItsTarget)) return false;
   if (hasUnknownTags === true) return true;
   return Object.entries(tags).every(([key, patterns]) => {
-    // A change of the tag itself must not lead out of the policy.
-    // One of its own takes precedence over an inherited one.
+    // The tags before the change count as well: a change of the tag itself must not lead out of the policy.
+    // A tag of the resource itself takes precedence over an inherited one.
     const isOwn = Object.hasOwn(has, key) && (action === 'create' || Object.hasOwn(tagsBefore, key));
     if (hasUnknownInherited === true && !isOwn) return true;
     const values = [has, tagsBefore].flatMap((all) => (Object.hasOwn(all, key) ? [all[key] ?? ''] : []));
@@ -180,7 +180,7 @@ export function isMatched(
   });
 }
 
-/** Names of organizations do not differ in case. Those of mounts do. */
+/** Case does not matter in names of organizations, but it does in names of mounts. */
 function isPlace(place: string, pattern: string): boolean {
   return place.includes('/')
     ? matchesPattern(place, pattern)
@@ -188,9 +188,9 @@ function isPlace(place: string, pattern: string): boolean {
 }
 
 interface Decision {
-  /** the exemption that makes the violation count as none */
+  /** the exemption in force, so that the violation does not count */
   readonly used?: Exemption;
-  /** one that did so before */
+  /** an exemption that has ended */
   readonly ended?: Exemption;
 }
 
@@ -207,8 +207,8 @@ type Decided = Decision & { readonly violation: Violation };
 const effects = { deny: 'denies', confirm: 'blocks', warn: 'warns' } as const;
 
 /**
- * An exemption that has ended stops an apply whatever was acknowledged: whoever acknowledged the policy before cannot have
- * meant a resource that was exempt then.
+ * An exemption that has ended stops an apply, even if the policy was acknowledged: whoever acknowledged it cannot have meant a resource
+ * that was exempt then.
  */
 function effectOf({ violation: { policy }, ended }: Decided): Guard['effect'] {
   return ended === undefined || policy.severity === 'warn' ? effects[policy.severity] : 'denies';
@@ -247,7 +247,7 @@ function toGuards(decided: readonly Decided[], policies: readonly Policy[]): Gua
   );
 }
 
-/** 128 bits, of all policies with this name: a former one may hold as well. Their messages are in the guard itself. */
+/** 128 bits, of all policies with this name: one of an earlier commit may apply as well. Their messages are in the guard itself. */
 function ruleHash(policies: readonly Policy[], name: string): string {
   const rules = policies
     .filter((policy) => policy.name === name)
@@ -269,7 +269,7 @@ function messageOf({ violation: { message, change }, ended }: Decided): string {
   return parts.filter((text) => text !== '').join('; ');
 }
 
-/** Else nobody sees why a resource that the plan does not change violates a policy. */
+/** Shows why a resource that the plan does not change violates a policy. */
 const otherTags = 'the plan changes nothing of it, but the tags that it inherits';
 
 function endingSoon({ name, exemptions, document }: ReadPolicy, now: number): Diagnostic[] {
@@ -291,10 +291,10 @@ function endingSoon({ name, exemptions, document }: ReadPolicy, now: number): Di
 }
 
 /**
- * Warnings about exemptions that match no resource, and nearly one that violates the policy: most likely it is meant. Policies may be for
- * several stacks, so other exemptions may be about resources of another one.
+ * Warnings about exemptions that match no resource, but nearly match one that violates the policy, which was probably meant. There is no
+ * warning about others: policies may be for several stacks, and these exemptions about resources of another one.
  */
-function withoutResource(
+function unusedExemptions(
   policy: ReadPolicy,
   addresses: ReadonlySet<string> | undefined,
   open: readonly Decided[],
@@ -325,7 +325,7 @@ function withoutResource(
   });
 }
 
-/** Names alone are compared first: the kind and the target make unlike names nearly equal. */
+/** Compares the names alone first: with the kind and the target, even unlike names are nearly equal. */
 function nearestAddress(pattern: string, addresses: Iterable<string>): string | undefined {
   const split = (address: string) => /^([^/]*\/[^/]*\/)(.*)$/.exec(address) ?? [];
   const [, head = '', tail = ''] = split(pattern);

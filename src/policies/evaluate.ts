@@ -5,13 +5,13 @@ import { counted } from '../model/quoted.ts';
 import type { Answer, CaseResult, Job, RuleProblem } from './worker.ts';
 import { workerCode } from './worker-code.ts';
 
-/** In milliseconds of processor time; the start of the worker does not count. */
+/** Allowed milliseconds of processor time, for all cases and for each. The start of the worker does not count. */
 const timeForAll = 2000;
 const timeForEach = 0.1;
-/** However busy the machine is, the worker is ended after so many times what it is allowed. */
-const patience = 30;
+/** Even on a busy machine, the worker is ended after so many times its allowed time. */
+const maxSlowdown = 30;
 const shortestWait = 20;
-/** The start only loads code; a machine that takes longer has another problem. */
+/** Milliseconds for the start, which only loads code: a machine that takes longer has another problem. */
 const timeToStart = 60_000;
 const maxMemory = 512;
 
@@ -25,7 +25,7 @@ interface Evaluation {
 /** In milliseconds. */
 interface Clock {
   now(): number;
-  /** that this process has had, with all of its threads */
+  /** processor time of this process with all of its threads */
   processorTime(): number;
 }
 
@@ -37,7 +37,7 @@ const machine: Clock = {
   },
 };
 
-/** Parses, checks and evaluates. @returns in any case: where the worker fails, each case without a result is `not-evaluated` */
+/** Parses, checks and evaluates expressions. Never rejects: if the worker fails, each case without a result is `not-evaluated`. */
 export async function evaluate(job: Job, clock: Clock = machine): Promise<Evaluation> {
   const allowed = Math.round(timeForAll + job.cases.length * timeForEach);
   const problems: RuleProblem[] = [];
@@ -53,11 +53,11 @@ export async function evaluate(job: Job, clock: Clock = machine): Promise<Evalua
   return { problems, results: [...results.slice(0, job.cases.length), ...rest.map(() => missing)] };
 }
 
-/** @returns why it did not come to its end, as a clause */
+/** @returns why the worker did not finish, as a clause; undefined if it did */
 async function runWorker(
   job: Job,
   { allowed, clock }: { readonly allowed: number; readonly clock: Clock },
-  take: (answer: Answer) => void,
+  onAnswer: (answer: Answer) => void,
 ): Promise<string | undefined> {
   const worker = startWorker();
   let timer: NodeJS.Timeout | undefined;
@@ -68,7 +68,7 @@ async function runWorker(
       worker.on('exit', () => resolve('the thread that evaluates rules ended'));
       worker.on('message', (answer: Answer) => {
         if (answer.type === 'end') return resolve(undefined);
-        if (answer.type !== 'ready') return take(answer);
+        if (answer.type !== 'ready') return onAnswer(answer);
         clearTimeout(timer);
         worker.postMessage(job);
         const left = timeLeft(allowed, clock);
@@ -87,19 +87,19 @@ async function runWorker(
 }
 
 /**
- * What is left of the allowed time from now on. The time of other processes does not count: on a busy machine harmless rules would
- * be violations.
+ * What is left of the allowed time from now on. The time of other processes does not count: otherwise, harmless rules would count as
+ * violations on a busy machine.
  */
 function timeLeft(allowed: number, clock: Clock): () => number {
   const since = { now: clock.now(), processorTime: clock.processorTime() };
   return () => {
     const passed = clock.now() - since.now;
     const used = Math.min(passed, clock.processorTime() - since.processorTime);
-    return passed >= allowed * patience ? 0 : Math.ceil(allowed - used);
+    return passed >= allowed * maxSlowdown ? 0 : Math.ceil(allowed - used);
   };
 }
 
-/** It gets neither variables of the environment nor streams: a rule has nothing but its variables. */
+/** The worker gets neither environment variables nor streams: a rule has nothing but its variables. */
 function startWorker(): Worker {
   const options = { env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: maxMemory } };
   return 'text' in workerCode

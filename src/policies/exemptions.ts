@@ -1,17 +1,17 @@
-/** Whether an exemption is in force. Only this file decides that; everybody else takes its answer. Pure. */
+/** Whether an exemption is in force. Only this file decides that. Pure. */
 import { matchesPattern } from '../model/name-pattern.ts';
 import type { Exemption } from '../model/policy.ts';
 
 const day = 24 * 60 * 60 * 1000;
-/** An exemption ends at most so many days after it is read. */
+/** Days from now until the end of an exemption, at most. */
 export const maxExemptionDays = 90;
-/** Of an exemption that ends within so many days, each plan says so. */
+/** Each plan warns of an exemption that ends within so many days. */
 const noticeDays = 14;
 
 type ExemptionState =
   | { readonly is: 'in-force'; readonly endsSoon: boolean }
   | { readonly is: 'ended' }
-  /** it has no effect */
+  /** its end is too far away, so it has no effect */
   | { readonly is: 'too-far' }
   /** its end is not a valid date */
   | { readonly is: 'invalid' };
@@ -31,7 +31,7 @@ export function exemptionsFor(exemptions: readonly Exemption[], address: string)
   return exemptions.filter(({ resource }) => matchesPattern(address, resource));
 }
 
-/** Whether one ends later than all of the others about the same resources, or is about others: then it loosens the policy. */
+/** Whether an exemption ends later than all earlier ones about its resources, or is about other resources: then it loosens the policy. */
 export function isNewExemption(one: Exemption, before: readonly Exemption[]): boolean {
   const end = endOf(one.until) ?? 0;
   return !before.some(
@@ -39,7 +39,7 @@ export function isNewExemption(one: Exemption, before: readonly Exemption[]): bo
   );
 }
 
-/** The end in milliseconds since 1970: of a day, the beginning of the next one in UTC; undefined for what does not exist. */
+/** The end in milliseconds since 1970: for a day, the beginning of the next one in UTC; undefined for a date that does not exist. */
 function endOf(until: string): number | undefined {
   const [date = ''] = until.split('T');
   const [time, midnight] = [Date.parse(until), Date.parse(date)];

@@ -1,6 +1,6 @@
 /**
- * Reads the policies of a stack from where it names them, and checks them. Whatever cannot be read is an error: it never means that there
- * are no policies.
+ * Reads the policies that a stack names, and checks them. A source that cannot be read is an error: it never counts as a source without
+ * policies.
  */
 import { documentProblems } from '../manifest/explain-errors.ts';
 import { parseDocuments } from '../manifest/yaml/parse-documents.ts';
@@ -24,14 +24,14 @@ import { type NestedFields, shapeOfFields } from './variables.ts';
 /** A policy with its document. */
 export interface ReadPolicy extends Policy {
   readonly document: YamlDocument;
-  /** the stack names it; absent for one of an earlier commit */
+  /** whether the stack names it; absent for a policy of an earlier commit */
   readonly isNamed?: true;
 }
 
 export interface LoadedPolicies {
   readonly policies: readonly ReadPolicy[];
   readonly sources: readonly ReadSource[];
-  /** sorted; with an error none of the policies may be used */
+  /** sorted; if there is an error, none of the policies may be used */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -54,7 +54,7 @@ export async function loadPolicies(
     return { source, policies: named, diagnostics };
   });
   const named = all.flatMap((one, index) => (isEarlier[index] === true ? [] : one.policies));
-  // Of earlier ones, those that did not change are there already.
+  // Earlier policies that did not change are known already.
   const known: ReadPolicy[] = [...named];
   const kept = all.map(({ policies }, index) => {
     if (isEarlier[index] !== true) return policies;
@@ -63,26 +63,26 @@ export async function loadPolicies(
     return others;
   });
   const wrong = await expressionProblems(kept.flat(), context.kinds);
-  const now = new Set(named);
-  // What was wrong at an earlier commit must not stop the commit that repairs it: the guard "loosened" says that it does not hold.
-  const ofEarlier = (found: readonly Diagnostic[]) =>
+  const current = new Set(named);
+  // Errors of an earlier commit must not stop the commit that repairs them: the guard "loosened" reports that such a policy does not hold.
+  const asWarnings = (found: readonly Diagnostic[]) =>
     found.map((one) => ({ ...one, severity: 'warning' as const }));
   const problems = all.flatMap(({ source, diagnostics }, index) => {
     if (isEarlier[index] !== true) return [...source.diagnostics, ...diagnostics];
-    // Of texts, those who read them for a comparison have said it.
+    // The comparison that read these texts has already reported their problems.
     if (source.read.remote === undefined && source.read.commit !== undefined) return [];
     return [
-      // What is gone is no longer named, so there is nothing to correct.
-      ...(source.isGone ? ofEarlier(source.diagnostics.map(withoutFix)) : source.diagnostics),
-      ...ofEarlier(diagnostics),
+      // The stack no longer names a source that is gone, so there is nothing to correct.
+      ...(source.isGone ? asWarnings(source.diagnostics.map(withoutFix)) : source.diagnostics),
+      ...asWarnings(diagnostics),
     ];
   });
   const diagnostics = [
     ...problems,
     ...sameNames(named),
-    ...wrong.flatMap(({ policy, problem }) => (now.has(policy) ? [problem] : ofEarlier([problem]))),
+    ...wrong.flatMap(({ policy, problem }) => (current.has(policy) ? [problem] : asWarnings([problem]))),
   ];
-  const unusable = new Set(wrong.map(({ policy }) => policy).filter((policy) => !now.has(policy)));
+  const unusable = new Set(wrong.map(({ policy }) => policy).filter((policy) => !current.has(policy)));
   const used = kept.map((some) => some.filter((policy) => !unusable.has(policy)));
   return {
     policies: used.flat(),
@@ -94,7 +94,7 @@ export async function loadPolicies(
   };
 }
 
-/** Whether one decides like the other: its tests, its description and its place do not matter. */
+/** Whether both decide in the same way: their tests, descriptions and places do not matter. */
 function isSamePolicy(one: Policy, other: Policy): boolean {
   const text = ({ name, severity, match, rule, message, exemptions }: Policy) =>
     JSON.stringify([name, severity, match, rule, message ?? null, exemptions]);
@@ -205,7 +205,7 @@ function unknownKinds(names: readonly string[], kinds: Registry): Problem[] {
   });
 }
 
-/** Kinds of a service without tags are never matched by tags. */
+/** Kinds of a service without tags never match a policy with tags. */
 function neverTagged({ kinds: names = [], tags }: MatchText, kinds: Registry): Problem[] {
   if (tags === undefined) return [];
   const tagged = [...kinds.values()].filter(({ fields }) => Object.hasOwn(fields, 'tags'));
@@ -275,7 +275,7 @@ function contentFields(fields: Kind['fields']): NestedFields {
   );
 }
 
-/** The fields that give things by their names; of those inside another field nothing is added. */
+/** The fields that refer to objects by name. Those inside another field are left out. */
 function nameFields(references: readonly NamedReference[]): NestedFields {
   return Object.fromEntries(
     references.flatMap(({ name: [name, ...below] }) =>

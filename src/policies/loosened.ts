@@ -1,6 +1,6 @@
 /**
- * What a change of the files of policies loosens. Whether one rule is stricter than another cannot be decided, so each change of a rule,
- * or of what it is about, counts; what held before holds for the plan as well.
+ * What a change of the files of policies loosens. Whether one rule is stricter than another cannot be decided, so each change of a rule or
+ * its match counts, and the policies before the change apply to the plan as well.
  */
 import { createHash } from 'node:crypto';
 import { hasErrors } from '../model/diagnostic.ts';
@@ -13,7 +13,7 @@ import { expressionProblems, policiesIn, type PolicyContext } from './load-polic
 
 export interface LoosenedPolicies {
   readonly loosened: readonly LoosenedSetting[];
-  /** what held before */
+  /** the policies before the change */
   readonly sources: readonly PolicySource[];
 }
 
@@ -83,7 +83,7 @@ function loosenedBy(before: Policy, after: Policy | undefined): LoosenedSetting[
   ];
 }
 
-/** Both texts as they are, where that is short; otherwise what differs, and a hash of the whole text. */
+/** Both texts if they are short, or else what differs, with a hash of the whole text. */
 function shownTexts(before: string, after: string): Omit<LoosenedSetting, 'name'> {
   const hashes = { before: hashOf(before), after: hashOf(after) };
   if ([before, after].every((text) => /^[^\n\r\t]{0,200}$/.test(text) && !text.includes('  ')))
@@ -103,11 +103,11 @@ function shownTexts(before: string, after: string): Omit<LoosenedSetting, 'name'
   return { before: part(was, hashes.before), after: part(is, hashes.after), hashes };
 }
 
-/** So many characters are shown on both sides of what differs, and so many altogether. */
+/** Characters that are shown on each side of a difference, and characters in total, at most. */
 const nearby = 20;
 const maxShown = 400;
 
-/** 128 bits: who writes both texts must not find two with one hash. */
+/** 128 bits: an author of both texts must not be able to find two with the same hash. */
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -28,7 +28,7 @@ export interface SourceTexts {
   readonly read: Omit<ReadSource, 'policies'>;
   readonly texts: readonly PolicyText[];
   readonly diagnostics: readonly Diagnostic[];
-  /** the ref or its path does not exist */
+  /** whether the ref or its path does not exist */
   readonly isGone?: true;
 }
 
@@ -113,7 +113,7 @@ function unreadable(message: string, fix: string): Diagnostic {
   return { code: 'policies-unreadable', severity: 'error', class: 'invalid', message, fix };
 }
 
-/** A checkout that lacks files would have fewer policies than its commit. */
+/** Problems of a checkout that lacks files: it would have fewer policies than its commit. */
 async function leftOut(tracked: TrackedFiles): Promise<Diagnostic[]> {
   const { leftOut: sparse, submodules, moved } = await tracked.missing();
   const lacking = [...sparse, ...(submodules ?? []), ...(moved ?? [])];
@@ -122,7 +122,8 @@ async function leftOut(tracked: TrackedFiles): Promise<Diagnostic[]> {
   return [unreadable(message, 'check out all files of policies')];
 }
 
-// Of a commit, files are read as git objects. A link or a submodule where a file may be is an error, because its content is elsewhere.
+// The files of a commit are read as git objects. A link or a submodule in the place of a file is an error, because its content is
+// elsewhere.
 
 async function readRef({ remote, ref, path }: PolicyRef, at: GitContext): Promise<SourceTexts> {
   const borrowed = await borrowRepository(at);
@@ -150,7 +151,7 @@ async function readRef({ remote, ref, path }: PolicyRef, at: GitContext): Promis
   }
 }
 
-/** The whole name of a branch, or of a tag where there is no such branch. A name that is no remote of the clone would be taken as a folder. */
+/** The whole name of a branch, or of a tag if there is no such branch. Git would take a name that is not a remote for a folder. */
 async function refAt({ at, remote = '' }: BorrowedRepository, ref: string): Promise<string | undefined> {
   const { code } = await runGit(['config', '--get', `remote.${remote}.url`], at);
   if (code !== 0) throw new NoRemote(`this clone has no remote ${quoted(remote)}`);
@@ -175,7 +176,8 @@ interface StackAtCommit {
 }
 
 /**
- * The files of policies that a stack named at a commit, also those at the path of a branch: they are there if its remote is this repository.
+ * The files of policies that a stack named at a commit, including those at the path of a branch: they are there if its remote is this
+ * repository.
  * @throws LedgerError when the commit cannot be read
  */
 export async function policyTextsAt(
@@ -195,7 +197,7 @@ export async function policyTextsAt(
     const ofRefs = { isFile: matchRefs(stack), isOnTheWay: () => false, ignoresLinks: true };
     const found = [
       ...(patterns.length === 0 ? [] : await readCommit(borrowed, commit, ofStack)),
-      ...(await readCommit(borrowed, commit, ofRefs)).filter(isOurs),
+      ...(await readCommit(borrowed, commit, ofRefs)).filter(mayHavePolicies),
     ];
     return found.map((one) => ({ ...one, file: `${commit.slice(0, 12)}:${one.file}` }));
   } finally {
@@ -203,7 +205,7 @@ export async function policyTextsAt(
   }
 }
 
-/** The same in a folder with the files of a commit. What is missing there counts as not there. @param root the top of the folder */
+/** The same in a folder with the files of a commit. Files that are missing there count as absent. @param root the top of the folder */
 export async function policyTextsIn(
   stack: Pick<Stack, 'policies' | 'directory' | 'file'>,
   root: string,
@@ -217,13 +219,13 @@ export async function policyTextsIn(
   for (const path of (await listFiles(wanted, root)).flatMap(({ files }) => files)) {
     const file = slashes(relative(root, path));
     const text = await readText(path, { file, repository });
-    if (typeof text === 'string' && isOurs({ text })) texts.push({ file, text });
+    if (typeof text === 'string' && mayHavePolicies({ text })) texts.push({ file, text });
   }
   return texts;
 }
 
-/** Where the remote is another repository, this one may have something else at the same path. */
-function isOurs({ text }: Pick<PolicyText, 'text'>): boolean {
+/** Whether a file can have policies: if the remote is another repository, this one may have something else at the same path. */
+function mayHavePolicies({ text }: Pick<PolicyText, 'text'>): boolean {
   return text.includes('trueup.dev/');
 }
 
@@ -237,10 +239,10 @@ async function idOf(at: GitContext, name: string): Promise<string> {
   return out.toString().trim();
 }
 
-/** Longer files are refused, in bytes. */
+/** Bytes of a file, at most. */
 const maxSize = 1024 * 1024;
 
-/** The regular files that are wanted. What a shallow or partial clone lacks of the commit is fetched. */
+/** Reads the wanted regular files. What a shallow or partial clone lacks of the commit is fetched. */
 async function readCommit(from: BorrowedRepository, commit: string, wanted: Wanted): Promise<PolicyText[]> {
   const { at } = from;
   const isKnown = (await listCommit(at, commit, wanted))?.every(({ size }) => size !== undefined) === true;
@@ -263,7 +265,7 @@ async function readCommit(from: BorrowedRepository, commit: string, wanted: Want
 }
 
 interface Wanted extends StackPaths {
-  /** otherwise links and submodules that may hold files are errors */
+  /** if not set, links and submodules that may hold files are errors */
   readonly ignoresLinks?: boolean;
 }
 
@@ -274,7 +276,7 @@ interface CommitFile {
   readonly size: number | undefined;
 }
 
-/** @returns undefined where the clone lacks the commit, or trees of it. @throws LedgerError for a link or a submodule */
+/** @returns undefined if the clone lacks the commit, or trees of it. @throws LedgerError for a link or a submodule */
 async function listCommit(
   at: GitContext,
   commit: string,

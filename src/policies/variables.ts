@@ -8,18 +8,18 @@ import type { Shape } from './check-expression.ts';
 
 /** What a rule may ask of a change, wherever the change comes from. */
 export interface CheckedChange extends Pick<Change, 'address' | 'action' | 'fields'> {
-  /** the content before and after; undefined where there is none */
+  /** the content before and after; undefined if there is none */
   readonly before: Spec | undefined;
   readonly after: Spec | undefined;
-  /** of the resource, or of the one that it belongs to, after the change; before it where nothing is left */
+  /** of the resource, or of its parent, after the change; before the change if the resource is gone then */
   readonly tags: Readonly<Record<string, string>>;
   /** the same before the change, if it differs */
   readonly tagsBefore?: Readonly<Record<string, string>>;
-  /** the service did not show which tags it has besides */
+  /** it may have other tags, which the service did not show */
   readonly hasUnknownTags?: true;
-  /** only those of its own are known, and not those that it inherits */
+  /** only its own tags are known, not the inherited ones */
   readonly hasUnknownInherited?: true;
-  /** it has no change of its own, and its workspace or its project gives it other tags: only policies about tags check it */
+  /** it has no change of its own, but inherits other tags from its workspace or its project: only policies about tags check it */
   readonly getsOtherTags?: true;
   /** the organization of its target, or the mount with its namespace: `platform/auth/cluster` */
   readonly place: string | undefined;
@@ -76,7 +76,7 @@ export function resourceVariable({
   };
 }
 
-/** One variable for one resource: thousands of changes may name it, and the worker gets it once. */
+/** Each resource is converted once: thousands of changes may refer to it, and the worker gets it once. */
 const variables = new WeakMap<RelatedResource, JsonObject>();
 
 function relatedVariable(related: RelatedResource): JsonObject {
@@ -114,7 +114,7 @@ export function countsOf(
   };
 }
 
-// For tests of policies: a create without fields, on which the members of a sample are laid.
+// For tests of policies: a create without fields, which the members of a sample override.
 
 interface Sample {
   readonly change?: JsonObject | undefined;
@@ -139,7 +139,7 @@ export function sampleVariables({ change = {}, resource, plan = {} }: Sample, at
     declaredAt: null,
     ...change,
   };
-  const of: JsonObject | null =
+  const madeResource: JsonObject | null =
     isGone && resource === undefined
       ? null
       : { ...names, spec, tags: {}, parent: null, references: [], ...resource };
@@ -151,7 +151,7 @@ export function sampleVariables({ change = {}, resource, plan = {} }: Sample, at
     ...plan,
     counts: { ...counts, ...objectIn(plan['counts']) },
   };
-  return { change: made, resource: of, plan: given };
+  return { change: made, resource: madeResource, plan: given };
 }
 
 function text(value: Json): string {
@@ -164,7 +164,7 @@ function objectIn(value: Json | undefined): JsonObject {
 
 // The members of the variables, for the check of expressions.
 
-/** @param spec of the contents of the resources that a policy is about */
+/** @param spec shape of the contents of the resources that a policy is about */
 export function variableShapes(spec: Shape | undefined): Readonly<Record<string, Shape>> {
   const names = { address: undefined, kind: undefined, target: undefined, name: undefined };
   const field: Shape = { members: { path: undefined, before: undefined, after: undefined } };
@@ -213,7 +213,7 @@ export function shapeOfFields(tables: readonly NestedFields[]): Shape {
   for (const table of tables)
     for (const [name, { members: below }] of Object.entries(table)) {
       const shape = below === undefined ? undefined : shapeOfFields([below]);
-      // Of a name that two kinds have, it is not known which one is meant.
+      // If two kinds have a field of this name, it is not known which one is meant.
       members[name] = Object.hasOwn(members, name) ? undefined : shape;
     }
   return { members };

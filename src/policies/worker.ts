@@ -1,6 +1,6 @@
 /**
- * Evaluates policies in a thread of its own, which is the only way to end a rule that does not: parses and checks the expressions,
- * evaluates them, and posts what comes of each. A rule passes only when it gives exactly `true`.
+ * Evaluates policies in a thread of its own, because only a thread can be ended in the middle of a rule. It parses and checks the
+ * expressions, evaluates them, and posts each result. A rule passes only when it gives exactly `true`.
  */
 import { parentPort } from 'node:worker_threads';
 import { celEnv, isCelError, parse, plan as compile } from '@bufbuild/cel';
@@ -35,7 +35,7 @@ export interface Job {
   readonly rules: readonly RuleText[];
   /** without `resource`, a rule that asks for it fails */
   readonly changes: readonly (Pick<Variables, 'change'> & Partial<Variables>)[];
-  /** of those changes that have no other one */
+  /** for changes without a plan of their own */
   readonly plan: JsonObject;
   /** what to evaluate: the index of a rule and that of a change */
   readonly cases: readonly (readonly [rule: number, change: number])[];
@@ -47,7 +47,7 @@ export interface RuleProblem extends ExpressionProblem {
 }
 
 export interface CaseResult {
-  /** `not-evaluated`: the worker ended before, which is no fault of the rule */
+  /** `not-evaluated`: the worker ended before, which is not the fault of the rule */
   readonly is: 'pass' | 'violation' | 'error' | 'not-evaluated';
   /** for a violation the text of its message, if it has one; for an error the reason, as a clause */
   readonly message?: string;
@@ -62,7 +62,7 @@ export type Answer =
 
 type Evaluate = (variables: Readonly<Record<string, unknown>>) => unknown;
 
-/** So many results are posted at once: what was evaluated before the deadline is known. */
+/** Results are posted in batches of this size, so that those before the deadline are known. */
 const batch = 500;
 /** Longer messages are cut. */
 const maxMessage = 500;
@@ -93,7 +93,7 @@ function compileText(text: string, spec: Shape | undefined): Compiled {
   }
 }
 
-/** Operators that are no functions of the library. */
+/** Operators that are not functions of the library. */
 function isOperator(name: string): boolean {
   return /^[_@!-]/.test(name);
 }
@@ -101,7 +101,7 @@ function isOperator(name: string): boolean {
 function resultOf(evaluate: Evaluate, variables: Readonly<Record<string, unknown>>): unknown {
   try {
     const value = evaluate(variables);
-    // Errors are values, and true in a condition.
+    // CEL returns errors as values, which count as true in a condition.
     return isCelError(value) ? new Error(value.message) : value;
   } catch (error) {
     return new Error(messageOf(error));
@@ -137,7 +137,7 @@ function clipped(text: string): string {
   return line.length > maxMessage ? `${line.slice(0, maxMessage)}…` : line;
 }
 
-/** A time is a text in JSON. */
+/** The plan for CEL. Its time is a text in JSON, and a timestamp in CEL. */
 function planVariable(plan: JsonObject): unknown {
   const { time, ...rest } = plan;
   const at = typeof time === 'string' ? Date.parse(time) : Number.NaN;
@@ -171,11 +171,11 @@ function work(job: Job, post: (answer: Answer) => void): void {
   };
   let results: CaseResult[] = [];
   for (const [rule, change] of job.cases) {
-    const of = compiled[rule];
+    const expressions = compiled[rule];
     results.push(
-      of === undefined
+      expressions === undefined
         ? { is: 'error', message: 'the rule is not known' }
-        : evaluateCase(of.rule, of.message, variablesOf(change)),
+        : evaluateCase(expressions.rule, expressions.message, variablesOf(change)),
     );
     if (results.length < batch) continue;
     post({ type: 'results', results });

@@ -63,7 +63,7 @@ export function defineCommand(fleet: Command, host: CliHost, { end, terminalOf }
     ['trueup fleet work --webhooks 0.0.0.0:8091', 'checks a push at once'],
   );
   const serving = withWorkerOptions(
-    command(fleet, 'serve', 'Does the same with a web console, which only reads'),
+    command(fleet, 'serve', 'Runs a worker with a web console that only reads'),
   );
   serving
     .addOption(webhooksOption())
@@ -110,7 +110,7 @@ function withWorkerOptions(given: Command): Command {
     .addOption(
       new Option(
         '--shard <part>',
-        'the part that this worker takes first, such as 2/8; what is left of the others it takes, too',
+        'the part that this worker takes first, such as 2/8; then it takes what is left of the others',
       ).argParser(parseShard),
     );
 }

@@ -189,7 +189,7 @@ function intervalProblems(
       ? [
           problem(
             ['repositories', index, 'intervals', entry],
-            'an interval of some stacks says of which ones: add "stacks" or "labels"',
+            'this interval does not say which stacks it is for: add "stacks" or "labels"',
           ),
         ]
       : [],

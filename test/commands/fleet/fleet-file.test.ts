@@ -291,7 +291,7 @@ it('gives stacks an interval by their labels, also together with patterns', asyn
 });
 
 it.each([
-  [{ interval: '5m' }, 'an interval of some stacks says of which ones: add "stacks" or "labels"'],
+  [{ interval: '5m' }, 'this interval does not say which stacks it is for: add "stacks" or "labels"'],
   [{ labels: { tier: 'a b' }, interval: '5m' }, 'letters, digits'],
   [{ labels: { '-tier': 'a' }, interval: '5m' }, '-tier'],
   [{ labels: {}, interval: '5m' }, 'labels'],
