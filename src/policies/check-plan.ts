@@ -34,10 +34,10 @@ export interface PlanCheck {
 interface Violation {
   readonly policy: Policy;
   readonly change: CheckedChange;
-  /** a clause; for an error why the rule could not say anything */
+  /** a clause; for an error, why the rule gave no result */
   readonly message: string;
   readonly isError: boolean;
-  /** false where the rules took too long together, or the worker failed, and where tags are missing that could change the result */
+  /** false if the rules took too long together or the worker failed, or if unknown tags could change the result */
   readonly isEvaluated: boolean;
 }
 

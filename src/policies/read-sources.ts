@@ -122,8 +122,7 @@ async function leftOut(tracked: TrackedFiles): Promise<Diagnostic[]> {
   return [unreadable(message, 'check out all files of policies')];
 }
 
-// The files of a commit are read as git objects. A link or a submodule in the place of a file is an error, because its content is
-// elsewhere.
+// Files of a commit are read as git objects. A link or a submodule in place of a file is an error: its content is elsewhere.
 
 async function readRef({ remote, ref, path }: PolicyRef, at: GitContext): Promise<SourceTexts> {
   const borrowed = await borrowRepository(at);

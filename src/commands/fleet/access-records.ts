@@ -6,7 +6,7 @@ import type { DriftJson } from '../../report/json/drift-schema.ts';
 import type { StackId } from './stack-id.ts';
 
 /** Rows that are kept for one stack, at most. */
-const mostRows = 10_000;
+const maxRows = 10_000;
 
 /** Replaces the access rows of a stack after a complete check. Unchanged rows are not written. */
 export async function noteAccess(
@@ -14,7 +14,7 @@ export async function noteAccess(
   { repository, path }: StackId,
   { access = [] }: Pick<DriftJson, 'access'>,
 ): Promise<void> {
-  const rows = access.slice(0, mostRows).map(rowOf);
+  const rows = access.slice(0, maxRows).map(rowOf);
   const given = JSON.stringify([...new Map(rows.map((row) => [row.address, row])).values()]);
   await client.query(
     `delete from trueup_fleet.access where repository = $1 and path = $2

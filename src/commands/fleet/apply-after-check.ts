@@ -241,8 +241,8 @@ async function recordWithRetries(
     try {
       return await record(stack, result, running, context);
     } catch (error) {
-      const most = context.signal.aborted ? maxTriesAtEnd : maxTries;
-      if (!(error instanceof CommandStop) || tries >= most) throw error;
+      const max = context.signal.aborted ? maxTriesAtEnd : maxTries;
+      if (!(error instanceof CommandStop) || tries >= max) throw error;
       await sleep(1000);
     }
   }

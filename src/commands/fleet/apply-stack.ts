@@ -139,7 +139,7 @@ function failureIn(answer: ReturnType<typeof parseOutput>): string | undefined {
 }
 
 /** How much of a plan is kept for a page: changes, guards, and characters of each text. */
-const [mostChanges, mostGuards, longestMessage] = [100, 20, 500];
+const [maxChanges, maxGuards, longestMessage] = [100, 20, 500];
 
 /** The plan that was refused, from an answer in the format of `trueup plan --format json`. */
 function openPlanIn(answer: ReturnType<typeof parseOutput>): OpenPlan | undefined {
@@ -150,9 +150,9 @@ function openPlanIn(answer: ReturnType<typeof parseOutput>): OpenPlan | undefine
     digest,
     count: changes.length,
     changes: changes
-      .slice(0, mostChanges)
+      .slice(0, maxChanges)
       .map((one: Json) => ({ action: text(one, 'action'), address: text(one, 'address') })),
-    guards: guards.slice(0, mostGuards).map((one: Json) => ({
+    guards: guards.slice(0, maxGuards).map((one: Json) => ({
       id: text(one, 'id'),
       effect: text(one, 'effect'),
       message: text(one, 'message'),

@@ -87,13 +87,13 @@ export function defineCommand(fleet: Command, host: CliHost, { end, terminalOf }
   addExamples(status, ['trueup fleet status', 'stale stacks, drift, and checks that failed']);
 }
 
-/** More would be too much for one machine: each slot runs a process and polls the queue by itself. */
-const mostSlots = 100;
+/** Slots of one worker, at most: each runs a process, and polls the queue by itself. */
+const maxSlots = 100;
 
 function parseSlots(text: string): number {
   const count = parseCount(text);
-  if (count > mostSlots)
-    throw new InvalidArgumentError(`a number from 1 to ${mostSlots}; for more, start more workers`);
+  if (count > maxSlots)
+    throw new InvalidArgumentError(`a number from 1 to ${maxSlots}; for more, start more workers`);
   return count;
 }
 

@@ -11,7 +11,7 @@ import { driftedAddresses } from './check-stack.ts';
 import type { StackId } from './stack-id.ts';
 
 /** People that a record lists, at most. */
-const mostActors = 20;
+const maxActors = 20;
 
 /** What drifted, as a hash; undefined when nothing did. */
 function driftHash({ drifted, changedNames }: Pick<DriftJson, 'drifted' | 'changedNames'>) {
@@ -70,7 +70,7 @@ function actorsIn(drifted: DriftJson['drifted']): string[] {
     const actor = touched?.touches[0]?.actor;
     return actor === undefined ? [] : actor.name || actor.id || actor.kind;
   });
-  return [...new Set(names)].sort().slice(0, mostActors);
+  return [...new Set(names)].sort().slice(0, maxActors);
 }
 
 /** Closes the records of stacks that are not in their repository any more. */

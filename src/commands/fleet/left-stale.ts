@@ -70,10 +70,10 @@ async function readLeft(
   };
 }
 
-const mostNames = 5;
+const maxNames = 5;
 
 export function leftLines({ stale, paused }: Leftovers): string[] {
-  const names = firstFew(stale.map(nameOf), mostNames).join(', ');
+  const names = firstFew(stale.map(nameOf), maxNames).join(', ');
   const still = counted(stale.length, 'stack is', 'stacks are');
   return [
     ...(stale.length === 0 ? [] : [`${still} stale, without a complete check for two intervals: ${names}`]),

@@ -24,7 +24,7 @@ interface FleetStatus {
   /** of fleet files, and the hosts of the workers that have them */
   readonly problems: readonly { readonly message: string; readonly hosts: readonly string[] }[];
   readonly drifts: readonly OpenDrift[];
-  /** those that wait the longest first */
+  /** the longest waiting first */
   readonly waits: readonly WaitingApply[];
   readonly pauses: readonly PausedTarget[];
   readonly unread: readonly UnreadRepository[];

@@ -39,10 +39,7 @@ export function phaseOf({ repository, path }: StackId): number {
 /** SQL that locks rows of stacks in the same order as all other statements that lock several, so that no two wait for each other. */
 const inOneOrder = `order by repository collate "C", path collate "C" for update`;
 
-/**
- * Makes the schedule equal to the stacks of one repository. New stacks are due at once. Removed stacks keep their row, and are not checked
- * any more.
- */
+/** Makes the schedule equal to the stacks of one repository. New stacks are due at once. Removed ones keep their row without checks. */
 export async function scheduleStacks(
   client: PostgresClient,
   repository: string,

@@ -22,7 +22,7 @@ export function startSending(options: NotifierOptions): Sending {
   const signal = AbortSignal.any([options.signal, ended.signal]);
   const notifier = new Notifier({ ...options, signal });
   let last: Promise<void> = Promise.resolve();
-  // One pass after the other. Without the database it is not known what to send, and the worker reports that elsewhere.
+  // One pass after the other. Errors of the database are reported elsewhere.
   const sendPending = () => {
     if (options.fleet().channels.length > 0) last = last.then(() => notifier.pass()).catch(() => {});
     return last;

@@ -78,7 +78,7 @@ export async function runForStack(work: StackProcess): Promise<EndedProcess> {
 const starts = new Map<string, number>();
 const compiled = new Map<string, Promise<void>>();
 
-/** Starts without compiled code: to compile a command takes as long as a few starts with compiled code save. */
+/** A command is compiled after so many starts: compiling takes as long as the compiled code saves in a few starts. */
 const fewStarts = 3;
 
 /**

@@ -176,7 +176,7 @@ const migrations = [
      requests integer not null,
      primary key (repository, path, address, identity)
    );`,
-  // When the read of each repository began that its schedule is from, and the files that were checked last of each stack.
+  // When the read began that gave a repository its schedule, and which files of a stack were checked last.
   `create table trueup_fleet.repository_reads (
      repository text primary key,
      began timestamptz not null

@@ -67,7 +67,7 @@ function isGenuine(headers: Headers, body: Buffer, secret: string): boolean {
   return isSame(headers['x-gitlab-token'], secret);
 }
 
-/** Compares in constant time, wherever the first difference is. The hashes have the same length. */
+/** Compares in constant time. The hashes have the same length. */
 function isSame(given: string | readonly string[] | undefined, wanted: string): boolean {
   if (typeof given !== 'string') return false;
   const hash = (text: string) => createHmac('sha256', 'compare').update(text).digest();

@@ -74,7 +74,7 @@ export class WorkerApplies {
 
   /**
    * Begins to carry out jobs as soon as the fleet applies anything: most fleets do not, and would poll the database for nothing. Jobs of
-   * applies that the fleet file allowed before block the checks of their stacks, so they are carried out as well.
+   * applies that the fleet file no longer allows block the checks of their stacks, so they are carried out as well.
    */
   async begin(): Promise<void> {
     const { database, fleet, applyConcurrency } = this.#options;

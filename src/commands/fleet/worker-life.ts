@@ -18,7 +18,7 @@ const readInterval = 60_000;
 /** Milliseconds for which `fleet run` waits for a database that became unavailable. `fleet work` waits forever. */
 const longestOutage = 60_000;
 
-interface Life {
+interface LifeOptions {
   readonly worker: FleetWorker;
   readonly file: KeptFleet;
   readonly database: Pick<OpenDatabase, 'run' | 'transaction'>;
@@ -32,7 +32,7 @@ interface Life {
 }
 
 export class WorkerLife {
-  readonly #life: Life;
+  readonly #options: LifeOptions;
   #lastScheduleRead: number | undefined;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #dueBy: Date | undefined;
@@ -44,8 +44,8 @@ export class WorkerLife {
   #unread = 0;
   #readFailure: { readonly cause: unknown } | undefined;
 
-  constructor(life: Life) {
-    this.#life = life;
+  constructor(options: LifeOptions) {
+    this.#options = options;
   }
 
   /** milliseconds since 1970 of the last read of the schedule that the database answered */
@@ -55,11 +55,11 @@ export class WorkerLife {
 
   /** Reads the repositories for the first time. A worker that keeps running checks what is in the schedule meanwhile. */
   async begin(): Promise<void> {
-    if (!this.#life.once) await this.#life.worker.claimRepositories();
+    if (!this.#options.once) await this.#options.worker.claimRepositories();
     const read = this.#readBesideChecks(async () => {
       this.#unread = await this.#readRepositories();
     });
-    if (this.#life.once) await read;
+    if (this.#options.once) await read;
   }
 
   /** how many repositories could not be read at the first time */
@@ -68,7 +68,7 @@ export class WorkerLife {
   }
 
   async #readRepositories(): Promise<number> {
-    const { worker, file, database, clean, now } = this.#life;
+    const { worker, file, database, clean, now } = this.#options;
     await worker.touchFolder(now());
     const { name: fleet, repositories } = file.fleet;
     const unread = await worker.readRepositories();
@@ -90,7 +90,7 @@ export class WorkerLife {
   }
 
   async #loop(): Promise<void> {
-    const { once, signal, now } = this.#life;
+    const { once, signal, now } = this.#options;
     let idle = 0;
     let readAt = now();
     let reading: Promise<void> | undefined;
@@ -123,7 +123,7 @@ export class WorkerLife {
 
   /** Apart from the reads of repositories: a new freeze must not wait for a code host. */
   async #refreshFile(): Promise<void> {
-    const { file, onProblem, now } = this.#life;
+    const { file, onProblem, now } = this.#options;
     this.#refreshedAt = now();
     await file.refresh();
     if (file.problem !== undefined && file.problem !== this.#problem) onProblem(file.problem);
@@ -131,7 +131,7 @@ export class WorkerLife {
   }
 
   async #readAgain(): Promise<void> {
-    const { worker } = this.#life;
+    const { worker } = this.#options;
     await this.#refreshFile();
     await this.#readRepositories();
     await this.#survivingOutage(() => worker.beginApplies());
@@ -139,7 +139,7 @@ export class WorkerLife {
 
   /** Reads the repositories that webhooks reported. */
   async #readPushed(): Promise<void> {
-    const { worker, database } = this.#life;
+    const { worker, database } = this.#options;
     const names = worker.fleet.repositories.map(({ name }) => name);
     const pushed = await database.run((client) => takePushes(client, names));
     if (pushed.length > 0) void this.#readBesideChecks(() => worker.readRepositories(pushed));
@@ -147,7 +147,7 @@ export class WorkerLife {
 
   /** Queues what is due. @returns whether nothing was due, nothing runs here, and nothing waits in the queue */
   async #queueDue(): Promise<boolean> {
-    const { worker, concurrency, now, once, database } = this.#life;
+    const { worker, concurrency, now, once, database } = this.#options;
     // What falls due during a run is left to the next one: with a short interval, the run would never end.
     if (once) this.#dueBy ??= await database.run(databaseTime);
     const free = 2 * concurrency - worker.running;
@@ -158,7 +158,7 @@ export class WorkerLife {
 
   /** Does the work. @returns its result; undefined while the database is unavailable, which is reported once */
   async #survivingOutage<T>(work: () => Promise<T>): Promise<T | undefined> {
-    const { once, now, signal, onProblem } = this.#life;
+    const { once, now, signal, onProblem } = this.#options;
     try {
       const result = await work();
       this.#outageSince = undefined;

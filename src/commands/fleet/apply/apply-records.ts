@@ -180,7 +180,7 @@ const cutShortMinutes = 60;
 /**
  * Whether an apply of the same files began to write before a freeze and was cut short: it may end during the freeze, in one or more
  * attempts. An apply that failed because a service refused it was not cut short.
- * @param about.attempt the attempt that asks, which does not count. @param about.since milliseconds since 1970: the begin of the freeze
+ * @param about.attempt the attempt that asks, which does not count. @param about.since milliseconds since 1970: the beginning of the freeze
  */
 export async function wasCutShort(
   client: PostgresClient,
@@ -312,7 +312,7 @@ export async function wasJustApplied(
   return rows.length > 0;
 }
 
-/** Stacks whose apply waited for a freeze that is over, those that wait the longest first. */
+/** Stacks whose apply waited for a freeze that is over, the longest waiting first. */
 export async function readReleased(client: PostgresClient): Promise<StackId[]> {
   const { rows } = await client.query(
     `select repository, path from trueup_fleet.waiting_applies
@@ -329,7 +329,7 @@ export interface WaitingApply extends StackId {
   readonly until: number | undefined;
 }
 
-/** The waiting applies of stacks that are in their repositories, those that wait the longest first. */
+/** The waiting applies of stacks that are in their repositories, the longest waiting first. */
 export async function readWaits(client: PostgresClient): Promise<WaitingApply[]> {
   const { rows } = await client.query(
     `select repository, path, since, because, reason, coalesce(until, next_try) as until

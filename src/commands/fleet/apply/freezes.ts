@@ -133,7 +133,7 @@ export function activeFreeze(
 }
 
 /** Overlapping windows count as one, up to this many. A later end is found when this one is over. */
-const mostWindows = 100;
+const maxWindows = 100;
 
 /** @returns undefined if the freeze is not active. If windows overlap, `since` is the beginning of the last one */
 function windowOf(freeze: Freeze, now: number): Pick<ActiveFreeze, 'since' | 'until'> | undefined {
@@ -144,7 +144,7 @@ function windowOf(freeze: Freeze, now: number): Pick<ActiveFreeze, 'since' | 'un
   // "prev" leaves out a time that daylight saving skips, and "next" gives the first moment after it.
   const later = expressionAt(freeze, since);
   let until = since + freeze.duration;
-  for (let windows = 1; windows < mostWindows && later.hasNext(); windows += 1) {
+  for (let windows = 1; windows < maxWindows && later.hasNext(); windows += 1) {
     const next = later.next().getTime();
     if (next > now && (until <= now || next > until)) break;
     until = next + freeze.duration;

@@ -13,7 +13,7 @@ const failureHours = 24;
 
 /**
  * Why a stack must not be applied now: one of its targets is paused.
- * Statuses 400 to 499 do not count, except 408 and 429: with them, a service refuses the request of one stack.
+ * Statuses 400 to 499, except 408 and 429, do not count: they are about the stack that sent the request, not about the target.
  *
  * The stack whose last try is the longest ago tries next, so that a stack that always fails for a reason of its own does not hold up the
  * others. Stacks that cannot try now come last: their checks fail, no worker checks them, or their back-off is not over.

@@ -102,15 +102,15 @@ function workspaceIn(row: Row): string {
 }
 
 /** Names that a cell shows. More are only counted. */
-const mostWords = 20;
+const maxWords = 20;
 
 /** @param all text for a pattern that matches every name */
 function wordsOf(row: Row, column: string, all: string): readonly Html[] {
   const words = row[column] as readonly string[];
   if (all !== '*' && words.some((word) => /^\*+$/.test(word))) return [html`<span>${all}</span>`];
-  const more = words.length - mostWords;
+  const more = words.length - maxWords;
   return [
-    ...words.slice(0, mostWords).map(name),
+    ...words.slice(0, maxWords).map(name),
     ...(more > 0 ? [html`<span class="muted">and ${more} more</span>`] : []),
   ];
 }

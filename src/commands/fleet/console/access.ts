@@ -71,10 +71,7 @@ function callerRefusal(request: Request, settings: ConsoleSettings | undefined):
   return hostRefusal(request, settings?.hosts);
 }
 
-/**
- * Refuses DNS rebinding: a foreign page in a browser of this machine can reach the console under its own host name, but cannot send another
- * one.
- */
+/** Prevents DNS rebinding: a foreign page in a browser of this machine can only send its own host name, not one of this machine. */
 export function hostRefusal(
   { headers, socket }: Request,
   hosts: readonly string[] = [],

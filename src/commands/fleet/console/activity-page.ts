@@ -59,10 +59,10 @@ ${rows.length === 0 ? html`<p>No event matches these filters.</p>` : table(['Tim
 }
 
 /** Events in an export, at most. Filters help to export the others. */
-const mostExported = 10_000;
+const maxExported = 10_000;
 
 export async function exportActivity(reading: Reading, query: Query, kind: 'csv' | 'json'): Promise<string> {
-  const rows = await readEvents(reading, filtersOf(query), { limit: mostExported, offset: 0 });
+  const rows = await readEvents(reading, filtersOf(query), { limit: maxExported, offset: 0 });
   const events = rows.map(exported);
   if (kind === 'json') return `${JSON.stringify({ version: 1, events }, null, 2)}\n`;
   const columns = [

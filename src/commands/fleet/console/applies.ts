@@ -82,7 +82,7 @@ function waitCells(stack: Row): readonly Content[] {
 }
 
 /** Applies on the page of a stack. Earlier ones are on the page Activity. */
-const mostApplies = 50;
+const maxApplies = 50;
 
 /** @returns undefined for a stack that the fleet never applied */
 export async function appliesSection(
@@ -94,13 +94,13 @@ export async function appliesSection(
     `with ${clock}
      select made.*, clock.time, made.leased_until > clock.time as leased from trueup_fleet.applies as made, clock
      where made.repository = $2 and made.path = $3 and ${inScope('made')}
-     order by made.id desc limit ${mostApplies}`,
+     order by made.id desc limit ${maxApplies}`,
     ...[repository, path],
   );
   if (rows.length === 0) return undefined;
   return html`<section><h2>Applies</h2>
 ${table(['Started', 'Took', 'Outcome', 'Changes', 'Approved by', 'Commit'], rows.map(applyCells), 'Applies of the stack')}
-${rows.length === mostApplies && html`<p class="muted">The last ${mostApplies} are shown.</p>`}
+${rows.length === maxApplies && html`<p class="muted">The last ${maxApplies} are shown.</p>`}
 </section>`;
 }
 
@@ -140,7 +140,7 @@ function isFailure(row: Row): boolean {
 }
 
 /** Rows on a page, at most. */
-const mostFailures = 50;
+const maxFailures = 50;
 
 /** @returns undefined when none failed */
 export async function failedApplies(reading: Reading): Promise<Html | undefined> {
@@ -150,7 +150,7 @@ export async function failedApplies(reading: Reading): Promise<Html | undefined>
        (array_agg(repository || chr(1) || path order by made.id desc))[1] as example
      from trueup_fleet.applies as made join seen using (repository, path)
      where made.outcome in ('failed', 'partial', 'lost') and made.ended > seen.time - interval '1 day'
-     group by made.outcome, made.reason, seen.time order by stacks desc, ended desc, outcome, reason limit ${mostFailures}`,
+     group by made.outcome, made.reason, seen.time order by stacks desc, ended desc, outcome, reason limit ${maxFailures}`,
   );
   if (rows.length === 0) return undefined;
   return html`<section><h2>Why applies failed within a day</h2>

@@ -1,7 +1,4 @@
-/**
- * The page Capacity: whether the targets allow the checks that the fleet wants. Shows rates, pauses, ages of checks, and what the intervals
- * need.
- */
+/** The page Capacity: whether targets allow the checks that the fleet wants. Shows rates, needed rates, pauses, and ages of checks. */
 import { clip } from '../../../report/view/printable.ts';
 import { validQuotas } from '../rates/quotas.ts';
 import { type Content, type Html, html } from './html.ts';
@@ -44,7 +41,7 @@ ${ages.length === 0 ? html`<p>There are no stacks that you may see.</p>` : table
 }
 
 /** Rows on a page, at most. */
-const mostRates = 100;
+const maxRates = 100;
 
 function readRates(reading: Reading): Promise<readonly Row[]> {
   return reading.rows(
@@ -61,7 +58,7 @@ function readRates(reading: Reading): Promise<readonly Row[]> {
      )
      select used.*, rate.per_second, rate.next_free, clock.time
      from used left join trueup_fleet.request_rates as rate using (address, identity), clock
-     order by used.needed / coalesce(rate.per_second, 30) desc, used.address, used.identity limit ${mostRates}`,
+     order by used.needed / coalesce(rate.per_second, 30) desc, used.address, used.identity limit ${maxRates}`,
   );
 }
 
@@ -72,7 +69,7 @@ function readQuotas(reading: Reading): Promise<readonly Row[]> {
      select valid.address, valid.per_second, sum(used.requests / seen.seconds_between_checks) as needed
      from (${validQuotas}) as valid
        ${reading.seesAll ? 'left join' : 'join'} (trueup_fleet.stack_requests as used join seen using (repository, path)) using (address)
-     group by valid.address, valid.per_second order by valid.address limit ${mostRates}`,
+     group by valid.address, valid.per_second order by valid.address limit ${maxRates}`,
   );
 }
 
@@ -116,7 +113,7 @@ function readPauses(reading: Reading): Promise<readonly Row[]> {
     `with ${seenStacks}
      select pause.address, pause.since, pause.next_probe, pause.reason, clock.time from trueup_fleet.target_pauses as pause, clock
      where pause.until is null and exists (select from seen where pause.address = any (seen.targets))
-     order by pause.since limit ${mostRates}`,
+     order by pause.since limit ${maxRates}`,
   );
 }
 
@@ -141,7 +138,7 @@ function readAges(reading: Reading): Promise<readonly Row[]> {
      select seconds, count(*)::integer as stacks, count(*) filter (where age is null)::integer as never, max(age) as oldest,
        percentile_cont(0.5) within group (order by age) as median,
        percentile_cont(0.95) within group (order by age) as p95
-     from aged group by seconds order by seconds limit ${mostRates}`,
+     from aged group by seconds order by seconds limit ${maxRates}`,
   );
 }
 

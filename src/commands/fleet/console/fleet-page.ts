@@ -176,7 +176,7 @@ function tile({ name, tone, count, target, isOn }: Tile): Html {
 }
 
 /** Repositories in the list, at most. */
-const mostRepositories = 200;
+const maxRepositories = 200;
 
 /** The choices of the filters. */
 interface Choices {
@@ -191,7 +191,7 @@ function filterForm(
 ): Html {
   const option = (value: string, name: string, chosen: string | undefined) =>
     html`<option value="${value}"${value === (chosen ?? '') && html` selected`}>${name}</option>`;
-  const listed = repositories.slice(0, mostRepositories);
+  const listed = repositories.slice(0, maxRepositories);
   const choices = repository === undefined || listed.includes(repository) ? listed : [repository, ...listed];
   const isFiltered = [is, apply, repository, text, label].some((one) => one !== undefined);
   const applies =

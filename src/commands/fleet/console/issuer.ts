@@ -34,7 +34,7 @@ export class IssuerError extends Error {
   }
 }
 
-/** What an ID token says of a user. */
+/** The claims of an ID token about a user. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 interface IssuerOptions {
@@ -123,7 +123,7 @@ export class Issuer {
   }
 }
 
-/** Whether the token is not valid. Other errors prevent that keys are read. */
+/** Whether the error is about the token. Others are about reading the keys. */
 function isTokenError(error: unknown): error is Error {
   return (
     error instanceof errors.JOSEError &&
@@ -222,7 +222,7 @@ async function openFlow(options: IssuerOptions, about: JsonObject): Promise<OAut
   return app.getDecorator<OAuth2Namespace>('flow');
 }
 
-/** Whether the issuer takes the secret in a header, as issuers do that do not list their methods. */
+/** Whether the issuer takes the secret in a header. Issuers that do not list their methods do. */
 function takesHeader(about: JsonObject): boolean {
   const methods = about['token_endpoint_auth_methods_supported'];
   return !Array.isArray(methods) || methods.includes('client_secret_basic');

@@ -11,7 +11,7 @@ export function localPath(asked: unknown, origin: string): string {
   if (typeof asked !== 'string' || !asked.startsWith('/') || asked.length > longest) return '/';
   if (!URL.canParse(asked, origin)) return '/';
   const { origin: found, pathname, search } = new URL(asked, origin);
-  // Without this, "/.//host" would become "//host", which is an address, and a login would lead to itself.
+  // Without this, "/.//host" would become "//host", another host, and a login could return to the login.
   const isOwn =
     found === origin && !pathname.startsWith('//') && !/^\/(?:login|logout|signed-out)\b/.test(pathname);
   return isOwn && (pathname + search).length <= longest ? pathname + search : '/';

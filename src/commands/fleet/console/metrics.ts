@@ -5,7 +5,7 @@ import { applyOutcomes } from './applies.ts';
 import { clock, inScope, type Reading, type Row, seenStacks } from './reading.ts';
 
 /** Targets that have a label: the busiest ones. */
-const mostTargets = 50;
+const maxTargets = 50;
 
 export async function metricsText(
   reading: Reading,
@@ -105,7 +105,7 @@ async function targetMetrics(reading: Reading, gauge: MakeGauge): Promise<void> 
      select address, max(needed / rate.per_second) as needed, min(rate.per_second) as per_second,
        bool_or(rate.next_free > clock.time + interval '2 seconds') as paused
      from used join trueup_fleet.request_rates as rate using (address, identity), clock
-     group by address order by needed desc, address limit ${mostTargets}`,
+     group by address order by needed desc, address limit ${maxTargets}`,
   );
   const rate = gauge('requests_per_second', 'Limit of requests of a target: the lowest one of its users', [
     'target',

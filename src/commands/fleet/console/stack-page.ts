@@ -107,7 +107,7 @@ type Drifted = DriftJson['drifted'][number];
 type Field = Drifted['fields'][number];
 
 /** Rows on a page, at most. */
-const mostShown = 100;
+const maxShown = 100;
 
 function driftSection(stack: Row, now: number): Html | undefined {
   // A worker wrote it, after it matched the schema.
@@ -115,11 +115,11 @@ function driftSection(stack: Row, now: number): Html | undefined {
   if (report === null) return undefined;
   const { drifted, changedNames, pending, summary } = report;
   const left =
-    summary.drifted + summary.changedNames - Math.min(drifted.length, mostShown) - changedNames.length;
+    summary.drifted + summary.changedNames - Math.min(drifted.length, maxShown) - changedNames.length;
   const rows = [
-    ...drifted.slice(0, mostShown).map((one) => driftCells(one, now)),
+    ...drifted.slice(0, maxShown).map((one) => driftCells(one, now)),
     ...changedNames
-      .slice(0, mostShown)
+      .slice(0, maxShown)
       .map(({ address, message, fix }) => [
         html`<span class="action update">name</span>`,
         html`<code>${address}</code>`,

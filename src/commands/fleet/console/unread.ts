@@ -17,13 +17,13 @@ export function readUnread(reading: Reading): Promise<readonly Row[]> {
 }
 
 /** Names in the banner. More are only counted. */
-const mostNames = 5;
+const maxNames = 5;
 
 /** @returns undefined if all can be read */
 export async function unreadBanner(reading: Reading): Promise<Html | undefined> {
   const names = (await readUnread(reading)).map((row) => String(row['name']));
   if (names.length === 0) return undefined;
-  const listed = names.slice(0, mostNames).join(', ');
-  const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : '';
+  const listed = names.slice(0, maxNames).join(', ');
+  const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
   return html`<p class="banner danger">Repositories that cannot be read: ${listed}${more}. What is shown of their stacks may be old. <a href="${link('/health', {})}">Why they cannot be read</a></p>`;
 }

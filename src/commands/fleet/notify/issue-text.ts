@@ -130,13 +130,13 @@ function tableOf({ drifted, summary }: DriftJson): Section {
 }
 
 /** Modifications that are listed; more are only counted. */
-const mostTouches = 3;
+const maxTouches = 3;
 
 /** Who modified a resource and when, as the audit trail says. */
 function touchedLines(touched: DriftedJson['touched']): string[] {
   if (touched === undefined) return [];
   const { touches, unknown } = touched;
-  const lines = touches.slice(0, mostTouches).map(({ at, actor, resource }) => {
+  const lines = touches.slice(0, maxTouches).map(({ at, actor, resource }) => {
     const { id, name, kind, impersonatorId } = actor;
     const who = name === '' ? id || kind : id === '' ? name : `${name} (${id})`;
     const behind = impersonatorId === undefined ? '' : `, impersonated by ${impersonatorId}`;

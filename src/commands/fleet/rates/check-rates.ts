@@ -28,7 +28,7 @@ const unavailable: StartTimes = { count: 0, wait: 1000, apart: 0 };
 /** Milliseconds for which one answer pauses all checks of a user, at most: the next refusal pauses them again. */
 const longestPause = 3_600_000;
 
-/** Answers are recorded when there are so many, at the latest. Without a database, up to so many are kept. */
+/** Answers are recorded after so many, at the latest. Without a database, at most so many are kept. */
 const recordedAtOnce = 50;
 const maxKeptAnswers = 1000;
 

@@ -45,8 +45,7 @@ interface StartTimesRequest extends RateOwner {
 
 /**
  * Takes start times, in one statement, so that the database decides between workers. With a quota, a start time counts for the user and for
- * all users of the target. A user whose own limit is lower gets start times one by one and not ahead of time: others would have to wait for
- * it.
+ * all users of the target. A user whose own limit is lower gets start times one by one and not ahead of time: more would delay others.
  */
 export async function takeStartTimes(
   client: PostgresClient,
