@@ -13,7 +13,7 @@ const messages: Readonly<Record<string, string>> = {
   // From Node's permission model, in a check that a worker of a fleet started.
   ERR_ACCESS_DENIED: 'fleet.yaml does not allow this file to the stacks of the repository',
   EISDIR: 'it is a directory; name a file in it',
-  ENOTDIR: 'a part of its path is no directory; check the path',
+  ENOTDIR: 'a part of its path is not a directory; check the path',
   ENOENT: 'there is no such file or folder; check the path',
   ENAMETOOLONG: 'its name is too long; check the path',
   ELOOP: 'too many links lead to one another; check the path',

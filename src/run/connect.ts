@@ -237,7 +237,7 @@ async function tokenOf(
 /** A text that is not a JWT is not sent: it would be refused, and it may be a secret that is not meant for this service. */
 function jwtOnly(text: string, what: string): string {
   if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return text;
-  throw secretStop(`${what} is no JWT, which has three parts with dots between them; it was not sent`);
+  throw secretStop(`${what} is not a JWT, which has three parts with dots between them; it was not sent`);
 }
 
 function readCertificate(stack: Stack, file: string): Promise<string> {

@@ -236,6 +236,6 @@ function whyUnread(cause: unknown): string {
   if (!(cause instanceof YAMLException)) return systemErrorMessage(cause) ?? messageOf(cause);
   const { mark } = cause;
   return mark === undefined
-    ? 'it is no YAML'
-    : `it is no YAML, as line ${mark.line + 1}, column ${mark.column + 1} shows`;
+    ? 'it is not YAML'
+    : `it is not YAML, as line ${mark.line + 1}, column ${mark.column + 1} shows`;
 }

@@ -56,7 +56,7 @@ export async function openPlanFile(file: string, cwd: string): Promise<PlanFile>
     case 'no-plan':
       throw new CommandStop(
         'not-a-plan',
-        `${quoted(file)} is no plan: ${read.why}; make one with "trueup plan --out plan.json"`,
+        `${quoted(file)} is not a plan: ${read.why}; make one with "trueup plan --out plan.json"`,
       );
     case 'other-version':
       throw planAgain(
@@ -156,7 +156,7 @@ interface PlanReader {
 
 export function readPlan(text: string, { check }: PlanReader): ReadPlan {
   const value = parsed(text);
-  if (value === undefined) return { is: 'no-plan', why: 'it is no JSON' };
+  if (value === undefined) return { is: 'no-plan', why: 'it is not JSON' };
   if (!isPlanFile(value)) return { is: 'no-plan', why: 'it is JSON, but no plan' };
   if (value['version'] !== planVersion) return { is: 'other-version', version: value['version'] ?? null };
   if (!('checksum' in value)) return { is: 'malformed', why: noChecksum };
@@ -297,7 +297,7 @@ function fieldOf({ path, names, ...rest }: PlanJson['changes'][number]['fields']
 /** The inverse of `jsonPointer` (RFC 6901). @throws when the text is no pointer */
 function pathOf(pointer: string): Path {
   const [first, ...segments] = pointer.split('/');
-  if (first !== '') throw new Error(`${quoted(pointer)} is no JSON pointer`);
+  if (first !== '') throw new Error(`${quoted(pointer)} is not a JSON pointer`);
   return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 

@@ -68,7 +68,7 @@ function findPlace(
   const service = flags.service ?? serviceOf(env);
   if (service === undefined)
     throw unknownReview(
-      'this is no job of GitHub Actions or GitLab CI; name the service with --service, and --number, and --repository or --project',
+      'this is not a job of GitHub Actions or GitLab CI; name the service with --service, and --number, and --repository or --project',
     );
   const known = service === 'github' ? onGithub(env, event) : onGitlab(env);
   const url = (flags.url ?? known.url)?.replace(/\/+$/, '');
@@ -100,7 +100,7 @@ function urlProblem(url: string | undefined): string | undefined {
     return 'the address of the API is not known; name it with --url, such as https://gitlab.example.com/api/v4';
   return isAddress(url)
     ? undefined
-    : `${quoted(url)} is no address of an API; --url looks like https://gitlab.example.com/api/v4`;
+    : `${quoted(url)} is not an address of an API; --url looks like https://gitlab.example.com/api/v4`;
 }
 
 function repositoryProblem(service: CodeHostName, repository: string | undefined): string | undefined {

@@ -186,6 +186,6 @@ function addressProblem(address: string): string | undefined {
   if (!/^postgres(?:ql)?:\/\//i.test(address))
     return `it does not begin with "postgres://"; write ${addressForm}`;
   if (!URL.canParse(address))
-    return `it is no valid URL; write ${addressForm}, and percent-encode what is special in a URL, such as "/" as %2F and "@" as %40`;
+    return `it is not a valid URL; write ${addressForm}, and percent-encode what is special in a URL, such as "/" as %2F and "@" as %40`;
   return undefined;
 }

@@ -55,7 +55,7 @@ async function whyNotWritable(file: string, cwd: string): Promise<string | undef
   const isPlan = value !== undefined && isPlanFile(value) && 'coverage' in value;
   return isPlan || found === ''
     ? undefined
-    : `the plan is not written over ${quoted(file)}, which is no plan file; give "--out" a new name, or remove that file`;
+    : `the plan is not written over ${quoted(file)}, which is not a plan file; give "--out" a new name, or remove that file`;
 }
 
 /** Names in the state folder that trueup reads as something else: ledgers, histories, the embedded service's data. */
@@ -81,5 +81,5 @@ function unusableReason(error: Error): string {
   if (!(error instanceof UnfitFile)) return error.message;
   if (error.obstacle === 'folder') return 'it is a directory; name a file in it';
   if (error.obstacle === 'irregular') return 'it is not a regular file, but a pipe, a socket or a device';
-  return 'it is larger than any plan, and is no plan file';
+  return 'it is larger than any plan, and is not a plan file';
 }

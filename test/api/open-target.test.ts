@@ -126,7 +126,7 @@ describe('an answer', () => {
   it.each([
     ['lists', '['.repeat(200_000) + ']'.repeat(200_000)],
     ['objects', `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`],
-  ])('that is nested without end (%s) is no answer of this service', async (_, body) => {
+  ])('that is nested without end (%s) is not an answer of this service', async (_, body) => {
     const server = await listen((_request, count) => ({ status: count % 2 === 1 ? 400 : 200, body }));
     for (const dialect of [neutral, findDialect('workspaces', 'hcp-terraform') ?? expect.unreachable()]) {
       const { reader } = open({ url: server.url, dialect });

@@ -121,8 +121,8 @@ describe('a job of GitHub Actions', () => {
   const bad: [string, (request: Recorded) => Reply, string][] = [
     ['refuses', () => ({ status: 403, body: { message: 'no permission' } }), 'answered 403'],
     ['has another form', () => ({ body: { token: 'x' } }), 'answered 200'],
-    ['gives no JWT', () => ({ body: { value: 'HunterTwoPass77' } }), 'is no JWT'],
-    ['is no JSON', () => ({ body: '<html>' }), 'without valid JSON'],
+    ['gives no JWT', () => ({ body: { value: 'HunterTwoPass77' } }), 'is not a JWT'],
+    ['is not JSON', () => ({ body: '<html>' }), 'without valid JSON'],
   ];
 
   it.each(bad)('logs in nowhere where the provider %s', async (_, answers, words) => {

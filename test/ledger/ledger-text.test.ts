@@ -22,7 +22,7 @@ describe('a ledger of version 1', () => {
   });
 });
 
-it('a ledger with a record of what is no address is damaged, no matter who made its checksum', () => {
+it('a ledger with a record of what is not an address is damaged, no matter who made its checksum', () => {
   const text = former({
     'Kind/acme/app': { origin: 'created', fields: {} },
     app: { origin: 'created', fields: {} },

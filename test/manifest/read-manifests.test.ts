@@ -179,7 +179,7 @@ describe('standard input', () => {
 });
 
 describe('a read that is not complete says why', () => {
-  it('when a file is no YAML, and reads the others', async () => {
+  it('when a file is not YAML, and reads the others', async () => {
     const manifests = await read({
       'trueup.yaml': plainStack,
       'manifests/a.yaml': 'a:b\nc: d',
@@ -326,7 +326,7 @@ describe('the stack', () => {
     ]);
   });
 
-  it('that is no YAML is reported like any other file', async () => {
+  it('that is not YAML is reported like any other file', async () => {
     const manifests = await read({ 'trueup.yaml': 'kind: Stack\n\tspec: 1\n' });
     expect(told(manifests.diagnostics)).toEqual([
       'trueup.yaml:2:1+1 yaml-syntax: a tab indents this line | fix: indent with spaces',

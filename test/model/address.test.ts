@@ -13,7 +13,7 @@ it('an address reads back as it was written, also with slashes in its name', () 
   );
 });
 
-it.each(['', 'Parent', 'Parent/acme', '/acme/app', 'Parent//app'])('"%s" is no address', (text) => {
+it.each(['', 'Parent', 'Parent/acme', '/acme/app', 'Parent//app'])('"%s" is not an address', (text) => {
   expect(() => parseAddress(text)).toThrow(`not an address: ${text}`);
   expect(() => readAddress(text)).toThrow(`not an address: ${text}`);
 });

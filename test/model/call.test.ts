@@ -25,7 +25,7 @@ describe('A reference in a call', () => {
     expect(isCallObject(answered.data)).toBe(true);
   });
 
-  it('is no object to look into, and neither is a list or nothing', () => {
+  it('is not an object to look into, and neither is a list or nothing', () => {
     expect([id, token, [id], null, 'text', undefined].map(isCallObject)).toEqual(Array(6).fill(false));
     expect(referencesIn(undefined)).toEqual([]);
   });

@@ -80,7 +80,7 @@ describe('an excerpt', () => {
     ['by an alias', 'x: &a abc\ntoken: *a\nnext: 1\n@'],
     ['misspelt', 'toekn: abc\nnext: 1\n@'],
     ['in braces', '- { token: abc }\n- { next: 1 }\n@'],
-  ])('hides the secret of a text that is no YAML: %s', (_, text) => {
+  ])('hides the secret of a text that is not YAML: %s', (_, text) => {
     const lines = shown(text);
     expect(lines.join('\n')).not.toContain('abc');
     expect(lines.join('\n')).toContain('next: 1');

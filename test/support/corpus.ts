@@ -59,7 +59,7 @@ interface CorpusDocument {
   readonly spec?: object;
 }
 
-/** `corpus/<Kind>.yaml`. A side that is no list is the spec of one resource; `.base` has the fields that it has besides. */
+/** `corpus/<Kind>.yaml`. A side that is not a list is the spec of one resource; `.base` has the fields that it has besides. */
 type CorpusFile = Readonly<Record<string, Readonly<Record<Side, object | readonly CorpusDocument[]>>>> & {
   readonly '.base'?: object;
 };

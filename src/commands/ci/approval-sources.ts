@@ -73,7 +73,7 @@ export function openHost({ flags, host, time }: HostInput): OpenHost | string {
   const place = findCodeHost(flags, host.env);
   if (place === undefined)
     return host.fleet === undefined
-      ? 'this is no job of GitHub Actions or GitLab CI'
+      ? 'this is not a job of GitHub Actions or GitLab CI'
       : 'the repository has no "apply.github" or "apply.gitlab" in fleet.yaml';
   keepTokens(place.tokenEnv, host);
   // The worker of a fleet passes its token outside of the environment, so that no stack can name it.

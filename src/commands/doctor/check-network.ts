@@ -180,7 +180,7 @@ function foreignAnswer(described: string): Finding {
   return failed('service', {
     id: 'service-foreign',
     message: described.replace(/; check that the target's "url".*$/, ''),
-    fix: 'this is no answer of the service: correct the "url" of the target; if a login page or a proxy answers, log in there, or add the host to NO_PROXY',
+    fix: 'this is not an answer of the service: correct the "url" of the target; if a login page or a proxy answers, log in there, or add the host to NO_PROXY',
   });
 }
 

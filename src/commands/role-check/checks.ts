@@ -33,7 +33,7 @@ interface LoginAttempt {
   readonly now: number;
 }
 
-/** All checks after that of the role, beginning with the address. Without the checks of claims if the text is no JWT. */
+/** All checks after that of the role, beginning with the address. Without the checks of claims if the text is not a JWT. */
 export function walkChecks(attempt: LoginAttempt, rules: LoginRules): LoginCheck[] {
   const jwt = parseJwt(attempt.jwt);
   const before = [

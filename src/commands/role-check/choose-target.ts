@@ -31,7 +31,7 @@ export function chooseTarget(
   wanted: string | undefined,
 ): ChosenRole {
   if (!names.pattern.test(role))
-    throw new CommandStop('unknown-role', `${quoted(role)} is no name of a role: ${names.description}`);
+    throw new CommandStop('unknown-role', `${quoted(role)} is not a name of a role: ${names.description}`);
   const name = names.fold(role);
   const targets = stack.targets.filter(({ service }) => service === clusterAuthRole.service);
   const declared = (target: string, kind = clusterAuthRole.name, called = name) =>

@@ -51,19 +51,19 @@ class ClaimReader {
   text(claims: Claims, name: string, path = name): string {
     const value = claimNamed(claims, name) ?? '';
     if (typeof value === 'string') return value;
-    this.#note(`the claim ${quoted(path)} is no text`);
+    this.#note(`the claim ${quoted(path)} is not a text`);
     return '';
   }
 
   list(claims: Claims, name: string): void {
-    if (!Array.isArray(claimNamed(claims, name) ?? [])) this.#note(`the claim ${quoted(name)} is no list`);
+    if (!Array.isArray(claimNamed(claims, name) ?? [])) this.#note(`the claim ${quoted(name)} is not a list`);
   }
 
   object(claims: Claims, name: string, path = name): Claims | undefined {
     const value = claimNamed(claims, name) ?? undefined;
     if (value === undefined) return undefined;
     if (isObject(value)) return value;
-    this.#note(`the claim ${quoted(path)} is no object`);
+    this.#note(`the claim ${quoted(path)} is not an object`);
     return undefined;
   }
 
@@ -120,8 +120,8 @@ export function checkTypes(claims: Claims): LoginCheck {
   const oddText = ['iss', 'jti', 'sub'].find((name) => !isOptional(claims[name], 'string'));
   if (aud !== undefined && typeof aud !== 'string' && !isTexts(aud))
     return failed('claims', 'the claim "aud" is neither a text nor a list of texts', anotherJwt);
-  if (oddTime !== undefined) return failed('claims', `the claim ${quoted(oddTime)} is no number`, anotherJwt);
-  if (oddText !== undefined) return failed('claims', `the claim ${quoted(oddText)} is no text`, anotherJwt);
+  if (oddTime !== undefined) return failed('claims', `the claim ${quoted(oddTime)} is not a number`, anotherJwt);
+  if (oddText !== undefined) return failed('claims', `the claim ${quoted(oddText)} is not a text`, anotherJwt);
   return passed('claims', 'the registered claims have the types that they must have');
 }
 

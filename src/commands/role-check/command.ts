@@ -205,7 +205,7 @@ async function readLive(
   }
 }
 
-/** A text that is no JWT is not sent, because it may be another secret. @returns undefined if no login was tried */
+/** A text that is not a JWT is not sent, because it may be another secret. @returns undefined if no login was tried */
 async function tryLogin(
   jwt: string,
   { target }: ChosenRole,

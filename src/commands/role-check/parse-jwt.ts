@@ -35,7 +35,7 @@ export interface ParsedJwt {
   readonly needsKeys: boolean;
 }
 
-/** Why a text is no JWT, as a clause. */
+/** Why a text is not a JWT, as a clause. */
 interface NoJwt {
   readonly problem: string;
 }
@@ -43,7 +43,7 @@ interface NoJwt {
 /** In characters. */
 const longest = 256 * 1024;
 
-const noForm = 'the text is no JWT: three parts of base64url, the first two of them JSON';
+const noForm = 'the text is not a JWT: three parts of base64url, the first two of them JSON';
 
 export function parseJwt(text: string): ParsedJwt | NoJwt {
   if (text.length > longest) {

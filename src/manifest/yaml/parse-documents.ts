@@ -341,7 +341,7 @@ function refuseCharacter(document: YamlDocument, path: Path, side: EntrySide): D
     code: 'lone-surrogate',
     severity: 'error',
     class: 'invalid',
-    message: `this ${side === 'key' ? 'key' : 'text'} has half of a surrogate pair, which is no character`,
+    message: `this ${side === 'key' ? 'key' : 'text'} has half of a surrogate pair, which is not a character`,
     place: placeIn(document, path, side),
     fix: 'write the character itself, or its whole code, such as "\\U0001F600"',
   };

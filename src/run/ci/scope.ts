@@ -104,7 +104,7 @@ async function findCommits(job: CiJob, reader: CommitReader, options: ScopeOptio
   if (options.needsBase && job.event === 'other')
     throw new CommandStop(
       'base-unknown',
-      'this is no job of a pull request, a merge group or a push that trueup knows: name the commit to compare with, with --base, or plan all stacks with --all',
+      'this is not a job of a pull request, a merge group or a push that trueup knows: name the commit to compare with, with --base, or plan all stacks with --all',
     );
   const [parent] = await reader.parentsOf(here);
   if (parent === undefined || job.event === 'other')

@@ -42,7 +42,7 @@ function readSelector(text: string): { readonly selector: Selector } | { readonl
     return {
       problem: invalidSelector(
         text,
-        'is no address',
+        'is not an address',
         `did you mean ${quoted(`${excludes ? '!' : ''}tag:${rest}`)}?`,
       ),
     };

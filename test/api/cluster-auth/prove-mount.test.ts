@@ -40,7 +40,7 @@ describe('The type of a mount', () => {
     ['says that there is no such mount', { status: 400, body: { errors: ['No auth engine at cluster/'] } }],
     ['knows no such verb', { status: 405, body: { errors: [] } }],
     ['tells something else', { status: 200, body: { data: { accessor: 'auth_1' } } }],
-    ['tells a type that is no text', typed({ $secret: { env: 'X' } })],
+    ['tells a type that is not a text', typed({ $secret: { env: 'X' } })],
   ])('is asked in a second way where the first %s', async (_, answer) => {
     const { session, seen } = await answering(answer, typed('cluster', { path: 'cluster/' }));
     expect(await askMountType(session)).toEqual({ is: 'this' });

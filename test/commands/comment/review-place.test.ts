@@ -60,7 +60,7 @@ describe('the pull request of a job', () => {
     [{ repository: 'infra' }, github, /--repository owner\/name/],
     [{ repository: '../..' }, github, /--repository owner\/name/],
     [{ repository: 'acme/..' }, github, /--repository owner\/name/],
-    [{ url: 'ftp://g.test' }, github, /"ftp:\/\/g.test" is no address/],
+    [{ url: 'ftp://g.test' }, github, /"ftp:\/\/g.test" is not an address/],
   ])('that is not known is an error that says what to name: %j', (flags, env, message) => {
     expect(() => findReview(flags, env, {})).toThrow(message);
   });

@@ -93,7 +93,7 @@ describe('the program', () => {
       .filter(({ name }) => name !== '' && !freeTexts.includes(name)),
   );
 
-  it('has something to offer for every value that is no text of one’s own', async () => {
+  it('has something to offer for every value that is not a text of one’s own', async () => {
     const cwd = embeddedStack();
     for (const { path, flags, long } of valued) {
       const flag = `${path.join(' ')} ${long}`;

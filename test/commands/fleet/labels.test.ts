@@ -34,7 +34,7 @@ it('reads the labels of each stack file, with the keys and values of Kubernetes'
 
 it.each([
   ['that are no YAML', `${stackText('{ tier: production }')}\n  - [`],
-  ['with a value that is no text', stackText('{ tier: 3 }')],
+  ['with a value that is not a text', stackText('{ tier: 3 }')],
   ['with a value that Kubernetes refuses', stackText('{ tier: "a b" }')],
   ['with a key that Kubernetes refuses', stackText('{ "-tier": a }')],
   ['with a key that is too long', stackText(`{ ${'a'.repeat(64)}: a }`)],

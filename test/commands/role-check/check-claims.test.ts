@@ -82,10 +82,10 @@ describe('the issuer of a JWT', () => {
 
 describe('the types of claims', () => {
   it.each<[Claims, string]>([
-    [{ exp: 'soon' }, 'the claim "exp" is no number'],
+    [{ exp: 'soon' }, 'the claim "exp" is not a number'],
     [{ aud: [1] }, 'the claim "aud" is neither a text nor a list of texts'],
     [{ aud: { a: 1 } }, 'the claim "aud" is neither a text nor a list of texts'],
-    [{ iss: 1 }, 'the claim "iss" is no text'],
+    [{ iss: 1 }, 'the claim "iss" is not a text'],
   ])('%j', (claims, message) => {
     expect(checkTypes(claims)).toMatchObject({ result: 'failed', message });
   });

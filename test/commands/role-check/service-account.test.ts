@@ -33,13 +33,13 @@ describe('the account of a JWT', () => {
   });
 
   it.each<[object, string]>([
-    [{ 'kubernetes.io': 'text' }, 'the claim "kubernetes.io" is no object'],
+    [{ 'kubernetes.io': 'text' }, 'the claim "kubernetes.io" is not an object'],
     [
       { 'kubernetes.io': { serviceaccount: { name: 1 } } },
-      'the claim "kubernetes.io.serviceaccount.name" is no text',
+      'the claim "kubernetes.io.serviceaccount.name" is not a text',
     ],
-    [{ 'kubernetes.io': { pod: [] } }, 'the claim "kubernetes.io.pod" is no object'],
-    [{ aud: 'vault' }, 'the claim "aud" is no list'],
+    [{ 'kubernetes.io': { pod: [] } }, 'the claim "kubernetes.io.pod" is not an object'],
+    [{ aud: 'vault' }, 'the claim "aud" is not a list'],
   ])('cannot be read from %j', (claims, problem) => {
     expect(readServiceAccount({ ...claims })).toEqual({ problem });
   });

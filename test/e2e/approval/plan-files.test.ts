@@ -217,7 +217,7 @@ describe('a plan file that is not for this stack, or not as it was written', () 
   it.each<[string, (plan: PlanJson) => object, number, string]>([
     ['a later version', () => ({ version: 3 }), 4, 'has version 3, and this trueup reads version 2'],
     ['an earlier version', () => ({ version: 1 }), 4, 'plan again, and approve again'],
-    ['no digest at all', () => ({ digest: undefined }), 1, 'is no plan: it is JSON, but no plan'],
+    ['no digest at all', () => ({ digest: undefined }), 1, 'is not a plan: it is JSON, but no plan'],
     [
       'no checksum',
       () => ({ checksum: undefined }),
@@ -290,7 +290,7 @@ describe('a plan file that is not for this stack, or not as it was written', () 
     await planInto(planning);
     await writeFile(planFileOf(planning), (await readFile(planFileOf(planning), 'utf8')).slice(0, 500));
     expect((await planning.run(['apply', 'plan.json'], 1)).err).toContain(
-      '"plan.json" is no plan: it is no JSON',
+      '"plan.json" is not a plan: it is not JSON',
     );
     await writeFile(planFileOf(planning), '');
     expect((await planning.run(['apply', 'plan.json'], 1)).err).toContain('is no plan');
@@ -305,7 +305,7 @@ describe('a plan file that is not for this stack, or not as it was written', () 
     const { err: device } = await planning.run(['show', '/dev/null'], 1);
     expect(device).toContain('the plan "/dev/null" cannot be read: it is not a regular file');
     const { err } = await planning.run(['show', 'trueup.yaml'], 1);
-    expect(err).toContain('"trueup.yaml" is no plan: it is');
+    expect(err).toContain('"trueup.yaml" is not a plan: it is');
     expect(err).toContain('; make one with "trueup plan --out plan.json"');
   });
 

@@ -43,7 +43,7 @@ describe('--out', () => {
     for (const file of ['trueup.yaml', 'manifests/all.yaml', ledger, join(history, entry)]) {
       const before = await readFile(join(planning.directory, file), 'utf8');
       const { err } = await planning.run(['plan', '--out', file], 1);
-      expect(err).toContain(`error: the plan is not written over "${file}", which is no plan file`);
+      expect(err).toContain(`error: the plan is not written over "${file}", which is not a plan file`);
       expect(await readFile(join(planning.directory, file), 'utf8')).toBe(before);
     }
     expect(bench.wire.seen).toEqual([]);

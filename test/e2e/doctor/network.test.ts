@@ -194,7 +194,7 @@ describe('trueup doctor finds with a proxy', () => {
     expect(refused.of('service')).toEqual(['info unchecked']);
   });
 
-  it('that it is down, does not resolve, or is no address', async () => {
+  it('that it is down, does not resolve, or is not an address', async () => {
     const stack = stackAt(service);
     const through = (http_proxy: string) => examine({ ...stack, env: { ...stack.env, http_proxy } });
     const down = await through(`http://user:${password}@127.0.0.1:1`);

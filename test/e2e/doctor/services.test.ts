@@ -104,7 +104,7 @@ describe('trueup doctor with a target that logs in', () => {
     const text = 'planted-password-and-no-jwt';
     const { cwd } = await withLogin({}, text);
     const found = await examine({ cwd });
-    expect(found.one('token-missing').message).toContain('is no JWT');
+    expect(found.one('token-missing').message).toContain('is not a JWT');
     expect(found.written).not.toContain(text);
   });
 });

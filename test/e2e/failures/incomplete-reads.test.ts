@@ -122,7 +122,7 @@ describe('an incomplete read', () => {
       { path: /\/v1\/auth/, fault: { answer: 404, body: { errors: ['no handler for route'] } } },
     ],
     [
-      'an answer that is no JSON:API',
+      'an answer that is not JSON:API',
       { method: 'GET', path: /\/workspaces\?/, fault: { answer: 200, body: '<html>' } },
     ],
   ] as const)(

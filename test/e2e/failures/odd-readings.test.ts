@@ -28,7 +28,7 @@ describe('a live tag', () => {
     ['the list', '["4711"]', false],
     ['a read of its own', '4711', true],
   ])(
-    'whose value is no text in %s (%s) leaves the tags unread: nothing of that workspace is written',
+    'whose value is not a text in %s (%s) leaves the tags unread: nothing of that workspace is written',
     async (_, value, separately) => {
       const bench = await openBench();
       const stack = await bench.checkout();

@@ -32,7 +32,7 @@ it.each([
   ['gone', 'there is no such file or folder; check the path: it has to hold the token of target "acme"'],
   [
     'plain/token',
-    'a part of its path is no directory; check the path: it has to hold the token of target "acme"',
+    'a part of its path is not a directory; check the path: it has to hold the token of target "acme"',
   ],
 ])('a secret file that cannot be read (%s) is reported with what to check', async (file, words) => {
   const bench = await openBench();
@@ -45,7 +45,7 @@ it.each([
 });
 
 it.each([
-  ['plain/embedded.db', 'a part of its path is no directory; check the path'],
+  ['plain/embedded.db', 'a part of its path is not a directory; check the path'],
   ['dangling', 'there is no such file or folder; check the path'],
 ])(
   'a data file of the embedded service that cannot be used (%s) is reported with what to check',

@@ -40,14 +40,14 @@ it('A login may be at a mount with slashes inside', async () => {
   await stack.run(['validate'], 0);
 });
 
-it('A text that is no JWT is not sent to the login', async () => {
+it('A text that is not a JWT is not sent to the login', async () => {
   const bench = await openBench();
   const login = { mount: 'cluster', role: 'ci', jwt: { file: 'ci.jwt' } };
   const stack = await bench.checkout({ clusterAuth: { token: { login } } });
   await stack.declare(role('web'));
   await stack.write('ci.jwt', 'HunterTwoPass77');
   const { out, err } = await stack.run(['plan'], 1);
-  expect((out + err).replace(/\s+/g, ' ')).toContain('the JWT that target "prod" logs in with is no JWT');
+  expect((out + err).replace(/\s+/g, ' ')).toContain('the JWT that target "prod" logs in with is not a JWT');
   expect(out + err).not.toContain('HunterTwo');
   expect(bench.wire.seen.filter(({ path }) => path.includes('login'))).toEqual([]);
 });

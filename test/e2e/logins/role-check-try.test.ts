@@ -105,7 +105,7 @@ describe('trueup role check --try', () => {
     expect(bench.wire.seen.map(({ method }) => method)).toEqual(['POST', 'POST']);
   });
 
-  it('sends nothing that is no JWT', async () => {
+  it('sends nothing that is not a JWT', async () => {
     const { bench, stack } = await openScene();
     await stack.write('app.jwt', 'some other secret of the user');
     await stack.run([...attempt, '--against', 'declared'], 2);

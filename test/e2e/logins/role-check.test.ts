@@ -300,7 +300,7 @@ describe('trueup role check, for a login that would not succeed', () => {
     await stack.write('app.jwt', 'HunterTwoPass77 and more');
     for (const format of [[], json]) {
       const { out, err } = await stack.run([...declared, '--try', ...format], 2);
-      expect(out).toContain('the text is no JWT');
+      expect(out).toContain('the text is not a JWT');
       expect(out + err).not.toContain('HunterTwo');
     }
   });

@@ -48,7 +48,7 @@ describe('in the quickstart example', () => {
       'a field is misspelt',
       'a boolean is in quotes',
       'an alias has no anchor',
-      'a guard is no number',
+      'a guard is not a number',
     ];
     const some = slips.filter(({ slip }) => chosen.includes(slip));
     for (const { file, from, to } of some) await edit(join(directory, file), from, to);

@@ -436,7 +436,7 @@ describe('a file that cannot be formatted', () => {
     expect(read(cwd, 'manifests/odd.yaml')).toBe(text);
   });
 
-  it('because it is no YAML is reported with its place, and the others are formatted', async () => {
+  it('because it is not YAML is reported with its place, and the others are formatted', async () => {
     const cwd = stackWith({ 'manifests/a.yaml': untidy, 'manifests/odd.yaml': 'a: 1\nb: [\n' });
     const { code, out, err } = await trueup(['fmt'], { cwd });
     expect({ code, out }).toEqual({ code: 7, out: 'manifests/a.yaml\n' });

@@ -43,9 +43,9 @@ describe('a seed of a stack that lies outside its repository is refused by name,
 
 describe('a file that is given as a seed and is none is reported without what is in it', () => {
   it.each([
-    ['an alias', `a: *${planted}`, 'it is no YAML, as line 1, column'],
-    ['a tag', `a: !${planted} b`, 'it is no YAML'],
-    ['a key that stands twice', `${planted}: 1\n${planted}: 2`, 'it is no YAML, as line 2, column 1 shows'],
+    ['an alias', `a: *${planted}`, 'it is not YAML, as line 1, column'],
+    ['a tag', `a: !${planted} b`, 'it is not YAML'],
+    ['a key that stands twice', `${planted}: 1\n${planted}: 2`, 'it is not YAML, as line 2, column 1 shows'],
     ['a key alone', `{ ${planted} }`, '(a key) is not known here (known: organizations, users'],
     ['a key with digits', `users:\n  - { username: a, ${planted}: x }`, 'users[0].(a key) is not known here'],
     ['a text', planted, 'the seed must be a map'],

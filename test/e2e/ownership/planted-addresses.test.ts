@@ -176,7 +176,7 @@ describe('a ledger address that is none of PostgreSQL is reported before anythin
     const { code, err } = await trueupProcess(['plan'], { cwd });
     expect(code).toBe(7);
     expect(err).toContain(
-      'error: the file "address" holds no address of a PostgreSQL database: it is no valid URL',
+      'error: the file "address" holds no address of a PostgreSQL database: it is not a valid URL',
     );
     expect(err).not.toContain(password);
   });

@@ -351,7 +351,7 @@ it('what is missing on the command line is said', async () => {
     [['--plan', plan, '--stack', 'x'], '--stack goes with --outdated'],
     [['--plan', 'none.json'], 'the plan "none.json" cannot be read'],
     [['--plan', plan, '--number', 'x'], 'a number such as 12'],
-    [['--plan', plan, '--url', 'nowhere'], 'is no address of an API'],
+    [['--plan', plan, '--url', 'nowhere'], 'is not an address of an API'],
   ] as const) {
     const { code, err } = await comment(args);
     expect(code).toBe(1);

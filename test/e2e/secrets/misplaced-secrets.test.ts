@@ -146,7 +146,7 @@ ${more}`;
     await expectRedacted([...reading, ...ofStack], { stackFile: stack(wrongGuards), manifests });
   });
 
-  it('a manifest beside one that is no YAML and names the source', async () => {
+  it('a manifest beside one that is not YAML and names the source', async () => {
     const manifests = [config(', clusterCaCert: "never closed'), ...wrongValues];
     await expectRedacted(planning, { stackFile: stack(''), manifests: manifests.toReversed() });
   });

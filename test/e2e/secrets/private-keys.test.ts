@@ -111,10 +111,10 @@ describe('a private key that no field holds is not shown', () => {
     ['in a comment', `${wrong} # ${key.replaceAll('\n', '\\n')}`],
     ['in a comment over several lines', `# ${key.replaceAll('\n', '\n# ')}\n${wrong}`],
     ['in the name of a field', `${head}spec:\n  ${host}\n  ${JSON.stringify(key)}: 1\n`],
-    ['in a text that is no YAML', json({ clusterHost: 'https://k', clusterCaCert: key }).slice(0, -2)],
-    ['in a block that is no YAML', `${head}spec:\n  clusterCaCert: |\n${indented(key)}\n @\n`],
+    ['in a text that is not YAML', json({ clusterHost: 'https://k', clusterCaCert: key }).slice(0, -2)],
+    ['in a block that is not YAML', `${head}spec:\n  clusterCaCert: |\n${indented(key)}\n @\n`],
     ['on lines that are no YAML', `${head}spec:\n  clusterCaCert: a: b\n${key}\n`],
-    ['cut off, in a text that is no YAML', `${head}spec: [\n${key.slice(0, -30)}\n`],
+    ['cut off, in a text that is not YAML', `${head}spec: [\n${key.slice(0, -30)}\n`],
     ['in a document of no kind', `kind: Nothing\nmetadata: { name: ${JSON.stringify(key)} }`],
     [
       'in the name of the resource',

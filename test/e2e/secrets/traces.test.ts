@@ -124,7 +124,7 @@ describe('a trace', () => {
     ],
     [`<form>Log in <input name="csrf" value="${given}"></form>`, '<form>Log in <input></form>'],
   ])(
-    'of an answer that is no JSON hides what may be a secret, and so does the error: %s',
+    'of an answer that is not JSON hides what may be a secret, and so does the error: %s',
     async (text, shown) => {
       const bench = await openBench();
       const stack = await bench.checkout();

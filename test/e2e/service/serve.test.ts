@@ -286,7 +286,7 @@ describe('trueup serve', () => {
 
   it.each([
     ['missing', 'there is no such file or folder'],
-    ['a-file', 'a part of its path is no directory'],
+    ['a-file', 'a part of its path is not a directory'],
   ])('takes itself to be in no pod whose folder is %s', async (folder, why) => {
     const cwd = temporaryFolder({ 'a-file': '' });
     const { code, out, err } = await trueup(['serve', '--data', ':memory:', '--in-pod', folder], { cwd });

@@ -104,7 +104,7 @@ describe('Reading the roles of a mount', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('takes a list with a key that is no text for none at all', async () => {
+  it('takes a list with a key that is not a text for none at all', async () => {
     const { session, seen } = await canned((line) =>
       line.includes('list=true')
         ? { status: 200, body: { data: { keys: ['a', 7] } } }

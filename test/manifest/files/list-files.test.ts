@@ -128,7 +128,7 @@ describe('a pattern of manifests', () => {
   it('is reported when it cannot be read, also when it is optional', async () => {
     const folder = temporaryFolder(files);
     const isRoot = process.getuid?.() === 0;
-    // A file is no directory that could be entered, whoever asks.
+    // A file is not a directory that could be entered, whoever asks.
     const pattern = isRoot ? 'single.yaml/below' : 'locked';
     if (!isRoot) await mkdir(join(folder, 'locked'), { mode: 0 });
     expect(await list([{ pattern, optional: true }], folder)).toEqual({ [pattern]: 'unreadable' });

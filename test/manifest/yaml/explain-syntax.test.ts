@@ -7,7 +7,7 @@ function diagnose(text: string): string[] {
   return told(parseDocuments(createSourceText('a.yaml', text)).diagnostics);
 }
 
-describe('text that is no YAML is explained where it goes wrong', () => {
+describe('text that is not YAML is explained where it goes wrong', () => {
   it.each([
     ['a tab', 'spec:\n\tname: x\n', '2:1+1', 'a tab indents this line', 'indent with spaces'],
     [

@@ -103,8 +103,8 @@ describe('What is no plan is reported apart', () => {
     ['a digest that is none', { digest: 'short' }],
     ['a path that is no pointer', withPath('a')],
     ['a call whose path is not encoded', withCallPath('/toys/%E0%A4%A')],
-    ['a call that refers to what is no address', withCallPath('/toys/{ball}')],
-    ['a selection of what is no address', { selection: ['ball'] }],
+    ['a call that refers to what is not an address', withCallPath('/toys/{ball}')],
+    ['a selection of what is not an address', { selection: ['ball'] }],
   ])('%s', (_, about) => {
     expect(edited(about)).toMatchObject({ is: 'malformed', why: expect.not.stringContaining('checksum') });
   });

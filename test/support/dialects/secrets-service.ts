@@ -280,7 +280,7 @@ class Service {
 
   #list(): Reply {
     const keys = [...this.roles.keys()].sort();
-    // A list of nothing is no list (2.1).
+    // A list of nothing is not a list (2.1).
     if (keys.length === 0) throw new Refusal(404);
     return envelope({ data: { keys } });
   }

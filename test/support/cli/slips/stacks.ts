@@ -63,7 +63,7 @@ export const stacks: readonly Slip[] = [
     ['unknown-field 18:41', 'did you mean "allowDestroyPlan"?'],
   ),
   slip(
-    'a guard is no number',
+    'a guard is not a number',
     stack,
     ['maxDeletes: 3', 'maxDeletes: three'],
     ['wrong-type 21:25', 'a whole number'],

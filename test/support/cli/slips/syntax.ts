@@ -1,4 +1,4 @@
-/** Slips of the pen: the text is no YAML, or not the YAML that was meant. */
+/** Slips of the pen: the text is not YAML, or not the YAML that was meant. */
 import { clusterAuth, network, payments, platform, type Slip, slip } from './slip.ts';
 
 export const syntax: readonly Slip[] = [
