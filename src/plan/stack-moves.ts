@@ -34,7 +34,7 @@ export interface ResolvedMoves extends StackMoves {
   /** of this stack, with the records that it takes over */
   readonly ledger: Ledger;
   /** the same with what the former owners have given away already, and nothing else */
-  readonly settled: Ledger;
+  readonly received: Ledger;
   /** what the ledgers of the former owners must still give away */
   readonly pending: readonly IncomingRecords[];
 }
@@ -91,11 +91,11 @@ export function resolveMoves(input: MovesInput): ResolvedMoves {
       : [{ from: stackIn(first.origin, input), ...folderOf(first.origin), records }];
   });
   const returned = new Set(found.flatMap(({ isReturned, text }) => (isReturned ? [text] : [])));
-  const settled = withRecords(own, stack, { taken: given.flatMap(recordsOf), returned });
+  const received = withRecords(own, stack, { taken: given.flatMap(recordsOf), returned });
   const all = [...given, ...pending].flatMap(recordsOf);
   return {
-    settled,
-    ledger: withRecords(settled, stack, { taken: all, returned }),
+    received,
+    ledger: withRecords(received, stack, { taken: all, returned }),
     from: new Map(all.map(([text, , from]) => [text, from])),
     ledgers: new Map(
       [...given, ...pending].flatMap((incoming) =>

@@ -79,7 +79,7 @@ interface Preparation<C extends ReaderConnection> extends LoadOptions {
   /** the digest of the plan that was approved for the run */
   readonly approved?: string | undefined;
   /** Decides the settings of the run, in place of those of the stack file. Called under the lock. */
-  settle?(stack: Stack, about: SettleInput): Promise<SettledStack>;
+  decideSettings?(stack: Stack, about: ScopeInput): Promise<StricterStack>;
 }
 
 /** Chooses the part of the stack that the run is about. @throws CommandStop */
@@ -92,19 +92,19 @@ export interface PartInput extends Pick<LoadedManifests, 'resources' | 'isSelect
   readonly signal: AbortSignal;
 }
 
-export type SettleInput = Pick<
+export type ScopeInput = Pick<
   PreparedRun<ReaderConnection>,
   'ledger' | 'from' | 'manifests' | 'repository' | 'time'
 >;
 
 /** A stack with the stricter of its settings and earlier ones, and the settings that are looser in its file. */
-export type SettledStack = Required<Pick<PlanRequest, 'stack' | 'loosened'>>;
+export type StricterStack = Required<Pick<PlanRequest, 'stack' | 'loosened'>>;
 
 /** Prepares a run that only reads, carries it out, and ends it early at a signal. */
 export async function runToRead(
   path: string | undefined,
   context: CommandContext,
-  limits: LoadOptions & Pick<Preparation<ReaderConnection>, 'settle' | 'choosePart'>,
+  limits: LoadOptions & Pick<Preparation<ReaderConnection>, 'decideSettings' | 'choosePart'>,
   act: (prepared: PreparedRun<ReaderConnection>, stop: AbortSignal) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const stops = listenForEnd(context.host);
@@ -124,7 +124,7 @@ export async function runToRead(
 export async function prepareRun<C extends ReaderConnection>(
   path: string | undefined,
   { host, terminal }: CommandContext,
-  { connect, stops, lock, settle, choosePart, approved, ...options }: Preparation<C>,
+  { connect, stops, lock, decideSettings, choosePart, approved, ...options }: Preparation<C>,
 ): Promise<PreparedRun<C>> {
   const now = host.now();
   const manifests = await loadStack(path, host, { ...options, runEnded: stops.runEnded });
@@ -162,16 +162,16 @@ export async function prepareRun<C extends ReaderConnection>(
     // The plan awaits it; until then, a rejection must not end the process.
     opened.commitOrders.catch(() => {});
     const repository = place?.applied;
-    const settled = await settle?.(stack, { ledger, from, manifests, repository, time });
-    const settledStack = settled?.stack ?? stack;
-    const connected = await connect(readTargetsOf(settledStack, part), host, time);
+    const decided = await decideSettings?.(stack, { ledger, from, manifests, repository, time });
+    const decidedStack = decided?.stack ?? stack;
+    const connected = await connect(readTargetsOf(decidedStack, part), host, time);
     opened.connected = connected;
     refuseSecretNames(manifests.resources, host);
     refuseSecretSelectors(part?.selectors ?? [], host);
     const request = {
       stack,
       loosened: manifests.loosened,
-      ...settled,
+      ...decided,
       kinds: host.kinds,
       ...declaredIn(manifests),
       ...evidence,
@@ -182,7 +182,7 @@ export async function prepareRun<C extends ReaderConnection>(
       secretsIn: (text: string) => host.secrets.sourcesIn(text),
       now: host.now,
       commitOrders: opened.commitOrders,
-      checkPolicies: policyCheckOf(settledStack, { host, at, manifests, origin, ledger, connected }),
+      checkPolicies: policyCheckOf(decidedStack, { host, at, manifests, origin, ledger, connected }),
     };
     return {
       request,
@@ -282,7 +282,7 @@ async function readEvidence<C extends ReaderConnection>(
     ...taken,
     ledger,
     moves,
-    taking: isChanged ? { own: moves.settled, pending: moves.pending, sources } : undefined,
+    taking: isChanged ? { own: moves.received, pending: moves.pending, sources } : undefined,
     begunCreations: begun.creations,
     begunChanges: begun.changes,
     stackIds: { own: stackId, taken: ledger.takenIds },

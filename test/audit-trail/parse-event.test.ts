@@ -60,7 +60,11 @@ describe('an event', () => {
 
   it.each<[string, Record<string, unknown>, string]>([
     ['without an id', { id: undefined }, '"id" of event 1 on page 1 of the audit trail is'],
-    ['with an id that is not a text', { id: 7 }, '"id" of event 1 on page 1 of the audit trail is not a text'],
+    [
+      'with an id that is not a text',
+      { id: 7 },
+      '"id" of event 1 on page 1 of the audit trail is not a text',
+    ],
     ['with an empty id', { id: '' }, '"id" of event 1'],
     ['without a version', { version: null }, '"version" of event 1'],
     [

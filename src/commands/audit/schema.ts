@@ -65,7 +65,7 @@ export const eventsSchema = Type.Object(
       },
     ),
     diagnostics: Type.Optional(
-      Type.Array(diagnosticSchema, { description: 'what the command said besides' }),
+      Type.Array(diagnosticSchema, { description: 'other diagnostics of the command' }),
     ),
   },
   { ...closed, $id: 'https://trueup.dev/schemas/audit.schema.json', title: 'trueup audit list' },

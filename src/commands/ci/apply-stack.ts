@@ -28,7 +28,7 @@ import { makePlanToApply } from '../../run/make-plan.ts';
 import { findLimitedTokens, learnSecrets } from '../../run/needed-secrets.ts';
 import { identifyRun, withOrigin } from '../../run/origin.ts';
 import { planToShow } from '../../run/plan-to-show.ts';
-import { prepareRun, type SettleInput } from '../../run/prepare-run.ts';
+import { prepareRun, type ScopeInput } from '../../run/prepare-run.ts';
 import { printPlan } from '../../run/print-plan.ts';
 import { type SecretContext, secretContext } from '../../run/read-secret.ts';
 import { listenForSignals, raceStop, stoppedRun } from '../../run/stop-signals.ts';
@@ -39,8 +39,8 @@ import { type ApprovalAnswer, findApproval, needsNone } from './find-approval.ts
 import { findNewPlaces, unapprovedPlaces } from './approved-places.ts';
 import { describeNewPlaces, describeRefusal, notApproved, stepAfterApproval } from './refusal.ts';
 import { offeredPlan, recordPlan } from './run-plan.ts';
-import { type ApplyScope, loosenedBy, settleStack } from './settle-stack.ts';
-import { differenceNames, outcomeOf, postOutcome } from './tell-pull.ts';
+import { type ApplyScope, loosenedBy, findApplyScope } from './apply-scope.ts';
+import { differenceNames, outcomeOf, postOutcome } from './post-outcome.ts';
 
 export interface StackOptions extends CommonOptions, SourceFlags {
   /** seconds to wait for the lock of the stack; 0 when absent */
@@ -84,14 +84,14 @@ async function applyUnderLock(
         onlyReads: options.record === true,
       }),
     lock: lockingFor({ ...context, stop, path, timeout: options.lockTimeout ?? 0 }),
-    settle: async (stack, about) => {
-      const scope = await settleStack(stack, about, { host, path, applies: true });
+    decideSettings: async (stack, about) => {
+      const scope = await findApplyScope(stack, about, { host, path, applies: true });
       found.scope = scope;
       if (options.record !== true) {
         const checked = refuseNewPlaces(stack, about, { path, options, context, scope });
         await raceStop(checked, stop, () => stoppedRun(stop, { done: 'nothing was written' }));
       }
-      return scope.settled;
+      return scope.stricter;
     },
   });
   const work = async () => {
@@ -133,7 +133,7 @@ async function makeStackPlan(
  */
 async function refuseNewPlaces(
   stack: Stack,
-  { ledger, manifests, time }: SettleInput,
+  { ledger, manifests, time }: ScopeInput,
   { path, options, context, scope }: Omit<Applying, 'secrets'>,
 ): Promise<void> {
   const { host, terminal } = context;
@@ -180,7 +180,7 @@ async function decideAndApply(
   const sources = sourcesOf(prepared.request.stack, { ...prepared, ...applying, host: context.host });
   try {
     const place = { ...scope, stack: prepared.request.stack, host: context.host, argument: path };
-    const { loosened } = scope.settled;
+    const { loosened } = scope.stricter;
     const shownBy = (branch: MergedBranch) => loosenedBy(branch, place);
     const asked = findApproval({ planning, rules, range, head, ledger, sources, loosened, shownBy });
     const answer = await raceStop(asked, stop, () => stoppedRun(stop, { done: 'nothing was written' }));

@@ -16,7 +16,7 @@ import { changedPlaces, nameOf, secretPlaces } from '../../run/ci/compare-base.t
 import { filesOfTargets } from '../../run/ci/stack-files.ts';
 import type { CliHost } from '../../run/host.ts';
 import { type ApprovalSources, type ApprovedCommit, approvedCommits } from './find-approval.ts';
-import { type ApplyScope, mergeBaseOf, stackAt, type StackVersion } from './settle-stack.ts';
+import { type ApplyScope, mergeBaseOf, stackAt, type StackVersion } from './apply-scope.ts';
 
 /** Each target and setting that decides where secrets go, by its name for people. Equal texts mean the same place and the same files. */
 type Places = ReadonlyMap<string, string>;

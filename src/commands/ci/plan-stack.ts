@@ -15,7 +15,7 @@ import type { CliHost } from '../../run/host.ts';
 import { loadManifests, stackArgument } from '../../run/load-manifests.ts';
 import { learnSources, secretNames } from '../../run/needed-secrets.ts';
 import { planToShow } from '../../run/plan-to-show.ts';
-import { runToRead, type SettleInput } from '../../run/prepare-run.ts';
+import { runToRead, type ScopeInput } from '../../run/prepare-run.ts';
 import { printPlan } from '../../run/print-plan.ts';
 import { secretBehind, whyAbsent } from '../../run/read-secret.ts';
 import { reportStop } from '../../run/report-stop.ts';
@@ -23,7 +23,7 @@ import { raceStop } from '../../run/stop-signals.ts';
 import { openTerminal, printWarnings, type Terminal } from '../../run/terminal.ts';
 import type { ChosenStack } from './choose-stacks.ts';
 import { stepsAfterPlan } from './refusal.ts';
-import { rulesOfFirst, settleStack } from './settle-stack.ts';
+import { rulesOfFirst, findApplyScope } from './apply-scope.ts';
 
 export interface StackResult {
   readonly stack: ChosenStack;
@@ -162,9 +162,9 @@ async function plan(
     proposed = stack.approvals;
     return baseline.adjust(stack);
   };
-  const settle = async (stack: Stack, about: SettleInput) =>
-    (await settleStack(stack, about, { host, path })).settled;
-  const options = { timeout, adjust, ...(isPush ? { settle } : {}) };
+  const decideSettings = async (stack: Stack, about: ScopeInput) =>
+    (await findApplyScope(stack, about, { host, path })).stricter;
+  const options = { timeout, adjust, ...(isPush ? { decideSettings } : {}) };
   let made: Pick<StackResult, 'plan' | 'planning' | 'next'> | undefined;
   const code = await runToRead(path, { host, terminal }, options, async (prepared, stop) => {
     const planned = await raceStop(planToShow(prepared, host), stop);

@@ -35,7 +35,7 @@ export const doctorSchema = Type.Object(
       description: 'at least one for each check; the embedded service has only one',
     }),
     diagnostics: Type.Optional(
-      Type.Array(diagnosticSchema, { description: 'what the command said besides' }),
+      Type.Array(diagnosticSchema, { description: 'other diagnostics of the command' }),
     ),
   },
   { ...closed, $id: 'https://trueup.dev/schemas/doctor.schema.json', title: 'trueup doctor' },

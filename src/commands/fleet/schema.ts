@@ -115,7 +115,7 @@ export const fleetStatusSchema = Type.Object(
     ),
     undelivered: Type.Optional(Type.Array(undelivered, { description: 'messages that cannot be sent' })),
     diagnostics: Type.Optional(
-      Type.Array(diagnosticSchema, { description: 'what the command said besides' }),
+      Type.Array(diagnosticSchema, { description: 'other diagnostics of the command' }),
     ),
   },
   { ...closed, $id: 'https://trueup.dev/schemas/fleet-status.schema.json', title: 'trueup fleet status' },

@@ -136,7 +136,7 @@ export const historySchema = Type.Object(
       description: 'a sentence for each entry that cannot be read; when there is one, the exit code is 1',
     }),
     diagnostics: Type.Optional(
-      Type.Array(diagnosticSchema, { description: 'what the command said besides' }),
+      Type.Array(diagnosticSchema, { description: 'other diagnostics of the command' }),
     ),
   },
   { ...closed, $id: 'https://trueup.dev/schemas/history.schema.json', title: 'trueup history' },

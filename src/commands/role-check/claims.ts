@@ -120,8 +120,10 @@ export function checkTypes(claims: Claims): LoginCheck {
   const oddText = ['iss', 'jti', 'sub'].find((name) => !isOptional(claims[name], 'string'));
   if (aud !== undefined && typeof aud !== 'string' && !isTexts(aud))
     return failed('claims', 'the claim "aud" is neither a text nor a list of texts', anotherJwt);
-  if (oddTime !== undefined) return failed('claims', `the claim ${quoted(oddTime)} is not a number`, anotherJwt);
-  if (oddText !== undefined) return failed('claims', `the claim ${quoted(oddText)} is not a text`, anotherJwt);
+  if (oddTime !== undefined)
+    return failed('claims', `the claim ${quoted(oddTime)} is not a number`, anotherJwt);
+  if (oddText !== undefined)
+    return failed('claims', `the claim ${quoted(oddText)} is not a text`, anotherJwt);
   return passed('claims', 'the registered claims have the types that they must have');
 }
 

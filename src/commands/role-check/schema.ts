@@ -58,7 +58,7 @@ export const loginSchema = Type.Object(
     }),
     trial: Type.Optional(trial),
     diagnostics: Type.Optional(
-      Type.Array(diagnosticSchema, { description: 'what the command said besides' }),
+      Type.Array(diagnosticSchema, { description: 'other diagnostics of the command' }),
     ),
   },
   { ...closed, $id: 'https://trueup.dev/schemas/login.schema.json', title: 'trueup role check' },

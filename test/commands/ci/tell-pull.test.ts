@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { outcomeOf } from '../../../src/commands/ci/tell-pull.ts';
+import { outcomeOf } from '../../../src/commands/ci/post-outcome.ts';
 import type { Outcome } from '../../../src/model/change.ts';
 import { countOutcomes, countWritten } from '../../../src/report/text/outcomes.ts';
 import type { ExitCode } from '../../../src/run/exit-codes.ts';

@@ -1,4 +1,4 @@
-/** Prepares the apply of a commit: finds the commits since the last apply, and takes the stricter of the settings of then and now. */
+/** What an apply of a commit covers: the commits since the last apply, and the stricter of the settings of then and now. */
 import { basename, join, posix } from 'node:path';
 import { dialects } from '../../api/dialects.ts';
 import {
@@ -27,12 +27,12 @@ import { CommandStop } from '../../run/command-stop.ts';
 import { exitCodes } from '../../run/exit-codes.ts';
 import type { CliHost } from '../../run/host.ts';
 import { policiesBetween, withEarlierPolicies } from '../../run/ci/loosened-policies.ts';
-import type { SettledStack, SettleInput } from '../../run/prepare-run.ts';
+import type { StricterStack, ScopeInput } from '../../run/prepare-run.ts';
 import type { MergedBranch } from './count-approvals.ts';
 import { type RangeAuthors, readRangeAuthors, type StackPlace } from './signature-source.ts';
 import { refuseChosenLedger } from './trusted-ledger.ts';
 
-interface SettleOptions {
+interface ScopeOptions {
   readonly host: CliHost;
   /** the stack's argument on the command line */
   readonly path: string | undefined;
@@ -41,7 +41,7 @@ interface SettleOptions {
 }
 
 export interface ApplyScope {
-  readonly settled: SettledStack;
+  readonly stricter: StricterStack;
   /** the commit that is applied */
   readonly head: string;
   /** the commits whose approvals count; includes those of an earlier apply that did not succeed */
@@ -69,10 +69,10 @@ export interface StackVersion {
 }
 
 /** @throws CommandStop, LedgerError without a clean commit or its history: then nothing is applied */
-export async function settleStack(
+export async function findApplyScope(
   stack: Stack,
-  about: SettleInput,
-  { host, path, applies = false }: SettleOptions,
+  about: ScopeInput,
+  { host, path, applies = false }: ScopeOptions,
 ): Promise<ApplyScope> {
   const { ledger, time } = about;
   const at = { directory: stack.directory, env: host.env, secrets: host.secrets, signal: time.runEnded };
@@ -95,9 +95,9 @@ export async function settleStack(
   const signers = baseline === undefined ? [] : await newSigners(rules, at, { before: baseline, after });
   const loosened = [...stricter.loosened, ...signers];
   const versions = [before && baseline && { ...baseline, stack: before }, { ...after, stack }] as const;
-  const settled = await withEarlierPolicies({ ...stricter, loosened }, versions, place);
+  const withPolicies = await withEarlierPolicies({ ...stricter, loosened }, versions, place);
   return {
-    ...{ settled, head, range, at, authors, baseline, isFirst },
+    ...{ stricter: withPolicies, head, range, at, authors, baseline, isFirst },
     rules: before === undefined || isFirst ? rulesOfFirst(rules) : rules,
     path: repository.path,
     applied:
@@ -114,7 +114,7 @@ interface AppliedRange {
 
 /** The commits since the last apply; before the first apply, since the stack was added. @throws CommandStop if they cannot be read */
 async function readRange(
-  { ledger: { approved, commit }, manifests }: SettleInput,
+  { ledger: { approved, commit }, manifests }: ScopeInput,
   head: StackPlace,
   place: Omit<BeforePlace, 'path'>,
 ): Promise<AppliedRange> {
@@ -166,7 +166,7 @@ function unknownHistory({ message }: LedgerError): CommandStop {
 
 /** @throws CommandStop if the files of the stack differ from the commit, or the commit is not known */
 async function cleanCommit(
-  { from, repository }: SettleInput,
+  { from, repository }: ScopeInput,
   { stack, at }: Pick<BeforePlace, 'stack' | 'at'>,
 ) {
   if (from.commit === undefined || repository === undefined) {
@@ -334,7 +334,7 @@ async function readBefore(
 }
 
 /** Checks manifests again with the stricter limits: they were checked with the stack file of now, whose limits may be wider. */
-function refuseSources(stack: Stack, { manifests }: SettleInput, { kinds }: CliHost): void {
+function refuseSources(stack: Stack, { manifests }: ScopeInput, { kinds }: CliHost): void {
   for (const resource of manifests.resources) {
     const { address } = resource;
     const kind = kinds.get(address.kind);
