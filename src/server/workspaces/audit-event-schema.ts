@@ -73,78 +73,84 @@ const WORKSPACE_TASK = {
   organization_task_id: text,
 };
 
-function plain(...actions: readonly string[]): Kinds {
-  return each(actions, anyMeta);
+function withAnyMeta(...actions: readonly string[]): Kinds {
+  return withMeta(actions, anyMeta);
 }
 
-function each(actions: readonly string[], meta: TSchema): Kinds {
+function withMeta(actions: readonly string[], meta: TSchema): Kinds {
   return Object.fromEntries(actions.map((action) => [action, meta]));
 }
 
-const MADE = ['create', 'update', 'destroy'] as const;
+const WRITE_ACTIONS = ['create', 'update', 'destroy'] as const;
 
 const TEAM_ACCESS: Kinds = {
-  ...each(['add_team', 'update_team_permissions'], exactly({ team: text, permissions: text })),
+  ...withMeta(['add_team', 'update_team_permissions'], exactly({ team: text, permissions: text })),
   remove_team: exactly({ team: text }),
 };
 
 /** By type, then by action. */
 export const EVENT_KINDS: Readonly<Record<string, Kinds>> = {
-  agent: plain('destroy'),
-  agent_pool: plain(...MADE),
-  authentication_token: plain('create', 'show', 'destroy'),
-  configuration_version: plain('show', 'download', 'create', 'upload'),
+  agent: withAnyMeta('destroy'),
+  agent_pool: withAnyMeta(...WRITE_ACTIONS),
+  authentication_token: withAnyMeta('create', 'show', 'destroy'),
+  configuration_version: withAnyMeta('show', 'download', 'create', 'upload'),
   data_retention_policy: {
-    ...plain('create', 'update'),
+    ...withAnyMeta('create', 'update'),
     destroy: exactly({ delete_older_than_n_days: positive, organization: text, organization_id: text }),
   },
-  notification_configuration: plain(...MADE, 'enable'),
-  oauth_client: plain(...MADE),
-  oauth_token: plain('index', 'show', 'update', 'destroy'),
-  organization: plain(...MADE),
+  notification_configuration: withAnyMeta(...WRITE_ACTIONS, 'enable'),
+  oauth_client: withAnyMeta(...WRITE_ACTIONS),
+  oauth_token: withAnyMeta('index', 'show', 'update', 'destroy'),
+  organization: withAnyMeta(...WRITE_ACTIONS),
   organization_task: {
-    ...each(['create', 'destroy'], exactly(TASK)),
+    ...withMeta(['create', 'destroy'], exactly(TASK)),
     update: exactly(TASK, { task_hmac_key_changed: flag }),
   },
-  organization_user: plain(...MADE),
-  policy: plain('update', 'destroy'),
+  organization_user: withAnyMeta(...WRITE_ACTIONS),
+  policy: withAnyMeta('update', 'destroy'),
   policy_check: {
-    ...plain('override'),
+    ...withAnyMeta('override'),
     queued: exactly(POLICY_CHECK),
-    ...each(['passed', 'soft_failed', 'hard_failed', 'errored'], exactly(POLICY_CHECK, POLICY_RESULTS)),
-    ...each(['overridden', 'canceled', 'force_canceled'], exactly(POLICY_CHECK, ACTOR)),
+    ...withMeta(['passed', 'soft_failed', 'hard_failed', 'errored'], exactly(POLICY_CHECK, POLICY_RESULTS)),
+    ...withMeta(['overridden', 'canceled', 'force_canceled'], exactly(POLICY_CHECK, ACTOR)),
   },
-  policy_config: plain('create'),
-  policy_evaluation: each(
+  policy_config: withAnyMeta('create'),
+  policy_evaluation: withMeta(
     ['queue', 'run', 'pass', 'fail', 'override', 'error', 'cancel', 'force_cancel'],
     exactly({ comment: textOrNull, payload: exactly(RUN_AND_WORKSPACE) }, ACTOR),
   ),
-  policy_set: plain('destroy'),
-  policy_version: plain('create'),
-  project: { ...plain(...MADE), ...TEAM_ACCESS },
-  registry_module: { ...plain('update', 'destroy'), destroy_version: exactly({ version: wholeNumber }) },
-  registry_provider: plain('create', 'destroy'),
-  registry_provider_platform: plain('create', 'destroy'),
-  registry_provider_version: plain('create', 'destroy'),
-  run: plain('create', 'plan', 'apply', 'cancel', 'force_cancel', 'discard', 'force_execute'),
-  run_trigger: plain('create', 'destroy'),
-  saml_configuration: plain(...MADE, 'enable', 'disable'),
-  ssh_key: plain('index', 'show', ...MADE),
-  stack: plain('create'),
-  state_version: plain(
+  policy_set: withAnyMeta('destroy'),
+  policy_version: withAnyMeta('create'),
+  project: { ...withAnyMeta(...WRITE_ACTIONS), ...TEAM_ACCESS },
+  registry_module: {
+    ...withAnyMeta('update', 'destroy'),
+    destroy_version: exactly({ version: wholeNumber }),
+  },
+  registry_provider: withAnyMeta('create', 'destroy'),
+  registry_provider_platform: withAnyMeta('create', 'destroy'),
+  registry_provider_version: withAnyMeta('create', 'destroy'),
+  run: withAnyMeta('create', 'plan', 'apply', 'cancel', 'force_cancel', 'discard', 'force_execute'),
+  run_trigger: withAnyMeta('create', 'destroy'),
+  saml_configuration: withAnyMeta(...WRITE_ACTIONS, 'enable', 'disable'),
+  ssh_key: withAnyMeta('index', 'show', ...WRITE_ACTIONS),
+  stack: withAnyMeta('create'),
+  state_version: withAnyMeta(
     ...['index', 'show', 'create', 'upload'],
     ...['soft_delete_backing_data', 'restore_backing_data', 'permanently_delete_backing_data'],
   ),
   task_result: { callback: exactly(TASK_RESULT) },
-  task_stage: plain('override'),
-  team: { ...plain(...MADE), ...each(['add_member', 'remove_member'], exactly({ user: text })) },
-  user: plain('index'),
-  var: plain('index', 'show', ...MADE),
-  variable_set: plain(...MADE),
-  vcs_repo: plain('create'),
-  workspace: { ...plain(...MADE, 'lock', 'unlock', 'force_unlock'), ...TEAM_ACCESS },
+  task_stage: withAnyMeta('override'),
+  team: {
+    ...withAnyMeta(...WRITE_ACTIONS),
+    ...withMeta(['add_member', 'remove_member'], exactly({ user: text })),
+  },
+  user: withAnyMeta('index'),
+  var: withAnyMeta('index', 'show', ...WRITE_ACTIONS),
+  variable_set: withAnyMeta(...WRITE_ACTIONS),
+  vcs_repo: withAnyMeta('create'),
+  workspace: { ...withAnyMeta(...WRITE_ACTIONS, 'lock', 'unlock', 'force_unlock'), ...TEAM_ACCESS },
   workspace_comment: { create: exactly({ resource: text }) },
-  workspace_task: each(MADE, exactly(WORKSPACE_TASK)),
+  workspace_task: withMeta(WRITE_ACTIONS, exactly(WORKSPACE_TASK)),
 };
 
 /** What `meta` holds follows from type and action: `EVENT_KINDS`. */

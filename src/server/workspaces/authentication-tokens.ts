@@ -51,7 +51,7 @@ interface Holder {
 
 type FindHolder = (request: ApiRequest) => Holder;
 
-const organization: FindHolder = (request) => {
+const findOrganizationHolder: FindHolder = (request) => {
   const { id } = requireOrganizationRight(request, 'owner');
   const isForAuditTrails = isAuditTrailsToken(request);
   return {
@@ -63,7 +63,7 @@ const organization: FindHolder = (request) => {
   };
 };
 
-const team: FindHolder = (request) => {
+const findTeamHolder: FindHolder = (request) => {
   const { id, organization_id } = requireTeam(request, 'administer');
   return { column: 'team_id', id, organizationId: organization_id, prefix: 'team', isForAuditTrails: false };
 };
@@ -86,15 +86,15 @@ const BY_ID = '/authentication-tokens/:token_id';
 export const ACCESS_TOKEN_ENDPOINTS: readonly Endpoint[] = [
   ...(
     [
-      ['/organizations/:organization_name/authentication-token', organization],
-      ['/teams/:team_id/authentication-token', team],
+      ['/organizations/:organization_name/authentication-token', findOrganizationHolder],
+      ['/teams/:team_id/authentication-token', findTeamHolder],
     ] as const
-  ).flatMap(([path, holderOf]) => [
-    recordedRead(path, (request) => show(request, holderOf(request))),
-    on('POST', path, (request) => create(request, holderOf(request))),
-    on('DELETE', path, (request) => remove(request, holderOf(request))),
+  ).flatMap(([path, findHolder]) => [
+    recordedRead(path, (request) => show(request, findHolder(request))),
+    on('POST', path, (request) => create(request, findHolder(request))),
+    on('DELETE', path, (request) => remove(request, findHolder(request))),
   ]),
-  on('POST', '/teams/:team_id/authentication-tokens', createDescribed),
+  on('POST', '/teams/:team_id/authentication-tokens', createAdditionalToken),
   recordedRead(BY_ID, showById),
   on('DELETE', BY_ID, removeById),
 ];
@@ -107,13 +107,13 @@ function show(request: ApiRequest, holder: Holder): ApiAnswer {
 
 function create(request: ApiRequest, holder: Holder): ApiAnswer {
   const expiresAt = readExpiry(request.services, request.body);
-  removeMain(request.services, holder);
-  return make(request, holder, { expiresAt, isMain: true });
+  removeMainToken(request.services, holder);
+  return createToken(request, holder, { expiresAt, isMain: true });
 }
 
 /** POST /teams/:team_id/authentication-tokens: an additional token. @throws ApiError 422 without a unique description */
-function createDescribed(request: ApiRequest): ApiAnswer {
-  const holder = team(request);
+function createAdditionalToken(request: ApiRequest): ApiAnswer {
+  const holder = findTeamHolder(request);
   const problems: PointedProblem[] = [];
   const read = new MemberReader(attributesOf(request.body), '/data/attributes', problems);
   const description = read.nullableText('description', TEXT_LIMIT) ?? '';
@@ -124,7 +124,7 @@ function createDescribed(request: ApiRequest): ApiAnswer {
   );
   if (taken !== undefined) read.refuse('description', 'Description has already been taken');
   if (problems.length > 0) throw invalid(problems);
-  return make(request, holder, {
+  return createToken(request, holder, {
     expiresAt: readExpiry(request.services, request.body),
     isMain: false,
     description,
@@ -138,7 +138,7 @@ interface NewToken {
   readonly description?: string;
 }
 
-function make(request: ApiRequest, holder: Holder, { isMain, ...given }: NewToken): ApiAnswer {
+function createToken(request: ApiRequest, holder: Holder, { isMain, ...given }: NewToken): ApiAnswer {
   const { database } = request.services;
   const token = newToken(holder.prefix);
   const userId = ensureServiceAccount(database, holder.id, request.services.now());
@@ -173,13 +173,13 @@ function removeById(request: ApiRequest): ApiAnswer {
 function requireById(request: ApiRequest): { row: TokenRow; holder: Holder } {
   const row = required(tokenById(request.services, request.params['token_id'] ?? ''));
   if (row.team_id !== null) {
-    const asked = { ...request, params: { team_id: row.team_id } };
-    return { row, holder: team(asked) };
+    const holderRequest = { ...request, params: { team_id: row.team_id } };
+    return { row, holder: findTeamHolder(holderRequest) };
   }
   const found = request.services.database.byId<{ name: string }>('organizations', row.organization_id);
   if (found === undefined) throw notFound('Authentication token');
-  const asked = { ...request, params: { organization_name: found.name } };
-  return { row, holder: organization(asked) };
+  const holderRequest = { ...request, params: { organization_name: found.name } };
+  return { row, holder: findOrganizationHolder(holderRequest) };
 }
 
 function tokenById({ database }: Services, id: string): TokenRow | undefined {
@@ -188,19 +188,22 @@ function tokenById({ database }: Services, id: string): TokenRow | undefined {
 
 function remove(request: ApiRequest, holder: Holder): ApiAnswer {
   const { id } = requireToken(request.services, holder);
-  removeMain(request.services, holder);
+  removeMainToken(request.services, holder);
   recordEvent(request, 'authentication_token.destroy', { id, organization_id: holder.organizationId });
   return NO_CONTENT;
 }
 
-function removeMain({ database }: Services, holder: Holder): void {
-  database.run(`DELETE FROM api_tokens WHERE ${isMainOf(holder)}`, parametersOf(holder));
+function removeMainToken({ database }: Services, holder: Holder): void {
+  database.run(`DELETE FROM api_tokens WHERE ${mainTokenCondition(holder)}`, parametersOf(holder));
 }
 
 /** @throws ApiError 404 when none was made */
 function requireToken({ database }: Services, holder: Holder): TokenRow {
   return required(
-    database.get<TokenRow>(`SELECT * FROM api_tokens WHERE ${isMainOf(holder)}`, parametersOf(holder)),
+    database.get<TokenRow>(
+      `SELECT * FROM api_tokens WHERE ${mainTokenCondition(holder)}`,
+      parametersOf(holder),
+    ),
   );
 }
 
@@ -211,7 +214,7 @@ function required(row: TokenRow | undefined): TokenRow {
 }
 
 /** SQL: those that requests made, of which a holder has one of each sort. */
-function isMainOf({ column }: Holder): string {
+function mainTokenCondition({ column }: Holder): string {
   return `${column} = :id AND is_main = 1 AND is_for_audit_trails = :audit`;
 }
 

@@ -19,7 +19,7 @@ type AutoDestroySettings = Pick<
   'auto_destroy_at' | 'auto_destroy_activity_duration' | 'inherits_project_auto_destroy'
 >;
 
-interface AutoDestroySurroundings {
+interface AutoDestroyContext {
   /** The duration of the workspace's project; null when it has none. */
   readonly projectDuration: string | null;
   /** Whether an explicit date removes the duration that the workspace has or inherits. */
@@ -29,7 +29,7 @@ interface AutoDestroySurroundings {
 export function resolveAutoDestroy(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
-  surroundings: AutoDestroySurroundings,
+  context: AutoDestroyContext,
   problems: PointedProblem[],
 ): AutoDestroySettings {
   const duration = request.autoDestroyActivityDuration;
@@ -39,7 +39,7 @@ export function resolveAutoDestroy(
       pointer: '/data/attributes/auto-destroy-activity-duration',
     });
   }
-  const { projectDuration, dateEndsDuration } = surroundings;
+  const { projectDuration, dateEndsDuration } = context;
   const setsDate = dateEndsDuration && typeof request.autoDestroyAt === 'string';
   const inherits = inheritsDuration(current, request, setsDate);
   if (inherits && typeof duration === 'string' && projectDuration !== null && duration !== projectDuration) {
@@ -51,7 +51,7 @@ export function resolveAutoDestroy(
   const returnsToProject = dateEndsDuration && request.inheritsProjectAutoDestroy === true;
   return {
     auto_destroy_at: keepAbsent(
-      minuteOf(request.autoDestroyAt, problems),
+      readMinute(request.autoDestroyAt, problems),
       returnsToProject ? null : current.auto_destroy_at,
     ),
     auto_destroy_activity_duration: keepAbsent(
@@ -70,7 +70,7 @@ function inheritsDuration(current: WorkspaceSettings, request: WorkspaceRequest,
   return duration === undefined ? current.inherits_project_auto_destroy === 1 : duration === null;
 }
 
-function minuteOf(text: string | null | undefined, problems: PointedProblem[]): string | null | undefined {
+function readMinute(text: string | null | undefined, problems: PointedProblem[]): string | null | undefined {
   if (text === null || text === undefined) return text;
   const time = readTimestamp(text);
   if (time === undefined) {
@@ -80,10 +80,10 @@ function minuteOf(text: string | null | undefined, problems: PointedProblem[]): 
     });
     return undefined;
   }
-  return toMinute(time);
+  return truncateToMinute(time);
 }
 
-function toMinute(time: number): string {
+function truncateToMinute(time: number): string {
   return new Date(Math.floor(time / MINUTE_MS) * MINUTE_MS).toISOString();
 }
 
@@ -93,23 +93,23 @@ export function autoDestroyAttributes(record: WorkspaceRecord): Record<string, u
   const inherits = projectDuration !== null && record.inherits_project_auto_destroy === 1;
   const duration = inherits ? projectDuration : record.auto_destroy_activity_duration;
   return {
-    'auto-destroy-at': record.auto_destroy_at ?? followingTime(record.latest_change_at, duration),
+    'auto-destroy-at': record.auto_destroy_at ?? computedTime(record.latest_change_at, duration),
     'auto-destroy-status': record.auto_destroy_status,
     'auto-destroy-activity-duration': duration,
     'inherits-project-auto-destroy': projectDuration === null ? null : inherits,
   };
 }
 
-function followingTime(lastActivity: string, duration: string | null): string | null {
+function computedTime(lastActivity: string, duration: string | null): string | null {
   if (duration === null) return null;
   const hours = Number.parseInt(duration, 10) * (duration.endsWith('d') ? 24 : 1);
-  return toMinute(Date.parse(lastActivity) + hours * HOUR_MS);
+  return truncateToMinute(Date.parse(lastActivity) + hours * HOUR_MS);
 }
 
-/** SQL over `w` and `p`: the effective duration, and the same time as `followingTime`. */
+/** SQL over `w` and `p`: the effective duration, and the same time as `computedTime`. */
 const EFFECTIVE_DURATION = `CASE WHEN p.auto_destroy_activity_duration IS NOT NULL AND w.inherits_project_auto_destroy = 1
   THEN p.auto_destroy_activity_duration ELSE w.auto_destroy_activity_duration END`;
-const FOLLOWING_TIME = `strftime('%Y-%m-%dT%H:%M:00.000Z', w.latest_change_at, '+' ||
+const COMPUTED_TIME = `strftime('%Y-%m-%dT%H:%M:00.000Z', w.latest_change_at, '+' ||
   (CAST(${EFFECTIVE_DURATION} AS INTEGER) * IIF(${EFFECTIVE_DURATION} LIKE '%d', 24, 1)) || ' hours')`;
 
 /**
@@ -121,7 +121,7 @@ export function dueWorkspaces(
   now: Date,
 ): { readonly id: string; readonly due: string }[] {
   return database.all(
-    `SELECT w.id, COALESCE(w.auto_destroy_at, ${FOLLOWING_TIME}) AS due
+    `SELECT w.id, COALESCE(w.auto_destroy_at, ${COMPUTED_TIME}) AS due
      FROM workspaces w JOIN projects p ON p.id = w.project_id
      WHERE w.id IN (
          SELECT id FROM workspaces WHERE auto_destroy_at <= :now

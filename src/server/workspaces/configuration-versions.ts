@@ -75,7 +75,7 @@ export const STORED_CONFIGURATIONS: readonly TakenFile[] = [
     path: '/configuration-versions/:id/archive',
     begin: (services, id) => {
       requirePending(services, id);
-      return { write: () => {}, end: () => takeArchive(services, id), giveUp: () => {} };
+      return { write: () => {}, end: () => acceptArchive(services, id), giveUp: () => {} };
     },
   },
 ];
@@ -87,7 +87,7 @@ function requirePending({ database }: Services, id: string): ConfigurationVersio
   return version;
 }
 
-function takeArchive(services: Services, id: string): void {
+function acceptArchive(services: Services, id: string): void {
   const version = requirePending(services, id);
   const workspace = recordById(services.database, version.workspace_id);
   if (workspace === undefined) throw notFound('File');
@@ -150,11 +150,11 @@ function configurationVersionDocument(
   row: ConfigurationVersionRow,
 ): { data: unknown } {
   const path = `/configuration-versions/${row.id}/archive`;
-  const awaited = row.status === 'pending' && permissions['can-queue-run'];
+  const awaitsArchive = row.status === 'pending' && permissions['can-queue-run'];
   return {
     data: configurationVersionResource(
       row,
-      awaited ? signedLink(services, origin, { method: 'PUT', path }) : null,
+      awaitsArchive ? signedLink(services, origin, { method: 'PUT', path }) : null,
     ),
   };
 }

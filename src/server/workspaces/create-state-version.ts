@@ -38,7 +38,7 @@ export function createStateVersion(request: ApiRequest): ApiAnswer {
   const { database } = request.services;
   const { workspace, permissions } = requireWorkspace(request, 'can-create-state-versions');
   const body = readBody(request.body);
-  const run = heldBy(request.services, request.caller, { workspace, permissions }, body.runId);
+  const run = requireLockHolder(request.services, request.caller, { workspace, permissions }, body.runId);
   refuseOlder(newestFinalizedStateVersion(database, workspace.id), body);
   removePending(database, workspace.id, body.serial);
   const id = newId('sv');
@@ -57,11 +57,11 @@ export function createStateVersion(request: ApiRequest): ApiAnswer {
   });
   if (body.outputs !== undefined) replaceOutputs(database, id, body.outputs);
   if (body.jsonState !== undefined) {
-    const file = fileOf(database, id, { kind: 'json-state', bytes: body.jsonState });
+    const file = receiveFile(database, id, { kind: 'json-state', bytes: body.jsonState });
     file.store(file.end());
   }
   if (body.state !== undefined) {
-    finalizeState(request.services, id, fileOf(database, id, { kind: 'state', bytes: body.state }));
+    finalizeState(request.services, id, receiveFile(database, id, { kind: 'state', bytes: body.state }));
   }
   recordEvent(request, 'state_version.create', { id, organization_id: workspace.organization_id });
   const row = stateVersionById(database, id);
@@ -72,7 +72,7 @@ export function createStateVersion(request: ApiRequest): ApiAnswer {
 }
 
 /** A file inside the body. If it is refused, the transaction removes it. */
-function fileOf(
+function receiveFile(
   database: Database,
   versionId: string,
   { kind, bytes }: { readonly kind: FileKind; readonly bytes: Iterable<Buffer> },
@@ -115,8 +115,8 @@ export function finalizeState(services: Services, id: string, file: IncomingFile
     resources: JSON.stringify(state.resources),
     resource_count: state.resources.reduce((sum, { count }) => sum + count, 0),
   });
-  const known = database.get('SELECT 1 FROM state_version_outputs WHERE state_version_id = :id', { id });
-  if (known === undefined) replaceOutputs(database, id, state.outputs);
+  const existing = database.get('SELECT 1 FROM state_version_outputs WHERE state_version_id = :id', { id });
+  if (existing === undefined) replaceOutputs(database, id, state.outputs);
   database.update('workspaces', version.workspace_id, { latest_change_at: services.now().toISOString() });
   if (version.intermediate === 0 && !isLockedByAnother(database, version)) makeCurrentIfNewer(database, id);
 }
@@ -133,7 +133,7 @@ function invalidState(detail: string): ApiError {
 }
 
 /** The run that saves the state; null when the caller holds the lock. @throws ApiError 409 */
-function heldBy(
+function requireLockHolder(
   { database }: Services,
   caller: Caller,
   { workspace, permissions }: AccessibleWorkspace,
@@ -152,7 +152,7 @@ function heldBy(
 }
 
 /** The MD5 of the state of a seeded version. */
-const MD5_OF_NOTHING = createHash('md5').digest('hex');
+const EMPTY_MD5 = createHash('md5').digest('hex');
 
 /** Serials go up and the lineage stays, unless the client forces it. The same state may be saved again. */
 function refuseOlder(
@@ -166,7 +166,7 @@ function refuseOlder(
   if (saved.serial < stored.serial) {
     throw conflict(`The serial ${saved.serial} is lower than ${stored.serial}, the newest state version's`);
   }
-  if (saved.serial === stored.serial && saved.md5 !== (stored.state_md5 ?? MD5_OF_NOTHING)) {
+  if (saved.serial === stored.serial && saved.md5 !== (stored.state_md5 ?? EMPTY_MD5)) {
     throw conflict(`The newest state version has the serial ${stored.serial} and another content`);
   }
 }
@@ -176,9 +176,9 @@ type StateVersionBody = ReturnType<typeof readBody>;
 /** @throws ApiError 422 with every problem */
 function readBody(body: unknown) {
   const { read, problems, attributes, relationships } = readAttributes(body, 'state-versions');
-  const serial = read.count('serial') ?? missing(read, attributes, 'serial');
-  const md5 = read.text('md5') ?? missing(read, attributes, 'md5');
-  const outputs = decoded(read, attributes, 'json-state-outputs');
+  const serial = read.count('serial') ?? refuseMissing(read, attributes, 'serial');
+  const md5 = read.text('md5') ?? refuseMissing(read, attributes, 'md5');
+  const outputs = decodeBase64(read, attributes, 'json-state-outputs');
   const outputsText = outputs && textOf(Buffer.concat([...outputs]));
   const runId = asObject(asObject(relationships['run'])?.['data'])?.['id'];
   const result = {
@@ -187,8 +187,8 @@ function readBody(body: unknown) {
     lineage: read.nullableText('lineage') ?? '',
     force: read.boolean('force') ?? false,
     intermediate: read.boolean('intermediate'),
-    state: decoded(read, attributes, 'state'),
-    jsonState: decoded(read, attributes, 'json-state'),
+    state: decodeBase64(read, attributes, 'state'),
+    jsonState: decodeBase64(read, attributes, 'json-state'),
     outputs: outputsText === undefined ? undefined : readOutputsText(outputsText),
     runId: typeof runId === 'string' ? runId : undefined,
   };
@@ -199,12 +199,20 @@ function readBody(body: unknown) {
   return result;
 }
 
-function missing(read: MemberReader, attributes: Readonly<Record<string, unknown>>, name: string): undefined {
+function refuseMissing(
+  read: MemberReader,
+  attributes: Readonly<Record<string, unknown>>,
+  name: string,
+): undefined {
   return attributes[name] === undefined ? read.refuse(name, `${name} is required`) : undefined;
 }
 
 /** Files travel as Base64 inside a document. Clients send null or nothing for an absent one. */
-function decoded(read: MemberReader, attributes: BodyObject, name: string): Iterable<Buffer> | undefined {
+function decodeBase64(
+  read: MemberReader,
+  attributes: BodyObject,
+  name: string,
+): Iterable<Buffer> | undefined {
   const long = attributes[name];
   if (long instanceof LongText) return long.fromBase64();
   const text = read.nullableText(name);

@@ -42,7 +42,10 @@ export function engineVersionProblem(
   return isNewer && dialect.takesNewerEngines ? undefined : `No release is or matches "${wanted}"`;
 }
 
-const sorted = new WeakMap<Database, { readonly text: string; readonly versions: readonly string[] }>();
+const sortedReleases = new WeakMap<
+  Database,
+  { readonly text: string; readonly versions: readonly string[] }
+>();
 
 /** Each create asks for them: they are sorted again only when another process or a seed has added one. */
 function newestFirst(database: Database): readonly string[] {
@@ -50,10 +53,10 @@ function newestFirst(database: Database): readonly string[] {
     "SELECT group_concat(version, ' ') AS text FROM releases",
   ) ?? { text: null };
   if (text === null) return [];
-  const known = sorted.get(database);
+  const known = sortedReleases.get(database);
   if (known?.text === text) return known.versions;
   const versions = text.split(' ').sort((one, other) => compareVersions(other, one));
-  sorted.set(database, { text, versions });
+  sortedReleases.set(database, { text, versions });
   return versions;
 }
 
@@ -130,14 +133,14 @@ function meets(version: Version, operator: string, bound: Version): boolean {
     case '<=':
       return order <= 0;
     case '~>':
-      return order >= 0 && sharesBeginning(version, bound);
+      return order >= 0 && sharesPrefix(version, bound);
     default:
       return order === 0;
   }
 }
 
 /** `~> 1.9.0` stays within 1.9, `~> 1.9` within 1. */
-function sharesBeginning(version: Version, bound: Version): boolean {
+function sharesPrefix(version: Version, bound: Version): boolean {
   return bound.numbers
     .slice(0, bound.written - 1)
     .every((number, index) => number === version.numbers[index]);

@@ -79,7 +79,7 @@ function checkWorkingDirectory(
 // Invariant: a workspace has its own pool only while its own mode is `agent`; the mode `agent` always has a pool.
 
 /** The inherited mode and pool, and which pools exist. */
-interface ExecutionSurroundings {
+interface ExecutionContext {
   readonly inheritedMode: ExecutionMode;
   readonly inheritedPoolId: string | null;
   poolExists(id: string): boolean;
@@ -93,14 +93,14 @@ type ExecutionSettings = Pick<
 export function resolveExecution(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
-  surroundings: ExecutionSurroundings,
+  context: ExecutionContext,
   problems: PointedProblem[],
 ): ExecutionSettings {
-  checkTogether(current, request, problems);
+  checkModeConflicts(current, request, problems);
   const mode = ownMode(current, request);
   const overwritten = ownsPool(current, request, mode);
   const poolId = mode === 'agent' && overwritten ? requestedPool(current, request) : null;
-  checkPool({ request, mode, overwritten, poolId, surroundings }, problems);
+  checkPool({ request, mode, overwritten, poolId, context }, problems);
   return { execution_mode: mode, agent_pool_id: poolId, agent_pool_overwritten: Number(overwritten) };
 }
 
@@ -130,7 +130,7 @@ function requestedPool(current: WorkspaceSettings, request: WorkspaceRequest): s
   return request.agentPoolId === undefined ? current.agent_pool_id : request.agentPoolId;
 }
 
-function checkTogether(
+function checkModeConflicts(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
   problems: PointedProblem[],
@@ -159,21 +159,21 @@ interface PoolChoice {
   readonly mode: ExecutionMode | null;
   readonly overwritten: boolean;
   readonly poolId: string | null;
-  readonly surroundings: ExecutionSurroundings;
+  readonly context: ExecutionContext;
 }
 
 function checkPool(choice: PoolChoice, problems: PointedProblem[]): void {
-  const { request, mode, overwritten, poolId, surroundings } = choice;
+  const { request, mode, overwritten, poolId, context } = choice;
   const refuse = (detail: string): void => {
     problems.push({ detail, pointer: '/data/attributes/agent-pool-id' });
   };
   const given = request.agentPoolId;
-  const literalMode = mode ?? surroundings.inheritedMode;
-  if (typeof given === 'string' && literalMode !== 'agent') {
-    refuse(`agent-pool-id must not be given when execution-mode is ${literalMode}`);
-  } else if (typeof given === 'string' && !surroundings.poolExists(given)) {
+  const effectiveMode = mode ?? context.inheritedMode;
+  if (typeof given === 'string' && effectiveMode !== 'agent') {
+    refuse(`agent-pool-id must not be given when execution-mode is ${effectiveMode}`);
+  } else if (typeof given === 'string' && !context.poolExists(given)) {
     refuse(`The agent pool "${given}" does not belong to the organization`);
-  } else if (mode === 'agent' && (overwritten ? poolId : surroundings.inheritedPoolId) === null) {
+  } else if (mode === 'agent' && (overwritten ? poolId : context.inheritedPoolId) === null) {
     refuse('agent-pool-id is required when execution-mode is agent');
   }
 }

@@ -62,14 +62,14 @@ export function postTags(request: ApiRequest): ApiAnswer {
 export function deleteTags(request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(request, 'can-manage-tags');
   const names = requestedNames(request, workspace, lowerCase);
-  const carried = new Set(tagNamesOf(request.services.database, [workspace.id]).get(workspace.id));
+  const existing = new Set(tagNamesOf(request.services.database, [workspace.id]).get(workspace.id));
   request.services.database.run(
     `DELETE FROM workspace_tags WHERE workspace_id = :workspace AND tag_id IN (
        SELECT id FROM tags WHERE organization_id = :organization AND name IN (SELECT value FROM json_each(:names)))`,
     { workspace: workspace.id, organization: workspace.organization_id, names: JSON.stringify(names) },
   );
   dropUnusedTags(request.services.database, workspace.organization_id);
-  const removed = [...new Set(names)].filter((name) => carried.has(name));
+  const removed = [...new Set(names)].filter((name) => existing.has(name));
   const meta = { 'tags-removed': removed };
   if (removed.length > 0) recordEvent(request, 'workspace.update', workspace, meta);
   return NO_CONTENT;
@@ -235,7 +235,7 @@ export function deleteOrganizationTags(request: ApiRequest): ApiAnswer {
     { organization: organization.id, ids: JSON.stringify(ids) },
   );
   if (known.length < new Set(ids).size) throw notFound('Tag');
-  const losing = request.services.database.all<{ id: string; names: string }>(
+  const affected = request.services.database.all<{ id: string; names: string }>(
     `SELECT x.workspace_id AS id, json_group_array(t.name ORDER BY x.position) AS names
      FROM workspace_tags x JOIN tags t ON t.id = x.tag_id
      WHERE t.id IN (SELECT value FROM json_each(:ids)) GROUP BY x.workspace_id ORDER BY x.workspace_id`,
@@ -244,7 +244,7 @@ export function deleteOrganizationTags(request: ApiRequest): ApiAnswer {
   request.services.database.run('DELETE FROM tags WHERE id IN (SELECT value FROM json_each(:ids))', {
     ids: JSON.stringify(ids),
   });
-  for (const { id, names } of losing) {
+  for (const { id, names } of affected) {
     const meta = { 'tags-removed': JSON.parse(names) as string[] };
     const workspace = { id, organization_id: organization.id };
     recordEvent(request, 'workspace.update', workspace, meta);

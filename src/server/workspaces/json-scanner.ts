@@ -7,8 +7,8 @@
 export type JsonPath = readonly (string | number)[];
 
 /** A value that was wanted is too long to be kept. */
-export class TooLong extends Error {
-  override readonly name = 'TooLong';
+export class TooLongError extends Error {
+  override readonly name = 'TooLongError';
 }
 
 export interface JsonListener {
@@ -61,23 +61,23 @@ export class JsonScanner {
   #isName = false;
   #text = '';
   /** Where in the current piece the kept text goes on. */
-  #from = 0;
+  #keptFrom = 0;
 
   constructor(listener: JsonListener) {
     this.#listener = listener;
   }
 
-  /** Reads on. @throws SyntaxError, TooLong */
+  /** Reads on. @throws SyntaxError, TooLongError */
   push(text: string): void {
     this.#text = text;
-    this.#from = 0;
+    this.#keptFrom = 0;
     let at = 0;
     while (at < text.length) at = this.#step(at);
     const kept = this.#kept;
     if (kept === undefined) return;
-    kept.pieces.push(text.slice(this.#from));
-    kept.length += text.length - this.#from;
-    if (kept.length > KEPT_LIMIT) throw new TooLong(`more than ${KEPT_LIMIT} characters`);
+    kept.pieces.push(text.slice(this.#keptFrom));
+    kept.length += text.length - this.#keptFrom;
+    if (kept.length > KEPT_LIMIT) throw new TooLongError(`more than ${KEPT_LIMIT} characters`);
   }
 
   /** @throws SyntaxError where the text ends too early */
@@ -95,59 +95,59 @@ export class JsonScanner {
       case 'token':
         return this.#readToken(at);
       default:
-        return this.#readMark(at);
+        return this.#readStructure(at);
     }
   }
 
-  #readMark(start: number): number {
+  #readStructure(start: number): number {
     const text = this.#text;
     let at = start;
     let code = text.charCodeAt(at);
     while (code === 32 || code === 10 || code === 13 || code === 9) code = text.charCodeAt(++at);
     if (at >= text.length) return at;
-    const mark = text.charAt(at);
+    const char = text.charAt(at);
     switch (this.#state) {
       case 'first item':
-        if (mark === ']') return this.#close(at);
-        return this.#beginValue(at, mark);
+        if (char === ']') return this.#close(at);
+        return this.#beginValue(at, char);
       case 'value':
-        return this.#beginValue(at, mark);
+        return this.#beginValue(at, char);
       case 'first key':
-        if (mark === '}') return this.#close(at);
-        return this.#beginName(at, mark);
+        if (char === '}') return this.#close(at);
+        return this.#beginName(at, char);
       case 'key':
-        return this.#beginName(at, mark);
+        return this.#beginName(at, char);
       case 'colon':
-        if (mark !== ':') throw this.#unexpected(at);
+        if (char !== ':') throw this.#unexpected(at);
         this.#state = 'value';
         return at + 1;
       case 'after':
-        return this.#readAfter(at, mark);
+        return this.#readAfter(at, char);
       default:
         throw this.#unexpected(at);
     }
   }
 
-  #readAfter(at: number, mark: string): number {
+  #readAfter(at: number, char: string): number {
     const isObject = this.#open.at(-1) === true;
-    if (mark === (isObject ? '}' : ']')) return this.#close(at);
-    if (mark !== ',') throw this.#unexpected(at);
+    if (char === (isObject ? '}' : ']')) return this.#close(at);
+    if (char !== ',') throw this.#unexpected(at);
     this.#state = isObject ? 'key' : 'value';
     return at + 1;
   }
 
-  #beginName(at: number, mark: string): number {
-    if (mark !== '"') throw this.#unexpected(at);
+  #beginName(at: number, char: string): number {
+    if (char !== '"') throw this.#unexpected(at);
     this.#isName = true;
     this.#state = 'string';
     if (this.#kept === undefined && this.#open.length <= PATH_LIMIT) this.#keep(at, true);
     return at + 1;
   }
 
-  #beginValue(at: number, mark: string): number {
-    if (this.#open.length <= PATH_LIMIT) this.#reportValue(at, mark);
-    if (mark === '{' || mark === '[') return this.#openContainer(at, mark === '{');
-    if (mark === '"') {
+  #beginValue(at: number, char: string): number {
+    if (this.#open.length <= PATH_LIMIT) this.#reportValue(at, char);
+    if (char === '{' || char === '[') return this.#openContainer(at, char === '{');
+    if (char === '"') {
       this.#isName = false;
       this.#state = 'string';
       return at + 1;
@@ -157,14 +157,14 @@ export class JsonScanner {
     return at;
   }
 
-  #reportValue(at: number, mark: string): void {
+  #reportValue(at: number, char: string): void {
     const depth = this.#open.length;
     if (this.#open.at(-1) === false) {
-      const place = this.#path[depth - 1];
-      this.#path[depth - 1] = typeof place === 'number' ? place + 1 : 0;
+      const index = this.#path[depth - 1];
+      this.#path[depth - 1] = typeof index === 'number' ? index + 1 : 0;
     }
     if (this.#kept !== undefined) return;
-    const kind = mark === '{' ? 'object' : mark === '[' ? 'array' : 'other';
+    const kind = char === '{' ? 'object' : char === '[' ? 'array' : 'other';
     this.#path.length = depth;
     if (this.#listener.begin(this.#path, kind)) this.#keep(at, false);
   }
@@ -201,18 +201,18 @@ export class JsonScanner {
   #endString(at: number): number {
     if (!this.#isName) return this.#endValue(at);
     this.#state = 'colon';
-    if (this.#kept?.isName) this.#path[this.#open.length - 1] = JSON.parse(this.#taken(at)) as string;
+    if (this.#kept?.isName) this.#path[this.#open.length - 1] = JSON.parse(this.#takeKept(at)) as string;
     return at;
   }
 
   #readEscape(at: number): number {
-    const mark = this.#text.charAt(at);
+    const char = this.#text.charAt(at);
     if (this.#digits > 0) {
-      if (!/[\da-fA-F]/.test(mark)) throw this.#unexpected(at);
+      if (!/[\da-fA-F]/.test(char)) throw this.#unexpected(at);
       this.#digits -= 1;
-    } else if (mark === 'u') {
+    } else if (char === 'u') {
       this.#digits = 4;
-    } else if (!ESCAPED.test(mark)) {
+    } else if (!ESCAPED.test(char)) {
       throw this.#unexpected(at);
     }
     if (this.#digits === 0) this.#state = 'string';
@@ -223,7 +223,7 @@ export class JsonScanner {
     TOKEN_END.lastIndex = at;
     const end = TOKEN_END.exec(this.#text)?.index ?? this.#text.length;
     this.#token += this.#text.slice(at, end);
-    if (this.#token.length > KEPT_LIMIT) throw new TooLong(`more than ${KEPT_LIMIT} characters`);
+    if (this.#token.length > KEPT_LIMIT) throw new TooLongError(`more than ${KEPT_LIMIT} characters`);
     if (end === this.#text.length) return end;
     if (!TOKEN.test(this.#token))
       throw new SyntaxError(`unexpected ${JSON.stringify(this.#token.slice(0, 40))}`);
@@ -234,7 +234,7 @@ export class JsonScanner {
   #endValue(at: number): number {
     const depth = this.#open.length;
     if (this.#kept?.depth === depth) {
-      const text = this.#taken(at);
+      const text = this.#takeKept(at);
       this.#path.length = depth;
       this.#listener.text(this.#path, text);
     } else if (this.#kept === undefined && depth <= 2) {
@@ -247,12 +247,12 @@ export class JsonScanner {
 
   #keep(at: number, isName: boolean): void {
     this.#kept = { pieces: [], length: 0, depth: this.#open.length, isName };
-    this.#from = at;
+    this.#keptFrom = at;
   }
 
   /** The kept text, which ends before `at`. */
-  #taken(at: number): string {
-    const text = [...(this.#kept?.pieces ?? []), this.#text.slice(this.#from, at)].join('');
+  #takeKept(at: number): string {
+    const text = [...(this.#kept?.pieces ?? []), this.#text.slice(this.#keptFrom, at)].join('');
     this.#kept = undefined;
     return text;
   }

@@ -189,12 +189,12 @@ function readSettings(
   read: MemberReader,
   before: OrganizationRecord | undefined,
 ): string {
-  const set = JSON.parse(before?.flags ?? '{}') as Record<string, unknown>;
+  const stored = JSON.parse(before?.flags ?? '{}') as Record<string, unknown>;
   for (const [name, { takes }] of Object.entries(dialects.workspaces.organizationSettings)) {
-    const asked = readSetting(read, name, takes);
-    if (asked !== undefined) set[name] = asked;
+    const requested = readSetting(read, name, takes);
+    if (requested !== undefined) stored[name] = requested;
   }
-  return JSON.stringify(set);
+  return JSON.stringify(stored);
 }
 
 function readSetting(read: MemberReader, name: string, takes: OrganizationSetting['takes']): unknown {

@@ -102,7 +102,7 @@ export function workspacePermissions(
         for (const permission of ADMIN) granted.add(permission);
       const administers = granted.has('can-update') && workspace.allow_force_delete_workspaces === 1;
       if (rights?.owner || administers) granted.add('can-force-delete');
-      return [workspace.id, asObject(granted)];
+      return [workspace.id, permissionsObject(granted)];
     }),
   );
 }
@@ -154,7 +154,7 @@ export function grantedBy(access: string, customPermissions: string | null): rea
   return [...(LEVELS[access] ?? []), ...custom];
 }
 
-function asObject(granted: ReadonlySet<Grantable>): WorkspacePermissions {
+function permissionsObject(granted: ReadonlySet<Grantable>): WorkspacePermissions {
   return Object.fromEntries(
     ALL.map((permission) => [permission, granted.has(permission)]),
   ) as WorkspacePermissions;

@@ -93,7 +93,7 @@ function listProjects(request: ApiRequest): ApiAnswer {
   };
   const withBindings = includesBindings(request.query);
   return pagedAnswer<ProjectRow>(request, query, (rows) => {
-    const resources = rows.map((row) => shown(request.services, request.caller, row));
+    const resources = rows.map((row) => resourceOf(request.services, request.caller, row));
     return withBindings ? includeBindings(request.services.database, resources) : resources;
   });
 }
@@ -154,10 +154,10 @@ function deleteProject(request: ApiRequest): ApiAnswer {
 }
 
 function document(services: Services, caller: Caller, id: string): { data: unknown } {
-  return { data: projectsById(services.database, [id]).map((row) => shown(services, caller, row))[0] };
+  return { data: projectsById(services.database, [id]).map((row) => resourceOf(services, caller, row))[0] };
 }
 
-function shown({ database }: Services, caller: Caller, row: ProjectRow) {
+function resourceOf({ database }: Services, caller: Caller, row: ProjectRow) {
   return projectResource(row, projectRights(database, caller, row));
 }
 
@@ -213,11 +213,11 @@ function readDefaults(
   { context, problems }: { readonly context: ProjectContext; readonly problems: PointedProblem[] },
 ) {
   const overwrites = asObject(attributes['setting-overwrites']);
-  const asked = read.nullableWord('default-execution-mode', EXECUTION_MODES);
-  const mode = asked === undefined ? (context.before?.default_execution_mode ?? null) : asked;
-  const pool = askedPool(read, relationships['default-agent-pool']);
+  const requested = read.nullableWord('default-execution-mode', EXECUTION_MODES);
+  const mode = requested === undefined ? (context.before?.default_execution_mode ?? null) : requested;
+  const pool = requestedPool(read, relationships['default-agent-pool']);
   // A requested mode without agents removes the pool, unless the request names one.
-  const keepsPool = asked === undefined || asked === null || asked === 'agent';
+  const keepsPool = requested === undefined || requested === null || requested === 'agent';
   const kept = keepsPool ? (context.before?.default_agent_pool_id ?? null) : null;
   if (pool !== undefined && pool.id !== null && !isPoolOf(database, context.organizationId, pool.id)) {
     problems.push({ detail: 'The agent pool does not exist in this organization', pointer: pool.pointer });
@@ -234,7 +234,7 @@ function readDefaults(
 }
 
 /** The pool that a request names, by the relationship or by an attribute, whose empty text means none; undefined where it names none. */
-function askedPool(
+function requestedPool(
   read: MemberReader,
   relationship: unknown,
 ): { readonly id: string | null; readonly pointer: string } | undefined {

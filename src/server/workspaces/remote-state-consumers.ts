@@ -67,7 +67,7 @@ function readable(request: ApiRequest, workspace: WorkspaceRecord): Condition {
 export function addRemoteStateConsumers(request: ApiRequest): ApiAnswer {
   const { workspace, consumerIds } = requireWritableList(request);
   const added = addConsumers(request.services, workspace.id, consumerIds);
-  recordConsumers(request, workspace, { changed: added, meta: 'remote-state-consumers-added' });
+  recordConsumers(request, workspace, { changed: added, metaName: 'remote-state-consumers-added' });
   return NO_CONTENT;
 }
 
@@ -78,7 +78,7 @@ export function removeRemoteStateConsumers(request: ApiRequest): ApiAnswer {
      WHERE workspace_id = :id AND consumer_id IN (SELECT value FROM json_each(:consumers)) RETURNING consumer_id`,
     { id: workspace.id, consumers: JSON.stringify(consumerIds) },
   );
-  recordConsumers(request, workspace, { changed: removed, meta: 'remote-state-consumers-removed' });
+  recordConsumers(request, workspace, { changed: removed, metaName: 'remote-state-consumers-removed' });
   return NO_CONTENT;
 }
 
@@ -117,15 +117,15 @@ function addConsumers(
   );
 }
 
-/** Records the added or removed consumers under the name `meta`; nothing when there are none. */
+/** Records the added or removed consumers under the name `metaName`; nothing when there are none. */
 function recordConsumers(
   request: ApiRequest,
   workspace: WorkspaceRecord,
-  { changed, meta }: { readonly changed: readonly ConsumerRow[]; readonly meta: string },
+  { changed, metaName }: { readonly changed: readonly ConsumerRow[]; readonly metaName: string },
 ): void {
   if (changed.length === 0) return;
   const ids = changed.map((row) => row.consumer_id);
-  recordEvent(request, 'workspace.update', workspace, { [meta]: ids });
+  recordEvent(request, 'workspace.update', workspace, { [metaName]: ids });
 }
 
 /** The checks of all three writes: an admin, a list that can be changed, and consumers that exist and can be read. */

@@ -50,7 +50,7 @@ function recordLockEvent(
     workspaceId,
   );
   if (workspace === undefined) return;
-  recordEvent(byItself(services), `workspace.${action}`, workspace, { run: runId });
+  recordEvent(serviceCause(services), `workspace.${action}`, workspace, { run: runId });
 }
 
 // The life cycle of a run, and the lock that it holds.
@@ -104,14 +104,14 @@ export function beginRun(services: Services, run: NewRun): string {
     created_at: services.now().toISOString(),
   });
   const about = { id, organization_id: run.organizationId };
-  recordEvent(run.cause ?? byItself(services), 'run.create', about);
+  recordEvent(run.cause ?? serviceCause(services), 'run.create', about);
   if (services.dialects.workspaces.runsEndAsErrored) {
     // It stays pending until the next request.
-    reach(services, id, 'pending', {});
+    setStatus(services, id, 'pending', {});
   } else if (run.planOnly) {
-    const planTime = timed(services);
-    reach(services, id, 'planned_and_finished', { plan_duration_ms: planTime() });
-    recordEvent(byItself(services), 'run.plan', about);
+    const planTime = startTimer(services);
+    setStatus(services, id, 'planned_and_finished', { plan_duration_ms: planTime() });
+    recordEvent(serviceCause(services), 'run.plan', about);
   } else {
     startNextRun(services, run.workspaceId);
   }
@@ -122,12 +122,12 @@ export function beginRun(services: Services, run: NewRun): string {
 export function startNextRun(services: Services, workspaceId: string): void {
   const next = oldestPendingRun(services.database, workspaceId);
   if (next === undefined || !lockForRun(services, workspaceId, next.id)) return;
-  const planTime = timed(services);
-  reach(services, next.id, 'planned', { plan_duration_ms: planTime() });
-  recordEvent(byItself(services), 'run.plan', next);
+  const planTime = startTimer(services);
+  setStatus(services, next.id, 'planned', { plan_duration_ms: planTime() });
+  recordEvent(serviceCause(services), 'run.plan', next);
   // While a state is pending nothing is applied: the run waits for a confirmation.
   if (next.auto_apply === 0 || isStatePending(services.database, { workspaceId, runId: next.id })) return;
-  recordEvent(byItself(services), 'run.apply', next);
+  recordEvent(serviceCause(services), 'run.apply', next);
   finishRun(services, next, 'applied');
 }
 
@@ -138,12 +138,12 @@ export function finishRun(
   status: 'applied' | 'discarded' | 'canceled',
 ): void {
   const { database } = services;
-  const applyTime = timed(services);
+  const applyTime = startTimer(services);
   if (status === 'applied') {
     database.update('workspaces', run.workspace_id, { latest_change_at: services.now().toISOString() });
     promoteIntermediateState(database, { workspaceId: run.workspace_id, runId: run.id });
   }
-  reach(services, run.id, status, status === 'applied' ? { apply_duration_ms: applyTime() } : {});
+  setStatus(services, run.id, status, status === 'applied' ? { apply_duration_ms: applyTime() } : {});
   unlockAfterRun(services, run.workspace_id, run.id);
   startNextRun(services, run.workspace_id);
 }
@@ -162,10 +162,10 @@ function oldestPendingRun(
 
 /** Ends a run like an engine that failed before it planned anything. */
 function failRun(services: Services, run: Pick<RunRow, 'id'>): void {
-  reach(services, run.id, 'errored', {});
+  setStatus(services, run.id, 'errored', {});
 }
 
-function reach(services: Services, id: string, status: string, durations: Record<string, number>): void {
+function setStatus(services: Services, id: string, status: string, durations: Record<string, number>): void {
   const timestamps = JSON.parse(runById(services.database, id)?.status_timestamps ?? '{}') as object;
   const at = `${status.replaceAll('_', '-')}-at`;
   services.database.update('runs', id, {
@@ -176,13 +176,13 @@ function reach(services: Services, id: string, status: string, durations: Record
 }
 
 /** Measures a phase with the service's clock. @returns a function that gives the milliseconds since the call */
-function timed(services: Services): () => number {
+function startTimer(services: Services): () => number {
   const start = services.now().getTime();
   return () => services.now().getTime() - start;
 }
 
 /** The cause of events without a request (wire/audit-trails 3.3). */
-export function byItself(services: Services): EventCause {
+export function serviceCause(services: Services): EventCause {
   return { services, caller: SERVICE_ITSELF };
 }
 

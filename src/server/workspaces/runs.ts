@@ -170,7 +170,7 @@ function listRuns(request: ApiRequest): ApiAnswer {
 
 /** GET /plans/:plan_id and GET /runs/:run_id/plan */
 function showPlan(request: ApiRequest): ApiAnswer {
-  return showPart(request, {
+  return showPhase(request, {
     column: 'plan_id',
     what: 'Plan',
     show: (run) => planResource(run, logLink(request.services, request.origin, run, 'plan')),
@@ -179,14 +179,14 @@ function showPlan(request: ApiRequest): ApiAnswer {
 
 /** GET /applies/:apply_id and GET /runs/:run_id/apply */
 function showApply(request: ApiRequest): ApiAnswer {
-  return showPart(request, {
+  return showPhase(request, {
     column: 'apply_id',
     what: 'Apply',
     show: (run) => applyResource(run, logLink(request.services, request.origin, run, 'apply')),
   });
 }
 
-function showPart(
+function showPhase(
   request: ApiRequest,
   { column, what, show }: { column: 'plan_id' | 'apply_id'; what: string; show: (run: RunRow) => Resource },
 ): ApiAnswer {
@@ -248,13 +248,13 @@ function requireRun(request: ApiRequest, possible: string): RunRow & { organizat
   return { ...record, organization_id: workspace.organization_id };
 }
 
-type Part = 'plan' | 'apply';
+type RunPhase = 'plan' | 'apply';
 
 /** The bytes that begin and end a log. */
 const [BEGIN, END] = ['\u0002', '\u0003'];
 
-function logOf(part: Part): string {
-  return `${BEGIN}The ${part} did not run: this service stores workspaces and states, but has no engine for runs.
+function logOf(phase: RunPhase): string {
+  return `${BEGIN}The ${phase} did not run: this service stores workspaces and states, but has no engine for runs.
 Set "execution-mode" to "local" in the workspace, or as the default of its organization, to run on your own machine.
 ${END}`;
 }
@@ -264,9 +264,9 @@ ${END}`;
  * Invariant: no engine runs here, and the log of each plan and apply says so and what to do, so no reader takes the run for a
  * real one.
  */
-export const STORED_LOGS: readonly ServedFile[] = (['plan', 'apply'] as const).map((part) => ({
+export const STORED_LOGS: readonly ServedFile[] = (['plan', 'apply'] as const).map((phase) => ({
   method: 'GET',
-  path: `/runs/:id/logs/${part}`,
+  path: `/runs/:id/logs/${phase}`,
   read: ({ database }, id, query) => {
     if (runById(database, id) === undefined) throw notFound('File');
     const number = (name: string): number | undefined => {
@@ -274,7 +274,7 @@ export const STORED_LOGS: readonly ServedFile[] = (['plan', 'apply'] as const).m
       return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
     };
     const from = number('offset') ?? 0;
-    const log = logOf(part).slice(from, from + (number('limit') ?? Number.MAX_SAFE_INTEGER));
+    const log = logOf(phase).slice(from, from + (number('limit') ?? Number.MAX_SAFE_INTEGER));
     return { size: Buffer.byteLength(log), parts: [Buffer.from(log)] };
   },
 }));
@@ -284,9 +284,9 @@ export function logLink(
   services: Services,
   origin: string,
   { id }: Pick<RunRow, 'id'>,
-  part: Part,
+  phase: RunPhase,
 ): { readonly 'log-read-url'?: string } {
   if (!services.dialects.workspaces.hasLogs) return {};
-  const link = signedLink(services, origin, { method: 'GET', path: `/runs/${id}/logs/${part}` });
+  const link = signedLink(services, origin, { method: 'GET', path: `/runs/${id}/logs/${phase}` });
   return { 'log-read-url': link };
 }

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Database } from '../kernel/database.ts';
 import { type ApiError, badRequest, invalid, notFound, tooLarge } from '../kernel/documents.ts';
 import { FILE_LIMIT_BYTES, type FileContent } from '../kernel/signed-links.ts';
-import { JsonScanner, KEPT_LIMIT, TooLong } from './json-scanner.ts';
+import { JsonScanner, KEPT_LIMIT, TooLongError } from './json-scanner.ts';
 import { RootReader, StateReader } from './state-outputs.ts';
 
 export type FileKind = 'state' | 'json-state';
@@ -66,7 +66,7 @@ export class IncomingFile {
   end(): string {
     this.#read(undefined);
     if (this.#filled > 0) this.#keep();
-    if (!this.state.isObject && !this.#root.isObject) throw this.#noObject();
+    if (!this.state.isObject && !this.#root.isObject) throw this.#notAnObject();
     return this.#md5.digest('hex');
   }
 
@@ -96,9 +96,9 @@ export class IncomingFile {
       this.#scanner.push(text);
       if (bytes === undefined) this.#scanner.end();
     } catch (error) {
-      if (error instanceof TooLong)
+      if (error instanceof TooLongError)
         throw this.#refused(`The outputs of a state have at most ${KEPT_LIMIT} characters`);
-      if (error instanceof SyntaxError) throw this.#noObject();
+      if (error instanceof SyntaxError) throw this.#notAnObject();
       throw error;
     }
   }
@@ -115,7 +115,7 @@ export class IncomingFile {
     this.#filled = 0;
   }
 
-  #noObject(): ApiError {
+  #notAnObject(): ApiError {
     return this.#refused(`The ${this.kind === 'state' ? 'state' : 'JSON state'} is no JSON object`);
   }
 

@@ -52,7 +52,7 @@ export function outputsOf(database: Database, stateVersionIds: readonly string[]
   return Map.groupBy(rows, (row) => row.state_version_id);
 }
 
-/** `type` is what the place calls it: the outputs of a workspace are `workspace-outputs`. */
+/** `type` is what the index calls it: the outputs of a workspace are `workspace-outputs`. */
 export function outputResource(
   row: OutputRow,
   { type = 'state-version-outputs', reveal = false }: { type?: string; reveal?: boolean } = {},
@@ -170,10 +170,10 @@ export class StateReader extends RootReader {
   }
 
   override begin(path: JsonPath, kind: 'object' | 'array' | 'other'): boolean {
-    const [member, place, name, instance] = path;
+    const [member, index, name, instance] = path;
     super.begin(path, kind);
     if (path.length === 1) return member === 'serial' || member === 'lineage' || member === 'outputs';
-    if (member !== 'resources' || typeof place !== 'number') return false;
+    if (member !== 'resources' || typeof index !== 'number') return false;
     if (path.length === 2) this.#resource = {};
     if (path.length === 2) this.#count = 0;
     if (path.length === 4 && name === 'instances' && typeof instance === 'number') this.#count += 1;
@@ -186,8 +186,8 @@ export class StateReader extends RootReader {
   }
 
   /** Managed resources only: what is merely read (`data`) is not the workspace's to destroy. */
-  override end([member, place]: JsonPath): void {
-    if (member !== 'resources' || typeof place !== 'number') return;
+  override end([member, index]: JsonPath): void {
+    if (member !== 'resources' || typeof index !== 'number') return;
     const { mode, name, type, module } = this.#resource;
     if (mode !== 'managed') return;
     this.resources.push({

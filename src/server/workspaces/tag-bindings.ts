@@ -21,7 +21,7 @@ const MAX_KEY_LENGTH = 128;
 const MAX_VALUE_LENGTH = 256;
 const RESERVED_PREFIXES = ['hc:', 'hcp:'];
 const ALLOWED_CHARACTERS = /^[A-Za-z0-9_.=+\-@:]*$/;
-const CHARACTERS_IN_WORDS = 'letters, digits and _ . = + - @ :';
+const ALLOWED_CHARACTERS_TEXT = 'letters, digits and _ . = + - @ :';
 
 /** Reads `relationships.tag-bindings`; undefined when the request leaves the bindings alone. `pointer` is where the list is. */
 export function readTagBindings(
@@ -69,7 +69,7 @@ export function keyProblems(key: unknown): string[] {
   if (typeof key !== 'string' || key === '') return ['A tag key must be a string that is not empty'];
   return [
     ...(key.length > MAX_KEY_LENGTH ? [`A tag key has at most ${MAX_KEY_LENGTH} characters`] : []),
-    ...(ALLOWED_CHARACTERS.test(key) ? [] : [`A tag key may hold ${CHARACTERS_IN_WORDS}`]),
+    ...(ALLOWED_CHARACTERS.test(key) ? [] : [`A tag key may hold ${ALLOWED_CHARACTERS_TEXT}`]),
     ...RESERVED_PREFIXES.filter((prefix) => key.startsWith(prefix)).map(
       (prefix) => `Tag keys that begin with "${prefix}" are reserved`,
     ),
@@ -81,7 +81,7 @@ export function valueProblems(value: unknown): string[] {
   if (typeof value !== 'string') return ['A tag value must be a string'];
   return [
     ...(value.length > MAX_VALUE_LENGTH ? [`A tag value has at most ${MAX_VALUE_LENGTH} characters`] : []),
-    ...(ALLOWED_CHARACTERS.test(value) ? [] : [`A tag value may hold ${CHARACTERS_IN_WORDS}`]),
+    ...(ALLOWED_CHARACTERS.test(value) ? [] : [`A tag value may hold ${ALLOWED_CHARACTERS_TEXT}`]),
   ];
 }
 

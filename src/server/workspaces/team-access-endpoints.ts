@@ -24,11 +24,11 @@ import {
   type AccessRow,
   grantAccess,
   grantedText,
-  PROJECT_WORDS,
-  readWords,
+  PROJECT_ACCESS,
+  readAccessAttributes,
   recordAccessEvent,
   TEAM_ACCESSES,
-  WORKSPACE_WORDS,
+  WORKSPACE_ACCESS,
 } from './team-access.ts';
 import { teamsById } from './teams.ts';
 
@@ -132,17 +132,17 @@ function requireThing(
   request: ApiRequest,
   { kind, id, right }: { readonly kind: AccessKind; readonly id: string; readonly right: Right },
 ): string {
-  const asked = { ...request, params: { [`${kind}_id`]: id } };
+  const thingRequest = { ...request, params: { [`${kind}_id`]: id } };
   if (kind === 'workspace') {
-    const { workspace, permissions } = requireWorkspace(asked);
+    const { workspace, permissions } = requireWorkspace(thingRequest);
     // A caller without all permissions of an admin could grant the missing ones to its own team.
     const isAdmin = GRANTABLE_PERMISSIONS.every((one) => permissions[one]);
     if (right === 'administer' && !isAdmin) throw notFound('Workspace');
     return workspace.organization_id;
   }
   return right === 'see'
-    ? requireProject(asked).project.organization_id
-    : requireProjectRight(asked, 'administer').organization_id;
+    ? requireProject(thingRequest).project.organization_id
+    : requireProjectRight(thingRequest, 'administer').organization_id;
 }
 
 function find(services: Services, kind: AccessKind, team: string, thing: string): AccessRow | undefined {
@@ -167,10 +167,10 @@ function readGrant(
   const access = read.nullableWord('access', levels) ?? before?.access;
   if (access === undefined && problems.length === 0) read.refuse('access', 'access is required');
   const current = JSON.parse(before?.custom_permissions ?? '["can-read-run"]') as Grantable[];
-  const groups = kind === 'workspace' ? [[WORKSPACE_WORDS, attributes, AT] as const] : groupsOf(read);
-  const permissions = groups.reduce((granted, [words, sent, at]) => {
+  const groups = kind === 'workspace' ? [[WORKSPACE_ACCESS, attributes, AT] as const] : groupsOf(read);
+  const permissions = groups.reduce((granted, [group, sent, at]) => {
     const members = fromWireNames(sent, dialect);
-    return readWords(words, new MemberReader(members, at, problems), members, granted);
+    return readAccessAttributes(group, new MemberReader(members, at, problems), members, granted);
   }, current);
   if (access === undefined || problems.length > 0)
     throw invalid(problems.map((problem) => problemInWireNames(problem, dialect)));
@@ -181,8 +181,8 @@ const AT = '/data/attributes';
 
 /** The groups of an access to a project, each with its members in the body and their pointer. */
 function groupsOf(read: MemberReader) {
-  return Object.entries(PROJECT_WORDS).map(
-    ([name, words]) => [words, read.nullableObject(name) ?? {}, `${AT}/${name}`] as const,
+  return Object.entries(PROJECT_ACCESS).map(
+    ([name, group]) => [group, read.nullableObject(name) ?? {}, `${AT}/${name}`] as const,
   );
 }
 

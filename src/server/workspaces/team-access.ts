@@ -81,16 +81,18 @@ export function grantAccess(database: Database, kind: AccessKind, grant: Grant):
 
 export function accessResource(kind: AccessKind, row: AccessRow, dialect: WorkspacesDialect): Resource {
   const { type, related: thingType } = TEAM_ACCESSES[kind];
-  const words = (of: typeof WORKSPACE_WORDS) =>
-    inWireNames(accessWords(of, row.access, row.custom_permissions), dialect);
+  const attributesOf = (group: AccessAttributes) =>
+    inWireNames(accessAttributes(group, row.access, row.custom_permissions), dialect);
   return {
     id: row.id,
     type,
     attributes: {
       access: row.access,
       ...(kind === 'workspace'
-        ? words(WORKSPACE_WORDS)
-        : Object.fromEntries(Object.entries(PROJECT_WORDS).map(([name, of]) => [name, words(of)]))),
+        ? attributesOf(WORKSPACE_ACCESS)
+        : Object.fromEntries(
+            Object.entries(PROJECT_ACCESS).map(([name, group]) => [name, attributesOf(group)]),
+          )),
     },
     relationships: {
       team: related('teams', row.team_id),
@@ -103,17 +105,17 @@ export function accessResource(kind: AccessKind, row: AccessRow, dialect: Worksp
 // Access to a workspace or a project: the values of the API's attributes, and the permissions that they grant.
 // Invariant: a value grants its own permissions and those of the weaker values before it.
 
-type Ladder = readonly (readonly [word: string, adds: readonly Grantable[]])[];
+type EnumValues = readonly (readonly [value: string, adds: readonly Grantable[]])[];
 
 /** The words of one group of attributes. */
-interface Words {
+interface AccessAttributes {
   /** Attributes with their words from weak to strong, and what each adds. */
-  readonly ladders: Readonly<Record<string, Ladder>>;
+  readonly enums: Readonly<Record<string, EnumValues>>;
   /** Attributes that are true or false. */
-  readonly switches: Readonly<Record<string, readonly Grantable[]>>;
+  readonly booleans: Readonly<Record<string, readonly Grantable[]>>;
 }
 
-const WORKSPACE_LADDERS: Words['ladders'] = {
+const WORKSPACE_ENUMS: AccessAttributes['enums'] = {
   runs: [
     ['read', ['can-read-run']],
     ['plan', ['can-queue-run']],
@@ -136,9 +138,9 @@ const WORKSPACE_LADDERS: Words['ladders'] = {
   ],
 };
 
-export const WORKSPACE_WORDS: Words = {
-  ladders: WORKSPACE_LADDERS,
-  switches: {
+export const WORKSPACE_ACCESS: AccessAttributes = {
+  enums: WORKSPACE_ENUMS,
+  booleans: {
     'workspace-locking': ['can-lock', 'can-unlock'],
     'run-tasks': ['can-manage-run-tasks'],
     'policy-overrides': ['policy-overrides'],
@@ -146,10 +148,10 @@ export const WORKSPACE_WORDS: Words = {
 };
 
 /** Of an access to a project: what it lets one do with each of its workspaces, and with itself. */
-export const PROJECT_WORDS: Readonly<Record<'workspace-access' | 'project-access', Words>> = {
+export const PROJECT_ACCESS: Readonly<Record<'workspace-access' | 'project-access', AccessAttributes>> = {
   'workspace-access': {
-    ladders: WORKSPACE_LADDERS,
-    switches: {
+    enums: WORKSPACE_ENUMS,
+    booleans: {
       create: ['create-workspaces'],
       locking: ['can-lock', 'can-unlock'],
       move: ['move-workspaces'],
@@ -159,7 +161,7 @@ export const PROJECT_WORDS: Readonly<Record<'workspace-access' | 'project-access
     },
   },
   'project-access': {
-    ladders: {
+    enums: {
       settings: [
         ['read', []],
         ['update', ['update-project']],
@@ -176,43 +178,43 @@ export const PROJECT_WORDS: Readonly<Record<'workspace-access' | 'project-access
         ['write', ['write-variable-sets']],
       ],
     },
-    switches: {},
+    booleans: {},
   },
 };
 
 /** What an access lets one do, word by word. */
-function accessWords(
-  { ladders, switches }: Words,
+function accessAttributes(
+  { enums, booleans }: AccessAttributes,
   access: string,
   custom: string | null,
 ): Record<string, unknown> {
   const granted = new Set(grantedBy(access, custom));
   return Object.fromEntries([
-    ...Object.entries(ladders).map(([name, steps]) => {
-      const reached = steps.filter(([, adds]) => adds.every((one) => granted.has(one)));
-      return [name, reached.at(-1)?.[0] ?? steps[0]?.[0]];
+    ...Object.entries(enums).map(([name, values]) => {
+      const reached = values.filter(([, adds]) => adds.every((one) => granted.has(one)));
+      return [name, reached.at(-1)?.[0] ?? values[0]?.[0]];
     }),
-    ...Object.entries(switches).map(([name, adds]) => [name, adds.every((one) => granted.has(one))]),
+    ...Object.entries(booleans).map(([name, adds]) => [name, adds.every((one) => granted.has(one))]),
   ]);
 }
 
 /** The permissions of a custom access after the request; permissions without an attribute stay as they are. */
-export function readWords(
-  { ladders, switches }: Words,
+export function readAccessAttributes(
+  { enums, booleans }: AccessAttributes,
   read: MemberReader,
   attributes: BodyObject,
   before: readonly Grantable[],
 ): Grantable[] {
   const granted = new Set(before);
-  for (const [name, steps] of Object.entries(ladders)) {
-    const words = steps.map(([word]) => word);
-    const word = read.nullableWord(name, words);
-    if (word === undefined || word === null) continue;
-    for (const [index, [, adds]] of steps.entries()) {
-      for (const one of adds) toggle(granted, one, index <= words.indexOf(word));
+  for (const [name, values] of Object.entries(enums)) {
+    const allowed = values.map(([value]) => value);
+    const value = read.nullableWord(name, allowed);
+    if (value === undefined || value === null) continue;
+    for (const [index, [, adds]] of values.entries()) {
+      for (const one of adds) toggle(granted, one, index <= allowed.indexOf(value));
     }
   }
-  for (const [name, adds] of Object.entries(switches)) {
+  for (const [name, adds] of Object.entries(booleans)) {
     if (attributes[name] === undefined) continue;
     const on = read.boolean(name) === true;
     for (const one of adds) toggle(granted, one, on);

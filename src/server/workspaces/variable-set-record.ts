@@ -45,7 +45,7 @@ export function requireVariableSet(request: ApiRequest, right: keyof typeof SET_
 }
 
 /** What a set can be given to. */
-export interface Target {
+export interface SetScope {
   readonly type: 'workspaces' | 'projects';
   readonly what: 'Workspace' | 'Project';
   readonly table: 'variable_set_workspaces' | 'variable_set_projects';
@@ -57,7 +57,7 @@ export interface Target {
   ) => { sql: string; parameters: SqlParameters };
 }
 
-export const TARGETS: readonly Target[] = [
+export const SET_SCOPES: readonly SetScope[] = [
   {
     type: 'workspaces',
     what: 'Workspace',
@@ -84,11 +84,11 @@ export const TARGETS: readonly Target[] = [
   },
 ];
 
-/** The ids that each set has of one target, of those that the caller can see. All sets are of one organization. */
-export function givenTo(
+/** The ids that each set has of one scope, of those that the caller can see. All sets are of one organization. */
+export function idsInScope(
   request: ApiRequest,
   rows: readonly VariableSetRow[],
-  { table, column, visible }: Target,
+  { table, column, visible }: SetScope,
 ): Map<string, string[]> {
   const { database } = request.services;
   const { sql, parameters } = visible(request, rows[0]?.organization_id ?? '');
@@ -107,7 +107,7 @@ function idsBySet(rows: readonly { set_id: string; id: string }[]): Map<string, 
 
 /** The documents of sets of one organization, in a fixed number of queries. */
 export function variableSetResources(request: ApiRequest, rows: readonly VariableSetRow[]): Resource[] {
-  const lists = TARGETS.map((target) => [target.type, givenTo(request, rows, target)] as const);
+  const lists = SET_SCOPES.map((scope) => [scope.type, idsInScope(request, rows, scope)] as const);
   const variables = idsBySet(
     request.services.database.all(
       `SELECT variable_set_id AS set_id, id FROM variables

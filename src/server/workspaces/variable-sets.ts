@@ -26,13 +26,13 @@ import type { Services } from '../kernel/services.ts';
 import { projectRights, requireOrganizationRight, requireWorkspace } from './access.ts';
 import { projectResource, projectsById, requireProject } from './project-record.ts';
 import {
-  givenTo,
+  idsInScope,
   requireVariableSet,
   SET_COLUMNS,
   SET_RIGHTS,
   SET_TABLES,
-  type Target,
-  TARGETS,
+  type SetScope,
+  SET_SCOPES,
   variableSetById,
   variableSetResources,
   type VariableSetRow,
@@ -52,11 +52,9 @@ export const VARIABLE_SET_ENDPOINTS: readonly Endpoint[] = [
   on('DELETE', BY_ID, deleteSet),
   on('GET', '/workspaces/:workspace_id/varsets', listOfWorkspace),
   on('GET', '/projects/:project_id/varsets', listOfProject),
-  ...TARGETS.flatMap((target) => [
-    on('POST', `${BY_ID}/relationships/${target.type}`, (request) => changeTargets(request, target, add)),
-    on('DELETE', `${BY_ID}/relationships/${target.type}`, (request) =>
-      changeTargets(request, target, remove),
-    ),
+  ...SET_SCOPES.flatMap((scope) => [
+    on('POST', `${BY_ID}/relationships/${scope.type}`, (request) => changeScope(request, scope, add)),
+    on('DELETE', `${BY_ID}/relationships/${scope.type}`, (request) => changeScope(request, scope, remove)),
   ]),
 ];
 
@@ -120,11 +118,11 @@ function document(
   const includes = includesOf(request.query, ['workspaces', 'projects', 'vars', 'stacks', 'parent']);
   const data = variableSetResources(request, rows);
   if (includes.size === 0) return { data };
-  const idsOf = (target: Target): string[] => {
-    if (!includes.has(target.type)) return [];
-    return [...givenTo(request, rows, target).values()].flat();
+  const idsOf = (scope: SetScope): string[] => {
+    if (!includes.has(scope.type)) return [];
+    return [...idsInScope(request, rows, scope).values()].flat();
   };
-  const [workspaces = [], projects = []] = TARGETS.map(idsOf);
+  const [workspaces = [], projects = []] = SET_SCOPES.map(idsOf);
   const { database, dialects } = request.services;
   const sets = includes.has('vars') && mayReadAll(request, rows) ? rows.map(({ id }) => id) : [];
   return {
@@ -174,9 +172,9 @@ function updateSet(request: ApiRequest): ApiAnswer {
   const before = requireVariableSet(request, 'write');
   const { relationships } = readResource(request.body, 'varsets', before.id);
   const columns = readColumns(request, { organizationId: before.organization_id, before });
-  const isSet = database.update('variable_sets', before.id, columns);
-  const isGiven = writeLists(request, { ...before, ...columns }, relationships);
-  if (isSet || isGiven) recordUpdate(request, before);
+  const columnsChanged = database.update('variable_sets', before.id, columns);
+  const listsChanged = writeLists(request, { ...before, ...columns }, relationships);
+  if (columnsChanged || listsChanged) recordUpdate(request, before);
   return answerOf(request, variableSetById(database, before.id) ?? before);
 }
 
@@ -236,61 +234,61 @@ function writeLists(
   set: Pick<VariableSetRow, 'id' | 'organization_id' | 'global'>,
   relationships: Readonly<Record<string, unknown>>,
 ): boolean {
-  const changed = TARGETS.map((target) => {
-    const sent = relationships[target.type];
+  const changed = SET_SCOPES.map((scope) => {
+    const sent = relationships[scope.type];
     if (sent === undefined && set.global === 0) return false;
-    const ids = set.global === 1 ? [] : readTargets(request, { set, target, sent });
+    const ids = set.global === 1 ? [] : readScopeIds(request, { set, scope, sent });
     const removed = request.services.database.run(
-      `DELETE FROM ${target.table} WHERE variable_set_id = :set
-         AND ${target.column} NOT IN (SELECT value FROM json_each(:ids))`,
+      `DELETE FROM ${scope.table} WHERE variable_set_id = :set
+         AND ${scope.column} NOT IN (SELECT value FROM json_each(:ids))`,
       { set: set.id, ids: JSON.stringify(ids) },
     );
-    return add(request.services, set.id, target, ids) + removed > 0;
+    return add(request.services, set.id, scope, ids) + removed > 0;
   });
   return changed.includes(true);
 }
 
 // The workspaces and projects of a set: POST and DELETE …/relationships/workspaces and projects.
 
-function changeTargets(
+function changeScope(
   request: ApiRequest,
-  target: Target,
-  change: (services: Services, setId: string, target: Target, ids: readonly string[]) => number,
+  scope: SetScope,
+  change: (services: Services, setId: string, scope: SetScope, ids: readonly string[]) => number,
 ): ApiAnswer {
   const row = requireVariableSet(request, 'write');
-  const ids = readTargets(request, { set: row, target, sent: request.body });
+  const ids = readScopeIds(request, { set: row, scope, sent: request.body });
   if (row.global === 1) {
     throw invalid([{ detail: 'The variable set is global: each workspace has it', pointer: '/data' }]);
   }
-  if (change(request.services, row.id, target, ids) > 0) recordUpdate(request, row);
+  if (change(request.services, row.id, scope, ids) > 0) recordUpdate(request, row);
   return NO_CONTENT;
 }
 
 /** @throws ApiError 404 for what the caller cannot see, 422 */
-function readTargets(
+function readScopeIds(
   request: ApiRequest,
   asked: {
     readonly set: Pick<VariableSetRow, 'organization_id'>;
-    readonly target: Target;
+    readonly scope: SetScope;
     readonly sent: unknown;
   },
 ): string[] {
   const { database } = request.services;
-  const { set, target, sent } = asked;
-  const ids = readIdentifiers(sent, target.type).map(({ id }) => id);
-  const { sql, parameters } = target.visible(request, set.organization_id);
+  const { set, scope, sent } = asked;
+  const ids = readIdentifiers(sent, scope.type).map(({ id }) => id);
+  const { sql, parameters } = scope.visible(request, set.organization_id);
   const missing = database.get(`SELECT 1 FROM json_each(:ids) WHERE value NOT IN (${sql})`, {
     ...parameters,
     ids: JSON.stringify(ids),
   });
-  if (missing !== undefined) throw notFound(target.what);
+  if (missing !== undefined) throw notFound(scope.what);
   return ids;
 }
 
 function add(
   { database }: Services,
   setId: string,
-  { table, column }: Target,
+  { table, column }: SetScope,
   ids: readonly string[],
 ): number {
   return database.run(
@@ -302,7 +300,7 @@ function add(
 function remove(
   { database }: Services,
   setId: string,
-  { table, column }: Target,
+  { table, column }: SetScope,
   ids: readonly string[],
 ): number {
   return database.run(

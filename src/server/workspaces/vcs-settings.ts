@@ -9,7 +9,7 @@ import { keepAbsent } from './execution-settings.ts';
 import { type VcsRepo, vcsRepoOf, type WorkspaceSettings } from './workspace-record.ts';
 import type { VcsRepoRequest, WorkspaceRequest } from './workspace-request.ts';
 
-interface VcsSurroundings {
+interface VcsContext {
   /** Whether an app installation may be linked now. */
   readonly takesAppInstallation: boolean;
   /** Whether trigger-patterns are refused together with file-triggers-enabled: false. */
@@ -29,36 +29,36 @@ type VcsSettings = Pick<
 export function resolveVcs(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
-  surroundings: VcsSurroundings,
+  context: VcsContext,
   problems: PointedProblem[],
 ): VcsSettings {
   const before = vcsRepoOf(current);
-  const repo = resolveRepository(before, request.vcsRepo, surroundings, problems);
-  checkTriggers(repo, request, surroundings, problems);
-  const named = namedTrigger(request);
+  const repo = resolveRepository(before, request.vcsRepo, context, problems);
+  checkTriggers(repo, request, context, problems);
+  const populated = firstPopulatedTrigger(request);
   const { triggerPrefixes: prefixes, triggerPatterns: patterns } = request;
   const kept =
-    repo !== null && named !== undefined && named !== 'regex' ? { ...repo, tagsRegex: null } : repo;
+    repo !== null && populated !== undefined && populated !== 'regex' ? { ...repo, tagsRegex: null } : repo;
   return {
     vcs_repo: kept === null ? null : JSON.stringify(kept),
     trigger_prefixes: resolveTriggers(
       prefixes,
       current.trigger_prefixes,
-      patterns !== undefined || named === 'regex',
+      patterns !== undefined || populated === 'regex',
     ),
     trigger_patterns: resolveTriggers(
       patterns,
       current.trigger_patterns,
-      prefixes !== undefined || named === 'regex',
+      prefixes !== undefined || populated === 'regex',
     ),
-    file_triggers_enabled: resolveFileTriggers(current, request, named),
+    file_triggers_enabled: resolveFileTriggers(current, request, populated),
   };
 }
 
 function resolveRepository(
   before: VcsRepo | null,
   request: VcsRepoRequest | null | undefined,
-  surroundings: VcsSurroundings,
+  context: VcsContext,
   problems: PointedProblem[],
 ): VcsRepo | null {
   if (request === undefined) return before;
@@ -70,7 +70,7 @@ function resolveRepository(
     tagsRegex: keepAbsent(request.tagsRegex, before?.tagsRegex ?? null),
     ...resolveConnection(before, request),
   };
-  checkRepo(repo, request, surroundings, problems);
+  checkRepo(repo, request, context, problems);
   return repo;
 }
 
@@ -94,7 +94,7 @@ function resolveConnection(
 function checkRepo(
   repo: VcsRepo,
   request: VcsRepoRequest,
-  surroundings: VcsSurroundings,
+  context: VcsContext,
   problems: PointedProblem[],
 ): void {
   const refuse = (name: string, detail: string): void => {
@@ -109,17 +109,17 @@ function checkRepo(
   if (typeof request.tagsRegex === 'string' && tagExpression(request.tagsRegex) === undefined) {
     refuse('tags-regex', `"${request.tagsRegex}" is not a regular expression`);
   }
-  checkConnection(repo, request, surroundings, refuse);
+  checkConnection(repo, request, context, refuse);
 }
 
 /** Flags and names of groups in the syntax of other languages, which are accepted too. */
-const FLAGS_OF_OTHERS = /\(\?[a-zA-Z-]+\)/g;
-const NAMES_OF_OTHERS = /\(\?P</g;
+const FOREIGN_FLAGS = /\(\?[a-zA-Z-]+\)/g;
+const FOREIGN_GROUP_NAMES = /\(\?P</g;
 
 /** undefined for an invalid expression. */
 export function tagExpression(text: string): RegExp | undefined {
   try {
-    return new RegExp(text.replaceAll(FLAGS_OF_OTHERS, '').replaceAll(NAMES_OF_OTHERS, '(?<'));
+    return new RegExp(text.replaceAll(FOREIGN_FLAGS, '').replaceAll(FOREIGN_GROUP_NAMES, '(?<'));
   } catch {
     return undefined;
   }
@@ -128,11 +128,11 @@ export function tagExpression(text: string): RegExp | undefined {
 function checkConnection(
   repo: VcsRepo,
   request: VcsRepoRequest,
-  surroundings: VcsSurroundings,
+  context: VcsContext,
   refuse: (name: string, detail: string) => void,
 ): void {
   const app = typeof request.appInstallationId === 'string';
-  if (app && !surroundings.takesAppInstallation) {
+  if (app && !context.takesAppInstallation) {
     refuse('vcs-app-installation-id', 'vcs-app-installation-id can only be given on update');
   } else if (app && typeof request.oauthTokenId === 'string') {
     refuse('vcs-app-installation-id', 'vcs-app-installation-id is not allowed together with oauth-token-id');
@@ -141,10 +141,10 @@ function checkConnection(
   }
   // Only a connection in the request is checked: a link whose token was deleted can still change its branch.
   const { oauthTokenId, appInstallationId } = request;
-  if (typeof oauthTokenId === 'string' && !surroundings.oauthTokenExists(oauthTokenId)) {
+  if (typeof oauthTokenId === 'string' && !context.oauthTokenExists(oauthTokenId)) {
     refuse('oauth-token-id', `The OAuth token "${oauthTokenId}" does not belong to the organization`);
   }
-  if (typeof appInstallationId === 'string' && !surroundings.appInstallationExists(appInstallationId)) {
+  if (typeof appInstallationId === 'string' && !context.appInstallationExists(appInstallationId)) {
     refuse(
       'vcs-app-installation-id',
       `The app installation "${appInstallationId}" does not belong to the organization`,
@@ -155,7 +155,7 @@ function checkConnection(
 type TriggerKind = 'prefixes' | 'patterns' | 'regex';
 
 /** The kinds of trigger that the request populates. */
-function namedTriggers(request: WorkspaceRequest): TriggerKind[] {
+function populatedTriggers(request: WorkspaceRequest): TriggerKind[] {
   return [
     ...(request.triggerPrefixes?.length ? ['prefixes' as const] : []),
     ...(request.triggerPatterns?.length ? ['patterns' as const] : []),
@@ -163,8 +163,8 @@ function namedTriggers(request: WorkspaceRequest): TriggerKind[] {
   ];
 }
 
-function namedTrigger(request: WorkspaceRequest): TriggerKind | undefined {
-  return namedTriggers(request)[0];
+function firstPopulatedTrigger(request: WorkspaceRequest): TriggerKind | undefined {
+  return populatedTriggers(request)[0];
 }
 
 function resolveTriggers(requested: readonly string[] | undefined, current: string, clears: boolean): string {
@@ -176,10 +176,10 @@ function resolveTriggers(requested: readonly string[] | undefined, current: stri
 function resolveFileTriggers(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
-  named: TriggerKind | undefined,
+  populated: TriggerKind | undefined,
 ): number {
   if (request.fileTriggersEnabled !== undefined) return Number(request.fileTriggersEnabled);
-  return named === 'regex' ? 0 : current.file_triggers_enabled;
+  return populated === 'regex' ? 0 : current.file_triggers_enabled;
 }
 
 const ATTRIBUTE_OF: Readonly<Record<TriggerKind, string>> = {
@@ -191,10 +191,10 @@ const ATTRIBUTE_OF: Readonly<Record<TriggerKind, string>> = {
 function checkTriggers(
   repo: VcsRepo | null,
   request: WorkspaceRequest,
-  { patternsNeedFileTriggers }: VcsSurroundings,
+  { patternsNeedFileTriggers }: VcsContext,
   problems: PointedProblem[],
 ): void {
-  const [first, second] = namedTriggers(request);
+  const [first, second] = populatedTriggers(request);
   if (first !== undefined && second !== undefined) {
     problems.push({
       detail: `${nameOf(second)} must not be given together with ${nameOf(first)}`,

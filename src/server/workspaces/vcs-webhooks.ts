@@ -13,7 +13,7 @@ import { asObject, type BodyObject } from '../kernel/request-body.ts';
 import { isSameMac, macOf } from '../kernel/served-data-file.ts';
 import type { Services } from '../kernel/services.ts';
 import type { Ingress } from './configuration-version-record.ts';
-import { beginRun, byItself } from './run-life-cycle.ts';
+import { beginRun, serviceCause } from './run-life-cycle.ts';
 import { tagExpression } from './vcs-settings.ts';
 import { recordById, type VcsRepo, vcsRepoOf, type WorkspaceRecord } from './workspace-record.ts';
 
@@ -46,7 +46,7 @@ export function serveWebhooks(app: FastifyInstance, services: Services): void {
     },
     handler: async ({ params, headers, body }, reply) => {
       const event = readRepositoryEvent(String(headers[EVENT_HEADER]), body);
-      const answer = services.database.transaction(() => takeEvent(services, params.id, event));
+      const answer = services.database.transaction(() => handleEvent(services, params.id, event));
       return reply.code(202).send(answer);
     },
   });
@@ -55,22 +55,26 @@ export function serveWebhooks(app: FastifyInstance, services: Services): void {
 /** The header with the kind of an event. */
 const EVENT_HEADER = 'x-github-event';
 
-interface Taken {
+interface WebhookAnswer {
   readonly run: string | null;
   /** Why there is no run. */
   readonly reason?: string;
 }
 
-function takeEvent(services: Services, workspaceId: string, event: RepositoryEvent | undefined): Taken {
+function handleEvent(
+  services: Services,
+  workspaceId: string,
+  event: RepositoryEvent | undefined,
+): WebhookAnswer {
   const workspace = recordById(services.database, workspaceId);
   if (workspace === undefined) throw notFound('Webhook');
-  const reason = event === undefined ? 'this kind of event starts no run' : whyNoRun(workspace, event);
+  const reason = event === undefined ? 'this kind of event starts no run' : explainNoRun(workspace, event);
   return event === undefined || reason !== undefined
     ? { run: null, reason: reason ?? '' }
-    : { run: beginRunOf(services, workspace, event) };
+    : { run: beginRunFor(services, workspace, event) };
 }
 
-function beginRunOf(services: Services, workspace: WorkspaceRecord, event: RepositoryEvent): string {
+function beginRunFor(services: Services, workspace: WorkspaceRecord, event: RepositoryEvent): string {
   const { repository: source } = services.dialects.workspaces.runSources;
   const isSpeculative = event.kind === 'pull-request';
   const configurationVersionId = newId('cv');
@@ -89,7 +93,7 @@ function beginRunOf(services: Services, workspace: WorkspaceRecord, event: Repos
     created_at: services.now().toISOString(),
   });
   const { organization_id: organizationId } = workspace;
-  const cause = byItself(services);
+  const cause = serviceCause(services);
   recordEvent(cause, 'configuration_version.create', { ...workspace, id: configurationVersionId });
   return beginRun(services, {
     workspaceId: workspace.id,
@@ -123,26 +127,29 @@ interface RepositoryEvent {
 function readRepositoryEvent(kind: string, body: unknown): RepositoryEvent | undefined {
   const event = asObject(body) ?? {};
   const repository = asObject(event['repository']) ?? {};
-  const about = {
+  const common = {
     defaultBranch: text(repository, 'default_branch'),
     identifier: text(repository, 'full_name'),
     'sender-username': text(asObject(event['sender']) ?? {}, 'login'),
   };
-  if (kind === 'push') return readPush(event, about);
-  return kind === 'pull_request' ? readPullRequest(event, about) : undefined;
+  if (kind === 'push') return readPush(event, common);
+  return kind === 'pull_request' ? readPullRequest(event, common) : undefined;
 }
 
-interface About {
+interface CommonFields {
   readonly defaultBranch: string;
   readonly identifier: string;
   readonly 'sender-username': string;
 }
 
-function readPush(event: BodyObject, { defaultBranch, ...about }: About): RepositoryEvent | undefined {
-  const [, space, name = ''] = /^refs\/(heads|tags)\/(.+)$/.exec(text(event, 'ref')) ?? [];
-  if (space === undefined || event['deleted'] === true) return undefined;
+function readPush(
+  event: BodyObject,
+  { defaultBranch, ...common }: CommonFields,
+): RepositoryEvent | undefined {
+  const [, refKind, name = ''] = /^refs\/(heads|tags)\/(.+)$/.exec(text(event, 'ref')) ?? [];
+  if (refKind === undefined || event['deleted'] === true) return undefined;
   const head = asObject(event['head_commit']) ?? {};
-  const isTag = space === 'tags';
+  const isTag = refKind === 'tags';
   return {
     kind: isTag ? 'tag' : 'branch',
     name,
@@ -151,7 +158,7 @@ function readPush(event: BodyObject, { defaultBranch, ...about }: About): Reposi
       ['added', 'modified', 'removed'].flatMap((how) => textsIn(commit[how])),
     ),
     ingress: {
-      ...about,
+      ...common,
       ...(isTag ? { tag: name } : { branch: name }),
       'commit-sha': text(event, 'after'),
       'commit-message': text(head, 'message'),
@@ -160,7 +167,10 @@ function readPush(event: BodyObject, { defaultBranch, ...about }: About): Reposi
   };
 }
 
-function readPullRequest(event: BodyObject, { defaultBranch, ...about }: About): RepositoryEvent | undefined {
+function readPullRequest(
+  event: BodyObject,
+  { defaultBranch, ...common }: CommonFields,
+): RepositoryEvent | undefined {
   if (!['opened', 'reopened', 'synchronize'].includes(text(event, 'action'))) return undefined;
   const request = asObject(event['pull_request']) ?? {};
   const [head, base] = [asObject(request['head']) ?? {}, asObject(request['base']) ?? {}];
@@ -171,7 +181,7 @@ function readPullRequest(event: BodyObject, { defaultBranch, ...about }: About):
     defaultBranch,
     files: undefined,
     ingress: {
-      ...about,
+      ...common,
       branch: text(head, 'ref'),
       'commit-sha': text(head, 'sha'),
       'commit-message': text(request, 'title'),
@@ -201,7 +211,7 @@ function textsIn(value: unknown): string[] {
 const LONGEST_TAG = 255;
 
 /** Why there is no run, in words; undefined when there is one. */
-function whyNoRun(workspace: WorkspaceRecord, event: RepositoryEvent): string | undefined {
+function explainNoRun(workspace: WorkspaceRecord, event: RepositoryEvent): string | undefined {
   const repo = vcsRepoOf(workspace);
   const { identifier = '' } = event.ingress;
   if (repo === null) return 'the workspace has no repository';
@@ -215,10 +225,10 @@ function whyNoRun(workspace: WorkspaceRecord, event: RepositoryEvent): string | 
     return workspace.speculative_enabled === 1 ? undefined : 'speculative plans are switched off';
   if (workspace.queue_all_runs === 0 && workspace.current_run_id === null)
     return 'queue-all-runs is false, and no run was queued before';
-  return whyNoTrigger(workspace, repo, event);
+  return explainNoTrigger(workspace, repo, event);
 }
 
-function whyNoTrigger(
+function explainNoTrigger(
   workspace: WorkspaceRecord,
   { tagsRegex }: VcsRepo,
   { kind, name, files = [] }: RepositoryEvent,
@@ -237,18 +247,18 @@ function matchesFiles(workspace: WorkspaceRecord, files: readonly string[]): boo
   if (workspace.file_triggers_enabled === 0) return true;
   const patterns = JSON.parse(workspace.trigger_patterns) as string[];
   if (patterns.length > 0) {
-    const matches = picomatch(patterns.map(belowRoot), { dot: true });
+    const matches = picomatch(patterns.map(relativeToRoot), { dot: true });
     return files.some((file) => matches(file));
   }
   const prefixes = JSON.parse(workspace.trigger_prefixes) as string[];
   const directory = workspace.working_directory ?? '';
-  const watched = [...(directory === '' ? [] : [directory]), ...prefixes].map(belowRoot);
+  const watched = [...(directory === '' ? [] : [directory]), ...prefixes].map(relativeToRoot);
   if (watched.length === 0) return true;
   return files.some((file) =>
     watched.some((path) => path === '' || file === path || file.startsWith(`${path}/`)),
   );
 }
 
-function belowRoot(path: string): string {
+function relativeToRoot(path: string): string {
   return path.replace(/^(?:\.?\/+)+/, '').replace(/\/+$/, '');
 }

@@ -33,7 +33,7 @@ export function workspaceResources(
   const { database } = services;
   const ids = records.map((record) => record.id);
   const permissions = workspacePermissions(database, caller, records);
-  const surroundings: DocumentContext = {
+  const context: DocumentContext = {
     edition: services.edition,
     dialect: services.dialects.workspaces,
     permissions,
@@ -48,10 +48,10 @@ export function workspaceResources(
   return records.map(withinEdition(services.edition)).map((record) => ({
     id: record.id,
     type: 'workspaces',
-    attributes: inWireNames(attributesOf(record, surroundings), surroundings.dialect),
+    attributes: inWireNames(attributesOf(record, context), context.dialect),
     relationships: withoutUnset(
-      relationshipsOf(record, surroundings.linked, surroundings.permissions.get(record.id)),
-      surroundings.dialect,
+      relationshipsOf(record, context.linked, context.permissions.get(record.id)),
+      context.dialect,
     ),
     links: {
       self: `/api/v2/organizations/${record.organization_name}/workspaces/${record.name}`,
@@ -80,7 +80,7 @@ function withoutUnset(
   );
 }
 
-function attributesOf(record: WorkspaceRecord, surroundings: DocumentContext): Record<string, unknown> {
+function attributesOf(record: WorkspaceRecord, context: DocumentContext): Record<string, unknown> {
   return {
     name: record.name,
     description: record.description,
@@ -88,26 +88,26 @@ function attributesOf(record: WorkspaceRecord, surroundings: DocumentContext): R
     'updated-at': record.updated_at,
     'latest-change-at': record.latest_change_at,
     environment: 'default',
-    source: surroundings.dialect.source,
+    source: context.dialect.source,
     'source-name': record.source_name,
     'source-url': record.source_url,
     ...executionAttributes(record),
     ...switchAttributes(record),
-    ...(surroundings.edition.assessments ? assessmentAttributes(record) : {}),
-    ...(surroundings.dialect.sharesWithProject
+    ...(context.edition.assessments ? assessmentAttributes(record) : {}),
+    ...(context.dialect.sharesWithProject
       ? { 'project-remote-state': record.project_remote_state === 1 }
       : {}),
-    ...vcsAttributes(record, surroundings),
+    ...vcsAttributes(record, context),
     ...autoDestroyAttributes(record),
-    ...(surroundings.statistics.get(record.id) ?? NO_RUNS),
+    ...(context.statistics.get(record.id) ?? NO_RUNS),
     actions: { 'is-destroyable': record.allow_destroy_plan === 1 },
-    'last-assessment-result-at': lastAssessedAt(record, surroundings),
+    'last-assessment-result-at': lastAssessedAt(record, context),
     locked: record.locked_by_id !== null,
     'locked-reason': record.locked_reason,
     'resource-count': record.resource_count,
-    'tag-names': surroundings.tagNames.get(record.id) ?? [],
+    'tag-names': context.tagNames.get(record.id) ?? [],
     'working-directory': record.working_directory,
-    permissions: surroundings.permissions.get(record.id),
+    permissions: context.permissions.get(record.id),
   };
 }
 

@@ -28,42 +28,42 @@ import type { WorkspaceRecord } from './workspace-record.ts';
 import { type UserRow, userResource } from './users.ts';
 import { effectiveBindingResource, effectiveBindings } from './tag-bindings.ts';
 
-interface Including {
+interface IncludeContext {
   readonly request: ApiRequest;
   readonly records: readonly WorkspaceRecord[];
   readonly permissions: ReadonlyMap<string, WorkspacePermissions>;
 }
 
-type Loader = (including: Including) => Resource[];
+type Loader = (context: IncludeContext) => Resource[];
 
 const LOADERS: Readonly<Record<string, Loader>> = {
   current_assessment_result: assessmentResults,
-  current_configuration_version: (including) => currentConfigurations(including).resources,
-  'current_configuration_version.ingress_attributes': (including) => {
-    const { resources, ingress } = currentConfigurations(including);
+  current_configuration_version: (context) => currentConfigurations(context).resources,
+  'current_configuration_version.ingress_attributes': (context) => {
+    const { resources, ingress } = currentConfigurations(context);
     return [...resources, ...ingress];
   },
-  current_run: (including) => currentRuns(including).resources,
-  'current_run.apply': (including) => {
-    const { rows, resources } = currentRuns(including);
+  current_run: (context) => currentRuns(context).resources,
+  'current_run.apply': (context) => {
+    const { rows, resources } = currentRuns(context);
     const applied = rows.filter((row) => row.plan_only === 0);
-    return [...resources, ...applied.map((row) => applyResource(row, logOf(including, row, 'apply')))];
+    return [...resources, ...applied.map((row) => applyResource(row, logLinkOf(context, row, 'apply')))];
   },
-  'current_run.configuration_version': (including) => {
-    const { rows, resources } = currentRuns(including);
-    return [...resources, ...configurationsOfRuns(including, rows).resources];
+  'current_run.configuration_version': (context) => {
+    const { rows, resources } = currentRuns(context);
+    return [...resources, ...configurationsOfRuns(context, rows).resources];
   },
-  'current_run.configuration_version.ingress_attributes': (including) => {
-    const { rows, resources } = currentRuns(including);
-    const configurations = configurationsOfRuns(including, rows);
+  'current_run.configuration_version.ingress_attributes': (context) => {
+    const { rows, resources } = currentRuns(context);
+    const configurations = configurationsOfRuns(context, rows);
     return [...resources, ...configurations.resources, ...configurations.ingress];
   },
-  'current_run.plan': (including) => {
-    const { rows, resources } = currentRuns(including);
-    return [...resources, ...rows.map((row) => planResource(row, logOf(including, row, 'plan')))];
+  'current_run.plan': (context) => {
+    const { rows, resources } = currentRuns(context);
+    return [...resources, ...rows.map((row) => planResource(row, logLinkOf(context, row, 'plan')))];
   },
   current_state_version: stateVersions,
-  locked_by: lockers,
+  locked_by: lockHolders,
   organization: organizations,
   outputs,
   project: projects,
@@ -71,8 +71,8 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   vars: variables,
 };
 
-function logOf({ request }: Including, row: RunRow, part: 'plan' | 'apply') {
-  return logLink(request.services, request.origin, row, part);
+function logLinkOf({ request }: IncludeContext, row: RunRow, phase: 'plan' | 'apply') {
+  return logLink(request.services, request.origin, row, phase);
 }
 
 /** An addition to the spec's list; the only include that also adds linkage to the workspaces. */
@@ -97,8 +97,8 @@ export function includedResources(
 ): Included {
   if (includes.size === 0) return { resources: [] };
   const permissions = workspacePermissions(request.services.database, request.caller, records);
-  const including = { request, records, permissions };
-  const related = [...includes].flatMap((name) => LOADERS[name]?.(including) ?? []);
+  const context = { request, records, permissions };
+  const related = [...includes].flatMap((name) => LOADERS[name]?.(context) ?? []);
   if (!includes.has(EFFECTIVE_TAG_BINDINGS)) return { resources: withoutRepeats(related) };
   const rows = effectiveBindings(
     request.services.database,
@@ -129,24 +129,24 @@ export function withLinkage(workspaces: readonly Resource[], included: Included)
 }
 
 /** The workspaces on which the caller has this permission. */
-function readable({ records, permissions }: Including, permission: Permission): WorkspaceRecord[] {
+function readable({ records, permissions }: IncludeContext, permission: Permission): WorkspaceRecord[] {
   return records.filter((record) => permissions.get(record.id)?.[permission]);
 }
 
-function organizations({ request, records }: Including): Resource[] {
+function organizations({ request, records }: IncludeContext): Resource[] {
   const ids = records.map((record) => record.organization_id);
   const rows = request.services.database.byIds<OrganizationRecord>('organizations', ids);
   return organizationResources(request.services, request.caller, rows);
 }
 
-function projects({ request, records }: Including): Resource[] {
+function projects({ request, records }: IncludeContext): Resource[] {
   const ids = records.map((record) => record.project_id);
   return projectsById(request.services.database, ids).map((row) =>
     projectResource(row, projectRights(request.services.database, request.caller, row)),
   );
 }
 
-function currentRuns({ request, records, permissions }: Including): {
+function currentRuns({ request, records, permissions }: IncludeContext): {
   rows: RunRow[];
   resources: Resource[];
 } {
@@ -158,7 +158,7 @@ function currentRuns({ request, records, permissions }: Including): {
 
 function runResources(
   { services: { dialects } }: ApiRequest,
-  permissions: Including['permissions'],
+  permissions: IncludeContext['permissions'],
   rows: readonly RunRow[],
 ): Resource[] {
   return rows.map((row) => runResource(row, permissions.get(row.workspace_id), dialects.workspaces));
@@ -169,14 +169,14 @@ interface Configurations {
   readonly ingress: Resource[];
 }
 
-function currentConfigurations({ request, records }: Including): Configurations {
+function currentConfigurations({ request, records }: IncludeContext): Configurations {
   return configurationsById(
     request,
     records.map((record) => record.current_configuration_version_id),
   );
 }
 
-function configurationsOfRuns({ request }: Including, runs: readonly RunRow[]): Configurations {
+function configurationsOfRuns({ request }: IncludeContext, runs: readonly RunRow[]): Configurations {
   return configurationsById(
     request,
     runs.map((run) => run.configuration_version_id),
@@ -194,44 +194,44 @@ function configurationsById({ services }: ApiRequest, ids: readonly (string | nu
   };
 }
 
-function stateVersions(including: Including): Resource[] {
-  const { request, permissions } = including;
-  const ids = readable(including, 'can-read-state-versions').flatMap(
+function stateVersions(context: IncludeContext): Resource[] {
+  const { request, permissions } = context;
+  const ids = readable(context, 'can-read-state-versions').flatMap(
     (record) => record.current_state_version_id ?? [],
   );
   const reader = { origin: request.origin, permissions };
   return stateVersionResources(request.services, reader, stateVersionsById(request.services.database, ids));
 }
 
-function outputs(including: Including): Resource[] {
-  const ids = readable(including, 'can-read-state-outputs').flatMap(
+function outputs(context: IncludeContext): Resource[] {
+  const ids = readable(context, 'can-read-state-outputs').flatMap(
     (record) => record.current_state_version_id ?? [],
   );
-  return [...outputsOf(including.request.services.database, ids).values()]
+  return [...outputsOf(context.request.services.database, ids).values()]
     .flat()
     .map((row) => outputResource(row, { type: 'workspace-outputs' }));
 }
 
-function assessmentResults(including: Including): Resource[] {
-  const ids = readable(including, 'can-read-assessment-results').map((record) => record.id);
-  return [...currentAssessmentResults(including.request.services.database, ids).values()].map(
+function assessmentResults(context: IncludeContext): Resource[] {
+  const ids = readable(context, 'can-read-assessment-results').map((record) => record.id);
+  return [...currentAssessmentResults(context.request.services.database, ids).values()].map(
     assessmentResultResource,
   );
 }
 
-function variables(including: Including): Resource[] {
-  const ids = readable(including, 'can-read-variable').map((record) => record.id);
-  return [...variablesOf(including.request.services.database, ids).values()]
+function variables(context: IncludeContext): Resource[] {
+  const ids = readable(context, 'can-read-variable').map((record) => record.id);
+  return [...variablesOf(context.request.services.database, ids).values()]
     .flat()
-    .map((row) => variableResource(row, including.request.services.dialects.workspaces));
+    .map((row) => variableResource(row, context.request.services.dialects.workspaces));
 }
 
-function readmes({ records }: Including): Resource[] {
+function readmes({ records }: IncludeContext): Resource[] {
   return records.flatMap(readmeResource);
 }
 
 /** Who locked the workspaces: users, teams and runs. */
-function lockers({ request, records, permissions }: Including): Resource[] {
+function lockHolders({ request, records, permissions }: IncludeContext): Resource[] {
   const idsOf = (type: string): string[] =>
     records.flatMap((record) => (record.locked_by_type === type ? (record.locked_by_id ?? []) : []));
   const users = request.services.database.byIds<UserRow>('users', idsOf('users')).map(userResource);

@@ -68,7 +68,7 @@ export function pageOfWorkspaces(database: Database, query: WorkspaceQuery): Pag
     parameters,
   );
   const { limit, offset } = pageWindow(page);
-  const start = after && behind(sort, after);
+  const start = after && rowsAfter(sort, after);
   const order = sort.sql === undefined ? '' : `${sort.sql} ${sort.descending ? 'DESC' : 'ASC'},`;
   const rows = database.all<PageRow>(
     `SELECT w.id, ${sort.sql ?? "''"} AS key, w.rowid AS row FROM workspaces w
@@ -95,7 +95,7 @@ export function pageOfWorkspaces(database: Database, query: WorkspaceQuery): Pag
 }
 
 /** The rows after the end of a page. */
-function behind({ sql, descending }: SortKey, { key, row }: PageEnd): Condition {
+function rowsAfter({ sql, descending }: SortKey, { key, row }: PageEnd): Condition {
   if (sql === undefined) return { sql: 'w.rowid > :after_row', parameters: { after_row: row } };
   return {
     sql: `${sql} ${descending ? '<' : '>'} :after_key OR (${sql} = :after_key AND w.rowid > :after_row)`,
@@ -171,17 +171,17 @@ export interface Condition {
 }
 
 /** What the list is about, and how its service reads what a client asks for. */
-interface Searched {
+interface ListContext {
   readonly organizationId: string;
   readonly dialect: Pick<WorkspacesDialect, 'tagSearchFindsBindings' | 'hasListSwitches'>;
 }
 
-function listConditions(query: Query, searched: Searched): Condition[] {
+function listConditions(query: Query, context: ListContext): Condition[] {
   return [
     ...nameConditions(query),
-    ...tagConditions(query, searched),
+    ...tagConditions(query, context),
     ...relatedConditions(query),
-    ...boundConditions(query, searched.dialect, boundWorkspaces),
+    ...boundConditions(query, context.dialect, boundWorkspaces),
   ];
 }
 
@@ -222,7 +222,7 @@ const TAGGED_OR_BOUND = `${TAGGED}
   WHERE bound.organization_id = :tag_organization`;
 
 /** The inner query names the organization itself: tied to the outer row it would run once for every workspace. */
-function tagConditions(query: Query, { organizationId, dialect }: Searched): Condition[] {
+function tagConditions(query: Query, { organizationId, dialect }: ListContext): Condition[] {
   const tagged = `SELECT workspace_id FROM (${dialect.tagSearchFindsBindings ? TAGGED_OR_BOUND : TAGGED}) WHERE name`;
   const tagNames = (parameter: string): string[] => [
     ...new Set(queryList(query, parameter).map((name) => name.toLowerCase())),

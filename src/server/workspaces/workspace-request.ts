@@ -44,7 +44,7 @@ export function readWorkspaceRequest(
   return {
     name: read.name(),
     description: read.nullableText('description', TEXT_LIMIT),
-    agentPoolId: noneWhenEmpty(read.nullableText('agent-pool-id')),
+    agentPoolId: emptyToNull(read.nullableText('agent-pool-id')),
     allowDestroyPlan: read.boolean('allow-destroy-plan'),
     assessmentsEnabled: edition.assessments ? read.boolean('assessments-enabled') : undefined,
     autoApply: read.boolean('auto-apply'),
@@ -66,7 +66,7 @@ export function readWorkspaceRequest(
     engineVersion: read.text('engine-version', ENGINE_VERSION_LIMIT),
     triggerPatterns: read.texts('trigger-patterns', TRIGGER_LIMITS),
     triggerPrefixes: read.texts('trigger-prefixes', TRIGGER_LIMITS),
-    workingDirectory: noneWhenEmpty(read.nullableText('working-directory', TEXT_LIMIT)),
+    workingDirectory: emptyToNull(read.nullableText('working-directory', TEXT_LIMIT)),
     /** `true`: the workspace's own value counts; `false`: drop it and inherit. */
     settingOverwrites: readOverwrites(read.nullableObject('setting-overwrites'), problems),
     vcsRepo: readVcsRepo(read.nullableObject('vcs-repo'), dialect, problems),
@@ -77,7 +77,7 @@ export function readWorkspaceRequest(
 }
 
 /** Clients send "" where they mean none: for these attributes the two are the same. */
-function noneWhenEmpty(text: Maybe<string | null>): Maybe<string | null> {
+function emptyToNull(text: Maybe<string | null>): Maybe<string | null> {
   return text === '' ? null : text;
 }
 
@@ -99,9 +99,9 @@ function readVcsRepo(sent: Maybe<BodyObject | null>, dialect: WorkspacesDialect,
     identifier: read.text('identifier', TEXT_LIMIT),
     branch: read.nullableText('branch', TEXT_LIMIT),
     ingressSubmodules: read.boolean('ingress-submodules'),
-    oauthTokenId: noneWhenEmpty(read.nullableText('oauth-token-id')),
-    appInstallationId: noneWhenEmpty(read.nullableText('vcs-app-installation-id')),
-    tagsRegex: noneWhenEmpty(read.nullableText('tags-regex', TEXT_LIMIT)),
+    oauthTokenId: emptyToNull(read.nullableText('oauth-token-id')),
+    appInstallationId: emptyToNull(read.nullableText('vcs-app-installation-id')),
+    tagsRegex: emptyToNull(read.nullableText('tags-regex', TEXT_LIMIT)),
   };
 }
 
@@ -157,6 +157,9 @@ function wireName(name: string, { attributeNames }: Names): string {
 /** A problem of a body, in the names of the dialect. */
 export function problemInWireNames(problem: PointedProblem, { attributeNames }: Names): PointedProblem {
   const renamed = (text: string): string =>
-    Object.entries(attributeNames).reduce((so, [name, wire]) => so.replaceAll(name, wire), text);
+    Object.entries(attributeNames).reduce(
+      (renamedText, [name, wire]) => renamedText.replaceAll(name, wire),
+      text,
+    );
   return { detail: renamed(problem.detail), pointer: renamed(problem.pointer) };
 }
