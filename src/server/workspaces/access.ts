@@ -25,7 +25,7 @@ export interface OrganizationRecord {
   allow_force_delete_workspaces: number;
   assessments_enforced: number;
   global_remote_state_default: number;
-  /** those of the dialect's `organizationSettings` that were set, as JSON */
+  /** JSON: the dialect's `organizationSettings` that were set. */
   flags: string;
 }
 
@@ -61,7 +61,7 @@ export function requireWorkspace(
   const permissions = workspacePermissions(request.services.database, request.caller, [workspace]).get(
     workspace.id,
   );
-  // Whoever may do anything to a workspace may also read it, so the one check is enough.
+  // Every permission includes reading the workspace, so one check is enough.
   if (!permissions?.[permission]) throw notFound('Workspace');
   return { workspace, permissions };
 }
@@ -75,7 +75,7 @@ function namedWorkspace(
   return recordByName(database, params['organization_name'] ?? '', params['name'] ?? '');
 }
 
-/** What a caller may do with a project beside seeing it; `administer` is all of that, and giving teams access to it. */
+/** What a caller may do with a project besides reading it; `administer` includes all of it, and granting teams access. */
 export type ProjectRights = ReadonlySet<ProjectRight | 'administer'>;
 
 const ALL_RIGHTS: ProjectRights = new Set([
@@ -86,7 +86,7 @@ const ALL_RIGHTS: ProjectRights = new Set([
   'move-workspaces',
 ]);
 
-/** What the caller's teams let it do with a project of an organization. */
+/** The caller's rights to a project, from its organization or the access of its teams. */
 export function projectRights(
   database: Database,
   caller: Caller,
@@ -109,7 +109,7 @@ export function projectRights(
 // Records of a workspace that are requested by their own id: a run, a state version.
 // Invariant: a caller who may not see the workspace, or lacks the permission, gets the 404 of an unknown id.
 
-/** `what` is how errors call the record. @throws ApiError 404 */
+/** `what` names the record in errors. @throws ApiError 404 */
 export function requireOwned<Row extends { readonly workspace_id: string }>(
   request: ApiRequest,
   record: Row | undefined,
@@ -125,7 +125,7 @@ export function requireOwned<Row extends { readonly workspace_id: string }>(
 }
 
 // Records of an organization, with the caller's right to see and change them.
-// Invariant: a caller who is no member of the organization, or lacks the right, gets the 404 of an unknown id.
+// Invariant: a caller who is not a member of the organization, or lacks the right, gets the 404 of an unknown id.
 
 /** The organization that the path names. @throws ApiError 404 when the caller lacks the right there */
 export function requireOrganizationRight(
@@ -137,7 +137,7 @@ export function requireOrganizationRight(
   return organization;
 }
 
-/** A record of an organization that the caller belongs to, and with the right where one is asked for. @throws ApiError 404 */
+/** A record of an organization that the caller belongs to, and has `right` in if it is given. @throws ApiError 404 */
 export function requireOfOrganization<Row extends { readonly organization_id: string }>(
   request: ApiRequest,
   record: Row | undefined,

@@ -30,11 +30,11 @@ interface NamedRow {
   organization_name: string;
   name: string;
   created_at: string;
-  /** Of agent pools alone. */
+  /** Only for agent pools. */
   organization_scoped?: number;
 }
 
-/** What differs between the kinds. */
+/** The differences between agent pools and SSH keys. */
 interface NamedKind {
   readonly type: 'agent-pools' | 'ssh-keys';
   readonly what: string;
@@ -43,11 +43,11 @@ interface NamedKind {
   readonly paged: boolean;
   /** Whether reading them is recorded in the audit trail (wire/audit-trails 3.1). */
   readonly readsAreRecorded: boolean;
-  /** What a new one must have beside its name. */
+  /** The attribute that a new record must have besides its name. */
   readonly secret?: string;
-  /** The attributes of its document other than name and time. */
+  /** The attributes of its document besides name and time. */
   readonly attributes: (row: NamedRow) => Readonly<Record<string, unknown>>;
-  /** SQL: whether something that cannot work without it uses it. */
+  /** SQL that finds a row if the record is used and so must not be deleted. */
   readonly inUse?: string;
 }
 
@@ -93,7 +93,7 @@ export const NAMED_RECORD_ENDPOINTS: readonly Endpoint[] = KINDS.flatMap((kind) 
 
 const COLUMNS = 'r.*, o.name AS organization_name';
 
-/** For all members of the organization. `q` is a part of the name. SSH keys have no pages (wire/workspaces 1.2). */
+/** For all members of the organization; `q` searches in names. SSH keys have no pages (wire/workspaces 1.2). */
 function list(request: ApiRequest, kind: NamedKind): ApiAnswer {
   const { organization } = requireOrganization(request);
   const { id: organizationId } = organization;

@@ -13,7 +13,7 @@ export const ASSESSMENT_RESULT_ENDPOINTS: readonly Endpoint[] = [
   on('GET', `${WORKSPACE}/current-assessment-result`, showCurrentAssessmentResult),
 ];
 
-// Assessment results as records: the newest of a workspace is its current one.
+// Assessment results as records: the newest result of a workspace is the current one.
 // Invariant: only callers with `can-read-assessment-results` see them.
 
 export interface AssessmentResultRow {

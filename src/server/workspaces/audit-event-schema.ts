@@ -1,6 +1,6 @@
 /**
- * Every kind of event of an audit trail, by type and action, with the schema of its meta; and the schema of an event that a seed
- * or the admin API adds. Only schemas are exported: the build replaces this file by their JSON.
+ * Every kind of audit event, by type and action, with the schema of its meta; and the schema of an event that a seed or the
+ * admin API adds. Only schemas are exported: the build replaces this file with their JSON.
  * Sources: wire/audit-trails 3.1 and 3.2; 3.3 says which names are this service's own.
  */
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
@@ -12,7 +12,7 @@ const anyMap = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' }
 const anyMeta = Type.Unsafe<Readonly<Record<string, unknown>> | null>({ type: ['object', 'null'] });
 const textOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] });
 
-/** Exactly these members. */
+/** An object with exactly these members. */
 function exactly(...groups: readonly TProperties[]): TSchema {
   return Type.Object(Object.assign({}, ...groups) as TProperties, closed);
 }
@@ -153,7 +153,7 @@ export const EVENT_KINDS: Readonly<Record<string, Kinds>> = {
   workspace_task: withMeta(WRITE_ACTIONS, exactly(WORKSPACE_TASK)),
 };
 
-/** What `meta` holds follows from type and action: `EVENT_KINDS`. */
+/** The schema of `meta` depends on type and action: see `EVENT_KINDS`. */
 export const addedEventSchema = Type.Object(
   {
     type: Type.Unsafe<string>({ enum: Object.keys(EVENT_KINDS) }),

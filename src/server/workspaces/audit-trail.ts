@@ -28,7 +28,7 @@ export const AUDIT_TRAIL_ENDPOINTS: readonly Endpoint[] = [
 ];
 
 // GET /organization/audit-trail: the events of the token's organization, oldest first.
-// Invariant: the order is total (time, then the order of writing), and new events come last, so pages that were read do not
+// Invariant: the order is total (time, then the order of writing), and new events come last, so earlier pages do not
 // change while events arrive.
 // Source: wire/audit-trails 1.
 
@@ -76,13 +76,13 @@ function pagination({ dialects }: Services, page: Page, totalCount: number): Rec
 }
 
 // The query of a request for an audit trail: the start time and the page.
-// Invariant: an invalid value is refused and never replaced by a default: a client that follows a trail would miss events.
+// Invariant: an invalid value is refused and never replaced by a default, or a client that follows a trail would miss events.
 // Source: wire/audit-trails 1.1.
 
 /** The default and the maximum size of a page. */
 const PAGE_SIZE = 1000;
 
-/** The first row of this page is still a number that SQLite and JavaScript count exactly. */
+/** The largest page number whose first row is still an exact integer in SQLite and JavaScript. */
 const LARGEST_NUMBER = Math.floor(Number.MAX_SAFE_INTEGER / PAGE_SIZE);
 
 interface TrailQuery {
@@ -102,7 +102,7 @@ function readTrailQuery(query: Query): TrailQuery {
   };
 }
 
-/** A time of RFC 3339: any offset, any fraction of a second. */
+/** An RFC 3339 time with any offset and any fraction of a second. */
 const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)$/i;
 
 function readSince(query: Query): number | undefined {
@@ -134,8 +134,8 @@ function refused(parameter: string, why: string): ApiError {
 }
 
 // An event as the API shows it.
-// Invariant: what only some kinds of events carry is in `resource.meta`. Beside the standard members there is no room
-// for it: `version` and `resource` are names of both (wire/audit-trails 2 and 3.2).
+// Invariant: members that only some kinds of events have are in `resource.meta`. They cannot stand next to the standard members,
+// because `version` and `resource` are names of both (wire/audit-trails 2 and 3.2).
 
 interface AuditEventRow {
   readonly id: string;
@@ -176,7 +176,7 @@ function auditEventDocument(row: AuditEventRow, dialect: WorkspacesDialect): Rec
   };
 }
 
-/** In the names of the dialect. */
+/** The meta with the names of the dialect. */
 function metaOf({ meta, resource_type }: AuditEventRow, { auditMetaNames }: WorkspacesDialect): unknown {
   if (meta === null) return null;
   const members = Object.entries(JSON.parse(meta) as Record<string, unknown>);
@@ -184,13 +184,13 @@ function metaOf({ meta, resource_type }: AuditEventRow, { auditMetaNames }: Work
   return Object.fromEntries(members.map(([name, value]) => [names[name] ?? name, value]));
 }
 
-// How long events are kept. Older ones are not answered, and are deleted from the data file at the next start of a server, so that
-// moving the clock of a running one deletes nothing.
+// How long events are kept. Older events are not answered. They are deleted from the data file only when a server starts, so that
+// moving the clock of a running server deletes nothing.
 // Source: wire/audit-trails 1.4.
 
 const RETENTION_MS = 14 * 86_400_000;
 
-/** Times in the data file are texts; they sort like times while years have four digits. */
+/** Times in the data file are texts, which sort like times only while years have four digits. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** The time, as text, after which events are answered: `since`, or the end of the retention. */
@@ -198,7 +198,7 @@ function retainedAfter(now: Date, since = Number.NEGATIVE_INFINITY): string {
   return new Date(Math.min(Math.max(since, now.getTime() - RETENTION_MS), LAST_MS)).toISOString();
 }
 
-/** Keeps the audit-trails tokens of an organization valid after its deletion, while its trail is kept. Call it before. */
+/** Keeps the audit-trails tokens of an organization valid as long as its trail is kept. Call it before deleting the organization. */
 export function keepTrailTokens({ database, now }: Services, organizationId: string): void {
   database.run(
     `UPDATE api_tokens SET organization_id = NULL, deleted_organization_id = :organization,
@@ -216,7 +216,7 @@ export function deleteExpiredEvents(database: Database, now: Date): void {
 // Events that a seed or the admin API adds to a trail, because the service cannot cause them itself. The actor is an existing
 // user or the service. Source: wire/audit-trails 3.
 
-/** Names a user who does not exist. */
+/** An event names a user who does not exist. */
 export class UnknownActorError extends Error {
   override readonly name = 'UnknownActorError';
 
@@ -254,7 +254,7 @@ function userId(database: Database, username: string): string {
 
 const metaChecks = new WeakMap<object, SchemaCheck>();
 
-/** What the schema of an event cannot express: its action, and what it carries. `at` is the path of the event. */
+/** Checks what the schema of an event cannot express: its action and its meta. `at` is the path of the event. */
 export function eventProblems(event: AddedEvent, at: string): string[] {
   const actions = EVENT_KINDS[event.type] ?? {};
   const schema = Object.hasOwn(actions, event.action) ? actions[event.action] : undefined;

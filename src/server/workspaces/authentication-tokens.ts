@@ -1,9 +1,8 @@
 /**
  * GET, POST and DELETE of /organizations/:organization_name/authentication-token and /teams/:team_id/authentication-token.
- * An organization has a second token, for its audit trail alone; a team has any number more, each with a description, which are shown
- * and ended by their ids.
- * Invariants: creating a token revokes the previous one of its kind; the token itself is in the answer to POST and nowhere
- * else.
+ * An organization can have a second token, only for its audit trail. A team can have any number of additional tokens, each with a
+ * description; they are shown and revoked by id.
+ * Invariants: creating a token revokes the previous one of its kind; the token itself is only in the answer to POST.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
 import { ensureServiceAccount, newToken, registerApiToken } from '../kernel/tokens.ts';
@@ -40,7 +39,7 @@ interface TokenRow {
   created_by_id: string | null;
 }
 
-/** Whose token it is, and what for. */
+/** The team or organization of a token, and the token's purpose. */
 interface Holder {
   readonly column: 'organization_id' | 'team_id';
   readonly id: string;
@@ -70,7 +69,7 @@ const findTeamHolder: FindHolder = (request) => {
 
 /**
  * `?token=audit-trails` is the token that reads the audit trail and nothing else (wire/audit-trails 1.3).
- * @throws ApiError 400 for any other word: what was meant may be another token than the one that would be ended
+ * @throws ApiError 400 for any other value, because a request for another kind of token would revoke the wrong one
  */
 function isAuditTrailsToken({ services: { edition }, query }: ApiRequest): boolean {
   const kind = queryText(query, 'token') ?? '';
@@ -133,7 +132,7 @@ function createAdditionalToken(request: ApiRequest): ApiAnswer {
 
 interface NewToken {
   readonly expiresAt: Date | null;
-  /** The one of its sort that its holder has. */
+  /** True for the single token of its kind; false for an additional token of a team. */
   readonly isMain: boolean;
   readonly description?: string;
 }
@@ -197,7 +196,7 @@ function removeMainToken({ database }: Services, holder: Holder): void {
   database.run(`DELETE FROM api_tokens WHERE ${mainTokenCondition(holder)}`, parametersOf(holder));
 }
 
-/** @throws ApiError 404 when none was made */
+/** @throws ApiError 404 when the holder has none */
 function requireToken({ database }: Services, holder: Holder): TokenRow {
   return required(
     database.get<TokenRow>(
@@ -213,7 +212,7 @@ function required(row: TokenRow | undefined): TokenRow {
   return row;
 }
 
-/** SQL: those that requests made, of which a holder has one of each sort. */
+/** SQL: the main token of the holder, of the kind in `:audit`. Additional tokens and those of a seed are not main. */
 function mainTokenCondition({ column }: Holder): string {
   return `${column} = :id AND is_main = 1 AND is_for_audit_trails = :audit`;
 }
@@ -242,7 +241,7 @@ function resource(row: TokenRow, token: string | null): Resource {
 }
 
 /**
- * The time in `data.attributes.expired-at`. Null means never; without it the dialect's default counts.
+ * The time in `data.attributes.expired-at`. Null means never; if it is absent, the dialect's default applies.
  * @throws ApiError 422
  */
 function readExpiry({ dialects, now }: Services, body: unknown): Date | null {
@@ -259,7 +258,7 @@ function readExpiry({ dialects, now }: Services, body: unknown): Date | null {
   return text === undefined && defaultMonths !== undefined ? monthsLater(now(), defaultMonths) : null;
 }
 
-/** Empty where a request has no body. */
+/** Empty if the request has no body. */
 function attributesOf(body: unknown): BodyObject {
   return asObject(asObject(asObject(body)?.['data'])?.['attributes']) ?? {};
 }

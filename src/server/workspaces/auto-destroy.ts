@@ -1,7 +1,7 @@
 /**
- * When a workspace's resources are destroyed by themselves: an explicit time, or a duration without activity.
- * Invariant: the explicit time and the duration are kept apart; an explicit time wins, and the time that follows from
- * the duration is computed when it is read, so neither ever goes stale.
+ * When a workspace's resources are destroyed automatically: at an explicit time, or after a duration without activity.
+ * Invariant: the explicit time and the duration are stored separately. An explicit time wins; the time of the duration is
+ * computed when it is read, so it is never outdated.
  */
 import type { Database } from '../kernel/database.ts';
 import type { PointedProblem } from '../kernel/documents.ts';
@@ -22,7 +22,7 @@ type AutoDestroySettings = Pick<
 interface AutoDestroyContext {
   /** The duration of the workspace's project; null when it has none. */
   readonly projectDuration: string | null;
-  /** Whether an explicit date removes the duration that the workspace has or inherits. */
+  /** Whether an explicit time removes the duration that the workspace has or inherits. */
   readonly dateEndsDuration: boolean;
 }
 
@@ -62,7 +62,7 @@ export function resolveAutoDestroy(
   };
 }
 
-/** Without an explicit value, a date or a duration in the request ends the inheritance, and a null duration starts it. */
+/** Without an explicit value, a duration or a time (see `setsDate`) ends the inheritance, and a null duration starts it. */
 function inheritsDuration(current: WorkspaceSettings, request: WorkspaceRequest, setsDate: boolean): boolean {
   const { inheritsProjectAutoDestroy: requested, autoDestroyActivityDuration: duration } = request;
   if (requested !== undefined) return requested;
@@ -113,8 +113,8 @@ const COMPUTED_TIME = `strftime('%Y-%m-%dT%H:%M:00.000Z', w.latest_change_at, '+
   (CAST(${EFFECTIVE_DURATION} AS INTEGER) * IIF(${EFFECTIVE_DURATION} LIKE '%d', 24, 1)) || ' hours')`;
 
 /**
- * Workspaces whose auto-destroy time has passed without a destroy run for it. `due` is that time. It is asked before each request: with
- * UNION in place of UNION ALL, or without CROSS JOIN, SQLite would read all workspaces.
+ * Workspaces whose auto-destroy time, `due`, has passed without a destroy run. This query runs before each request: with UNION
+ * instead of UNION ALL, or without CROSS JOIN, SQLite would read all workspaces.
  */
 export function dueWorkspaces(
   database: Database,

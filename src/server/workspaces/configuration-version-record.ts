@@ -1,12 +1,11 @@
 /**
- * Configuration versions as the database keeps them, and as the API shows them.
- * Invariant: a version that came from a repository has ingress attributes (which commit it is), one that was uploaded
- * by a client has none.
+ * Configuration versions as the database stores them, and as the API shows them.
+ * Invariant: a version from a repository has ingress attributes, such as its commit; a version that a client uploaded has none.
  */
 import type { Database } from '../kernel/database.ts';
 import type { Resource } from '../kernel/documents.ts';
 
-/** Where a version came from. Members are those of the document; what is left out is shown as null. */
+/** The repository, commit and sender of a version, with the names of the document. Absent members are shown as null. */
 export interface Ingress {
   readonly branch?: string;
   readonly 'commit-sha'?: string;
@@ -26,7 +25,7 @@ export interface ConfigurationVersionRow {
   workspace_id: string;
   status: (typeof CONFIGURATION_STATUSES)[number];
   source: string;
-  /** 1: for plans alone; it never becomes the workspace's current one. */
+  /** 1: only for plans; it never becomes the workspace's current version. */
   speculative: number;
   provisional: number;
   auto_queue_runs: number;
@@ -38,7 +37,7 @@ export interface ConfigurationVersionRow {
   created_at: string;
 }
 
-/** SQL over `w`: the id of the newest configuration that was uploaded for more than plans. */
+/** SQL over `w`: the id of the newest configuration that was uploaded and is not speculative. */
 export const CURRENT_CONFIGURATION_VERSION = `(SELECT c.id FROM configuration_versions c
   WHERE c.workspace_id = w.id AND c.status = 'uploaded' AND c.speculative = 0
   ORDER BY c.created_at DESC, c.id DESC LIMIT 1)`;
@@ -89,7 +88,7 @@ export function configurationVersionResource(
   };
 }
 
-/** The ingress attributes of a version; none for one that came from no repository. */
+/** The ingress attributes of a version; empty if it does not come from a repository. */
 export function ingressResources(row: ConfigurationVersionRow): Resource[] {
   if (row.ingress_id === null || row.ingress === null) return [];
   const ingress = JSON.parse(row.ingress) as Ingress;

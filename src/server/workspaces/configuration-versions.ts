@@ -93,7 +93,7 @@ function acceptArchive(services: Services, id: string): void {
   if (workspace === undefined) throw notFound('File');
   services.database.update('configuration_versions', id, { status: 'uploaded' });
   const creator = callerById(services.database, version.created_by_id ?? '', services.now());
-  // What is sent to a signed link is no request of the API: the creator of the version is the actor.
+  // An upload to a signed link has no authenticated caller, so the creator of the version is the actor.
   const cause = { services, caller: creator ?? SERVICE_ITSELF };
   const { organization_id: organizationId } = workspace;
   recordEvent(cause, 'configuration_version.upload', { id, organization_id: organizationId });
@@ -113,7 +113,7 @@ function acceptArchive(services: Services, id: string): void {
   });
 }
 
-// Showing configuration versions: one by its id, all of a workspace, and where one came from.
+// Showing configuration versions: one by its id, all of a workspace, and the ingress attributes of one.
 
 /** GET /workspaces/:workspace_id/configuration-versions: the newest first. */
 function listConfigurationVersions(request: ApiRequest): ApiAnswer {

@@ -1,12 +1,13 @@
 /**
  * POST /workspaces/:workspace_id/state-versions.
  *
- * without a state ──▶ pending ──the state is sent to its link──▶ finalized; with one: finalized at once
+ * without a state ──▶ pending ──the state is uploaded to its link──▶ finalized; with a state: finalized at once
  *
  * Invariants: only the holder of the workspace's lock saves a state (for a run, a caller who names it and may apply it), so two
  * writers cannot overwrite each other. A finalized version becomes current at once, unless a newer one is current or somebody
- * else holds the lock; an intermediate one (saved while a run holds the lock, or marked so) at the unlock. Serial and lineage
- * are those of the uploaded state, until then the announced ones. The next announcement of a serial replaces its pending version.
+ * else holds the lock. An intermediate version (saved while a run holds the lock, or requested as such) becomes current at the
+ * unlock. Serial and lineage come from the request until the state is uploaded, then from the state. A new request with the same
+ * serial replaces the pending version.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
 import { createHash } from 'node:crypto';
@@ -71,7 +72,7 @@ export function createStateVersion(request: ApiRequest): ApiAnswer {
   });
 }
 
-/** A file inside the body. If it is refused, the transaction removes it. */
+/** Stores a file that is inside the body. If it is refused, the rollback removes it. */
 function receiveFile(
   database: Database,
   versionId: string,
@@ -82,7 +83,7 @@ function receiveFile(
   return file;
 }
 
-/** @throws ApiError 409 when the version has this file already */
+/** @throws ApiError 409 when the version already has this file */
 export function requireAwaited(version: StateVersionRow, kind: FileKind): void {
   if (kind === 'state' ? version.status !== 'pending' : version.has_json_state === 1) {
     throw conflict(`The state version has its ${kind === 'state' ? 'state' : 'JSON state'} already`);
@@ -91,7 +92,7 @@ export function requireAwaited(version: StateVersionRow, kind: FileKind): void {
 
 /**
  * Stores the state of a pending version, takes serial and lineage from it, and makes the version current if it should be.
- * @throws ApiError 422 for an invalid state, 409 for a state that was not announced or is older than the stored one
+ * @throws ApiError 422 for an invalid state, 409 for a state that has another MD5 than announced or is older than the stored one
  */
 export function finalizeState(services: Services, id: string, file: IncomingFile): void {
   const { database } = services;
@@ -121,7 +122,7 @@ export function finalizeState(services: Services, id: string, file: IncomingFile
   if (version.intermediate === 0 && !isLockedByAnother(database, version)) makeCurrentIfNewer(database, id);
 }
 
-/** @throws ApiError 422 for a serial that is no whole number */
+/** @throws ApiError 422 for a serial that is not a whole number */
 function serialOf({ serial }: StateReader): number | undefined {
   if (serial === undefined || (typeof serial === 'number' && Number.isSafeInteger(serial) && serial >= 0))
     return serial;
@@ -154,7 +155,7 @@ function requireLockHolder(
 /** The MD5 of the state of a seeded version. */
 const EMPTY_MD5 = createHash('md5').digest('hex');
 
-/** Serials go up and the lineage stays, unless the client forces it. The same state may be saved again. */
+/** Serials only increase and the lineage stays the same, unless the client sends `force`. The same state may be saved again. */
 function refuseOlder(
   stored: StateVersionRow | undefined,
   saved: Pick<StateVersionBody, 'serial' | 'md5' | 'lineage' | 'force'>,
@@ -207,7 +208,7 @@ function refuseMissing(
   return attributes[name] === undefined ? read.refuse(name, `${name} is required`) : undefined;
 }
 
-/** Files travel as Base64 inside a document. Clients send null or nothing for an absent one. */
+/** Files in a document are Base64. For an absent file, clients send null or leave the attribute out. */
 function decodeBase64(
   read: MemberReader,
   attributes: BodyObject,

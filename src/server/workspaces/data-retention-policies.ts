@@ -52,13 +52,13 @@ export function deleteRetentionPolicy(request: ApiRequest): ApiAnswer {
   return deletePolicy(request, workspaceHolder(request));
 }
 
-/** @throws ApiError 404 where there is none */
+/** @throws ApiError 404 when there is no policy */
 function showPolicy(policy: PolicyRow | undefined): ApiAnswer {
   if (policy === undefined) throw notFound('Data retention policy');
   return ok({ data: policyResource(policy) });
 }
 
-/** Creates the policy or replaces it, also by one of the other type. @throws ApiError 422 */
+/** Creates or replaces the policy; the new one may have the other type. @throws ApiError 422 */
 function putPolicy(request: ApiRequest, holder: Holder): ApiAnswer {
   const before = findPolicy(request.services, holder.column, holder.id);
   const columns = requestedPolicy(request.body, before);
@@ -79,7 +79,7 @@ function putPolicy(request: ApiRequest, holder: Holder): ApiAnswer {
   return ok({ data: policyResource({ id, ...columns }) });
 }
 
-/** @throws ApiError 404 where there is none */
+/** @throws ApiError 404 when there is no policy */
 function deletePolicy(request: ApiRequest, holder: Holder): ApiAnswer {
   const policy = findPolicy(request.services, holder.column, holder.id);
   if (policy === undefined) throw notFound('Data retention policy');
@@ -92,7 +92,7 @@ function deletePolicy(request: ApiRequest, holder: Holder): ApiAnswer {
   return NO_CONTENT;
 }
 
-/** The one of this holder's own. */
+/** The holder's own policy. */
 function findPolicy(services: Services, column: Holder['column'], id: string): PolicyRow | undefined {
   return services.database.get<PolicyRow>(
     `SELECT id, type, delete_older_than_n_days FROM data_retention_policies WHERE ${column} = :id`,
@@ -111,7 +111,7 @@ function policyResource(policy: PolicyRow): Resource {
 
 type PolicyColumns = SqlParameters & { type: string; delete_older_than_n_days: number | null };
 
-/** A PATCH may leave the number of days out; it then stays as it was. */
+/** A PATCH without the number of days keeps the current number. */
 function requestedPolicy(body: unknown, before: PolicyRow | undefined): PolicyColumns {
   const data = asObject(asObject(body)?.['data']);
   const type = data?.['type'];

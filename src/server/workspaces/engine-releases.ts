@@ -1,19 +1,19 @@
 /**
- * The engine's releases: which versions exist, what a workspace may ask for, and what its runs get. A workspace keeps a
- * constraint as it was written; it is resolved when a run needs a version, so releases that are added later count.
+ * The engine's releases: which versions exist, which ones a workspace may request, and which one its runs use. A workspace stores
+ * a constraint as written. It is resolved when a run needs a version, so releases that are added later are considered.
  */
 import type { Database } from '../kernel/database.ts';
 import type { WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
 
-/** Asks for the newest release whenever a run starts. */
+/** The newest release at the time when a run starts. */
 const LATEST = 'latest';
 
-/** Adds a release; what is there stays. */
+/** Adds a release, unless it exists. */
 export function addRelease(database: Database, version: string): void {
   database.run('INSERT OR IGNORE INTO releases (version) VALUES (:version)', { version });
 }
 
-/** The newest release that is no pre-release. */
+/** The newest release that is not a pre-release. */
 export function latestRelease(database: Database): string {
   return newestRelease(database, LATEST) ?? LATEST;
 }
@@ -24,12 +24,12 @@ function newestRelease(database: Database, wanted: string): string | undefined {
   return allows && newestFirst(database).find(allows);
 }
 
-/** The version that runs use: an exact version that the list does not hold is used as it is. */
+/** The version that runs use: an exact version that is not in the list is used unchanged. */
 export function releaseForRuns(database: Database, wanted: string): string {
   return newestRelease(database, wanted) ?? wanted;
 }
 
-/** What is wrong with an `engine-version` that is asked for, in words; undefined when nothing is. */
+/** The problem of a requested `engine-version`, as a text; undefined for a valid one. */
 export function engineVersionProblem(
   database: Database,
   dialect: WorkspacesDialect,
@@ -47,7 +47,7 @@ const sortedReleases = new WeakMap<
   { readonly text: string; readonly versions: readonly string[] }
 >();
 
-/** Each create asks for them: they are sorted again only when another process or a seed has added one. */
+/** Each create of a workspace needs the list, so it is sorted again only when another process or a seed has added a release. */
 function newestFirst(database: Database): readonly string[] {
   const { text } = database.get<{ text: string | null }>(
     "SELECT group_concat(version, ' ') AS text FROM releases",
@@ -61,36 +61,36 @@ function newestFirst(database: Database): readonly string[] {
 }
 
 // Engine versions and the constraints that choose among them: `1.9.8`, `~> 1.9.0`, `>= 1.2, < 2.0`.
-// Invariant: a pre-release is chosen only where a constraint names one of the very same version; a bound that is left
-// short is filled with zeros, but for `~>`, where the last number that is written is the one that may grow.
+// Invariant: a pre-release is chosen only if the constraint names a pre-release of the same version. Missing numbers of a bound
+// are zeros, except for `~>`, where the last number that is written may increase.
 
 const VERSION = /^(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?$/;
 const PART = /^(=|!=|>=|<=|>|<|~>)?\s*(\S+)$/;
 
 interface Version {
   readonly numbers: readonly [number, number, number];
-  /** How many of them were written. */
+  /** How many of the numbers were written. */
   readonly written: number;
-  /** `beta1`; undefined for a version that is released for good. */
+  /** Such as `beta1`; undefined for a final release. */
   readonly preRelease: string | undefined;
 }
 
 /** Whether a version matches a constraint. */
 type Constraint = (version: string) => boolean;
 
-/** Whether the text names one version, in full: `1.9.8`, `1.10.0-beta1`. */
+/** Whether the text is one complete version, such as `1.9.8` or `1.10.0-beta1`. */
 export function isExactVersion(text: string): boolean {
   return parseVersion(text)?.written === 3;
 }
 
-/** The constraint in the text, a bare version included; undefined for an invalid one. */
+/** The constraint in the text, which may also be a plain version; undefined for an invalid one. */
 export function parseConstraint(text: string): Constraint | undefined {
   const parts = text.split(',').map((part) => parsePart(part.trim()));
   if (parts.includes(undefined)) return undefined;
   return (version) => parts.every((part) => part?.(version) === true);
 }
 
-/** Orders versions, the older first. A pre-release is older than what it precedes. */
+/** Orders versions, the older first. A pre-release is older than its final release. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [parseVersion(one), parseVersion(other)];
   return a === undefined || b === undefined ? one.localeCompare(other) : compare(a, b);

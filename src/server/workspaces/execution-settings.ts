@@ -1,6 +1,6 @@
 /**
- * The settings of a workspace that need no other part (name, version, switches, texts), and where its runs execute. An absent
- * attribute keeps its value, except that assessments-enabled goes back to its default.
+ * The settings of a workspace that do not depend on other settings (name, version, booleans, texts), and where its runs execute.
+ * An absent attribute keeps its value, except assessments-enabled, which returns to its default.
  */
 import { posix } from 'node:path';
 import type { PointedProblem } from '../kernel/documents.ts';
@@ -9,7 +9,7 @@ import type { WorkspaceRequest } from './workspace-request.ts';
 
 const NAME = /^[A-Za-z0-9_-]+$/;
 
-/** The settings that follow from the request's plain attributes. */
+/** The settings that do not depend on other settings, after the request. */
 export function resolvePlainSettings(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
@@ -37,7 +37,7 @@ export function resolvePlainSettings(
   };
 }
 
-/** The requested value where there is one, null included; the current one where the request is silent. */
+/** The requested value, also if it is null; the current value if the attribute is absent. */
 export function keepAbsent<T>(requested: T | undefined, current: T): T {
   return requested === undefined ? current : requested;
 }
@@ -55,7 +55,7 @@ function checkName(name: string | undefined, problems: PointedProblem[]): void {
   }
 }
 
-/** A folder of the repository, relative to its root. */
+/** The working directory must be a directory of the repository, relative to its root. */
 function checkWorkingDirectory(
   path: string | null | undefined,
   takesAbsolute: boolean,
@@ -70,7 +70,7 @@ function checkWorkingDirectory(
   });
 }
 
-// Where runs execute: execution mode, the deprecated `operations`, agent pool, and what is inherited.
+// Where runs execute: execution mode, the deprecated `operations`, agent pool, and inheritance.
 //
 // execution-mode "agent"          own mode, and own pool unless setting-overwrites.agent-pool is false
 // execution-mode null             inherit both
@@ -112,7 +112,7 @@ function ownMode(current: WorkspaceSettings, request: WorkspaceRequest): Executi
   return current.execution_mode;
 }
 
-/** Whether the workspace's own pool (or none) counts instead of the inherited one: true for an explicit mode by default. */
+/** Whether the workspace's own pool (or none) is used instead of the inherited one; by default true for an explicit mode. */
 function ownsPool(
   current: WorkspaceSettings,
   request: WorkspaceRequest,

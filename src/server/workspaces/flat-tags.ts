@@ -1,6 +1,6 @@
 /**
- * Flat tags of a workspace: GET, POST and DELETE …/relationships/tags. A tag exists once in an organization, and only while
- * some workspace has it; a workspace's tags keep the order in which they were added.
+ * Flat tags of a workspace: GET, POST and DELETE …/relationships/tags. A tag exists once in an organization, and only while a
+ * workspace has it; a workspace's tags keep the order in which they were added.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
 import type { Database } from '../kernel/database.ts';
@@ -58,7 +58,7 @@ export function postTags(request: ApiRequest): ApiAnswer {
   return NO_CONTENT;
 }
 
-/** An unknown or invalid name is no error: there is nothing to remove. */
+/** An unknown or invalid name is ignored, because there is nothing to remove. */
 export function deleteTags(request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(request, 'can-manage-tags');
   const names = requestedNames(request, workspace, lowerCase);
@@ -75,7 +75,7 @@ export function deleteTags(request: ApiRequest): ApiAnswer {
   return NO_CONTENT;
 }
 
-/** Adds these tags to the workspace, in this order, after its own. Names must be normalized. @returns the new ones */
+/** Adds these tags to the workspace, in this order, after its existing ones. Names must be normalized. @returns the new ones */
 export function addTags(
   database: Database,
   workspace: Pick<WorkspaceRecord, 'id' | 'organization_id'>,
@@ -115,7 +115,7 @@ export function dropUnusedTags(database: Database, organizationId: string): void
   );
 }
 
-/** The tag names of many workspaces in one query, each workspace's in the order of adding. */
+/** The tag names of many workspaces in one query, for each workspace in the order of adding. */
 export function tagNamesOf(database: Database, workspaceIds: readonly string[]): Map<string, string[]> {
   const rows = database.all<{ workspace_id: string; name: string }>(
     `SELECT wt.workspace_id, t.name FROM workspace_tags wt JOIN tags t ON t.id = wt.tag_id
@@ -128,8 +128,8 @@ export function tagNamesOf(database: Database, workspaceIds: readonly string[]):
 }
 
 /**
- * The tags a body names, by id or by name. `readName` gives the name as it is kept, and undefined for what is refused.
- * @throws ApiError 404 for an unknown id, 422 for what is no tag
+ * The tags that a body names, by id or by name. `readName` returns the name as it is stored, or undefined to refuse the tag.
+ * @throws ApiError 404 for an unknown id, 422 for a refused tag
  */
 function requestedNames(
   request: ApiRequest,
@@ -163,13 +163,13 @@ function nameOfTag(services: Services, workspace: WorkspaceRecord, id: unknown):
   return tag.name;
 }
 
-// Flat tags as text: how a list of them is read.
-// Invariant: names are lower case, whatever the client wrote; a tag and its capitalised twin are the same tag.
+// Reading flat tags.
+// Invariant: names are stored in lower case, so names that differ only in case are the same tag.
 
 const TAG_NAME = /^[a-z0-9]([a-z0-9:_-]*[a-z0-9])?$/;
 const MAX_TAG_NAME_LENGTH = 255;
 
-/** The name as it is kept; undefined when it cannot be one. */
+/** The name as it is stored; undefined for an invalid name. */
 export function normalTagName(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const name = value.toLowerCase();
@@ -196,13 +196,13 @@ export function readTagNames(relationship: unknown, problems: PointedProblem[]):
   });
 }
 
-// The flat tags of all workspaces of an organization: GET and DELETE /organizations/:organization_name/tags, and giving
-// one to workspaces: POST /tags/:tag_id/relationships/workspaces.
+// The flat tags of all workspaces of an organization: GET and DELETE /organizations/:organization_name/tags, and adding a tag
+// to workspaces: POST /tags/:tag_id/relationships/workspaces.
 // Invariants: a tag is listed as long as a workspace has it; counts include all workspaces, also those that the caller cannot
 // read.
 
 /**
- * `q` is a part of the name; `filter[exclude][taggable][id]` leaves out what that workspace carries,
+ * `q` searches in names; `filter[exclude][taggable][id]` leaves out the tags of that workspace,
  * if the caller can read it.
  */
 export function listOrganizationTags(request: ApiRequest): ApiAnswer {
@@ -226,7 +226,7 @@ export function listOrganizationTags(request: ApiRequest): ApiAnswer {
   );
 }
 
-/** Takes tags away from all workspaces that carry them. */
+/** Deletes tags of the organization, and so from all workspaces that have them. */
 export function deleteOrganizationTags(request: ApiRequest): ApiAnswer {
   const organization = requireOrganizationRight(request, 'manageWorkspaces');
   const ids = readIdentifiers(request.body, 'tags').map(({ id }) => id);
@@ -273,7 +273,7 @@ export function tagWorkspaces(request: ApiRequest): ApiAnswer {
 }
 
 /**
- * The body names the workspaces. A caller who may tag none gets its 404 before the body is read.
+ * The body names the workspaces. A caller who may not manage the tags of any workspace gets 404 before the body is read.
  * @throws ApiError 404
  */
 function requireTagger({ services: { database }, caller }: ApiRequest, organizationId: string): void {

@@ -1,29 +1,29 @@
 /**
- * Reads a JSON text in pieces, and keeps only the values that its listener asks for.
- * Invariant: it accepts what `JSON.parse` accepts; the memory that it needs does not grow with the text.
+ * Reads a JSON text in pieces, and keeps only the values that its listener requests.
+ * Invariant: it accepts the same texts as `JSON.parse`; its memory does not grow with the text.
  */
 
-/** Where a value is: names of members and places in lists, from the root. */
+/** The path of a value from the root: names of members and indices of lists. */
 export type JsonPath = readonly (string | number)[];
 
-/** A value that was wanted is too long to be kept. */
+/** A requested value is too long to be kept. */
 export class TooLongError extends Error {
   override readonly name = 'TooLongError';
 }
 
 export interface JsonListener {
-  /** A value begins, at most `PATH_LIMIT` levels deep. @returns true to get its whole text */
+  /** A value begins, at most `PATH_LIMIT` levels deep. @returns true to request its whole text */
   begin(path: JsonPath, kind: 'object' | 'array' | 'other'): boolean;
-  /** The text of a value that was wanted. */
+  /** The text of a requested value. */
   text(path: JsonPath, text: string): void;
-  /** A value has ended whose text was not wanted, at most two levels deep. */
+  /** A value ends, at most two levels deep, whose text was not requested. */
   end(path: JsonPath): void;
 }
 
 /** The listener gets paths up to this depth; deeper values are checked and skipped. */
 const PATH_LIMIT = 4;
 const NESTING_LIMIT = 10_000;
-/** How many characters of one value are kept at most: as many as a body of the API has. */
+/** The largest number of characters of one kept value; bodies of the API have the same limit. */
 export const KEPT_LIMIT = 16 * 1024 * 1024;
 
 type State =
@@ -47,11 +47,11 @@ const ESCAPED = /["\\/bfnrt]/;
 export class JsonScanner {
   readonly #listener: JsonListener;
   #state: State = 'value';
-  /** The containers that are open: true for an object. */
+  /** The open objects and lists: true for an object, false for a list. */
   readonly #open: boolean[] = [];
   /** The name or index of the current member of each open container, up to `PATH_LIMIT`. */
   readonly #path: (string | number)[] = [];
-  /** What is kept of the value, the name or the token that is being read, with the depth at which it ends. */
+  /** The value or name that is being kept, with the depth at which it ends. */
   #kept:
     | { readonly pieces: string[]; length: number; readonly depth: number; readonly isName: boolean }
     | undefined;
@@ -60,14 +60,14 @@ export class JsonScanner {
   #digits = 0;
   #isName = false;
   #text = '';
-  /** Where in the current piece the kept text goes on. */
+  /** Where the kept text begins in the current piece. */
   #keptFrom = 0;
 
   constructor(listener: JsonListener) {
     this.#listener = listener;
   }
 
-  /** Reads on. @throws SyntaxError, TooLongError */
+  /** Reads the next piece. @throws SyntaxError, TooLongError */
   push(text: string): void {
     this.#text = text;
     this.#keptFrom = 0;
@@ -80,7 +80,7 @@ export class JsonScanner {
     if (kept.length > KEPT_LIMIT) throw new TooLongError(`more than ${KEPT_LIMIT} characters`);
   }
 
-  /** @throws SyntaxError where the text ends too early */
+  /** @throws SyntaxError when the text is incomplete */
   end(): void {
     if (this.#state === 'token') this.push(' ');
     if (this.#state !== 'done') throw new SyntaxError('Unexpected end of JSON input');

@@ -1,5 +1,5 @@
 /**
- * OAuth clients and their tokens: the connections of an organization to hosts of repositories.
+ * OAuth clients and their tokens: the connections of an organization to repository hosts.
  * Invariants: a client has one token, created and deleted with it, so they share a row; the secret of a client is
  * accepted and not stored, because nothing here connects anywhere.
  */
@@ -13,7 +13,7 @@ import { requireOfOrganization, requireOrganization, requireOrganizationRight } 
 import type { Services } from '../kernel/services.ts';
 
 interface ConnectionRow {
-  /** Of the token. */
+  /** The id of the token. */
   id: string;
   client_id: string;
   organization_id: string;

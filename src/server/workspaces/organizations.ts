@@ -27,7 +27,7 @@ import { organizationResources } from './organization-document.ts';
 import { DEFAULT_PROJECT } from './project-record.ts';
 import { EXECUTION_MODES } from './workspace-record.ts';
 
-/** GET /organizations: those the caller belongs to. `q` is a part of the name. */
+/** GET /organizations: those that the caller belongs to. `q` searches in names. */
 export function listOrganizations(request: ApiRequest): ApiAnswer {
   const query = {
     select: 'o.*',
@@ -183,7 +183,7 @@ function resolveOrganizationSettings(
   return settings;
 }
 
-/** The settings of the dialect that were ever set, as JSON. */
+/** JSON: the settings of the dialect after the request, without those that were never set. */
 function readSettings(
   { dialects }: Services,
   read: MemberReader,
@@ -239,7 +239,7 @@ function readPool(
   return typeof id === 'string' ? id : null;
 }
 
-// The site administration of organizations, as far as tests of clients need it: giving one a subscription.
+// The site administration of organizations, as far as tests of clients need it: setting a subscription.
 // Invariant: a subscription has no effect, as every organization has every feature; only an owner may set it.
 // Only a dialect whose service has such an API serves it (wire/workspaces 6.4).
 
@@ -250,7 +250,7 @@ export const SITE_ADMINISTRATION_ENDPOINTS: readonly Endpoint[] = [
   on('POST', '/admin/organizations/:organization_name/subscription', subscribe),
 ].map((endpoint) => ({ ...endpoint, needsOfDialect: 'hasSiteAdministration' }));
 
-/** `q` is a part of the name. */
+/** `q` searches in names. */
 function listFeatureSets(request: ApiRequest): ApiAnswer {
   const part = (queryText(request.query, 'q') ?? '').toLowerCase();
   const found = FEATURE_SETS.filter((name) => name.toLowerCase().includes(part));

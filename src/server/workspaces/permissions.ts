@@ -1,6 +1,6 @@
 /**
  * What a caller may do with single workspaces: the `permissions` object of a workspace document.
- * Invariant: the permissions in a document and the checks of requests are the same computation.
+ * Invariant: the permissions in documents and the checks of requests come from the same function.
  */
 import type { Database } from '../kernel/database.ts';
 import type { Caller } from '../kernel/caller.ts';
@@ -39,12 +39,12 @@ export type Permission = (typeof ALL)[number];
 export type WorkspacePermissions = Readonly<Record<Permission, boolean>>;
 
 /**
- * The permissions that custom access of a team may list. Reading runs comes with every access; force delete with none:
- * it follows from owning the organization, or from its settings.
+ * The permissions that custom access of a team may list. Every access includes reading runs. No access includes force delete,
+ * which depends on owning the organization or on its settings.
  */
 export const GRANTABLE_PERMISSIONS: readonly Permission[] = ADMIN;
 
-/** What an access to a project lets a team do with the project itself. */
+/** What a team can do with the project itself, through its access to the project. */
 export type ProjectRight = 'update-project' | 'delete-project' | 'create-workspaces' | 'move-workspaces';
 
 /** Rights that are stored and answered but have no effect here. */
@@ -86,7 +86,7 @@ interface GrantRow {
   custom_permissions: string | null;
 }
 
-/** The caller's permissions on each of the workspaces, by workspace id; one query however many they are. */
+/** The caller's permissions on each of the workspaces, by workspace id, in one query. */
 export function workspacePermissions(
   database: Database,
   caller: Caller,
@@ -148,7 +148,7 @@ function teamGrants(
   return grants;
 }
 
-/** What one access of a team grants: a level, or `custom` with a JSON list. */
+/** The permissions of one team access: those of its level, and those of the JSON list of a custom access. */
 export function grantedBy(access: string, customPermissions: string | null): readonly Grantable[] {
   const custom = customPermissions === null ? [] : (JSON.parse(customPermissions) as Grantable[]);
   return [...(LEVELS[access] ?? []), ...custom];

@@ -1,6 +1,6 @@
 /**
- * Projects as the database keeps them and as the API shows them, who may see them, their events and their tag bindings. Who may
- * see a workspace may see its project.
+ * Projects as the database stores them and as the API shows them, who may see them, their events and their tag bindings. A caller
+ * who may see a workspace may see its project.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
 import type { Caller } from '../kernel/caller.ts';
@@ -25,7 +25,7 @@ import {
 } from './tag-bindings.ts';
 import type { ExecutionMode } from './workspace-record.ts';
 
-/** Every organization has this project; workspaces that name none are created in it. */
+/** Every organization has this project; a workspace that names no project is created in it. */
 export const DEFAULT_PROJECT = 'Default Project';
 
 export interface ProjectRow {
@@ -95,14 +95,14 @@ export function requireProject(request: ApiRequest): AccessibleProject {
   return { project, rights: projectRights(database, request.caller, project) };
 }
 
-/** The same for those who have this right. @throws ApiError 404 */
+/** The project that the path names. @throws ApiError 404 when the caller may not see it, or lacks the right */
 export function requireProjectRight(request: ApiRequest, right: 'administer' | 'update-project'): ProjectRow {
   const { project, rights } = requireProject(request);
   if (!rights.has(right)) throw notFound('Project');
   return project;
 }
 
-/** Shows the mode and the pool that its workspaces inherit, its own or the organization's, and which of them are its own. */
+/** Shows the mode and pool that its workspaces inherit, from the project or the organization, and which of them are the project's. */
 export function projectResource(row: ProjectRow, rights: ProjectRights): Resource {
   const ownMode = row.default_execution_mode;
   const mode = ownMode ?? row.organization_mode;
@@ -140,8 +140,8 @@ export function projectResource(row: ProjectRow, rights: ProjectRights): Resourc
   };
 }
 
-// The tag bindings of a project, which its workspaces inherit: reading, adding to and replacing them.
-// Invariant: what a project binds is effective for itself, too: it inherits from nothing.
+// The tag bindings of a project, which its workspaces inherit: reading, adding and replacing them.
+// Invariant: the effective bindings of a project are its own, because it inherits none.
 
 /** GET …/tag-bindings and …/relationships/tag-bindings: all of them, without pages. */
 export function listProjectTagBindings(request: ApiRequest): ApiAnswer {
@@ -164,7 +164,7 @@ export function listEffectiveProjectTagBindings(request: ApiRequest): ApiAnswer 
   });
 }
 
-/** Whether a request asks for the bindings of its projects. @throws ApiError 400 for any other include */
+/** Whether the query includes the bindings of projects. @throws ApiError 400 for any other include */
 export function includesBindings(query: Query): boolean {
   return includesOf(query, ['effective_tag_bindings']).size > 0;
 }
@@ -191,7 +191,7 @@ export function includeBindings(
   return { data, included: rows.map(({ id, key, value }) => ({ id, type, attributes: { key, value } })) };
 }
 
-/** PATCH …/tag-bindings: adds and changes, and answers what it was given. */
+/** PATCH …/tag-bindings: adds and changes bindings, and answers those of the request. */
 export function patchProjectTagBindings(request: ApiRequest): ApiAnswer {
   const project = requireProjectRight(request, 'update-project');
   const bindings = readBindingList(request.body);
@@ -200,13 +200,13 @@ export function patchProjectTagBindings(request: ApiRequest): ApiAnswer {
   return ok({ data: rows.map(directBindingResource) });
 }
 
-/** POST …/relationships/tag-bindings: adds and changes. */
+/** POST …/relationships/tag-bindings: adds and changes bindings. */
 export function addProjectTagBindings(request: ApiRequest): ApiAnswer {
   patchProjectTagBindings(request);
   return NO_CONTENT;
 }
 
-/** PATCH …/relationships/tag-bindings: makes the bindings exactly these. */
+/** PATCH …/relationships/tag-bindings: replaces all bindings. */
 export function replaceProjectTagBindings(request: ApiRequest): ApiAnswer {
   const project = requireProjectRight(request, 'update-project');
   const bindings = readBindingList(request.body);

@@ -1,4 +1,4 @@
-/** The endpoints of projects, and the settings that a request leads to. */
+/** The endpoints of projects, and their settings after a request. */
 import { recordEvent } from '../kernel/audit-events.ts';
 import type { Caller } from '../kernel/caller.ts';
 import type { Database, SqlParameters } from '../kernel/database.ts';
@@ -64,9 +64,9 @@ export const PROJECT_ENDPOINTS: readonly Endpoint[] = [
 ];
 
 // GET, POST, PATCH and DELETE of projects.
-// Invariants: every organization keeps its default project; a project that has workspaces is not deleted.
+// Invariants: the default project of an organization, and a project with workspaces, are not deleted.
 
-/** GET /organizations/:organization_name/projects. `filter[names]`, `q` for a part of the name, `filter[tagged]` for tag bindings. */
+/** GET /organizations/:organization_name/projects. `filter[names]`, `q` searches in names, `filter[tagged]` in bindings. */
 function listProjects(request: ApiRequest): ApiAnswer {
   const { organization } = requireOrganization(request);
   const visible = visibleProjects(request.caller, organization.id);
@@ -168,15 +168,15 @@ const DURATION = /^[1-9]\d{0,3}[dh]$/;
 
 interface ProjectContext {
   readonly organizationId: string;
-  /** The pattern of names; undefined where any text is allowed. */
+  /** The pattern of names; undefined if any text is allowed. */
   readonly names: RegExp | undefined;
-  /** undefined for a new project. */
+  /** Undefined for a new project. */
   readonly before?: ProjectRow;
 }
 
 interface ProjectSettings {
   readonly columns: SqlParameters;
-  /** undefined: they stay as they are. */
+  /** Undefined: they stay unchanged. */
   readonly tagBindings: readonly TagBinding[] | undefined;
 }
 
@@ -205,7 +205,7 @@ function resolveProjectSettings(database: Database, body: unknown, context: Proj
   return { columns, tagBindings };
 }
 
-/** What the project's workspaces inherit. An overwrite that is false drops the project's own value. */
+/** The mode and pool that the project's workspaces inherit. An overwrite that is false removes the project's own value. */
 function readDefaults(
   database: Database,
   read: MemberReader,
@@ -233,7 +233,7 @@ function readDefaults(
   return defaults;
 }
 
-/** The pool that a request names, by the relationship or by an attribute, whose empty text means none; undefined where it names none. */
+/** The pool in the request, from the relationship or an attribute (where "" means no pool); undefined if the request has neither. */
 function requestedPool(
   read: MemberReader,
   relationship: unknown,

@@ -1,7 +1,7 @@
 /**
  * Which workspaces may read a workspace's state: GET, PATCH, POST and DELETE …/relationships/remote-state-consumers.
- * Invariants: a write is atomic and does not change the consumers themselves (their `updated-at` stays); a workspace that
- * shares its state with everyone, or with its project, has no list to write to.
+ * Invariants: a write is atomic and does not change the consumers themselves (their `updated-at` stays); while a workspace shares
+ * its state with its organization or its project, its list cannot be changed.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
 import { readableCondition } from './permissions.ts';
@@ -16,8 +16,8 @@ import { workspaceResources } from './workspace-document.ts';
 import type { WorkspaceRecord } from './workspace-record.ts';
 
 /**
- * The consumers that the caller can read; every other workspace of the organization while sharing is global, and of the
- * project while it is with that. `show_only_configured` asks for those that the workspace's own list holds meanwhile.
+ * The consumers that the caller can read: all other workspaces of the organization or the project while the state is shared with
+ * it, else those in the workspace's list. `show_only_configured` always selects the list.
  */
 export function listRemoteStateConsumers(request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(request);
@@ -104,7 +104,7 @@ interface ConsumerRow {
   consumer_id: string;
 }
 
-/** @returns those that were not there */
+/** @returns the new ones */
 function addConsumers(
   services: Services,
   workspaceId: string,
@@ -117,7 +117,7 @@ function addConsumers(
   );
 }
 
-/** Records the added or removed consumers under the name `metaName`; nothing when there are none. */
+/** Records the added or removed consumers in the member `metaName` of an event; nothing when there are none. */
 function recordConsumers(
   request: ApiRequest,
   workspace: WorkspaceRecord,
@@ -128,7 +128,7 @@ function recordConsumers(
   recordEvent(request, 'workspace.update', workspace, { [metaName]: ids });
 }
 
-/** The checks of all three writes: an admin, a list that can be changed, and consumers that exist and can be read. */
+/** The checks of all three writes: the caller is an admin, the list can be changed, and the consumers exist and can be read. */
 function requireWritableList(request: ApiRequest): { workspace: WorkspaceRecord; consumerIds: string[] } {
   const { workspace } = requireWorkspace(request, 'can-update');
   const sharing = [

@@ -1,6 +1,6 @@
 /**
- * The states of a run, and the workspace's lock that it holds meanwhile. A run takes the lock only when it is free, and
- * releases only its own.
+ * The states of a run, and the workspace's lock that it holds. A run takes the lock only when it is free, and
+ * releases only its own lock.
  */
 import { type EventCause, recordEvent, SERVICE_ITSELF } from '../kernel/audit-events.ts';
 import type { Database } from '../kernel/database.ts';
@@ -12,7 +12,7 @@ import { runById, type RunRow } from './run-record.ts';
 import { isStatePending, promoteIntermediateState } from './state-version-record.ts';
 import { recordById } from './workspace-record.ts';
 
-/** Whether the run has the lock now. */
+/** Locks the workspace for the run, if it is unlocked. @returns whether the run has the lock now */
 export function lockForRun(services: Services, workspaceId: string, runId: string): boolean {
   const taken = services.database.run(
     `UPDATE workspaces SET locked_by_type = 'runs', locked_by_id = :run, locked_reason = '', updated_at = :now
@@ -39,7 +39,7 @@ function unlockAfterRun(services: Services, workspaceId: string, runId: string):
   if (freed === 1) recordLockEvent(services, workspaceId, { action: 'unlock', runId });
 }
 
-/** The service is the actor: a run takes the lock in its turn, and releases it when it ends. */
+/** The service is the actor, because a run takes and releases the lock without a request. */
 function recordLockEvent(
   services: Services,
   workspaceId: string,
@@ -66,14 +66,14 @@ function recordLockEvent(
 interface NewRun {
   readonly workspaceId: string;
   readonly organizationId: string;
-  /** Undefined when the user who asked for it was deleted. */
+  /** The cause of the event; undefined for a run that the service starts itself. */
   readonly cause: EventCause | undefined;
   readonly configurationVersionId: string | null;
   readonly createdById: string | null;
   readonly planOnly: boolean;
   readonly isDestroy: boolean;
   readonly message: string | null;
-  /** undefined: the setting of the workspace. */
+  /** Undefined: the setting of the workspace applies. */
   readonly autoApply?: boolean | undefined;
   /** Whether the creator of the run may apply it: other runs are never applied automatically. */
   readonly mayApply: boolean;
@@ -125,7 +125,7 @@ export function startNextRun(services: Services, workspaceId: string): void {
   const planTime = startTimer(services);
   setStatus(services, next.id, 'planned', { plan_duration_ms: planTime() });
   recordEvent(serviceCause(services), 'run.plan', next);
-  // While a state is pending nothing is applied: the run waits for a confirmation.
+  // While a state is pending, the run is not applied automatically and waits for a confirmation.
   if (next.auto_apply === 0 || isStatePending(services.database, { workspaceId, runId: next.id })) return;
   recordEvent(serviceCause(services), 'run.apply', next);
   finishRun(services, next, 'applied');
@@ -160,7 +160,7 @@ function oldestPendingRun(
   );
 }
 
-/** Ends a run like an engine that failed before it planned anything. */
+/** Ends a run as if an engine had failed before the plan. */
 function failRun(services: Services, run: Pick<RunRow, 'id'>): void {
   setStatus(services, run.id, 'errored', {});
 }
@@ -186,11 +186,11 @@ export function serviceCause(services: Services): EventCause {
   return { services, caller: SERVICE_ITSELF };
 }
 
-// Ends runs and starts destroy runs without a request, in a dialect whose runs end as errored: before each request, everything
-// that is due is done. So a run is `pending` in the answer that created it, and has ended for the next request.
-// Runs of a seed, and those that another dialect left in the data file, stay as they are: they never reached `pending` here.
+// In a dialect whose runs end as errored, all pending runs are ended and due destroy runs are started before each request. So a
+// run is `pending` in the answer that created it, and has ended at the next request.
+// Runs of a seed or of another dialect in the data file stay unchanged, because they have no `pending-at` timestamp.
 
-/** Call it outside of a transaction, before a request is answered. */
+/** Call it outside of a transaction, before each request. */
 export function processDueRuns(services: Services): void {
   const { database, dialects } = services;
   if (!dialects.workspaces.runsEndAsErrored) return;
@@ -202,7 +202,7 @@ export function processDueRuns(services: Services): void {
   });
 }
 
-/** Local workspaces, and those that allow no destroy plan, get no run. */
+/** Starts no run in a workspace with the mode `local`, or that does not allow destroy plans. */
 function beginDestroyRun(services: Services, workspaceId: string, due: string): void {
   const workspace = recordById(services.database, workspaceId);
   services.database.update('workspaces', workspaceId, { destroyed_for: due });

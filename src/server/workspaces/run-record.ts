@@ -1,6 +1,6 @@
 /**
- * Runs as the database keeps them, and as the API shows them with their plan and their apply.
- * Invariant: plan and apply have no state of their own; what they show follows from the run.
+ * Runs as the database stores them, and as the API shows them with their plan and their apply.
+ * Invariant: plan and apply are not stored; their documents are computed from the run.
  */
 import type { Database } from '../kernel/database.ts';
 import type { WorkspacePermissions } from './permissions.ts';
@@ -8,7 +8,7 @@ import { type Resource, related } from '../kernel/documents.ts';
 import type { WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
 import { inWireNames } from './workspace-request.ts';
 
-/** All statuses of a run. Runs of this service reach a few of them; a seed may use any. */
+/** All statuses of a run. Runs of this service have only a few of them; a seed may use any. */
 export const RUN_STATUSES = [
   'pending',
   'fetching',
@@ -65,7 +65,7 @@ export interface RunRow {
   status_timestamps: string;
   configuration_version_id: string | null;
   created_by_id: string | null;
-  /** The release that it uses; null for a run of a seed or of an earlier version of the service. */
+  /** The engine release that it uses; null for a run of a seed or of an earlier version of the service. */
   engine_version: string | null;
 }
 
@@ -121,7 +121,7 @@ export function runResource(
   };
 }
 
-/** `more` is what follows from who asks: the link to the log. */
+/** `more` are attributes that are not stored with the run: the link to the log. */
 export function planResource(row: RunRow, more: Readonly<Record<string, unknown>>): Resource {
   return {
     id: row.plan_id,

@@ -1,6 +1,6 @@
 /**
- * Run triggers: which workspaces begin runs of another one when theirs are applied.
- * Invariants: records only, for no run is applied by an engine here; a workspace has a source once, and never itself.
+ * Run triggers: an applied run in the source workspace (`sourceable`) starts a run in another workspace.
+ * Invariants: triggers are only stored, because no engine applies runs here; a workspace has each source once, and never itself.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
 import type { Database } from '../kernel/database.ts';
@@ -48,7 +48,7 @@ const TABLES = `run_triggers t JOIN workspaces w ON w.id = t.workspace_id JOIN w
 
 const TYPE = 'filter[run-trigger][type]';
 
-/** `inbound` are those that begin runs of this workspace, `outbound` those that it begins: of workspaces that the caller can read. */
+/** `inbound` triggers start runs in this workspace, `outbound` ones in others. Only with other workspaces that the caller can read. */
 function listTriggers(request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(request);
   const type = queryText(request.query, TYPE) ?? '';
@@ -71,7 +71,7 @@ function listTriggers(request: ApiRequest): ApiAnswer {
   }));
 }
 
-/** @throws ApiError 400 for an include that is not known */
+/** @throws ApiError 400 for an unknown include */
 function included(
   request: ApiRequest,
   rows: readonly TriggerRow[],
@@ -102,7 +102,7 @@ function createTrigger(request: ApiRequest): ApiAnswer {
   return created({ data: row && triggerResource(row) });
 }
 
-/** @throws ApiError 422 for what is no other workspace of the organization that the caller can read, or is a source already */
+/** @throws ApiError 422 unless it is another readable workspace of the organization that is not yet a source */
 function readSourceable(
   { services: { database }, body, caller }: ApiRequest,
   workspace: { readonly id: string; readonly organization_id: string },

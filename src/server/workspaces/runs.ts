@@ -48,8 +48,8 @@ export const RUN_ENDPOINTS: readonly Endpoint[] = [
 ];
 
 // POST /runs.
-// Invariant: a caller who may not queue such a run gets 404, even if it can read the workspace; a run that no engine would
-// accept is refused before anything is written.
+// Invariant: a caller who may not queue such a run gets 404, even if it can read the workspace; an invalid run is refused before
+// anything is written.
 
 function createRun(request: ApiRequest): ApiAnswer {
   const workspaceId = relatedId(request.body, 'workspace');
@@ -94,7 +94,7 @@ function readBody(body: unknown) {
   return result;
 }
 
-/** The configuration that the run works with: the one it names, or the workspace's current one. @throws ApiError 422 */
+/** The configuration of the run: the one that the body names, or the workspace's current one. @throws ApiError 422 */
 function resolveConfigurationVersion(
   { database }: Services,
   workspace: WorkspaceRecord,
@@ -131,7 +131,7 @@ function relatedId(body: unknown, name: string): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
-// Showing runs, one or those of a workspace, with their plans and applies.
+// Showing one run or those of a workspace, and their plans and applies.
 
 /** GET /runs/:run_id */
 function showRun(request: ApiRequest): ApiAnswer {
@@ -211,7 +211,7 @@ function runDocument(services: Services, permissions: WorkspacePermissions, id: 
 
 // POST /runs/:run_id/actions/apply, discard and cancel: 202, or 409 when the status of the run does not allow it.
 // Applying is a 503 while a state version that would become current is pending.
-// Invariant: the actions that a run's document calls possible are those that are accepted.
+// Invariant: the service accepts exactly the actions that the run's document shows as possible.
 
 function applyRun(request: ApiRequest): ApiAnswer {
   const run = requireRun(request, 'is-confirmable');
@@ -250,7 +250,7 @@ function requireRun(request: ApiRequest, possible: string): RunRow & { organizat
 
 type RunPhase = 'plan' | 'apply';
 
-/** The bytes that begin and end a log. */
+/** The characters that begin and end a log. */
 const [BEGIN, END] = ['\u0002', '\u0003'];
 
 function logOf(phase: RunPhase): string {
@@ -260,9 +260,8 @@ ${END}`;
 }
 
 /**
- * The logs of plans and applies, behind signed links, as the service's command line follows them (wire/workspaces 6.5).
- * Invariant: no engine runs here, and the log of each plan and apply says so and what to do, so no reader takes the run for a
- * real one.
+ * The logs of plans and applies, behind signed links, in the form that the service's command line reads (wire/workspaces 6.5).
+ * Invariant: each log says that no engine runs here and what to do, so that no reader takes the run for a real one.
  */
 export const STORED_LOGS: readonly ServedFile[] = (['plan', 'apply'] as const).map((phase) => ({
   method: 'GET',
@@ -279,7 +278,7 @@ export const STORED_LOGS: readonly ServedFile[] = (['plan', 'apply'] as const).m
   },
 }));
 
-/** The attribute that leads to the log of a run's plan or apply, where the dialect has one. */
+/** The attribute with the link to the log of a run's plan or apply; empty if the dialect has no logs. */
 export function logLink(
   services: Services,
   origin: string,

@@ -1,5 +1,5 @@
 /**
- * The files of state versions, the state and the JSON state, as they arrive and as they are read: in parts.
+ * The files of state versions (the state and the JSON state), which are written and read in parts.
  * Invariants: at most one part of a file is in memory; the parts of an incomplete file are removed.
  */
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ const PART_BYTES = 1024 * 1024;
 /** A file that is being uploaded, read while it arrives. */
 export class IncomingFile {
   readonly state = new StateReader();
-  /** Of a JSON state, only whether it is an object. */
+  /** For a JSON state, where only the root is checked. */
   readonly #root = new RootReader();
   readonly kind: FileKind;
   readonly #isInBody: boolean;
@@ -31,7 +31,7 @@ export class IncomingFile {
   #parts = 0;
   #size = 0;
 
-  /** Begins a file of this version, inside a body or at its link; several uploads of one file may run at a time. */
+  /** Begins a file of this version, from a body or an upload to its link. Several uploads of one file may run at the same time. */
   constructor(
     database: Database,
     versionId: string,
@@ -48,7 +48,7 @@ export class IncomingFile {
     this.#id = row?.id ?? 0;
   }
 
-  /** @throws ApiError 400, 404, 413 or 422; call `giveUp` then */
+  /** @throws ApiError 400, 404, 413 or 422; then call `giveUp` */
   write(bytes: Buffer): void {
     this.#size += bytes.length;
     if (this.#size > FILE_LIMIT_BYTES) throw tooLarge('file', FILE_LIMIT_BYTES);
@@ -62,7 +62,7 @@ export class IncomingFile {
     }
   }
 
-  /** @returns the MD5 of the whole file, which `store` makes one. @throws ApiError 400 or 422 */
+  /** Completes the file; call `store` afterwards. @returns its MD5 @throws ApiError 400 or 422 */
   end(): string {
     this.#read(undefined);
     if (this.#filled > 0) this.#keep();
@@ -70,7 +70,7 @@ export class IncomingFile {
     return this.#md5.digest('hex');
   }
 
-  /** Makes it the file of its version. */
+  /** Makes the complete file visible as the file of its version. */
   store(md5: string): void {
     this.#database.run('UPDATE state_files SET size = :size, md5 = :md5 WHERE id = :id', {
       id: this.#id,
@@ -79,12 +79,12 @@ export class IncomingFile {
     });
   }
 
-  /** Removes what has arrived. */
+  /** Removes the parts that have arrived. */
   giveUp(): void {
     this.#database.delete('state_files', this.#id);
   }
 
-  /** undefined: the end. */
+  /** Undefined means the end of the file. */
   #read(bytes: Buffer | undefined): void {
     let text: string;
     try {
@@ -124,7 +124,7 @@ export class IncomingFile {
   }
 }
 
-/** The file of a version; undefined where none has arrived. */
+/** The complete file of a version; undefined if there is none. */
 export function wholeFile(database: Database, versionId: string, kind: FileKind): FileContent | undefined {
   const file = database.get<{ id: number; size: number }>(
     `SELECT id, size FROM state_files
@@ -150,7 +150,7 @@ function* partsOf(
   }
 }
 
-/** Removes files that were incomplete when the service ended. */
+/** Removes files that were incomplete when the service stopped. */
 export function removeUnfinishedFiles(database: Database): void {
   database.run('DELETE FROM state_files WHERE size IS NULL');
 }

@@ -1,6 +1,6 @@
 /**
- * The outputs of state versions: one row each, shown alone and with workspaces. A list never shows the value of a sensitive
- * output; only the answer for that one output does.
+ * The outputs of state versions: one row each, shown alone, in lists and with workspaces. A list never shows the value of a
+ * sensitive output; only the answer for that single output does.
  */
 import type { Database } from '../kernel/database.ts';
 import { notFound, type Resource } from '../kernel/documents.ts';
@@ -23,7 +23,7 @@ export interface OutputRow {
   sensitive: number;
 }
 
-/** Makes these the outputs of a state version. */
+/** Replaces the outputs of a state version. */
 export function replaceOutputs(
   database: Database,
   stateVersionId: string,
@@ -42,7 +42,7 @@ export function replaceOutputs(
   }
 }
 
-/** The outputs of many state versions in one query, by name. */
+/** The outputs of many state versions in one query, by state version id, sorted by name. */
 export function outputsOf(database: Database, stateVersionIds: readonly string[]): Map<string, OutputRow[]> {
   const rows = database.all<OutputRow>(
     `SELECT * FROM state_version_outputs
@@ -52,7 +52,7 @@ export function outputsOf(database: Database, stateVersionIds: readonly string[]
   return Map.groupBy(rows, (row) => row.state_version_id);
 }
 
-/** `type` is what the index calls it: the outputs of a workspace are `workspace-outputs`. */
+/** `type` is the JSON:API type: outputs that are included with a workspace are `workspace-outputs`. */
 export function outputResource(
   row: OutputRow,
   { type = 'state-version-outputs', reveal = false }: { type?: string; reveal?: boolean } = {},
@@ -117,12 +117,12 @@ export function showOutput(request: ApiRequest): ApiAnswer {
   return ok({ data: outputResource(record, { reveal: true }) });
 }
 
-// What the service reads out of a state while it arrives: its serial and lineage, its outputs and the resources that it manages.
-// Invariant: nothing else of a state is kept in memory, and nothing of it is changed.
+// Reads serial, lineage, outputs and managed resources from a state while it is uploaded.
+// Invariant: nothing else of a state is kept in memory, and the state is not changed.
 
 interface StateOutput {
   readonly name: string;
-  /** As the state writes it: a word, or a list of words for types that are made of others. */
+  /** The type as in the state: a string, or a list for a type that contains others. */
   readonly type: unknown;
   readonly value: unknown;
   readonly sensitive: boolean;
@@ -135,7 +135,7 @@ interface StateResource {
   readonly count: number;
 }
 
-/** Learns of a JSON text whether it is an object. */
+/** Finds out whether a JSON text is an object. */
 export class RootReader implements JsonListener {
   isObject = false;
 
@@ -149,11 +149,11 @@ export class RootReader implements JsonListener {
   end(_path: JsonPath): void {}
 }
 
-/** Learns of a state what the service shows of it. */
+/** Collects the values of a state that the service shows. */
 export class StateReader extends RootReader {
   readonly resources: StateResource[] = [];
   readonly #members: Record<string, unknown> = {};
-  /** Of the resource that is being read. */
+  /** The members of the resource that is being read. */
   #resource: Record<string, unknown> = {};
   #count = 0;
 
@@ -185,7 +185,7 @@ export class StateReader extends RootReader {
     else this.#resource[String(name)] = JSON.parse(text);
   }
 
-  /** Managed resources only: what is merely read (`data`) is not the workspace's to destroy. */
+  /** Keeps only managed resources: data sources (`data`) are read, and the workspace cannot destroy them. */
   override end([member, index]: JsonPath): void {
     if (member !== 'resources' || typeof index !== 'number') return;
     const { mode, name, type, module } = this.#resource;
@@ -199,7 +199,7 @@ export class StateReader extends RootReader {
   }
 }
 
-/** The outputs by themselves, which clients may send beside a state: `{name: {type, value, sensitive}}`. */
+/** Outputs as JSON, which clients may send separately from a state: `{name: {type, value, sensitive}}`. Undefined if invalid. */
 export function readOutputsText(text: string): readonly StateOutput[] | undefined {
   try {
     const outputs = asObject(JSON.parse(text));

@@ -1,7 +1,7 @@
 /**
- * State versions as the database keeps them: which is the newest, which is current, what an unlock changes; and their events.
- * The current version of a workspace is finalized and not intermediate; a version older than the current one never becomes
- * current again.
+ * State versions as the database stores them: which one is newest or current, which one an unlock makes current; and their events.
+ * The current version of a workspace is finalized and not intermediate; a version that is older than the current one never
+ * becomes current again.
  */
 import { recordEvent, SERVICE_ITSELF } from '../kernel/audit-events.ts';
 import { callerById } from '../kernel/caller.ts';
@@ -14,7 +14,7 @@ export interface StateVersionRow {
   workspace_id: string;
   serial: number;
   status: 'pending' | 'finalized';
-  /** 1: saved in the middle of something; it becomes current when the workspace is unlocked. */
+  /** 1: saved before a run or a client was done; it becomes current when the workspace is unlocked. */
   intermediate: number;
   lineage: string;
   md5: string | null;
@@ -25,7 +25,7 @@ export interface StateVersionRow {
   /** MD5 of the uploaded state, which may differ from the announced one. */
   state_md5: string | null;
   has_json_state: number;
-  /** JSON: what `resources` of the document shows. */
+  /** JSON: the attribute `resources` of the document. */
   resources: string;
   resource_count: number;
   run_id: string | null;
@@ -43,19 +43,19 @@ export const STATE_VERSION_COLUMNS = `s.*,
           WHERE f.state_version_id = s.id AND f.kind = 'json-state' AND f.size IS NOT NULL) AS has_json_state`;
 
 /**
- * SQL over `s`: the newest first, in the order in which the service took them (`rowid` goes up). That is the order of
- * the serials, which only go up unless a client forces another one; a clock may be set back and proves nothing.
+ * SQL over `s`: the newest first, in the order of creation (`rowid` only increases). That is also the order of the serials,
+ * unless a client forces another one. Times are not used, because a clock may be set back.
  */
 export const NEWEST_FIRST = 's.rowid DESC';
 
-/** Newer than the current one of its workspace, or there is no current one. */
+/** The version is newer than the current one of its workspace, or there is no current one. */
 const NEWER_THAN_CURRENT = `NOT EXISTS (
   SELECT 1 FROM workspaces w JOIN state_versions c ON c.id = w.current_state_version_id
   WHERE w.id = s.workspace_id AND c.rowid >= s.rowid)`;
 
 /**
- * May become current when the lock is released, by the run `:run` or (null) by another holder. A version of another run does
- * not: that run was discarded, or an admin forced the unlock.
+ * The version may become current when the lock is released, by the run `:run` or (null) by another holder. A version of another
+ * run does not: that run was discarded, or an admin forced the unlock.
  */
 const WAITS_FOR_UNLOCK = `s.intermediate = 1 AND ${NEWER_THAN_CURRENT} AND (s.run_id IS NULL OR s.run_id = :run)`;
 
@@ -79,13 +79,13 @@ function newestStateVersion(database: Database, workspaceId: string): StateVersi
 /** How long an upload link is valid. */
 const PENDING_MS = 60 * 60 * 1000;
 
-/** Whether the newest version still waits for its state, which it does while its upload link is valid. */
+/** Whether the newest version is pending and its upload link is still valid. */
 export function isNewestPending(database: Database, workspaceId: string, now: Date): boolean {
   const newest = newestStateVersion(database, workspaceId);
   return newest?.status === 'pending' && now.getTime() - Date.parse(newest.created_at) < PENDING_MS;
 }
 
-/** The newest finalized one, intermediate or not. */
+/** The newest finalized version, intermediate or not. */
 export function newestFinalizedStateVersion(
   database: Database,
   workspaceId: string,
@@ -93,7 +93,7 @@ export function newestFinalizedStateVersion(
   return first(database, "s.workspace_id = :id AND s.status = 'finalized'", { id: workspaceId });
 }
 
-/** The newest finalized one before this version. */
+/** The newest finalized version that is older than this one. */
 export function finalizedBefore(
   database: Database,
   { id, workspace_id: workspace }: StateVersionRow,
@@ -105,7 +105,7 @@ export function finalizedBefore(
   );
 }
 
-/** Removes the pending version of this serial, and with it its upload links. */
+/** Removes the pending version with this serial; its upload links stop working. */
 export function removePending(database: Database, workspaceId: string, serial: number): void {
   database.run(
     "DELETE FROM state_versions WHERE workspace_id = :workspace AND serial = :serial AND status = 'pending'",
@@ -113,7 +113,7 @@ export function removePending(database: Database, workspaceId: string, serial: n
   );
 }
 
-/** A lock that is released, or about to be. */
+/** A lock that is being released. */
 interface ReleasedLock {
   readonly workspaceId: string;
   /** The run that held it; null for a user or a team. */
@@ -131,7 +131,7 @@ export function requireUploadedState(database: Database, lock: ReleasedLock): vo
   throw unavailable('The latest state version is still pending, try again in a moment');
 }
 
-/** Makes the newest finalized intermediate version since the current one the current one. */
+/** Makes the newest finalized intermediate version current, if it is newer than the current one. */
 export function promoteIntermediateState(database: Database, lock: ReleasedLock): void {
   const newest = newestWaitingForUnlock(database, lock, "AND s.status = 'finalized'");
   if (newest === undefined) return;

@@ -1,5 +1,5 @@
 /**
- * Shows state versions, newest first, pending and intermediate ones included, and serves the states themselves behind signed
+ * Shows state versions, newest first, including pending and intermediate ones, and serves the states themselves behind signed
  * links.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
@@ -50,7 +50,7 @@ export function listStateVersions(request: ApiRequest): ApiAnswer {
   return listOf(request, requireWorkspace(request, PERMISSION));
 }
 
-/** GET /state-versions, for the workspace that two filters name: `filter[organization][name]`, `filter[workspace][name]`. */
+/** GET /state-versions of the workspace in two filters: `filter[organization][name]`, `filter[workspace][name]`. */
 export function findStateVersions(request: ApiRequest): ApiAnswer {
   const named = (filter: string): string => {
     const value = queryText(request.query, filter) ?? '';
@@ -84,8 +84,8 @@ function readerOf(request: ApiRequest, { workspace, permissions }: AccessibleWor
   return { origin: request.origin, permissions: new Map([[workspace.id, permissions]]) };
 }
 
-// The states themselves, behind signed links: the state is sent once while a version is pending, the JSON state once at any time;
-// they are read as often as one likes. Clients send the two in either order.
+// The states themselves, behind signed links: the state can be uploaded once, while the version is pending, and the JSON state
+// once, at any time and in either order. Both can be downloaded any number of times.
 
 export const STORED_STATES: readonly StoredFile[] = (['state', 'json-state'] as const).flatMap((kind) => [
   {

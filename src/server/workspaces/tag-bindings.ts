@@ -1,6 +1,6 @@
 /**
- * Key-value tags: the rules for a list of them, replacing a workspace's own, and what it inherits from its project.
- * Invariant: a workspace has at most one binding a key, and its own value beats the project's.
+ * Key-value tags: the rules for a list of them, replacing a workspace's own, and inheriting those of its project.
+ * Invariant: a workspace has at most one binding per key, and its own value overrides the project's.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
 import type { Database } from '../kernel/database.ts';
@@ -23,7 +23,7 @@ const RESERVED_PREFIXES = ['hc:', 'hcp:'];
 const ALLOWED_CHARACTERS = /^[A-Za-z0-9_.=+\-@:]*$/;
 const ALLOWED_CHARACTERS_TEXT = 'letters, digits and _ . = + - @ :';
 
-/** Reads `relationships.tag-bindings`; undefined when the request leaves the bindings alone. `pointer` is where the list is. */
+/** Reads `relationships.tag-bindings`; undefined when the request does not contain bindings. `pointer` is where the list is. */
 export function readTagBindings(
   relationship: unknown,
   problems: PointedProblem[],
@@ -64,7 +64,7 @@ function readTagBinding(item: unknown, pointer: string, problems: PointedProblem
   return { key: String(key), value: String(value) };
 }
 
-/** What is wrong with a tag key, in words. */
+/** The problems of a tag key, as texts. */
 export function keyProblems(key: unknown): string[] {
   if (typeof key !== 'string' || key === '') return ['A tag key must be a string that is not empty'];
   return [
@@ -76,7 +76,7 @@ export function keyProblems(key: unknown): string[] {
   ];
 }
 
-/** What is wrong with a tag value, in words. */
+/** The problems of a tag value, as texts. */
 export function valueProblems(value: unknown): string[] {
   if (typeof value !== 'string') return ['A tag value must be a string'];
   return [
@@ -87,7 +87,7 @@ export function valueProblems(value: unknown): string[] {
 
 type TagBindingOwner = { readonly workspace_id: string } | { readonly project_id: string };
 
-/** Replaces the owner's bindings; a key that stays keeps its id and its time. @returns whether anything changed */
+/** Replaces the owner's bindings; a key that stays keeps its id and creation time. @returns whether anything changed */
 export function replaceTagBindings(
   database: Database,
   owner: TagBindingOwner,
@@ -120,7 +120,7 @@ function bindTags(
   return written.some((count) => count > 0);
 }
 
-/** The column of a binding that names this owner, and its id. */
+/** The column of a binding for this kind of owner, and the owner's id. */
 function ownerColumn(owner: TagBindingOwner): readonly [string, string] {
   return 'workspace_id' in owner ? ['workspace_id', owner.workspace_id] : ['project_id', owner.project_id];
 }
@@ -131,7 +131,7 @@ interface BindingRow {
   key: string;
   value: string;
   created_at: string;
-  /** The project a binding comes from; null for the workspace's own. */
+  /** The project that the binding is inherited from; null for the workspace's own. */
   inherited_from: string | null;
 }
 
@@ -197,9 +197,9 @@ export function listEffectiveTagBindings(request: ApiRequest): ApiAnswer {
   });
 }
 
-// Binding tags by requests of their own: PATCH /workspaces/:workspace_id/tag-bindings and
-// …/relationships/tag-bindings (wire/workspaces 1.5.4), and what projects need of the same.
-// Invariant: adding changes and adds keys and leaves the rest; nothing but replacing takes a key away.
+// Requests that change only bindings: PATCH /workspaces/:workspace_id/tag-bindings and …/relationships/tag-bindings
+// (wire/workspaces 1.5.4), with the functions that projects share.
+// Invariant: adding adds and changes keys and keeps all others; only replacing removes a key.
 
 interface DirectBindingRow {
   id: string;
@@ -221,7 +221,7 @@ export function directBindingResource({ id, key, value, created_at }: DirectBind
   return { id, type: 'tag-bindings', attributes: { key, value, 'created-at': created_at } };
 }
 
-/** The bindings of a body that is a list of them. @throws ApiError 422 */
+/** Reads a body that is a list of bindings. @throws ApiError 422 */
 export function readBindingList(body: unknown): readonly TagBinding[] {
   const problems: PointedProblem[] = [];
   const bindings = readTagBindings(body ?? {}, problems, '/data') ?? [];
@@ -230,8 +230,8 @@ export function readBindingList(body: unknown): readonly TagBinding[] {
 }
 
 /**
- * Adds these and changes the values of those that are there.
- * @returns them, in the order given, and whether any of them was not there so. @throws ApiError 422
+ * Adds bindings and changes the values of existing ones.
+ * @returns them, in the order given, and whether anything changed. @throws ApiError 422
  */
 export function upsertTagBindings(
   { database, now }: Services,
@@ -248,7 +248,7 @@ export function upsertTagBindings(
   return { rows: bindings.flatMap(({ key }) => byKey.get(key) ?? []), changed };
 }
 
-/** PATCH /workspaces/:workspace_id/tag-bindings: 200 with what was given. */
+/** PATCH /workspaces/:workspace_id/tag-bindings: 200 with the bindings of the request. */
 export function patchTagBindings(request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(request, 'can-manage-tags');
   const bindings = readBindingList(request.body);
@@ -257,13 +257,13 @@ export function patchTagBindings(request: ApiRequest): ApiAnswer {
   return ok({ data: rows.map(directBindingResource) });
 }
 
-/** POST /workspaces/:workspace_id/relationships/tag-bindings: adds and changes. */
+/** POST /workspaces/:workspace_id/relationships/tag-bindings: adds and changes bindings. */
 export function addTagBindings(request: ApiRequest): ApiAnswer {
   patchTagBindings(request);
   return NO_CONTENT;
 }
 
-/** PATCH /workspaces/:workspace_id/relationships/tag-bindings: makes the bindings exactly these. */
+/** PATCH /workspaces/:workspace_id/relationships/tag-bindings: replaces all bindings. */
 export function replaceWorkspaceTagBindings(request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(request, 'can-manage-tags');
   const bindings = readBindingList(request.body);
@@ -273,7 +273,7 @@ export function replaceWorkspaceTagBindings(request: ApiRequest): ApiAnswer {
   return NO_CONTENT;
 }
 
-/** What the audit trail learns of a list of bindings. */
+/** What the audit trail records about a list of bindings: their keys. */
 export function boundKeys(bindings: readonly TagBinding[]): Readonly<Record<string, unknown>> {
   return { 'tag-bindings': bindings.map(({ key }) => key) };
 }

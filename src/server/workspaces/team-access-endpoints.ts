@@ -127,7 +127,7 @@ function required(row: AccessRow | undefined): AccessRow {
   return row;
 }
 
-/** @returns the id of its organization. @throws ApiError 404 without the right */
+/** Checks the right to the workspace or project `id`. @returns the id of its organization @throws ApiError 404 without the right */
 function requireThing(
   request: ApiRequest,
   { kind, id, right }: { readonly kind: AccessKind; readonly id: string; readonly right: Right },
@@ -179,7 +179,7 @@ function readGrant(
 
 const AT = '/data/attributes';
 
-/** The groups of an access to a project, each with its members in the body and their pointer. */
+/** The groups of attributes of a project access, each with its members in the body and their pointer. */
 function groupsOf(read: MemberReader) {
   return Object.entries(PROJECT_ACCESS).map(
     ([name, group]) => [group, read.nullableObject(name) ?? {}, `${AT}/${name}`] as const,

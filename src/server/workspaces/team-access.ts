@@ -1,6 +1,6 @@
 /**
  * The access of teams to single projects and workspaces: records, documents and events of /team-projects and /team-workspaces.
- * A team has one access to a project or workspace; who administers that grants it.
+ * A team has at most one access to each project or workspace; only admins of the project or workspace can grant it.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
 import type { Database } from '../kernel/database.ts';
@@ -13,7 +13,7 @@ import { type Grantable, grantedBy } from './permissions.ts';
 import { teamsById } from './teams.ts';
 import { inWireNames } from './workspace-request.ts';
 
-/** The two kinds of things that teams have access to, and what differs between them. */
+/** Access to workspaces and access to projects, with the differences between the two. */
 export const TEAM_ACCESSES = {
   workspace: {
     type: 'team-workspaces',
@@ -42,7 +42,7 @@ export interface AccessRow {
   team_id: string;
   thing_id: string;
   access: string;
-  /** JSON: what a custom access grants. */
+  /** JSON: the permissions of a custom access. */
   custom_permissions: string | null;
 }
 
@@ -55,11 +55,11 @@ export interface Grant {
   readonly teamId: string;
   readonly thingId: string;
   readonly access: string;
-  /** For a custom access. */
+  /** Only for a custom access. */
   readonly permissions?: readonly Grantable[] | undefined;
 }
 
-/** Gives a team this access, in the place of what it had. */
+/** Grants a team this access, in place of its previous one. */
 export function grantAccess(database: Database, kind: AccessKind, grant: Grant): void {
   const { table, column, prefix } = TEAM_ACCESSES[kind];
   const custom = grant.access === 'custom' ? JSON.stringify(grant.permissions ?? []) : null;
@@ -69,7 +69,7 @@ export function grantAccess(database: Database, kind: AccessKind, grant: Grant):
      ON CONFLICT (team_id, ${column}) DO UPDATE SET access = excluded.access,
        custom_permissions = excluded.custom_permissions`,
     {
-      // The same for the same two, so that a seed makes the same ids everywhere.
+      // Derived from both ids, so that a seed creates the same id everywhere.
       id: stableId(prefix, grant.teamId, grant.thingId),
       team: grant.teamId,
       thing: grant.thingId,
@@ -103,15 +103,15 @@ export function accessResource(kind: AccessKind, row: AccessRow, dialect: Worksp
 }
 
 // Access to a workspace or a project: the values of the API's attributes, and the permissions that they grant.
-// Invariant: a value grants its own permissions and those of the weaker values before it.
+// Invariant: a value also grants the permissions of the weaker values before it.
 
 type EnumValues = readonly (readonly [value: string, adds: readonly Grantable[]])[];
 
-/** The words of one group of attributes. */
+/** One group of attributes. */
 interface AccessAttributes {
-  /** Attributes with their words from weak to strong, and what each adds. */
+  /** Attributes with their values, from weak to strong, and the permissions that each value adds. */
   readonly enums: Readonly<Record<string, EnumValues>>;
-  /** Attributes that are true or false. */
+  /** Attributes that are true or false, with the permissions that true grants. */
   readonly booleans: Readonly<Record<string, readonly Grantable[]>>;
 }
 
@@ -147,7 +147,7 @@ export const WORKSPACE_ACCESS: AccessAttributes = {
   },
 };
 
-/** Of an access to a project: what it lets one do with each of its workspaces, and with itself. */
+/** The attributes of a project access: for the workspaces of the project, and for the project itself. */
 export const PROJECT_ACCESS: Readonly<Record<'workspace-access' | 'project-access', AccessAttributes>> = {
   'workspace-access': {
     enums: WORKSPACE_ENUMS,
@@ -182,7 +182,7 @@ export const PROJECT_ACCESS: Readonly<Record<'workspace-access' | 'project-acces
   },
 };
 
-/** What an access lets one do, word by word. */
+/** The attributes of an access, computed from the permissions that it grants. */
 function accessAttributes(
   { enums, booleans }: AccessAttributes,
   access: string,
@@ -227,17 +227,17 @@ function toggle(granted: Set<Grantable>, one: Grantable, on: boolean): void {
   else granted.delete(one);
 }
 
-// What the audit trail learns when a team's access to a workspace or a project changes (wire/audit-trails 3.2).
+// What the audit trail records when a team's access to a workspace or a project changes (wire/audit-trails 3.2).
 
 interface AccessChange {
   readonly kind: AccessKind;
-  /** As it is now; as it was, where it is gone. */
+  /** The row after the change; for a removal, the removed row. */
   readonly row: AccessRow;
   readonly organizationId: string;
   readonly action: 'add_team' | 'update_team_permissions' | 'remove_team';
 }
 
-/** The event is one of the workspace or the project. Call it in the transaction of the change. */
+/** Records an event of the workspace or the project. Call it in the transaction of the change. */
 export function recordAccessEvent(request: ApiRequest, change: AccessChange): void {
   const { kind, row, organizationId, action } = change;
   const [team] = teamsById(request.services.database, [row.team_id]);
@@ -248,7 +248,7 @@ export function recordAccessEvent(request: ApiRequest, change: AccessChange): vo
   });
 }
 
-/** A level as it is called; a custom access as the permissions that it grants, by name. */
+/** The name of the level; for a custom access, the names of the permissions that it grants. */
 export function grantedText({ access, custom_permissions: custom }: AccessRow): string {
   return access === 'custom' ? [...new Set(grantedBy(access, custom))].toSorted().join(', ') : access;
 }

@@ -1,5 +1,5 @@
 /**
- * Teams: endpoints, record and document. The team of the owners keeps its name and is never deleted; a member of a team is a member
+ * Teams: endpoints, record and document. The owners' team keeps its name and is never deleted; a member of a team is a member
  * of its organization. All members of the organization see its teams; `visibility` is stored and answered but hides nothing.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
@@ -25,7 +25,7 @@ import { userResource, type UserRow } from './users.ts';
 
 const VISIBILITIES = ['organization', 'secret'] as const;
 
-/** GET /organizations/:organization_name/teams. `filter[names]`, and `q` for a part of the name. */
+/** GET /organizations/:organization_name/teams. `filter[names]`, and `q` searches in names. */
 export function listTeams(request: ApiRequest): ApiAnswer {
   const { organization } = requireOrganization(request);
   const query = {
@@ -194,9 +194,9 @@ function readColumns(
   return columns;
 }
 
-// Teams as the database keeps them and as the API shows them.
+// Teams as the database stores them and as the API shows them.
 // Invariants: all members of the organization see its teams, because locks and accesses name teams; `visibility` is stored and
-// answered but hides nothing. Only owners change the team of the owners: anybody else could become an owner that way.
+// answered but hides nothing. Only owners change the owners' team, because others could make themselves owners.
 
 interface TeamRow {
   id: string;
@@ -207,11 +207,11 @@ interface TeamRow {
   read_workspaces: number;
   manage_projects: number;
   visibility: string;
-  /** JSON: the names of those `KEPT_RIGHTS` that it has. */
+  /** JSON: the names of the `KEPT_RIGHTS` that the team has. */
   kept_rights: string;
   allow_member_token_management: number;
   sso_team_id: string | null;
-  /** JSON: the ids of its members, by name. */
+  /** JSON: the ids of its members, sorted by username. */
   members: string;
 }
 
@@ -246,7 +246,7 @@ export function teamsById(database: Database, ids: readonly string[]): TeamRow[]
   );
 }
 
-/** The team that the path names; for the team of the owners, to administer takes an owner. @throws ApiError 404 */
+/** The team that the path names. Administering the owners' team needs an owner. @throws ApiError 404 */
 export function requireTeam(request: ApiRequest, right?: keyof OrganizationRights): TeamRow {
   const [team] = teamsById(request.services.database, [request.params['team_id'] ?? '']);
   const ofOwners = right === 'administer' && team?.name === OWNERS_TEAM;

@@ -1,6 +1,6 @@
 /**
- * GET /account/details and GET /users/:user_id. The first, an addition to the specification, lets a client recognize its own
- * lock (`locked-by`). An organization's token has no user.
+ * GET /account/details and GET /users/:user_id. The first is an addition to the specification: with it, a client recognizes its own
+ * lock (`locked-by`). The token of an organization has no user.
  */
 import { notFound, type Resource } from '../kernel/documents.ts';
 import { type ApiAnswer, type ApiRequest, ok } from '../kernel/endpoint.ts';
@@ -28,8 +28,8 @@ export function userResource({ id, username, email, is_service_account }: UserRo
 }
 
 // GET /users/:user_id.
-// Invariant: a user is visible to users of the same organization; the service account of a team's or an organization's token to
-// members of that organization. Locks and runs name their users.
+// Invariant: a user is visible to users of the same organization, and the service account of a team or an organization to members
+// of that organization, because locks and runs name their users.
 
 export function showUser({ services: { database }, caller, params }: ApiRequest): ApiAnswer {
   const user = database.get<UserRow>(

@@ -1,7 +1,7 @@
 /**
- * Variable sets as the database keeps them, and as the API shows them.
- * Invariants: who reads all workspaces reads the sets of the organization, who manages all of them changes the sets; a list of
- * workspaces or projects shows those that the caller can see.
+ * Variable sets as the database stores them, and as the API shows them.
+ * Invariants: callers who can read all workspaces can read all sets of the organization, callers who manage all workspaces can
+ * change them; the lists of workspaces and projects of a set contain only those that the caller can see.
  */
 import type { OrganizationRights } from '../kernel/caller.ts';
 import type { Database, SqlParameters } from '../kernel/database.ts';
@@ -15,17 +15,17 @@ export interface VariableSetRow {
   id: string;
   organization_id: string;
   organization_name: string;
-  /** The project that owns it; null where the organization does. */
+  /** The project that owns it; null if the organization does. */
   project_id: string | null;
   name: string;
   description: string | null;
-  /** 1: it belongs to each workspace of the organization, and has no lists. */
+  /** 1: it applies to each workspace of the organization, and has no lists. */
   global: number;
   priority: number;
   updated_at: string;
 }
 
-/** What it takes to read sets, and to change them. */
+/** The rights that are needed to read sets, and to change them. */
 export const SET_RIGHTS = { read: 'readWorkspaces', write: 'manageWorkspaces' } as const satisfies Record<
   string,
   keyof OrganizationRights
@@ -44,13 +44,13 @@ export function requireVariableSet(request: ApiRequest, right: keyof typeof SET_
   return requireOfOrganization(request, row, 'Variable set', SET_RIGHTS[right]);
 }
 
-/** What a set can be given to. */
+/** A kind of resource that a set can be applied to. */
 export interface SetScope {
   readonly type: 'workspaces' | 'projects';
   readonly what: 'Workspace' | 'Project';
   readonly table: 'variable_set_workspaces' | 'variable_set_projects';
   readonly column: 'workspace_id' | 'project_id';
-  /** SQL over the alias `t` of the targets: those of an organization that the caller can see. */
+  /** SQL that selects the ids of an organization's workspaces or projects that the caller can see. */
   readonly visible: (
     request: ApiRequest,
     organizationId: string,
@@ -84,7 +84,7 @@ export const SET_SCOPES: readonly SetScope[] = [
   },
 ];
 
-/** The ids that each set has of one scope, of those that the caller can see. All sets are of one organization. */
+/** By set id: the workspaces or projects that the set applies to and the caller can see. All sets must be of one organization. */
 export function idsInScope(
   request: ApiRequest,
   rows: readonly VariableSetRow[],

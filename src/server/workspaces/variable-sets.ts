@@ -1,4 +1,4 @@
-/** The endpoints of variable sets, and of the workspaces and projects that have them. Their variables are in variables.ts. */
+/** The endpoints of variable sets, and of the workspaces and projects that they apply to. Their variables are in variables.ts. */
 import { recordEvent } from '../kernel/audit-events.ts';
 import { invalid, notFound, type Resource } from '../kernel/documents.ts';
 import {
@@ -58,7 +58,7 @@ export const VARIABLE_SET_ENDPOINTS: readonly Endpoint[] = [
   ]),
 ];
 
-/** `q` is a part of the name. */
+/** `q` searches in names. */
 function listOfOrganization(request: ApiRequest): ApiAnswer {
   const { id } = requireOrganizationRight(request, SET_RIGHTS.read);
   return list(request, {
@@ -67,7 +67,7 @@ function listOfOrganization(request: ApiRequest): ApiAnswer {
   });
 }
 
-/** Those that count for a workspace: global ones, its own, and those of its project. */
+/** The sets that apply to a workspace: global ones, its own, and those of its project. */
 function listOfWorkspace(request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(request, 'can-read-variable');
   return list(request, {
@@ -82,7 +82,7 @@ function listOfWorkspace(request: ApiRequest): ApiAnswer {
   });
 }
 
-/** Those that a project has, or owns. */
+/** The sets that apply to a project, or that it owns. */
 function listOfProject(request: ApiRequest): ApiAnswer {
   const { project } = requireProject(request);
   return list(request, {
@@ -110,7 +110,7 @@ function answerOf(request: ApiRequest, row: VariableSetRow): ApiAnswer {
   return ok({ data: data[0], ...included });
 }
 
-/** `include` names what the sets have: only what the caller can read comes. @throws ApiError 400 */
+/** `include` adds related resources, only those that the caller can read. @throws ApiError 400 */
 function document(
   request: ApiRequest,
   rows: readonly VariableSetRow[],
@@ -144,7 +144,7 @@ function mayReadAll({ caller }: ApiRequest, [row]: readonly VariableSetRow[]): b
 }
 
 // POST, PATCH and DELETE of sets.
-// Invariants: a name is unique in its organization; a global set has no lists, so a list that is sent makes it none.
+// Invariants: a name is unique in its organization; a global set has no lists, so a list that is sent for it is ignored.
 
 function createSet(request: ApiRequest): ApiAnswer {
   const { database, now } = request.services;
@@ -211,7 +211,7 @@ function readColumns(
   return columns;
 }
 
-/** The project that is to own a new set; null where it is the organization. @throws ApiError 422 */
+/** The project that will own a new set; null if the organization will. @throws ApiError 422 */
 function readParent(
   { database }: Services,
   organizationId: string,
@@ -228,7 +228,7 @@ function readParent(
   return id;
 }
 
-/** Makes the lists that are sent the set's own, and empties those of a global one. @returns whether one changed */
+/** Replaces the lists that are sent, and empties those of a global set. @returns whether a list changed */
 function writeLists(
   request: ApiRequest,
   set: Pick<VariableSetRow, 'id' | 'organization_id' | 'global'>,
@@ -264,7 +264,7 @@ function changeScope(
   return NO_CONTENT;
 }
 
-/** @throws ApiError 404 for what the caller cannot see, 422 */
+/** @throws ApiError 404 for a workspace or project that the caller cannot see, 422 for an invalid list */
 function readScopeIds(
   request: ApiRequest,
   asked: {

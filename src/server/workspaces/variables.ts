@@ -19,7 +19,7 @@ import type { WorkspacesDialect } from '../kernel/workspaces-dialects.ts';
 import { requireWorkspace } from './access.ts';
 import { requireVariableSet } from './variable-set-record.ts';
 
-/** What has variables. */
+/** The workspace or variable set that has the variables. */
 interface Holder {
   readonly column: 'workspace_id' | 'variable_set_id';
   readonly id: string;
@@ -57,7 +57,7 @@ export const VARIABLE_ENDPOINTS: readonly Endpoint[] = (
 
 // Invariants: a workspace or a set has one variable of a key and category; a sensitive variable never becomes a plain one.
 
-/** All of them, without pages: as the real service does. */
+/** All variables, without pages, as in the real service. */
 function listVariables(request: ApiRequest, find: FindHolder): ApiAnswer {
   const holder = find(request, 'read');
   const rows = variablesOf(request.services.database, [holder.id], holder.column).get(holder.id) ?? [];
@@ -168,15 +168,15 @@ function readCategory(
   return category === engineCategory ? 'engine' : (category as 'env' | null | undefined);
 }
 
-// Variables as the database keeps them, and as the API shows them.
+// Variables as the database stores them, and as the API shows them.
 // Invariant: the value of a sensitive variable never leaves the service.
 
-/** `engine` (a dialect may call it otherwise) for the configuration's own variables, `env` for the environment of its process. */
+/** `engine` (a dialect may have another name) for variables of the configuration, `env` for environment variables. */
 export const VARIABLE_CATEGORIES = ['engine', 'env'] as const;
 
 export interface VariableRow {
   id: string;
-  /** One of the two has it. */
+  /** Exactly one of `workspace_id` and `variable_set_id` is set. */
   workspace_id: string | null;
   variable_set_id: string | null;
   key: string;
@@ -192,7 +192,7 @@ function variableById(database: Database, id: string): VariableRow | undefined {
   return database.byId<VariableRow>('variables', id);
 }
 
-/** The variables of many workspaces or sets in one query, those of each in the order of creation. */
+/** The variables of many workspaces or sets in one query, for each in the order of creation. */
 export function variablesOf(
   database: Database,
   ids: readonly string[],

@@ -1,8 +1,8 @@
 /**
- * The link to a repository and what triggers runs from it.
- * Invariants: a link has exactly one connection, an OAuth token or an app installation; at most one of trigger-prefixes,
- * trigger-patterns and tags-regex is populated: naming two in one request is refused, naming one clears the others. A list that
- * is sent empty clears the other list.
+ * The link to a repository and the triggers of its runs.
+ * Invariants: a link has exactly one connection, an OAuth token or an app installation. At most one of trigger-prefixes,
+ * trigger-patterns and tags-regex is populated: a request with two of them is refused, a request with one clears the others.
+ * An empty list also clears the other list.
  */
 import type { PointedProblem } from '../kernel/documents.ts';
 import { keepAbsent } from './execution-settings.ts';
@@ -112,11 +112,11 @@ function checkRepo(
   checkConnection(repo, request, context, refuse);
 }
 
-/** Flags and names of groups in the syntax of other languages, which are accepted too. */
+/** Flags and group names in the syntax of other languages, which are also accepted. */
 const FOREIGN_FLAGS = /\(\?[a-zA-Z-]+\)/g;
 const FOREIGN_GROUP_NAMES = /\(\?P</g;
 
-/** undefined for an invalid expression. */
+/** Undefined for an invalid expression. */
 export function tagExpression(text: string): RegExp | undefined {
   try {
     return new RegExp(text.replaceAll(FOREIGN_FLAGS, '').replaceAll(FOREIGN_GROUP_NAMES, '(?<'));
@@ -172,7 +172,7 @@ function resolveTriggers(requested: readonly string[] | undefined, current: stri
   return clears ? '[]' : current;
 }
 
-/** Runs start from tags or from files, not from both: naming a tag expression turns the file triggers off. */
+/** Runs start from tags or from files, not from both: setting a tag expression turns the file triggers off. */
 function resolveFileTriggers(
   current: WorkspaceSettings,
   request: WorkspaceRequest,

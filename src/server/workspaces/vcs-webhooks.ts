@@ -1,6 +1,6 @@
 /**
- * Receives the events of repositories at the `webhook-url` of a workspace's `vcs-repo`. Whoever knows the URL can start runs, so
- * only callers who may queue runs see all of it; without its last segment it answers 404.
+ * Receives the events of repositories at the `webhook-url` of a workspace's `vcs-repo`. Anybody who knows the URL can start runs,
+ * so only callers who may queue runs see its last segment, the signature; without it, the answer is 404.
  */
 import type { FastifyInstance } from 'fastify';
 import picomatch from 'picomatch';
@@ -33,7 +33,7 @@ interface Delivery {
   Params: { id: string; signature: string };
 }
 
-/** Makes `app`, a scope with the prefix, receive events: 202 with the run that was started, or why there is none. */
+/** Lets `app`, a scope with the prefix, receive events: 202 with the started run, or with the reason for no run. */
 export function serveWebhooks(app: FastifyInstance, services: Services): void {
   acceptJsonBodies(app);
   app.setErrorHandler(answerRefusal);
@@ -109,21 +109,21 @@ function beginRunFor(services: Services, workspace: WorkspaceRecord, event: Repo
   });
 }
 
-// The events of a repository, and whether they start a run of a workspace (wire/workspaces 6.6). Events are read in the form of the
-// most common host of repositories: pushes of branches and of tags, and pull requests.
+// The events of a repository, and whether they start a run of a workspace (wire/workspaces 6.6). Events have the form of the most
+// common repository host: pushes of branches and tags, and pull requests.
 
 interface RepositoryEvent {
   readonly kind: 'branch' | 'tag' | 'pull-request';
-  /** The branch or the tag; of a pull request the branch that it is for. */
+  /** The branch or the tag; for a pull request, its target branch. */
   readonly name: string;
-  /** The branch for workspaces that name none; empty when the event does not have it. */
+  /** The branch for workspaces that name no branch; empty when the event does not contain it. */
   readonly defaultBranch: string;
   /** Paths of the changed files; undefined when the event does not list them. */
   readonly files: readonly string[] | undefined;
   readonly ingress: Ingress;
 }
 
-/** undefined for an event that starts no run: of another kind, or a deleted branch or tag. */
+/** Undefined for an event that starts no run: of another kind, or for a deleted branch or tag. */
 function readRepositoryEvent(kind: string, body: unknown): RepositoryEvent | undefined {
   const event = asObject(body) ?? {};
   const repository = asObject(event['repository']) ?? {};
@@ -205,12 +205,12 @@ function textsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
-// Whether a workspace has a run for an event.
+// Whether an event starts a run in a workspace.
 
 /** The limit of tag names; longer ones match no expression. */
 const LONGEST_TAG = 255;
 
-/** Why there is no run, in words; undefined when there is one. */
+/** The reason why no run starts, as a text; undefined when one starts. */
 function explainNoRun(workspace: WorkspaceRecord, event: RepositoryEvent): string | undefined {
   const repo = vcsRepoOf(workspace);
   const { identifier = '' } = event.ingress;
@@ -242,7 +242,7 @@ function matchesTag(expression: string | null, tag: string): boolean {
   return expression !== null && tag.length <= LONGEST_TAG && tagExpression(expression)?.test(tag) === true;
 }
 
-/** Patterns replace the working directory and prefixes; without any of them every file matches. */
+/** Patterns replace the working directory and the prefixes; without any of these, every file matches. */
 function matchesFiles(workspace: WorkspaceRecord, files: readonly string[]): boolean {
   if (workspace.file_triggers_enabled === 0) return true;
   const patterns = JSON.parse(workspace.trigger_patterns) as string[];

@@ -1,5 +1,5 @@
 /**
- * A workspace as the API shows it. Create, update, show, list, lock and consumers answer this same document for the same
+ * A workspace as the API shows it. Create, update, show, list, lock and consumers answer the same document for the same
  * workspace and caller.
  */
 import type { Database } from '../kernel/database.ts';
@@ -14,7 +14,7 @@ import { vcsRepoOf, type WorkspaceRecord } from './workspace-record.ts';
 import { type LinkedRecords, linkedRecords, relationshipsOf } from './workspace-relationships.ts';
 import { inWireNames } from './workspace-request.ts';
 
-/** What a document needs beside its own record; read once for a whole page. */
+/** What a document needs besides its own record; read once for a whole page. */
 interface DocumentContext {
   readonly edition: EditionFeatures;
   readonly dialect: WorkspacesDialect;
@@ -60,7 +60,7 @@ export function workspaceResources(
   }));
 }
 
-/** A record without what the edition lacks, though the data file may have it. */
+/** A record without the values of features that the edition lacks; the data file may contain them. */
 function withinEdition(edition: EditionFeatures): (record: WorkspaceRecord) => WorkspaceRecord {
   const lacking = edition.dataRetentionPolicies
     ? {}
@@ -68,7 +68,7 @@ function withinEdition(edition: EditionFeatures): (record: WorkspaceRecord) => W
   return (record) => ({ ...record, ...lacking });
 }
 
-/** Without those that the dialect leaves out while nothing is set. */
+/** Removes the relationships that the dialect leaves out while they are null. */
 function withoutUnset(
   relationships: Readonly<Record<string, Relationship>>,
   { absentWhileUnset }: WorkspacesDialect,
@@ -111,7 +111,7 @@ function attributesOf(record: WorkspaceRecord, context: DocumentContext): Record
   };
 }
 
-/** Null also for callers who may not read assessment results. */
+/** Also null for callers who may not read assessment results. */
 function lastAssessedAt({ id }: WorkspaceRecord, { linked, permissions }: DocumentContext): string | null {
   if (permissions.get(id)?.['can-read-assessment-results'] !== true) return null;
   return linked.assessments.get(id)?.created_at ?? null;
@@ -166,7 +166,7 @@ function vcsAttributes(
       'service-provider': record.vcs_service_provider,
       'tags-regex': repo.tagsRegex,
       'webhook-url': webhookUrl(record.id),
-      // Not in the spec's table of responses: without it, nobody could see the drift of a value that updates set.
+      // Not in the spec's table of responses: without it, clients could not detect drift of a value that updates can set.
       ...(repo.appInstallationId === null
         ? {}
         : inWireNames({ 'vcs-app-installation-id': repo.appInstallationId }, dialect)),

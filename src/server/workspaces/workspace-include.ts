@@ -75,17 +75,17 @@ function logLinkOf({ request }: IncludeContext, row: RunRow, phase: 'plan' | 'ap
   return logLink(request.services, request.origin, row, phase);
 }
 
-/** An addition to the spec's list; the only include that also adds linkage to the workspaces. */
+/** An addition to the spec's list; the only include that also adds resource linkage (`data`) to the workspaces. */
 const EFFECTIVE_TAG_BINDINGS = 'effective_tag_bindings';
 
-/** The includes a query asks for. @throws ApiError 400 for one that does not exist. */
+/** The includes of a query. @throws ApiError 400 for an unknown one */
 export function requestedIncludes(query: Query): Set<string> {
   return includesOf(query, [...Object.keys(LOADERS), EFFECTIVE_TAG_BINDINGS]);
 }
 
 interface Included {
   readonly resources: readonly Resource[];
-  /** By workspace id, when effective tag bindings were asked for. */
+  /** By workspace id; absent unless effective tag bindings are included. */
   readonly bindings?: ReadonlyMap<string, readonly Resource[]>;
 }
 
@@ -230,7 +230,7 @@ function readmes({ records }: IncludeContext): Resource[] {
   return records.flatMap(readmeResource);
 }
 
-/** Who locked the workspaces: users, teams and runs. */
+/** The holders of the workspaces' locks: users, teams and runs. */
 function lockHolders({ request, records, permissions }: IncludeContext): Resource[] {
   const idsOf = (type: string): string[] =>
     records.flatMap((record) => (record.locked_by_type === type ? (record.locked_by_id ?? []) : []));

@@ -1,6 +1,6 @@
 /**
- * GET /organizations/:organization_name/workspaces. The order is total and a new workspace comes last among equals; a page that
- * continues another begins after the last row of that one.
+ * GET /organizations/:organization_name/workspaces. The order is total, and a new workspace comes last among equal sort keys; a
+ * page that continues another one begins after its last row.
  */
 import type { Database, SqlParameters } from '../kernel/database.ts';
 import { badRequest } from '../kernel/documents.ts';
@@ -29,7 +29,7 @@ import { includedResources, requestedIncludes, withLinkage } from './workspace-i
 import { recordsById, type WorkspaceRecord } from './workspace-record.ts';
 
 interface SortKey {
-  /** An expression over `w` that is a text and never null. Without it, the workspace that was created first comes first. */
+  /** An SQL expression over `w` whose value is a text and never null. Without it, the order is that of creation. */
   readonly sql?: string;
   readonly descending: boolean;
 }
@@ -41,14 +41,14 @@ interface WorkspaceQuery {
   readonly conditions: readonly Condition[];
   readonly sort: SortKey;
   readonly page: Page;
-  /** The end of the page before; without it the page's number counts. */
+  /** The end of the previous page; without it, the page number is used. */
   readonly after: PageEnd | undefined;
 }
 
 interface PageOfWorkspaces {
   readonly records: WorkspaceRecord[];
   readonly totalCount: number;
-  /** Where this page ends; null when nothing comes behind it. */
+  /** Where this page ends; null for the last page. */
   readonly end: PageEnd | null;
 }
 
@@ -58,7 +58,7 @@ interface PageRow {
   row: number;
 }
 
-/** Ids first: joins are then paid for one page only. */
+/** Selects the ids first, so that joins run for the rows of one page only. */
 export function pageOfWorkspaces(database: Database, query: WorkspaceQuery): PageOfWorkspaces {
   const { conditions, sort, page, after } = query;
   const where = conditions.map(({ sql }) => `(${sql})`).join(' AND ');
@@ -77,7 +77,7 @@ export function pageOfWorkspaces(database: Database, query: WorkspaceQuery): Pag
     {
       ...parameters,
       ...start?.parameters,
-      // One more than the page has, to know whether that is all.
+      // One row more than the page, to find out whether another page follows.
       limit: limit + 1,
       offset: start === undefined ? offset : 0,
     },
@@ -104,8 +104,8 @@ function rowsAfter({ sql, descending }: SortKey, { key, row }: PageEnd): Conditi
 }
 
 // GET /organizations/:organization_name/workspaces: which workspaces, in which order, which page.
-// Invariants: only what the caller can read is listed and counted; who follows the links sees each workspace that stays
-// as it is exactly once, whatever others write; unknown parameters are ignored.
+// Invariants: only workspaces that the caller can read are listed and counted; a client that follows the links sees each unchanged
+// workspace exactly once, even while others write; unknown parameters are ignored.
 
 export function listWorkspaces(request: ApiRequest): ApiAnswer {
   const { organization } = requireOrganization(request);
@@ -139,7 +139,7 @@ export function listWorkspaces(request: ApiRequest): ApiAnswer {
   });
 }
 
-/** A workspace without a run comes last in either direction: "~" is behind every time, and "" before. */
+/** A workspace without a run comes last in both directions: "~" sorts after every time, and "" before. */
 const currentRunTime = (descending: boolean) =>
   `COALESCE((SELECT MAX(r.created_at) FROM runs r WHERE r.workspace_id = w.id), '${descending ? '' : '~'}')`;
 
@@ -149,7 +149,7 @@ const SORTS: ReadonlyMap<string, (descending: boolean) => string> = new Map([
   ['latest-change-at', () => 'w.latest_change_at'],
 ]);
 
-/** The spec calls the order without `sort` arbitrary but stable; what was made first comes first. */
+/** In the spec, the order without `sort` is arbitrary but stable; here it is the order of creation. */
 function requestedSort(query: Query): SortKey {
   const sort = queryText(query, 'sort') ?? '';
   if (sort === '') return { descending: false };
@@ -162,15 +162,15 @@ function requestedSort(query: Query): SortKey {
 }
 
 // The searches and filters of the workspace list, as SQL conditions over the table `w`.
-// Invariant: what the client sends reaches SQL as parameters only; all conditions are combined with AND, but for tags whose
-// union is asked for.
+// Invariant: values from the client are only SQL parameters, never SQL text; all conditions are combined with AND, except tags
+// with `filter[tag-union]`.
 
 export interface Condition {
   readonly sql: string;
   readonly parameters: SqlParameters;
 }
 
-/** What the list is about, and how its service reads what a client asks for. */
+/** The organization of the list, and how the dialect interprets searches and filters. */
 interface ListContext {
   readonly organizationId: string;
   readonly dialect: Pick<WorkspacesDialect, 'tagSearchFindsBindings' | 'hasListSwitches'>;
@@ -189,7 +189,7 @@ function nameConditions(query: Query): Condition[] {
   const conditions: Condition[] = [];
   const fuzzy = queryText(query, 'search[name]');
   if (fuzzy) {
-    // Fuzzy means: any part of the name, whatever the case and the separators.
+    // A fuzzy search matches any part of the name, and ignores case and separators.
     conditions.push({
       sql: `REPLACE(REPLACE(w.name, '-', ''), '_', '') LIKE :fuzzy_name ESCAPE '\\'`,
       parameters: { fuzzy_name: `%${likeText(fuzzy.replaceAll(/[-_\s]/g, ''))}%` },
@@ -205,7 +205,7 @@ function nameConditions(query: Query): Condition[] {
   return conditions;
 }
 
-/** Text without LIKE's own wildcards. */
+/** Escapes the wildcards of LIKE. */
 function likeText(text: string): string {
   return text.replaceAll(/[\\%_]/g, '\\$&');
 }
@@ -214,14 +214,14 @@ function likeText(text: string): string {
 const TAGGED = `SELECT wt.workspace_id, t.name FROM workspace_tags wt JOIN tags t ON t.id = wt.tag_id
   WHERE t.organization_id = :tag_organization`;
 
-/** The same with the keys of their effective tag bindings, as if they were flat tags. */
+/** Workspaces with the names of their flat tags and the keys of their effective tag bindings. */
 const TAGGED_OR_BOUND = `${TAGGED}
   UNION SELECT bound.id, LOWER(b.key) FROM workspaces bound JOIN tag_bindings b ON b.workspace_id = bound.id
   WHERE bound.organization_id = :tag_organization
   UNION SELECT bound.id, LOWER(b.key) FROM workspaces bound JOIN tag_bindings b ON b.project_id = bound.project_id
   WHERE bound.organization_id = :tag_organization`;
 
-/** The inner query names the organization itself: tied to the outer row it would run once for every workspace. */
+/** The inner query has its own condition for the organization: correlated with the outer row, it would run for every workspace. */
 function tagConditions(query: Query, { organizationId, dialect }: ListContext): Condition[] {
   const tagged = `SELECT workspace_id FROM (${dialect.tagSearchFindsBindings ? TAGGED_OR_BOUND : TAGGED}) WHERE name`;
   const tagNames = (parameter: string): string[] => [
@@ -271,9 +271,9 @@ function relatedConditions(query: Query): Condition[] {
 }
 
 /**
- * `filter[tagged][i][key|value]` over effective bindings, all of which a resource has, or any with `filter[tag-union]`.
- * Clients send an empty value where only the key matters; with `filter[tag-value-default-null]` no value is that one.
- * `having` makes the condition that a resource has a binding `b` that matches.
+ * `filter[tagged][i][key|value]` over effective bindings: a resource must match all of them, or any with `filter[tag-union]`.
+ * Without a value only the key must match; with `filter[tag-value-default-null]` the value must then be empty.
+ * `having` builds the condition that a resource has a matching binding `b`.
  */
 export function boundConditions(
   query: Query,
@@ -292,7 +292,7 @@ export function boundConditions(
     const value = queryText(query, `filter[tagged][${index}][value]`) || null;
     if (key === null && value === null) return [];
     const names = { key: `tagged_key_${index}`, value: `tagged_value_${index}` };
-    // null is any key, or any value.
+    // Null matches any key or value.
     const matches = `(:${names.key} IS NULL OR b.key = :${names.key})
       AND (:${names.value} IS NULL OR b.value = :${names.value})`;
     return { sql: having(matches), parameters: { [names.key]: key, [names.value]: value ?? absentValue } };

@@ -1,7 +1,8 @@
 /**
  * Lock, unlock and force-unlock a workspace.
  *
- * unlocked ──lock──▶ locked by a user or a team ──unlock by the same or a member of that team, or force-unlock by an admin──▶ unlocked
+ * unlocked ──lock──▶ locked by a user or a team ──unlock by the holder (or a member of the team)──▶ unlocked
+ *                     └─────────────────────────force-unlock by an admin──────────────────────────▶ unlocked
  *
  * Invariant: a lock has one holder; only the holder unlocks, unless an admin forces it.
  */
@@ -61,7 +62,7 @@ function writeLock(request: ApiRequest, workspace: WorkspaceRecord, change: Lock
   return ok(workspaceDocument(request, workspace.id));
 }
 
-/** Clients send `{reason}`, `{data: {attributes: {reason}}}` or nothing. @throws ApiError 422 for a reason that is no text, or too long */
+/** Clients send `{reason}`, `{data: {attributes: {reason}}}` or nothing. @throws ApiError 422 unless it is a text that is not too long */
 function lockReason(body: unknown): string {
   const plain = asObject(body) ?? {};
   const wrapped = asObject(asObject(plain['data'])?.['attributes']) ?? {};

@@ -1,6 +1,6 @@
 /**
- * Workspaces as the database keeps them, and their events. Inherited values (execution mode, agent pool) are resolved here, in
- * SQL, and nowhere else; many workspaces cost one query, like one.
+ * Workspaces as the database stores them, and their events. Inherited values (execution mode, agent pool) are resolved here, in
+ * SQL, and nowhere else; reading many workspaces is one query, too.
  */
 import { type EventCause, recordEvent } from '../kernel/audit-events.ts';
 import type { Database, SqlParameters } from '../kernel/database.ts';
@@ -26,16 +26,16 @@ export interface WorkspaceSettings {
   project_id: string;
   name: string;
   description: string | null;
-  /** null: inherited from the project or the organization. */
+  /** Null: inherited from the project or the organization. */
   execution_mode: ExecutionMode | null;
   agent_pool_id: string | null;
-  /** 1: the workspace's own pool (or none) counts, not the inherited one. */
+  /** 1: the workspace's own pool (or none) is used, not the inherited one. */
   agent_pool_overwritten: number;
   allow_destroy_plan: number;
   assessments_enabled: number;
   auto_apply: number;
   auto_apply_run_trigger: number;
-  /** The explicit time; the one that follows from the activity duration is computed when read. */
+  /** The explicit time; the time from the activity duration is computed when it is read. */
   auto_destroy_at: string | null;
   auto_destroy_activity_duration: string | null;
   inherits_project_auto_destroy: number;
@@ -54,7 +54,7 @@ export interface WorkspaceSettings {
   working_directory: string | null;
 }
 
-/** A row of the table joined with what it inherits from. */
+/** A row of the table, joined with its project, its organization and the connection of its repository. */
 export interface WorkspaceRecord extends WorkspaceSettings {
   id: string;
   organization_id: string;
@@ -143,7 +143,7 @@ export function vcsRepoOf(settings: Pick<WorkspaceSettings, 'vcs_repo'>): VcsRep
   return settings.vcs_repo === null ? null : (JSON.parse(settings.vcs_repo) as VcsRepo);
 }
 
-/** A workspace gets a repository when it had none, or another one. Call it in the transaction of the change. */
+/** Records an event if the workspace gets its first or another repository. Call it in the transaction of the change. */
 export function recordNewRepository(
   cause: EventCause,
   workspace: Pick<WorkspaceRecord, 'id' | 'organization_id' | 'vcs_repo'>,

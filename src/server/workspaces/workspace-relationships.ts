@@ -1,6 +1,6 @@
 /**
- * The relationships of a workspace document. A link is shown only where it leads somewhere for the caller; what the caller may
- * not read is shown like what does not exist.
+ * The relationships of a workspace document. A link is shown only if the caller can follow it; a record that the caller may not
+ * read is shown as if it did not exist.
  */
 import type { Database } from '../kernel/database.ts';
 import { type Identifier, type Relationship, type Resource, related } from '../kernel/documents.ts';
@@ -10,7 +10,7 @@ import { type OutputRow, outputsOf } from './state-outputs.ts';
 import { type VariableRow, variablesOf } from './variables.ts';
 import type { WorkspaceRecord } from './workspace-record.ts';
 
-/** Records that link to a workspace, not the other way round; read once for a whole page. */
+/** Records that refer to a workspace, so that its row does not contain their ids; read once for a whole page. */
 export interface LinkedRecords {
   /** By workspace id. */
   readonly assessments: ReadonlyMap<string, AssessmentResultRow>;
@@ -109,9 +109,9 @@ function identifier(type: string, id: string | null): Identifier | null {
   return id === null ? null : { id, type };
 }
 
-// The README of a workspace's configuration, as the API shows it. Archives stay unread here, so it comes from the seed.
+// The README of a workspace's configuration, as the API shows it. It comes from the seed, because archives are not read here.
 
-/** A workspace has at most one, and it changes with the workspace: they share their id. */
+/** A workspace has at most one README, so the id is derived from the workspace's. */
 function readmeId(record: Pick<WorkspaceRecord, 'id' | 'readme'>): string | null {
   return record.readme === null ? null : `readme-${record.id}`;
 }

@@ -1,6 +1,6 @@
 /**
  * The body of a create or an update, read into typed values: undefined is absent, null is an explicit null. Only types are
- * checked here; the settings check what values mean together. The names that a dialect has for attributes are here, too.
+ * checked here; workspace-settings.ts applies the rules. The attribute names of dialects are also translated here.
  */
 import { badRequest, type PointedProblem } from '../kernel/documents.ts';
 import {
@@ -22,15 +22,15 @@ type Maybe<T> = T | undefined;
 /** Parsing time grows with the length, and real constraints are short. */
 const ENGINE_VERSION_LIMIT = 255;
 
-/** Each is a path, or a pattern of paths; no repository is divided into more parts. */
+/** Entries are paths or patterns of paths; no real repository needs more or longer ones. */
 const TRIGGER_LIMITS = { entries: 1000, characters: 4096 };
 
 export type WorkspaceRequest = Readonly<ReturnType<typeof readWorkspaceRequest>>;
 export type VcsRepoRequest = NonNullable<WorkspaceRequest['vcsRepo']>;
 
 /**
- * Reads a body; what is wrong with it is added to `problems`. `id` is that of the workspace that is updated.
- * @throws ApiError 422 when it is no workspace at all, 409 when it is of another one
+ * Reads a body and adds its problems to `problems`. `id` is the workspace that is updated.
+ * @throws ApiError 422 when it is not a workspace, 409 when it is another workspace
  */
 export function readWorkspaceRequest(
   { edition, dialects: { workspaces: dialect } }: Pick<Services, 'edition' | 'dialects'>,
@@ -52,7 +52,7 @@ export function readWorkspaceRequest(
     autoDestroyAt: read.nullableText('auto-destroy-at'),
     autoDestroyActivityDuration: read.nullableText('auto-destroy-activity-duration'),
     inheritsProjectAutoDestroy: read.boolean('inherits-project-auto-destroy'),
-    /** null: inherit. */
+    /** Null: inherit. */
     executionMode: read.nullableWord('execution-mode', EXECUTION_MODES),
     fileTriggersEnabled: read.boolean('file-triggers-enabled'),
     globalRemoteState: read.boolean('global-remote-state'),
@@ -67,16 +67,16 @@ export function readWorkspaceRequest(
     triggerPatterns: read.texts('trigger-patterns', TRIGGER_LIMITS),
     triggerPrefixes: read.texts('trigger-prefixes', TRIGGER_LIMITS),
     workingDirectory: emptyToNull(read.nullableText('working-directory', TEXT_LIMIT)),
-    /** `true`: the workspace's own value counts; `false`: drop it and inherit. */
+    /** `true`: the workspace's own value is used; `false`: it is removed and inherited. */
     settingOverwrites: readOverwrites(read.nullableObject('setting-overwrites'), problems),
     vcsRepo: readVcsRepo(read.nullableObject('vcs-repo'), dialect, problems),
     tagBindings: readTagBindings(relationships['tag-bindings'], problems),
-    /** Flat tags; only a create takes them. */
+    /** Flat tags; only a create uses them. */
     tagNames: readTagNames(relationships['tags'], problems),
   };
 }
 
-/** Clients send "" where they mean none: for these attributes the two are the same. */
+/** Clients send "" or null for no value: for these attributes the two are the same. */
 function emptyToNull(text: Maybe<string | null>): Maybe<string | null> {
   return text === '' ? null : text;
 }
@@ -106,7 +106,7 @@ function readVcsRepo(sent: Maybe<BodyObject | null>, dialect: WorkspacesDialect,
 }
 
 /**
- * The project that a body names, if it can be read: the caller's right to use it is checked before the rest of the body.
+ * The project that a body names; undefined if it names none. Callers need it to check the right to the project before the body.
  */
 export function namedProject(body: unknown): Maybe<string> {
   const relationships = asObject(asObject(asObject(body)?.['data'])?.['relationships']);
@@ -128,12 +128,12 @@ function checkProject(relationship: unknown, problems: PointedProblem[]): void {
   }
 }
 
-// The attributes of a workspace by the names of a dialect: in requests, in answers and in errors (wire/workspaces 1.1).
-// Invariant: they are renamed only here. A name that the dialect does not have is ignored in a body and never answered.
+// The names of a workspace's attributes in a dialect: in requests, answers and errors (wire/workspaces 1.1).
+// Invariant: attributes are renamed only here. A name that the dialect does not have is ignored in a body and never answered.
 
 type Names = Pick<WorkspacesDialect, 'attributeNames'>;
 
-/** Members of a body, called as the spec calls them. */
+/** Members of a body, with the names of the spec. */
 export function fromWireNames(sent: BodyObject, { attributeNames }: Names): BodyObject {
   const ours = Object.entries(attributeNames);
   if (ours.length === 0) return sent;
@@ -144,17 +144,17 @@ export function fromWireNames(sent: BodyObject, { attributeNames }: Names): Body
   return Object.fromEntries([...others, ...renamed]);
 }
 
-/** Members of a document, called as the dialect calls them. */
+/** Members of a document, with the names of the dialect. */
 export function inWireNames(members: BodyObject, dialect: Names): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [wireName(name, dialect), value]));
 }
 
-/** How the dialect calls an attribute of the spec. */
+/** The dialect's name of an attribute of the spec. */
 function wireName(name: string, { attributeNames }: Names): string {
   return attributeNames[name] ?? name;
 }
 
-/** A problem of a body, in the names of the dialect. */
+/** A problem of a body, with the attribute names of the dialect. */
 export function problemInWireNames(problem: PointedProblem, { attributeNames }: Names): PointedProblem {
   const renamed = (text: string): string =>
     Object.entries(attributeNames).reduce(

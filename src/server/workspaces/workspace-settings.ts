@@ -22,7 +22,7 @@ export interface ProjectRecord {
   auto_destroy_activity_duration: string | null;
 }
 
-/** The default project of an organization, or the named one; undefined when it is not the organization's. */
+/** The project with this id, or the default one without an id; undefined when the organization has no such project. */
 export function findProject(
   database: Database,
   organizationId: string,
@@ -151,7 +151,7 @@ function checkEngine({ database, dialect, request }: SettingsContext, problems: 
 
 const OLDEST_ASSESSED_ENGINE = '0.15.4';
 
-/** Where the organization enforces assessments, the workspace's own setting has no effect and is not checked. */
+/** If the organization enforces assessments, the workspace's own setting has no effect and is not checked. */
 function checkAssessments(
   { database, dialect, organization, project, request }: SettingsContext,
   settings: WorkspaceSettings,

@@ -37,7 +37,7 @@ export function showWorkspace(request: ApiRequest): ApiAnswer {
   return ok({ data, ...(includes.size > 0 ? { included: included.resources } : {}) });
 }
 
-/** The document of one workspace as it is now, read afresh: after a write this is what a GET would answer. */
+/** The current document of one workspace, read again from the database: the same that a GET would answer. */
 export function workspaceDocument(request: ApiRequest, id: string): { data: unknown } {
   const workspace = recordById(request.services.database, id);
   if (workspace === undefined) throw notFound('Workspace');
@@ -84,7 +84,7 @@ export function createWorkspace(request: ApiRequest): ApiAnswer {
   return created(workspaceDocument(request, id));
 }
 
-/** In a dialect whose runs end without an engine: elsewhere it would hold the lock until somebody confirms it. */
+/** Only in a dialect whose runs end as errored: elsewhere the run would hold the lock until somebody confirms it. */
 function queueFirstRun(request: ApiRequest, id: string): void {
   const workspace = recordById(request.services.database, id);
   if (!request.services.dialects.workspaces.runsEndAsErrored || workspace?.queue_all_runs !== 1) return;
@@ -102,7 +102,7 @@ function queueFirstRun(request: ApiRequest, id: string): void {
   });
 }
 
-/** The defaults in an edition that lacks those of organizations. */
+/** The defaults that differ in an edition without the organization's default for `global-remote-state`. */
 function editionDefaults(services: Services): Partial<WorkspaceSettings> {
   return services.edition.globalRemoteStateDefault ? {} : { global_remote_state: 0 };
 }
@@ -135,8 +135,8 @@ function unknownProject(): Error {
 }
 
 /**
- * The project to create in. Owners, managers of all workspaces or projects and organization tokens create in each; others
- * where their access to the project allows it.
+ * The project of the new workspace. Owners, managers of all workspaces or projects and organization tokens can create in every
+ * project; others if their access to the project allows it.
  * @throws ApiError 404 for a caller who may not create there, whether the project exists or not
  */
 function requireProject(
@@ -155,7 +155,7 @@ function requireProject(
 }
 
 // PATCH /workspaces/:workspace_id and PATCH /organizations/:organization_name/workspaces/:name.
-// Invariant: `updated-at` moves when the workspace's own settings moved, and only then.
+// Invariant: an update changes `updated-at` only when it changes the workspace's own settings.
 
 export function updateWorkspace(request: ApiRequest): ApiAnswer {
   const { database } = request.services;
@@ -185,7 +185,7 @@ export function updateWorkspace(request: ApiRequest): ApiAnswer {
 }
 
 /**
- * Writes the columns that differ. Joined columns are unchanged, so they are never written. @returns whether one differs
+ * Writes the columns that differ. Joined columns never differ, so they are not written. @returns whether a column differs
  */
 function writeSettings(services: Services, workspace: WorkspaceRecord, settings: WorkspaceSettings): boolean {
   const changed = Object.entries(settings).filter(
@@ -193,7 +193,7 @@ function writeSettings(services: Services, workspace: WorkspaceRecord, settings:
   );
   if (changed.length === 0) return false;
   const now = services.now().toISOString();
-  // The outcome of an earlier auto-destroy does not belong to a new time.
+  // The status of an earlier auto-destroy is removed when a new time is set.
   const isRescheduled = changed.some(([column]) => column.startsWith('auto_destroy_'));
   return services.database.update('workspaces', workspace.id, {
     ...Object.fromEntries(changed),
@@ -234,12 +234,12 @@ function targetProject(
 }
 
 // Safe delete (POST …/actions/safe-delete) and force delete (DELETE), by id and by name.
-// Invariant: a safe delete never removes a workspace that manages resources, by its current state or by a newer one that
-// never became current, or whose newest state is still being processed; a force delete asks only for the right to do it.
+// Invariant: a safe delete never removes a workspace that manages resources, in its current state or in a newer one that never
+// became current, or whose newest state is still being processed; a force delete only needs the right to do it.
 
 export function safeDeleteWorkspace(request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(request, 'can-destroy');
-  // Clients distinguish these three errors by the words "locked" and "being processed".
+  // Clients distinguish the three errors of a safe delete by the words "locked" and "being processed".
   if (workspace.locked_by_id !== null && request.services.dialects.workspaces.safeDeleteNeedsUnlocked) {
     throw conflict('The workspace is locked and cannot be safely deleted');
   }
@@ -310,7 +310,7 @@ function requestedKey(body: unknown): string | null {
   throw invalid([{ detail: 'type must be "workspaces" or "ssh-keys"', pointer: '/data/type' }]);
 }
 
-/** An empty id means none, like null; leaving it out would be ambiguous and is refused. */
+/** An empty id means no key, like null; a missing id is ambiguous and is refused. */
 function readId(id: unknown, pointer: string): string | null {
   if (id === null || id === '') return null;
   if (typeof id === 'string') return id;
