@@ -52,14 +52,14 @@ function listAuditEvents(request: ApiRequest): ApiAnswer {
   return { status: 200, document, mediaType: 'application/json' };
 }
 
-const HOLDERS: Readonly<Partial<Record<TokenKind, string>>> = { user: "a user's", team: "a team's" };
+const TOKEN_OWNERS: Readonly<Partial<Record<TokenKind, string>>> = { user: "a user's", team: "a team's" };
 
 /** @throws ApiError 403 for the token of a user or a team */
 function requireOwnOrganization({ caller }: ApiRequest): string {
   if (caller.organizationId !== undefined) return caller.organizationId;
   throw forbidden(
     "An audit trail is read with the organization's own token, or with one that is made for audit trails; " +
-      `this one is ${HOLDERS[caller.tokenKind] ?? 'another'}`,
+      `this one is ${TOKEN_OWNERS[caller.tokenKind] ?? 'another'}`,
   );
 }
 
@@ -124,12 +124,12 @@ function wholeNumber(query: Query, name: string): number | undefined {
   const text = queryText(query, name);
   if (text === undefined || text === '') return undefined;
   const value = /^\d+$/.test(text) ? Number(text) : 0;
-  if (value < 1) throw refused(name, 'must be a whole number from 1 on');
-  if (value > LARGEST_NUMBER) throw refused(name, `may be at most ${LARGEST_NUMBER}`);
+  if (value < 1) throw invalidParameter(name, 'must be a whole number from 1 on');
+  if (value > LARGEST_NUMBER) throw invalidParameter(name, `may be at most ${LARGEST_NUMBER}`);
   return value;
 }
 
-function refused(parameter: string, why: string): ApiError {
+function invalidParameter(parameter: string, why: string): ApiError {
   return badRequest(`${parameter} ${why}`, { parameter });
 }
 

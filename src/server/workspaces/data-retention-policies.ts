@@ -29,7 +29,7 @@ interface Holder {
   readonly organization: { readonly id: string; readonly name: string };
 }
 
-function workspaceHolder(request: ApiRequest): Holder {
+function requireWorkspaceHolder(request: ApiRequest): Holder {
   const { workspace } = requireWorkspace(request, 'can-update');
   const organization = { id: workspace.organization_id, name: workspace.organization_name };
   return { column: 'workspace_id', id: workspace.id, organization };
@@ -45,11 +45,11 @@ export function showRetentionPolicy(request: ApiRequest): ApiAnswer {
 
 /** POST and PATCH. */
 export function putRetentionPolicy(request: ApiRequest): ApiAnswer {
-  return putPolicy(request, workspaceHolder(request));
+  return putPolicy(request, requireWorkspaceHolder(request));
 }
 
 export function deleteRetentionPolicy(request: ApiRequest): ApiAnswer {
-  return deletePolicy(request, workspaceHolder(request));
+  return deletePolicy(request, requireWorkspaceHolder(request));
 }
 
 /** @throws ApiError 404 when there is no policy */
@@ -155,14 +155,14 @@ export function showOrganizationPolicy(request: ApiRequest): ApiAnswer {
 
 /** POST and PATCH. */
 export function putOrganizationPolicy(request: ApiRequest): ApiAnswer {
-  return putPolicy(request, administered(request));
+  return putPolicy(request, requireOrganizationHolder(request));
 }
 
 export function deleteOrganizationPolicy(request: ApiRequest): ApiAnswer {
-  return deletePolicy(request, administered(request));
+  return deletePolicy(request, requireOrganizationHolder(request));
 }
 
-function administered(request: ApiRequest): Holder {
+function requireOrganizationHolder(request: ApiRequest): Holder {
   const organization = requireOrganizationRight(request, 'administer');
   return { column: 'organization_id', id: organization.id, organization };
 }

@@ -62,8 +62,9 @@ function checkWorkingDirectory(
   problems: PointedProblem[],
 ): void {
   if (typeof path !== 'string') return;
-  const leaves = (posix.isAbsolute(path) && !takesAbsolute) || /^\.\.(?:\/|$)/.test(posix.normalize(path));
-  if (!leaves) return;
+  const leavesRepository =
+    (posix.isAbsolute(path) && !takesAbsolute) || /^\.\.(?:\/|$)/.test(posix.normalize(path));
+  if (!leavesRepository) return;
   problems.push({
     detail: 'working-directory must be a relative path inside the repository',
     pointer: '/data/attributes/working-directory',
@@ -74,7 +75,7 @@ function checkWorkingDirectory(
 //
 // execution-mode "agent"          own mode, and own pool unless setting-overwrites.agent-pool is false
 // execution-mode null             inherit both
-// setting-overwrites …: false     drop the own value and inherit, even beside a literal value
+// setting-overwrites …: false     remove the own value and inherit, even if the request has a value
 //
 // Invariant: a workspace has its own pool only while its own mode is `agent`; the mode `agent` always has a pool.
 

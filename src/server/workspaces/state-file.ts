@@ -138,14 +138,14 @@ function* partsOf(
   database: Database,
   { id, size }: { readonly id: number; readonly size: number },
 ): Generator<Buffer> {
-  let given = 0;
-  for (let position = 0; given < size; position += 1) {
+  let yielded = 0;
+  for (let position = 0; yielded < size; position += 1) {
     const part = database.get<{ bytes: Uint8Array }>(
       'SELECT bytes FROM state_file_parts WHERE file_id = :id AND position = :position',
       { id, position },
     );
     if (part === undefined) throw new Error('the state version was deleted while its file was read');
-    given += part.bytes.byteLength;
+    yielded += part.bytes.byteLength;
     yield Buffer.from(part.bytes.buffer, part.bytes.byteOffset, part.bytes.byteLength);
   }
 }

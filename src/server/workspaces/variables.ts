@@ -29,20 +29,20 @@ interface Holder {
 /** @throws ApiError 404 without the right */
 type FindHolder = (request: ApiRequest, right: 'read' | 'update') => Holder;
 
-const ofWorkspace: FindHolder = (request, right) => {
+const findWorkspaceHolder: FindHolder = (request, right) => {
   const { workspace } = requireWorkspace(request, `can-${right}-variable`);
   return { column: 'workspace_id', id: workspace.id, organization_id: workspace.organization_id };
 };
 
-const ofSet: FindHolder = (request, right) => {
+const findSetHolder: FindHolder = (request, right) => {
   const set = requireVariableSet(request, right === 'read' ? 'read' : 'write');
   return { column: 'variable_set_id', id: set.id, organization_id: set.organization_id };
 };
 
 export const VARIABLE_ENDPOINTS: readonly Endpoint[] = (
   [
-    ['/workspaces/:workspace_id/vars', ofWorkspace],
-    ['/varsets/:varset_id/relationships/vars', ofSet],
+    ['/workspaces/:workspace_id/vars', findWorkspaceHolder],
+    ['/varsets/:varset_id/relationships/vars', findSetHolder],
   ] as const
 ).flatMap(([list, find]) => {
   const one = `${list}/:variable_id`;
@@ -218,11 +218,11 @@ export function variableResource(row: VariableRow, { engineCategory }: Workspace
       sensitive: row.sensitive === 1,
       'created-at': row.created_at,
     },
-    ...placeOf(row),
+    ...ownerOf(row),
   };
 }
 
-function placeOf(row: VariableRow): Pick<Resource, 'relationships' | 'links'> {
+function ownerOf(row: VariableRow): Pick<Resource, 'relationships' | 'links'> {
   const isOfSet = row.variable_set_id !== null;
   const [type, id] = isOfSet ? ['varsets', row.variable_set_id] : ['workspaces', row.workspace_id];
   const related = { data: { id: id ?? '', type }, links: { related: `/api/v2/${type}/${id}` } };

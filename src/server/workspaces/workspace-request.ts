@@ -135,13 +135,13 @@ type Names = Pick<WorkspacesDialect, 'attributeNames'>;
 
 /** Members of a body, with the names of the spec. */
 export function fromWireNames(sent: BodyObject, { attributeNames }: Names): BodyObject {
-  const ours = Object.entries(attributeNames);
-  if (ours.length === 0) return sent;
-  const others = Object.entries(sent).filter(([name]) => !Object.hasOwn(attributeNames, name));
-  const renamed = ours.flatMap(([name, wireName]) =>
+  const dialectNames = Object.entries(attributeNames);
+  if (dialectNames.length === 0) return sent;
+  const unchanged = Object.entries(sent).filter(([name]) => !Object.hasOwn(attributeNames, name));
+  const renamed = dialectNames.flatMap(([name, wireName]) =>
     Object.hasOwn(sent, wireName) ? [[name, sent[wireName]] as const] : [],
   );
-  return Object.fromEntries([...others, ...renamed]);
+  return Object.fromEntries([...unchanged, ...renamed]);
 }
 
 /** Members of a document, with the names of the dialect. */
