@@ -60,13 +60,11 @@ function withScheme(host: string, { dialects }: Services): string {
 /** The trusted authorities: undefined are those of this machine, an empty text is none. */
 function authoritiesOf(config: Config, { dialects, pod }: Services): Coerced<string | undefined> {
   if (config.cluster_ca_cert !== '') return { ok: true, value: config.cluster_ca_cert };
-  const { insteadOfCa } = dialects.clusterAuth;
-  if (config.disable_local_ca_jwt) return { ok: true, value: insteadOfCa === 'pod' ? '' : undefined };
+  const { caFallback } = dialects.clusterAuth;
+  if (config.disable_local_ca_jwt) return { ok: true, value: caFallback === 'pod' ? '' : undefined };
   const file = pod.caCert();
   if ('text' in file) return { ok: true, value: file.text };
-  return insteadOfCa === 'pod-or-keys'
-    ? { ok: true, value: undefined }
-    : { ok: false, problem: file.problem };
+  return caFallback === 'pod-or-keys' ? { ok: true, value: undefined } : { ok: false, problem: file.problem };
 }
 
 /** Empty without a pod: then a login asks for itself. */

@@ -148,7 +148,7 @@ function configProblem(config: Config, { services }: MountCall): string | undefi
   const { clusterAuth } = services.dialects;
   const { cluster_host: host, cluster_ca_cert: ca } = config;
   if (host === '') return 'no host provided';
-  const lacksCa = ca === '' && config.disable_local_ca_jwt && clusterAuth.insteadOfCa === 'pod';
+  const lacksCa = ca === '' && config.disable_local_ca_jwt && clusterAuth.caFallback === 'pod';
   if (lacksCa) {
     const name = clusterAuth.configNames['cluster_ca_cert'] ?? 'cluster_ca_cert';
     return `${name} must be given when disable_local_ca_jwt is true`;
@@ -170,12 +170,12 @@ function missingCaProblem(
   { pem_keys: keys, disable_local_ca_jwt: localDisabled }: Config,
   { dialects, pod }: MountCall['services'],
 ): string | undefined {
-  const { insteadOfCa } = dialects.clusterAuth;
-  if (insteadOfCa === 'pod-or-keys' && keys.length > 0) return undefined;
-  if (insteadOfCa === 'pod-or-system' && localDisabled) return undefined;
+  const { caFallback } = dialects.clusterAuth;
+  if (caFallback === 'pod-or-keys' && keys.length > 0) return undefined;
+  if (caFallback === 'pod-or-system' && localDisabled) return undefined;
   const local = localDisabled ? undefined : pod.caCert();
   if (local !== undefined && 'text' in local) return undefined;
-  return insteadOfCa === 'pod-or-keys' ? 'one of pem_keys or cluster_ca_cert must be set' : local?.problem;
+  return caFallback === 'pod-or-keys' ? 'one of pem_keys or cluster_ca_cert must be set' : local?.problem;
 }
 
 function replaceConfig(call: MountCall, config: Config): void {

@@ -15,12 +15,12 @@ export const MOST_PARTS = 100_000;
 /** What the texts of one dialect may hold. */
 export interface JsonLimits {
   /** Texts, names of members included; undefined: any number. */
-  readonly mostTexts: number | undefined;
+  readonly maxStrings: number | undefined;
   /** How deep values may be nested. */
-  readonly mostLevels: number;
+  readonly maxNesting: number;
 }
 
-const NO_LIMITS: JsonLimits = { mostTexts: undefined, mostLevels: 300 };
+const NO_LIMITS: JsonLimits = { maxStrings: undefined, maxNesting: 300 };
 
 /**
  * The first JSON value of a text, its numbers as literals; the rest is not read.
@@ -56,7 +56,7 @@ const PART = /["[\]{}]|[^\s"[\]{},:]+/g;
 
 function endOfFirstValue(
   text: string,
-  { mostTexts = Number.POSITIVE_INFINITY, mostLevels }: JsonLimits,
+  { maxStrings = Number.POSITIVE_INFINITY, maxNesting }: JsonLimits,
 ): number {
   const part = new RegExp(PART);
   let [depth, parts, texts] = [0, 0, 0];
@@ -69,8 +69,8 @@ function endOfFirstValue(
     if (sign === '{' || sign === '[') depth += 1;
     if (sign === '}' || sign === ']') depth -= 1;
     else parts += 1;
-    if (texts > mostTexts) throw new JsonLimitError(TOO_MANY_TEXTS);
-    if (parts > MOST_PARTS || depth > mostLevels)
+    if (texts > maxStrings) throw new JsonLimitError(TOO_MANY_TEXTS);
+    if (parts > MOST_PARTS || depth > maxNesting)
       throw new JsonLimitError('failed to decode JSON input: there is too much in it');
     if (depth <= 0) return part.lastIndex;
   }

@@ -1,8 +1,8 @@
 /**
  * Writes events of the audit trail. An event is written in the transaction of the change that it records, so neither exists
- * without the other. A request that changes nothing, or is refused, records none. One that changes several things (the flat tags of many
- * workspaces, the members of a team) records one for each. What is deleted with a team or a project is part of that event.
- * Types and actions are those of wire/audit-trails 3, and in their style where that page names none.
+ * without the other. A request that changes nothing, or is refused, records no event. One that changes several things (the flat tags of
+ * many workspaces, the members of a team) records an event for each. The deletion of a team or a project is one event for all that goes with it.
+ * Types and actions are those of wire/audit-trails 3. Where that page has none, they follow its style.
  */
 import { randomUUID } from 'node:crypto';
 import type { Database } from './database.ts';
@@ -18,16 +18,16 @@ interface AuditActor {
   readonly isService?: true;
 }
 
-/** The actor of events without a request: a run that starts in its turn, or is applied automatically. */
+/** The actor of events without a request: a queued run starts, or a run is applied automatically. */
 export const SERVICE_ITSELF: AuditActor = {
-  // No user has such a name, and so no user has this id.
+  // No user has such a name, so no user has this id.
   userId: stableId('user', '', 'system'),
   username: 'system',
   impersonatorId: undefined,
   isService: true,
 };
 
-/** Who asked for a change, and in which request, where it was one of the API. A request of the API is one. */
+/** Who asked for a change, and the id of the API request if there was one. An `ApiRequest` fits this type. */
 export interface EventCause {
   readonly services: Services;
   readonly caller: AuditActor;
@@ -40,7 +40,7 @@ interface AuditEvent {
   /** The request's id, as answered in `X-Request-Id`. */
   readonly requestId?: string | null | undefined;
   readonly resource: { readonly id: string; readonly type: string; readonly action: string };
-  /** What only some kinds of events carry. */
+  /** Further data, which only some kinds of events have. */
   readonly meta?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
@@ -60,7 +60,7 @@ export function recordEvent(
   insertEvent(services.database, event, services.now());
 }
 
-/** Adds one event of `at`. Call it inside the transaction of the change. @returns its id */
+/** Adds one event with the time `at`. Call it inside the transaction of the change. @returns its id */
 export function insertEvent(database: Database, event: AuditEvent, at: Date): string {
   const id = randomUUID();
   database.insert('audit_events', {

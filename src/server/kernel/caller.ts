@@ -1,6 +1,6 @@
 /**
  * Who calls the workspaces API: the holder of a bearer token, and what it may do in each organization.
- * Invariant: rights are those of teams. A user has the sum of all its teams, a team's token has that one team's, and an
+ * Invariant: rights come from teams. A user has the rights of all its teams together, a team's token has those of its team, and an
  * organization's token manages every workspace without being an owner.
  */
 import type { Database } from './database.ts';
@@ -12,13 +12,13 @@ export interface OrganizationRights {
   /** Settings, teams, keys and connections: owners, and the organization's own token. */
   readonly administer: boolean;
   readonly manageWorkspaces: boolean;
-  /** Comes with each of the other three. */
+  /** Implied by `manageWorkspaces` and by `manageProjects`. */
   readonly readWorkspaces: boolean;
   /** Admin of every project and its workspaces, without the rights over all workspaces of the organization. */
   readonly manageProjects: boolean;
 }
 
-/** Whose token it is; one for audit trails reads that of its organization and does nothing else (wire/audit-trails 1.3). */
+/** Whose token it is. An audit-trails token can only read the audit trail of its organization (wire/audit-trails 1.3). */
 export type TokenKind = 'user' | 'team' | 'organization' | 'audit-trails';
 
 export interface Caller {
@@ -27,7 +27,7 @@ export interface Caller {
   readonly organizationId: string | undefined;
   /** A team's token locks workspaces as a team; every other token acts as a user. */
   readonly actsAs: { readonly type: 'users' | 'teams'; readonly id: string };
-  /** The user of the audit trail: for a team's or an organization's token its service account. */
+  /** The user that the audit trail names: for the token of a team or an organization, its service account. */
   readonly userId: string;
   readonly username: string;
   /** The user who impersonates the token's user; undefined without impersonation. */
@@ -43,7 +43,7 @@ interface TokenRow {
   team_id: string | null;
   organization_id: string | null;
   is_for_audit_trails: number;
-  /** Of a token for audit trails that has outlived its organization. */
+  /** The deleted organization of an audit-trails token: the token stays valid. */
   deleted_organization_id: string | null;
   impersonator_id: string | null;
 }
@@ -76,10 +76,10 @@ const ORGANIZATION_TOKEN_RIGHTS: OrganizationRights = {
   manageProjects: true,
 };
 
-/** SQL over `t`, a token that has not ended by `:now`. */
-const IS_GOOD = '(t.expires_at IS NULL OR t.expires_at > :now)';
+/** SQL condition: the token `t` has not expired at `:now`. */
+const IS_VALID = '(t.expires_at IS NULL OR t.expires_at > :now)';
 
-/** The caller behind an `Authorization` header; undefined when the header is no bearer token or the token is unknown. */
+/** The caller behind an `Authorization` header; undefined when it is not a bearer token, or the token is unknown or expired. */
 export function authenticateBearer(
   database: Database,
   header: string | undefined,
@@ -89,7 +89,7 @@ export function authenticateBearer(
   return row === undefined ? undefined : callerOf(database, row);
 }
 
-/** The id of that caller's user. To read all rights of somebody in hundreds of teams takes as long as the request itself. */
+/** The id of that caller's user, without its rights: to read those of a user in hundreds of teams takes as long as the request. */
 export function userBehindBearer(
   database: Database,
   header: string | undefined,
@@ -105,20 +105,20 @@ function tokenRow(database: Database, header: string | undefined, now: Date): To
     `SELECT t.user_id, u.username, t.team_id, t.organization_id, t.is_for_audit_trails,
        t.deleted_organization_id, t.impersonator_id
      FROM api_tokens t JOIN users u ON u.id = t.user_id
-     WHERE t.token_hash = :hash AND ${IS_GOOD}`,
+     WHERE t.token_hash = :hash AND ${IS_VALID}`,
     { hash: hashToken(token), now: now.toISOString() },
   );
 }
 
 /**
- * A user by id, with the rights of now, for what was asked for earlier. A service account has those of its team or
- * organization while it has a token that has not ended. undefined when there is no such user.
+ * A user by id, with its current rights, for work that it requested earlier. A service account has the rights of its team or
+ * organization while it has a valid token. Undefined when no such user exists.
  */
 export function callerById(database: Database, userId: string, now: Date): Caller | undefined {
   const row = database.get<TokenRow>(
     `SELECT u.id AS user_id, u.username, t.team_id, t.organization_id, 0 AS is_for_audit_trails,
        NULL AS deleted_organization_id, NULL AS impersonator_id
-     FROM users u LEFT JOIN api_tokens t ON t.user_id = u.id AND t.is_for_audit_trails = 0 AND ${IS_GOOD}
+     FROM users u LEFT JOIN api_tokens t ON t.user_id = u.id AND t.is_for_audit_trails = 0 AND ${IS_VALID}
      WHERE u.id = :id LIMIT 1`,
     { id: userId, now: now.toISOString() },
   );

@@ -9,7 +9,7 @@ import { readTimestamp } from './request-body.ts';
 /** Loads on demand and synchronously, unlike `import`: few commands check anything here. */
 const require = createRequire(import.meta.url);
 
-/** By the name of a format, what is wrong with a value: the rest of a sentence, or a sentence. */
+/** By the name of a format: the function that returns the problems of a value. Each is a sentence, or one without its subject. */
 export type Formats = Readonly<Record<string, (value: unknown) => readonly string[]>>;
 
 interface SchemaProblem {
@@ -35,10 +35,10 @@ export function formatOf(what: string, isMet: (text: string) => boolean) {
 }
 
 interface CheckOptions {
-  /** How problems call the root. */
+  /** The name of the root in problems. */
   readonly root: string;
   readonly formats?: Formats;
-  /** The compiled schema, where the build has made it. */
+  /** The compiled schema, if the build has compiled it. */
   readonly compiled?: ValidateFunction | undefined;
 }
 
@@ -84,7 +84,7 @@ function valueAt(root: unknown, pointer: string): unknown {
   return partsOf(pointer).reduce((value, part) => Object(value)[part], root);
 }
 
-/** `organizations[0].teams[1]`: places of lists in brackets, names of members after a dot. */
+/** `organizations[0].teams[1]`: indexes of lists in brackets, names of members after a dot. */
 function pathText(root: unknown, pointer: string, at: string): string {
   let value = root;
   let path = at;
@@ -130,7 +130,7 @@ function explain(error: ErrorObject, { path, root, rule, data }: Place, formats:
   return details.map((detail) => `${place}${/^[a-z]/.test(detail) ? '' : ':'} ${detail}`);
 }
 
-/** A key that may be a secret of another file is not repeated. */
+/** Hides a key that may be a secret, as when the file is not a file of this kind. */
 function shownKey(key: string, value: unknown): string {
   return /^[a-z][a-z_-]{0,30}$/i.test(key) && value !== null ? key : '(a key)';
 }

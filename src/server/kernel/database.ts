@@ -18,7 +18,7 @@ export const IN_MEMORY = ':memory:';
 const BUSY_TIMEOUT_MS = 10_000;
 const KEPT_STATEMENTS = 500;
 
-/** The data file cannot be opened, or is no database. */
+/** The data file cannot be opened, or is not a database. */
 export class DataFileError extends Error {
   override readonly name = 'DataFileError';
 
@@ -37,9 +37,9 @@ export class Database {
   }
 
   /**
-   * Opens (and creates, and migrates) the database in `file`; `:memory:` makes a private one. What a transaction wrote
-   * is on the disk when it ends, also when the power fails then; with `relaxed` the newest ones may be lost.
-   * @throws DataFileError when the file cannot be opened, or is no database
+   * Opens (and creates, and migrates) the database in `file`; `:memory:` makes a private one. A transaction is on the disk when it
+   * ends, so a power failure does not lose it. With `relaxed`, the newest transactions may be lost.
+   * @throws DataFileError when the file cannot be opened, or is not a database
    */
   static open(file: string, { relaxed = false }: { readonly relaxed?: boolean } = {}): Database {
     const { DatabaseSync: Sqlite } = loadSqlite();
@@ -47,7 +47,7 @@ export class Database {
     try {
       if (file !== IN_MEMORY) createPrivate(file);
       sqlite = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
-      // What is no database is somebody's own file: it is refused as it is.
+      // Fails for a file that is not a database, before anything of that file is changed.
       sqlite.exec('PRAGMA schema_version');
       if (file !== IN_MEMORY) keepPrivate(file);
       sqlite.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${relaxed ? 'NORMAL' : 'FULL'}`);
@@ -140,14 +140,14 @@ export class Database {
   #prepare(sql: string): StatementSync {
     const kept = this.#statements.get(sql);
     if (kept !== undefined) return kept;
-    // List filters make many different texts; forgetting all of them at once is simple and rare.
+    // List filters make many different SQL texts. Clearing all at once is simple, and happens rarely.
     if (this.#statements.size >= KEPT_STATEMENTS) this.#statements.clear();
     const statement = this.#sqlite.prepare(sql);
     this.#statements.set(sql, statement);
     return statement;
   }
 
-  /** Applies what is missing, once: the version is read under the write lock, so two openers do not race. */
+  /** Applies missing migrations once: the version is read under the write lock, so two processes that open the file do not race. */
   #migrate(): void {
     this.transaction(() => {
       const version = this.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0;
@@ -160,14 +160,14 @@ export class Database {
   }
 }
 
-// Files that are their owner's alone: they hold a reviewer JWT, hashes of tokens and the key of a proof.
-// Invariant: no moment exists in which others can read what is in them.
+// Files that only their owner can read: they hold a reviewer JWT, hashes of tokens and the key of a proof.
+// Invariant: at no moment can others read their content.
 
 const OWNER_ONLY = 0o600;
 
 /**
  * Creates the file if it does not exist. An existing one is not opened: closing it would release SQLite's locks.
- * @throws Error for a device, a pipe or a folder: its mode is the system's, and no database can be in it
+ * @throws Error for a device, a pipe or a folder: it cannot hold a database, and its mode must not be changed
  */
 export function createPrivate(file: string): void {
   try {
@@ -179,7 +179,7 @@ export function createPrivate(file: string): void {
   }
 }
 
-/** Closes what an earlier version left open. What SQLite makes beside the file from now on gets the mode of the file. */
+/** Removes the access of others that an earlier version left. SQLite gives the files that it creates beside this one the same mode. */
 function keepPrivate(file: string): void {
   for (const each of [file, `${file}-wal`, `${file}-shm`]) {
     const mode = statSync(each, { throwIfNoEntry: false })?.mode ?? OWNER_ONLY;
@@ -187,7 +187,7 @@ function keepPrivate(file: string): void {
     try {
       chmodSync(each, OWNER_ONLY);
     } catch (error) {
-      // a file of somebody else, or a file system that has no modes
+      // a file of another user, or a file system without modes
       if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
     }
   }

@@ -1,29 +1,29 @@
 /**
- * The table of dialects: what the service does differently to act like one real service or another, with
- * `workspaces-dialects.ts` the only place that knows a brand. `neutral` is the specification as written; the rest of the
- * service asks for a trait (`services.dialects.clusterAuth.…`), never for a name. Sources: wire/cluster-auth 1 and 2.1.
+ * The table of dialects: what the service does differently to act like one real service or another. Only this file and
+ * `workspaces-dialects.ts` know a brand. `neutral` is the specification as written; the rest of the service asks for
+ * a trait (`services.dialects.clusterAuth.…`), never for a name. Sources: wire/cluster-auth 1 and 2.1.
  */
 import { hcpTerraform, neutralWorkspaces, type WorkspacesDialect } from './workspaces-dialects.ts';
 
-/** What one element of `pem_keys` may be, which differs from service to service. */
+/** What an element of `pem_keys` may be: services differ in it. */
 export interface KeyRules {
   readonly types: readonly string[];
   /** Whether an element must end after its first block. */
   readonly alone: boolean;
   /** The error for an element without a block, and for a key of another type. */
   readonly noKey: string;
-  /** Whether the key of a certificate counts at a login that was signed with SHA-1. */
+  /** Whether a login accepts the key of a certificate that was signed with SHA-1. */
   readonly trustsSha1: boolean;
 }
 
-/** What a cluster-auth mount, and what surrounds it, does in one way or another. */
+/** The behaviour of a cluster-auth mount, and of the service around it, that differs between dialects. */
 export interface ClusterAuthDialect {
   readonly name: string;
   /** The name of the method's type, and its default path. */
   readonly mountType: string;
-  /** The spec's name of a config member to this service's; the database holds the spec's. */
+  /** From the specification's name of a config member to this service's name. The database holds the specification's. */
   readonly configNames: Readonly<Record<string, string>>;
-  /** In lower case, as Node has them. */
+  /** Names of headers, in lower case, as Node gives them. */
   readonly tokenHeader: string;
   readonly namespaceHeader: string;
   /** Used when the issuer is empty; if this is empty too, the issuer is not checked (wire/cluster-auth 1.7). */
@@ -33,38 +33,38 @@ export interface ClusterAuthDialect {
   /** How whole seconds are written in warnings: `1h0m0s` or `1h`. */
   readonly durationFormat: 'full' | 'short';
   readonly hasNamespaces: boolean;
-  /** The prefix of an account's annotations that become metadata of its alias; undefined: none do. */
+  /** Annotations of an account with this prefix become metadata of its alias; undefined: no annotations do. */
   readonly aliasAnnotations: string | undefined;
   /** The error for an unknown token. */
   readonly unknownToken: string;
-  /** The version that it reports, and the one of its methods. */
+  /** The version that the service reports, and the version of its auth methods. */
   readonly version: string;
   readonly pluginVersion: string;
-  /** Fields of a config and of a role that not every dialect has. */
+  /** Fields of a config, and of a role, that this dialect has and some others lack. */
   readonly ownConfigFields: readonly string[];
   readonly ownRoleFields: readonly string[];
   readonly keys: KeyRules;
-  /** Whether a CA must have the form of one. */
+  /** Whether a CA must contain a PEM block. */
   readonly checksCa: boolean;
   /**
-   * What does instead of a CA in a config: the pod's file or else keys, the pod's file or else (where that is disabled) the
-   * authorities of the machine, or the pod's file alone.
+   * What replaces a missing CA in a config: the pod's file or else keys; the pod's file or else, where that is disabled, the
+   * authorities of the machine; or only the pod's file.
    */
-  readonly insteadOfCa: 'pod-or-keys' | 'pod-or-system' | 'pod';
-  /** A host of a cluster without a scheme is one; elsewhere every login fails with it (wire/cluster-auth 1.6). */
+  readonly caFallback: 'pod-or-keys' | 'pod-or-system' | 'pod';
+  /** Whether the host of a cluster may lack its scheme. Elsewhere every login then fails (wire/cluster-auth 1.6). */
   readonly takesBareHosts: boolean;
-  /** How many texts a body may have, names of members included; undefined: any number (wire/cluster-auth 2.1). */
-  readonly mostTexts: number | undefined;
+  /** The most strings that a body may have, names of members included; undefined: no limit (wire/cluster-auth 2.1). */
+  readonly maxStrings: number | undefined;
   /** How deep values of a body may be nested. */
-  readonly mostLevels: number;
+  readonly maxNesting: number;
   /** The header that asks for a wrapped answer, as errors name it. */
   readonly wrapHeader: string;
-  /** Whether lists come in pages, and whether there are lists of all that is below a path. */
+  /** Whether lists can be read in pages, and whether SCAN lists everything below a path. */
   readonly pagesLists: boolean;
   readonly scans: boolean;
-  /** Whether `?help=1` asks what a path of a mount takes. */
+  /** Whether `?help=1` returns the help of a path. */
   readonly hasHelp: boolean;
-  /** Whether paths that are of no API are answered as the service answers them. */
+  /** Whether paths outside of both APIs are answered as the real service answers them. */
   readonly answersOtherPaths: boolean;
   /** Reserved policies: no token gets them, and they cannot be changed. */
   readonly reservedPolicies: readonly string[];
@@ -104,10 +104,10 @@ const neutral: ServedDialects = {
     ownRoleFields: [],
     keys: namedKeys,
     checksCa: true,
-    insteadOfCa: 'pod-or-keys',
+    caFallback: 'pod-or-keys',
     takesBareHosts: true,
-    mostTexts: undefined,
-    mostLevels: 300,
+    maxStrings: undefined,
+    maxNesting: 300,
     wrapHeader: 'X-Service-Wrap-TTL',
     pagesLists: false,
     scans: false,
@@ -136,10 +136,10 @@ const vault: ClusterAuthDialect = {
   ownRoleFields: ['alias_metadata'],
   keys: namedKeys,
   checksCa: true,
-  insteadOfCa: 'pod-or-system',
+  caFallback: 'pod-or-system',
   takesBareHosts: false,
-  mostTexts: undefined,
-  mostLevels: 300,
+  maxStrings: undefined,
+  maxNesting: 300,
   wrapHeader: 'X-Vault-Wrap-TTL',
   pagesLists: false,
   scans: false,
@@ -171,9 +171,9 @@ const openbao: ClusterAuthDialect = {
     trustsSha1: true,
   },
   checksCa: false,
-  insteadOfCa: 'pod',
-  mostTexts: 1000,
-  mostLevels: 1000,
+  caFallback: 'pod',
+  maxStrings: 1000,
+  maxNesting: 1000,
   pagesLists: true,
   scans: true,
   reservedPolicies: ['response-wrapping'],
@@ -186,40 +186,39 @@ const real: readonly Partial<ServedDialects>[] = [
   { clusterAuth: openbao },
 ];
 
-/** The dialects that call their type of a mount so. */
+/** The names of the dialects whose mounts have this type. */
 export function dialectsWithMountType(type: string): string[] {
   return real.flatMap(({ clusterAuth }) => (clusterAuth?.mountType === type ? [clusterAuth.name] : []));
 }
 
-/** Dialects that cannot be served, or not together. */
+/** A dialect that cannot be served, or two that cannot be served together. */
 class DialectError extends Error {
   override readonly name = 'DialectError';
 }
 
-/** What `--dialect` takes. */
+/** The values of `--dialect`. */
 const dialectNames: readonly string[] = [
   'neutral',
   ...real.flatMap(({ workspaces, clusterAuth }) => (workspaces ?? clusterAuth)?.name ?? []),
 ];
 
 /**
- * What is spoken when these dialects are asked for: each belongs to one of the two APIs, and the other one stays
- * neutral.
- * @throws DialectError for a name that is not served, and for two of one API.
+ * The dialects of both APIs when these names are requested. Each name belongs to one API; an API without a name is neutral.
+ * @throws DialectError for a name that is not served, and for two names of one API.
  */
 export function chooseDialects(names: readonly string[]): ServedDialects {
   let chosen = neutral;
   for (const name of new Set(names)) {
     if (name === 'neutral') continue;
-    const asked = real.find(({ workspaces, clusterAuth }) => (workspaces ?? clusterAuth)?.name === name);
-    if (asked === undefined)
+    const requested = real.find(({ workspaces, clusterAuth }) => (workspaces ?? clusterAuth)?.name === name);
+    if (requested === undefined)
       throw new DialectError(
         `the embedded service does not speak "${name}": it speaks ${dialectNames.join(', ')}`,
       );
-    const api = asked.workspaces === undefined ? 'clusterAuth' : 'workspaces';
+    const api = requested.workspaces === undefined ? 'clusterAuth' : 'workspaces';
     if (chosen[api].name !== 'neutral')
       throw new DialectError(`"${chosen[api].name}" and "${name}" are dialects of one API: name one of them`);
-    chosen = { ...chosen, ...asked };
+    chosen = { ...chosen, ...requested };
   }
   return chosen;
 }

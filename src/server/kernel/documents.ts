@@ -1,6 +1,6 @@
 /**
- * JSON:API documents: resources, and errors that handlers throw. `included` never holds a resource twice, `status` of an error
- * is a string, and an ApiError that is thrown inside a transaction rolls it back.
+ * JSON:API documents: resources, and errors that handlers throw. `included` never holds a resource twice, the `status` of an
+ * error is a string, and an ApiError that is thrown inside a transaction rolls it back.
  */
 
 export interface Identifier {
@@ -19,7 +19,7 @@ export function related(type: string, id: string | null): Relationship {
 }
 
 export interface Resource {
-  /** Absent only where the API gives none: effective tag bindings that are read by themselves. */
+  /** Absent only where the API has no id: effective tag bindings of a separate request. */
   readonly id?: string;
   readonly type: string;
   readonly attributes?: Readonly<Record<string, unknown>>;
@@ -39,7 +39,7 @@ export function withoutRepeats(resources: readonly Resource[]): Resource[] {
 
 // Refusals of the workspaces API, in the error form of JSON:API.
 // Invariant: `status` is a string in every error object (clients decode it as one), and an ApiError thrown inside a
-// transaction takes the whole request back. That is why refusals are thrown here and not returned.
+// transaction rolls back the whole request. That is why refusals are thrown and not returned.
 
 interface ErrorSource {
   /** Where in the body the problem is, as a JSON pointer: `/data/attributes/name`. */
@@ -113,7 +113,7 @@ export function forbidden(detail: string): ApiError {
   return new ApiError(403, [{ detail }]);
 }
 
-/** It does not exist, or the caller may not see it: both have one answer, so that nobody learns names by asking. */
+/** It does not exist, or the caller may not see it: both get the same answer, so that callers cannot find out names. */
 export function notFound(what: string): ApiError {
   return new ApiError(404, [{ detail: `${what} not found, or not authorized for this action` }]);
 }
@@ -144,7 +144,7 @@ export function unavailable(detail: string): ApiError {
   return new ApiError(503, [{ detail }]);
 }
 
-/** All problems of a body at once, so that a client can mend them in one go. */
+/** All problems of a body at once, so that a client can correct them together. */
 export function invalid(problems: readonly PointedProblem[]): ApiError {
   return new ApiError(
     422,

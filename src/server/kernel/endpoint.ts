@@ -42,15 +42,15 @@ export interface Endpoint {
   readonly method: Method;
   readonly path: string;
   readonly handler: Handler;
-  /** What an edition must have for the endpoint to exist. */
+  /** The feature that the edition must have for the endpoint to exist. */
   readonly needs?: keyof EditionFeatures;
-  /** The same of a dialect. */
+  /** The trait that the dialect must have for the endpoint to exist. */
   readonly needsOfDialect?: 'hasSiteAdministration';
   /** A GET that is recorded in the audit trail: it needs a write transaction. */
   readonly isRecorded?: true;
   /** It takes bodies with long texts, up to `LONG_BODY_LIMIT_BYTES`. */
   readonly takesLongBodies?: true;
-  /** Whether a token that is made for audit trails may use it. */
+  /** Whether an audit-trails token may use it. */
   readonly isForAuditTrails?: true;
 }
 
@@ -93,7 +93,7 @@ export function serveEndpoint(app: FastifyInstance, services: Services, endpoint
   });
 }
 
-/** @throws ApiError 401; 403 for a token that is made for something else */
+/** @throws ApiError 401; 403 for an audit-trails token at another endpoint */
 function requireCaller(services: Services, request: FastifyRequest, endpoint: Endpoint): Caller {
   const caller = authenticateBearer(services.database, request.headers.authorization, services.now());
   if (caller === undefined) throw unauthorized();
@@ -147,7 +147,7 @@ export function queryList(query: Query, name: string): string[] {
     .filter((text) => text !== '');
 }
 
-/** The values of `include`, which may be written with hyphens. @throws ApiError 400 for one that is not known, in words that clients know */
+/** The values of `include`, which may have hyphens. @throws ApiError 400 for an unknown one, with the text that clients look for */
 export function includesOf(query: Query, known: readonly string[]): Set<string> {
   const names = queryList(query, 'include').map((name) => name.replaceAll('-', '_'));
   const unknown = names.find((name) => !known.includes(name));

@@ -1,6 +1,6 @@
 /**
  * Identifiers as the services write them: a short prefix, a dash, sixteen letters and digits.
- * Invariant: ids are opaque; nothing reads meaning out of one. Seeded things get the same id in every database, so that
+ * Invariant: ids are opaque; no code parses one. Seeded things get the same id in every database, so that
  * a manifest may name `ot-…` or `apool-…` ids of a seed.
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -13,7 +13,7 @@ export function newId(prefix: string): string {
   return `${prefix}-${letters(randomBytes(LENGTH))}`;
 }
 
-/** So many random letters and digits. */
+/** `count` random letters and digits. */
 export function newLetters(count: number): string {
   return letters(randomBytes(count));
 }

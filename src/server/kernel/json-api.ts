@@ -34,8 +34,8 @@ export function serveApi(app: FastifyInstance, services: Services, api: ServedAp
   const { endpoints } = api;
   const headers = serviceHeaders(services);
 
-  // Before the body is read: a caller without a token learns nothing about what a good body would be. What a caller may
-  // do is read when the body is there (endpoint.ts).
+  // Before the body is read: a caller without a token learns nothing about what a valid body would be. The rights of the
+  // caller are read after the body has arrived (endpoint.ts).
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(headers);
     const now = services.now();
@@ -44,13 +44,13 @@ export function serveApi(app: FastifyInstance, services: Services, api: ServedAp
     if (counted !== undefined) reply.headers(counted.headers);
     if (counted?.exceeded) throw tooManyRequests();
     if (user === undefined) throw unauthorized();
-    // Before the body is read, too: where nothing is served, no body is a good one.
+    // Also before the body is read: where nothing is served, no body is valid.
     if (request.is404) throw routeError(endpoints, verbOf(request.raw), pathBelow(app.prefix, request.url));
   });
 
   acceptJsonBodies(app);
   app.setErrorHandler(answerRefusal);
-  // The hook above has answered; this makes the paths below the prefix that nothing serves part of this scope.
+  // The hook above has already answered. This handler only makes unknown paths below the prefix part of this scope.
   app.setNotFoundHandler(() => {});
 
   for (const endpoint of endpoints) serveEndpoint(app, services, endpoint);
@@ -60,7 +60,7 @@ function pathBelow(prefix: string, url: string): string {
   return url.slice(prefix.length).replace(/\?.*$/, '');
 }
 
-/** JSON in UTF-8 under either media type, and an empty body as none; anything else with a body is answered 415 by Fastify. */
+/** Accepts JSON in UTF-8 of both media types; an empty body counts as no body. Fastify answers 415 for other media types. */
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -82,7 +82,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   );
 }
 
-/** The most that all other endpoints take: ten thousand consumers in one body, each with the padding that some clients send, stay below this. */
+/** The limit of endpoints without long bodies. Ten thousand consumers in one body fit, even with the padding that some clients send. */
 export const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
 /** @throws SyntaxError */
@@ -99,7 +99,7 @@ const STATUS_OF_FRAMEWORK_ERROR: Readonly<Record<number, ErrorStatus>> = {
   415: 415,
 };
 
-/** A client that is still sending when the connection ends gets no answer, so a body that is too large is read and dropped. */
+/** Answers an error. A client that is still sending when the connection ends gets no answer, so a too large body is read and dropped. */
 export async function answerRefusal(
   error: FastifyError | ApiError,
   { raw }: FastifyRequest,
@@ -107,7 +107,7 @@ export async function answerRefusal(
 ): Promise<FastifyReply> {
   if ('statusCode' in error && error.statusCode === 413) {
     raw.resume();
-    // A client that goes away hears nothing in any case.
+    // A client that disconnects gets no answer in any case.
     await finished(raw).catch(() => undefined);
   }
   return sendError(reply, error);
@@ -135,7 +135,7 @@ function ofFramework(error: FastifyError, bodyLimit: number): ApiError {
 
 // How many requests a second one client may send.
 // Invariants: windows of one second, the same for everybody; all tokens of a user share one count. Clients wait for
-// `X-RateLimit-Reset`, which is seconds from now and no time of day (wire/workspaces 1.2).
+// `X-RateLimit-Reset`, which is seconds from now, not a time of day (wire/workspaces 1.2).
 
 const WINDOW_MS = 1000;
 
@@ -179,7 +179,7 @@ function tooManyRequests(): ApiError {
 // Why nothing is served at a path: it does not exist, or it takes other methods.
 // Invariant: a 405 names every method that the path takes, and no path that exists is answered 404 for its method.
 
-/** The refusal for a request that no endpoint took: 405 with the methods of its path, or 404. `path` is without query. */
+/** The refusal for a request that fits no endpoint: 405 with the methods of its path, or 404. `path` is without query. */
 export function routeError(
   endpoints: readonly Pick<Endpoint, 'method' | 'path'>[],
   method: string,
@@ -195,7 +195,7 @@ export function routeError(
   );
 }
 
-/** Whether a path is one of a pattern's: `/workspaces/ws-1` fits `/workspaces/:workspace_id`. */
+/** Whether a path matches a pattern: `/workspaces/ws-1` fits `/workspaces/:workspace_id`. */
 function fits(pattern: string, path: string): boolean {
   const wanted = pattern.split('/');
   const given = path.replace(/\/$/, '').split('/');
@@ -206,9 +206,9 @@ function fits(pattern: string, path: string): boolean {
 }
 
 // Service discovery: the address of the API, and the name and version of the service (wire/workspaces 1.6).
-// Invariant: only a dialect whose clients ask for it has it; the others answer 404 and send no such header.
+// Invariant: only a dialect whose clients request it has discovery; the others answer 404 and send no such header.
 
-/** Serves the document of discovery, without asking for a token, where the dialect has one. @returns its path */
+/** Serves the discovery document, without a token, if the dialect has one. @returns its path */
 export function serveDiscovery(app: FastifyInstance, { dialects }: Services): string | undefined {
   const { discovery } = dialects.workspaces;
   if (discovery === undefined) return undefined;

@@ -1,8 +1,8 @@
 /**
- * The verb LIST on an ordinary Fastify server, and SCAN where that exists. Node's HTTP parser knows no such verb and gives
- * up on the connection; the two options made here pick the connection up again, hand it back to the server with `GET` in
- * its place, and put `list=true` or `scan=true` into that request's query, so that routes see one spelling of each. Outside
- * of the paths that know these verbs, routes see a verb that nothing serves, and `verbOf` gives the one that was sent.
+ * The verb LIST on an ordinary Fastify server, and SCAN where the service has it. Node's HTTP parser does not know them and gives
+ * up the connection. The two options made here hand the connection back to the server with `GET` in place of the verb, and put
+ * `list=true` or `scan=true` into the query, so that routes see one spelling of each. At paths without these verbs, routes see a
+ * verb that nothing serves, and `verbOf` returns the verb that was sent.
  *
  * client ──"LIST /v1/x"──▶ parser ✗ ──clientError──▶ hold the bytes ─▶ wait for the answers still owed
  * │
@@ -18,7 +18,7 @@ import { TLSSocket } from 'node:tls';
 
 interface Verb {
   readonly word: string;
-  /** How many of its letters the parser takes for the beginning of another verb (LINK, SEARCH). */
+  /** How many of its first letters the parser accepts as the beginning of another verb (LINK, SEARCH). */
   readonly accepted: number;
   readonly query: string;
 }
@@ -37,10 +37,10 @@ const HELD_BYTES = 64 * 1024;
 /** Node's listener that frees a connection's parser; a Node internal (decision 0002). */
 export const PARSER_FREEING_LISTENER = 'bound socketOnClose';
 
-/** What Node's HTTP server itself listens to on a connection; it subscribes again when it gets the socket back. */
+/** The events that Node's HTTP server listens to on a connection; it adds its listeners again when it gets the socket back. */
 const HTTP_LISTENERS = ['data', 'end', 'close', 'drain', 'error', 'timeout', 'pause', 'resume'];
 
-/** A verb that the parser knows and that nothing serves. */
+/** A verb that the parser knows and no route serves. */
 const UNSERVED = 'LINK';
 
 /** The answers to parser errors with a specific status: the status and the text. */
@@ -57,7 +57,7 @@ const BAD_REQUEST = '400 Bad Request';
 
 type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
 
-/** A parser's complaint, as Node gives it to `clientError`; all but the first are absent for other errors. */
+/** An error of the parser, as Node gives it to `clientError`. `reason`, `bytesParsed` and `rawPacket` are absent for other errors. */
 type ClientError = Error & { code?: string; reason?: string; bytesParsed?: number; rawPacket?: unknown };
 
 /** The two Fastify options that together make LIST work. */
@@ -76,9 +76,9 @@ export function verbOf(request: IncomingMessage): string {
 /**
  * Makes the Fastify options that accept LIST on every path below `below` as a GET with `list=true` in front of its query,
  * and SCAN likewise where the service has it.
- * Any other verb that Node does not know reaches the routes as one that nothing serves. Whatever else its parser refuses is
- * answered with `{"errors":["…"]}`, which says why: no path has been read, so it is of no API's form. A verb is answered
- * after the answers owed to earlier requests of that connection. Source: decision 0002, wire/cluster-auth 2.1.
+ * Any other verb that Node does not know reaches the routes as one that nothing serves. All other errors of the parser are
+ * answered with `{"errors":["…"]}` and the reason: the path is not known yet, so neither API's form applies. An unknown verb is
+ * answered after the earlier requests of that connection. Source: decision 0002, wire/cluster-auth 2.1.
  */
 export function acceptListVerb({ scans = false, below = '/' } = {}): ListVerbOptions {
   const verbs = scans ? [LIST, SCAN] : [LIST];
@@ -87,7 +87,7 @@ export function acceptListVerb({ scans = false, below = '/' } = {}): ListVerbOpt
 
   return {
     clientErrorHandler(error, socket) {
-      // A held request cannot be late: its own parser will read it once the answers before it have left.
+      // Errors of a held request, such as a timeout, do not count: a new parser reads it once the earlier answers are sent.
       if (waiting.has(socket)) return;
       const opening = openingOfUnknownVerb(error, verbs);
       if (opening === undefined) {
@@ -133,8 +133,8 @@ interface SentVerb {
 
 /**
  * The bytes from the start of the request whose verb the parser refused, or undefined for any other error.
- * The parser refuses the first letter that continues none of its verbs. Letters of the verb that came in an earlier
- * packet are gone; of LIST and SCAN they are known.
+ * The parser refuses the first letter that continues none of its verbs. Letters of the verb in an earlier packet are lost;
+ * for LIST and SCAN they are known.
  */
 function openingOfUnknownVerb(error: ClientError, verbs: readonly Verb[]): Buffer | undefined {
   const { code, bytesParsed, rawPacket } = error;
@@ -148,14 +148,14 @@ function openingOfUnknownVerb(error: ClientError, verbs: readonly Verb[]): Buffe
   return rawPacket.subarray(bytesParsed - (LAST_LETTERS.exec(before)?.[0].length ?? 0));
 }
 
-/** The bytes of a request from its start, which may lie before the packet; undefined where they cannot be of this verb. */
+/** The bytes of a request from its start, which may be before the packet; undefined if they cannot begin with this verb. */
 function bytesFrom(packet: Buffer, start: number, word: string): Buffer | undefined {
   if (start < 0) return Buffer.concat([Buffer.from(word.slice(0, -start)), packet]);
   const bytes = packet.subarray(start);
   return word.startsWith(bytes.toString('latin1', 0, word.length)) ? bytes : undefined;
 }
 
-/** The verb that a request begins with: undefined for none, empty while it may still go on. */
+/** The verb that a request begins with: undefined without a verb, empty while more letters may follow. */
 function verbIn(bytes: Buffer): string | undefined {
   const head = bytes.toString('latin1', 0, LONGEST_VERB + 1);
   const [word = ''] = LETTERS.exec(head) ?? [];
@@ -190,12 +190,12 @@ function collect(socket: Socket, opening: Buffer, decided: (takeHeld: () => Buff
 
   socket.removeAllListeners('data').removeAllListeners('end');
   socket.on('data', hold);
-  // As Node's own server does: a client that ends its side has stopped waiting for answers.
+  // As Node's own server does: when the client ends its side, the socket is closed after the answer that is being written.
   socket.once('end', () => whenIdle(socket, () => socket.end()));
   decideOnce();
 }
 
-/** Runs `act` once no response is being written to the socket; never, when the socket closes first. */
+/** Runs `act` once no response is being written to the socket, and never if the socket closes first. */
 function whenIdle(socket: HttpSocket, act: () => void): void {
   if (!socket.writable) return;
   const response = socket._httpMessage;
@@ -213,7 +213,7 @@ function releaseFromServer(socket: Socket): void {
   socket.setTimeout(0);
 }
 
-/** The text of the parser is included: it names the problem and repeats nothing of the request. */
+/** Includes the parser's text, which names the problem and repeats nothing of the request. */
 function refusalOf({ code, reason }: ClientError): readonly [status: string, text: string] {
   const why = reason === undefined ? '' : `: ${reason}`;
   return REFUSAL_OF_ERROR[code ?? ''] ?? [BAD_REQUEST, `The request cannot be read${why}`];
@@ -236,7 +236,7 @@ function isOurTurn({ _httpMessage: response }: HttpSocket): boolean {
   return !response || (!response.headersSent && !response.req.complete);
 }
 
-/** Puts what the verb means in front of the query, where it wins over one that the client sent. */
+/** Puts the parameter of the verb in front of the query, where it takes precedence over one that the client sent. */
 function withQuery(url: string, { query }: Verb): string {
   const question = url.indexOf('?');
   if (question < 0) return `${url}?${query}`;

@@ -1,6 +1,6 @@
 /**
- * Bodies of the few endpoints that take long ones: JSON with files in Base64 as texts of its members.
- * Invariant: a long text is never copied as a whole, so that a body is in memory once.
+ * Bodies of the few endpoints that accept long ones: JSON whose members hold files in Base64.
+ * Invariant: a long text is never copied as a whole, so the memory holds a body only once.
  */
 import { randomUUID } from 'node:crypto';
 import { parseJson } from './well-formed-text.ts';
@@ -8,7 +8,7 @@ import { parseJson } from './well-formed-text.ts';
 /** A state of 256 MiB in Base64, and the other members. */
 export const LONG_BODY_LIMIT_BYTES = 384 * 1024 * 1024;
 
-/** From this length on a text is left in the bytes of its body. */
+/** A text that is longer stays in the bytes of its body. */
 const LONG_BYTES = 1024 * 1024;
 const SLICE_BYTES = 1024 * 1024;
 const QUOTE = 34;
@@ -23,7 +23,7 @@ export class LongText {
     this.#bytes = bytes;
   }
 
-  /** The bytes that it is in Base64, piece by piece; what is no letter of Base64 is left out. @throws SyntaxError for a broken escape */
+  /** The decoded bytes, piece by piece; characters outside of Base64 are ignored. @throws SyntaxError for a broken escape */
   *fromBase64(): Generator<Buffer> {
     let letters = '';
     for (const text of this.#slices()) {
@@ -35,7 +35,7 @@ export class LongText {
     yield Buffer.from(letters, 'base64');
   }
 
-  /** Without escapes. Characters beyond ASCII are not in Base64, so their encoding does not matter. */
+  /** The text in slices, with escapes decoded. Characters beyond ASCII are not in Base64, so their encoding does not matter. */
   *#slices(): Generator<string> {
     let rest = '';
     for (let at = 0; at < this.#bytes.length; at += SLICE_BYTES) {
@@ -59,7 +59,7 @@ export function parseLongJson(body: Buffer): unknown {
   });
 }
 
-/** The text with a mark and a number in the place of each long one. */
+/** The JSON text with a mark and a number in place of each long text. */
 function withoutLongTexts(body: Buffer, mark: string): { text: string; long: readonly LongText[] } {
   const pieces: string[] = [];
   const long: LongText[] = [];
@@ -77,7 +77,7 @@ function withoutLongTexts(body: Buffer, mark: string): { text: string; long: rea
   return { text: pieces.join(''), long };
 }
 
-/** The index of the quote that ends a text; the end of the body without one. */
+/** The index of the quote that ends a text, or the length of the body if no quote does. */
 function endOfText(body: Buffer, start: number): number {
   for (let quote = body.indexOf(QUOTE, start); quote !== -1; quote = body.indexOf(QUOTE, quote + 1)) {
     let escapes = 0;

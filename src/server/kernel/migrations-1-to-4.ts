@@ -285,9 +285,9 @@ CREATE INDEX audit_events_by_time ON audit_events (timestamp);
 
 /**
  * The cluster authentication method: one config and any number of roles for each mount.
- * The reviewer JWT has a column of its own, so that a query for anything else cannot carry it out by accident. A role is
- * one JSON text in the wire's field names: every write replaces it whole, and no query looks into it. NOCASE is not
- * needed: names are folded to lower case before they get here.
+ * The reviewer JWT has its own column, so that no other query can return it by accident. A role is one JSON text with the
+ * field names of the wire: every write replaces the whole text, and no query reads its members. NOCASE is not needed: names
+ * are in lower case before they are stored.
  */
 export const CLUSTER_AUTH = `
 CREATE TABLE cluster_auth_configs (
@@ -312,8 +312,8 @@ CREATE TABLE cluster_auth_roles (
 `;
 
 /**
- * Which things of seeds were put into this file, each by its identity in the seed, as JSON text.
- * What stands here is never touched by a seed again, whatever requests have made of it since.
+ * The things that seeds have created in this file, each by its identity in the seed, as JSON text. A seed never creates or
+ * changes them again, even if requests have changed or deleted them since.
  */
 export const SEEDED_THINGS = `
 CREATE TABLE seeded_things (
@@ -323,8 +323,8 @@ CREATE TABLE seeded_things (
 `;
 
 /**
- * What a data file says of itself: the key with which whoever serves it proves that, and who that was last.
- * The key stands nowhere else, and only the file's owner can read it.
+ * What a data file records about itself: the key with which a server proves that it serves the file, and the process of the last
+ * server. The key is stored nowhere else, and only the file's owner can read it.
  */
 export const DATA_FILE = `
 CREATE TABLE data_file (

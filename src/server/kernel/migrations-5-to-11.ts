@@ -1,4 +1,4 @@
-/** Migrations 5 to 11: records of a workspace, ids, releases of the engine, namespaces and mounts, lives of service tokens. */
+/** Migrations 5 to 11: records of a workspace, ids, releases of the engine, namespaces and mounts, lifetimes of service tokens. */
 
 export const WORKSPACE_RECORDS = `
 ALTER TABLE workspaces ADD COLUMN auto_destroy_status TEXT;
@@ -83,8 +83,8 @@ CREATE TABLE variables (
 `;
 
 /**
- * Ids for what had none of its own and is a record now: a team's access to a project or a workspace, and the client
- * behind an OAuth token.
+ * Ids for what had no id of its own and is now a record: a team's access to a project or a workspace, and the client
+ * of an OAuth token.
  */
 export const IDS_OF_ACCESS = `
 ALTER TABLE team_workspace_access ADD COLUMN id TEXT;
@@ -107,13 +107,13 @@ ALTER TABLE api_tokens ADD COLUMN is_for_audit_trails INTEGER NOT NULL DEFAULT 0
 `;
 
 /**
- * The releases of the engine that workspaces may ask for. Those that are there from the start are whole minor lines, each
- * from patch 0 to its last; a seed adds others.
+ * The releases of the engine that workspaces may use. The initial ones are complete minor versions, each from patch 0 to its
+ * last; a seed adds others.
  */
 const LAST_PATCHES =
   '0.11.15 0.12.31 0.13.7 0.14.11 0.15.5 1.0.11 1.1.9 1.2.9 1.3.10 1.4.7 1.5.7 1.6.6 1.7.5 1.8.5 1.9.8 1.10.5 1.11.4';
 
-/** The releases of minor lines, each from patch 0 to its last. */
+/** All releases of some minor versions, each from patch 0 to its last. */
 export function releasesUpTo(lastPatches: string): string[] {
   return lastPatches.split(' ').flatMap((last) => {
     const [line, patch] = [last.slice(0, last.lastIndexOf('.')), Number(last.split('.').at(-1))];
@@ -136,9 +136,9 @@ ALTER TABLE cluster_auth_configs ADD COLUMN use_annotations_as_alias_metadata IN
 `;
 
 /**
- * Namespaces of the secrets service, each with mounts and policies of its own, and what can be tuned of a mount.
- * A mount's id is what its config and roles hang on: two namespaces may have a mount at the same path, and a mount that
- * is disabled and enabled again is another one. The root namespace is the empty path and has no row.
+ * Namespaces of the secrets service, each with mounts and policies of its own, and the settings of a mount.
+ * Config and roles refer to a mount's id: two namespaces may have a mount at the same path, and a mount that
+ * is disabled and enabled again is a new one. The root namespace is the empty path and has no row.
  */
 export const NAMESPACES_AND_MOUNTS = `
 CREATE TABLE service_namespaces (
@@ -170,9 +170,9 @@ ALTER TABLE policies_of_namespaces RENAME TO service_policies;
 `;
 
 /**
- * What makes the life of a service token: its kind, how long it may live, how often and from where it may be used, and
- * the login that it came from. Durations are seconds, 0 is none.
- * A token that a login made goes with its mount. Entities are who logged in: the same alias is the same entity again.
+ * The limits of a service token: its type, how long it lives, how often and from where it may be used, and the login that
+ * created it. Durations are in seconds, 0 means none.
+ * A token that a login created is deleted with its mount. An entity is an account that logged in: one for each alias.
  */
 export const SERVICE_TOKEN_LIVES = `
 ALTER TABLE service_tokens ADD COLUMN namespace TEXT NOT NULL DEFAULT '';
@@ -202,7 +202,7 @@ CREATE TABLE service_entities (
 ) STRICT;
 `;
 
-/** What clients of the real service expect to read back: how a state was announced, and what an OAuth client was made with. */
+/** Fields that clients of the real service read back: whether a state version was forced, and settings of an OAuth client. */
 export const CLIENT_FIELDS = `
 ALTER TABLE state_versions ADD COLUMN forced INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE oauth_tokens ADD COLUMN api_url TEXT;

@@ -48,7 +48,7 @@ const TOKEN_MAKERS = `
 ALTER TABLE api_tokens ADD COLUMN created_by_id TEXT REFERENCES users (id) ON DELETE SET NULL;
 `;
 
-/** What clients set of teams and read back: rights over the organization, single sign-on; custom access to a project. */
+/** Settings of teams that clients write and read back: rights over the organization, single sign-on, custom access to a project. */
 const RIGHTS_OF_TEAMS = `
 -- JSON: the names of the rights that decide nothing here.
 ALTER TABLE teams ADD COLUMN kept_rights TEXT NOT NULL DEFAULT '[]';
@@ -72,7 +72,7 @@ CREATE UNIQUE INDEX team_project_access_by_id ON team_project_access (id);
 `;
 
 /**
- * States in parts, so that no memory has to hold one as a whole. A file without a size is still on its way, or was given up.
+ * States in parts, so that a whole state is never in memory. A file without a size is still being uploaded, or its upload was aborted.
  */
 const STATE_FILES = `
 CREATE TABLE state_files (
@@ -105,10 +105,9 @@ ALTER TABLE state_versions DROP COLUMN json_state;
 `;
 
 /**
- * Runs that the service makes by itself, and the version that each run uses; tokens for the trail of an organization that is
- * deleted.
+ * Runs that the service creates itself, and the engine version of each run; tokens for the audit trail of a deleted organization.
  */
-const RUNS_BY_THEMSELVES = `
+const AUTOMATIC_RUNS = `
 -- The release that the workspace's version chose when the run was made.
 ALTER TABLE runs ADD COLUMN engine_version TEXT;
 CREATE INDEX pending_runs ON runs (workspace_id) WHERE status = 'pending';
@@ -122,7 +121,7 @@ CREATE INDEX workspaces_with_duration ON workspaces (id) WHERE auto_destroy_acti
 ALTER TABLE api_tokens ADD COLUMN deleted_organization_id TEXT;
 `;
 
-/** Variable sets, which have variables as workspaces have them, and run triggers. */
+/** Variable sets, whose variables are like those of workspaces, and run triggers. */
 const VARIABLE_SETS = `
 CREATE TABLE variable_sets (
   id TEXT PRIMARY KEY,
@@ -185,13 +184,13 @@ CREATE TABLE run_triggers (
 CREATE INDEX run_triggers_by_source ON run_triggers (sourceable_id);
 `;
 
-// A list without a sort is in the order in which its workspaces were made. An index ends with the number of the row, so its rows are read
-// in that order; without it, each page sorted all workspaces of the organization.
+// A list without a sort is in the order of creation. SQLite adds the row number to each index, so the rows of an organization are
+// read in that order. Without this index, each page sorts all workspaces of the organization.
 const WORKSPACES_BY_AGE = `
 CREATE INDEX workspaces_by_organization ON workspaces (organization_id);
 `;
 
-// The schema's history, in order. A database that has seen n of these carries `user_version` n.
+// The schema's history, in order. After the first n of these, `user_version` of a database is n.
 // Invariant: a released migration never changes; a change of the schema is a new text at the end of this list.
 
 export const MIGRATIONS: readonly string[] = [
@@ -210,7 +209,7 @@ export const MIGRATIONS: readonly string[] = [
   TOKEN_MAKERS,
   RIGHTS_OF_TEAMS,
   STATE_FILES,
-  RUNS_BY_THEMSELVES,
+  AUTOMATIC_RUNS,
   VARIABLE_SETS,
   WORKSPACES_BY_AGE,
 ];

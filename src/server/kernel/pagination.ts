@@ -9,7 +9,7 @@ import { type ApiAnswer, type ApiRequest, ok, type Query, queryText } from './en
 const DEFAULT_PAGE_SIZE = 20;
 const MAX_PAGE_SIZE = 100;
 
-/** The first row of this page is still a number that SQLite and JavaScript count exactly. */
+/** The largest page number whose first row is still an exact number in SQLite and JavaScript. */
 const LARGEST_NUMBER = Math.floor(Number.MAX_SAFE_INTEGER / MAX_PAGE_SIZE);
 
 export interface Page {
@@ -22,7 +22,7 @@ export function pageWindow(page: Page): { limit: number; offset: number } {
   return { limit: page.size, offset: (page.number - 1) * page.size };
 }
 
-/** The page a query asks for. What is no positive whole number means the default; a size above the maximum means it. @throws ApiError 400 */
+/** The requested page. A value that is not a positive whole number means the default; sizes are capped. @throws ApiError 400 */
 export function requestedPage(query: Query): Page {
   return {
     number: positive(query, 'page[number]') ?? 1,
@@ -35,7 +35,7 @@ function positive(query: Query, name: string): number | undefined {
   const text = queryText(query, name);
   if (text === undefined || !/^\d+$/.test(text)) return undefined;
   const value = Number(text);
-  // A number too great to count with is one that was meant: the default would be another page than the one asked for.
+  // A number that is too large was intended: with the default, the client would get another page than it requested.
   if (value > LARGEST_NUMBER)
     throw badRequest(`${name} may be at most ${LARGEST_NUMBER}`, { parameter: name });
   return value > 0 ? value : undefined;
@@ -48,7 +48,7 @@ export function pageNumbers(
   hasMore = page.number < Math.ceil(totalCount / page.size),
 ): { previous: number | null; next: number | null; total: number } {
   const next = hasMore ? page.number + 1 : null;
-  // Rows before this page may have been deleted since the first page was read: the rest is a page nevertheless.
+  // Rows before this page may have been deleted since the first page was read: the remaining rows are still a page.
   const total = Math.max(1, Math.ceil(totalCount / page.size), next ?? 0);
   return { previous: page.number > 1 ? Math.min(page.number - 1, total) : null, next, total };
 }
@@ -70,15 +70,15 @@ interface PageNumbers {
   readonly 'total-count': number;
 }
 
-/** The request that a page answers: `http://host:port`, and its path with its query. */
+/** The request for a page: `http://host:port`, and the path with its query. */
 interface PagedRequest {
   readonly origin: string;
   readonly path: string;
 }
 
 /**
- * The `links` and `meta` of a page. Links are absolute and keep the request's other parameters. `end` is where the page
- * ends, null when no row follows; lists with pages by number leave it out.
+ * The `links` and `meta` of a page. Links are absolute and keep the request's other parameters. `end` is the last row of the
+ * page, or null when no row follows; lists with pages by number omit it.
  */
 export function describePage(
   request: PagedRequest,
@@ -121,16 +121,16 @@ function pageUrl(request: PagedRequest, page: Page, after: string | undefined): 
   return `${request.origin}${url.pathname}${url.search}`;
 }
 
-// Where a page of a list ended, as its `next` link carries it: `page[after]`.
+// The end of a page, as its `next` link contains it: `page[after]`.
 // Invariant: that link leads to the rows after the last row of the page before, even if others were added or removed
 // meanwhile. An offset cannot guarantee that: it shifts when rows before it are added or removed.
 
 const PAGE_AFTER = 'page[after]';
 
 export interface PageEnd {
-  /** What the list is sorted by, of the last row. */
+  /** The sort key of the last row. */
   readonly key: string;
-  /** The number of that row: it decides between equal keys. */
+  /** The number of that row, which orders rows with equal keys. */
   readonly row: number;
 }
 
@@ -138,7 +138,7 @@ function pageEndText({ key, row }: PageEnd): string {
   return Buffer.from(JSON.stringify([key, row])).toString('base64url');
 }
 
-/** Behind what a request wants its page; undefined where only the number of the page counts. @throws ApiError 400 */
+/** The row after which the requested page begins; undefined if only the page number counts. @throws ApiError 400 */
 export function requestedStart(query: Query): PageEnd | undefined {
   const text = queryText(query, PAGE_AFTER);
   if (text === undefined || text === '') return undefined;
@@ -158,8 +158,8 @@ function parsed(text: string): readonly unknown[] {
   }
 }
 
-// One page of a query's rows, and how many rows there are in all.
-// Invariant: the order that is given is total, or pages repeat and skip rows.
+// One page of a query's rows, and the count of all rows.
+// Invariant: the given order is total. Otherwise pages repeat and skip rows.
 
 interface PagedQuery {
   /** The columns: `s.*`. */
@@ -194,7 +194,7 @@ interface Shown {
   readonly included?: readonly Resource[];
 }
 
-/** The page that the request asks for; `show` turns its rows into resources, all at once, with what is included if anything is. */
+/** The requested page. `show` gets all of its rows at once, and returns their resources and, where needed, included ones. */
 export function pagedAnswer<Row>(
   request: ApiRequest,
   query: PagedQuery,

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 
-/** By the name of a parameter, in lower case: values, of which texts may have a `*` at either end. `*` is any name. */
+/** Values by the name of a parameter, in lower case; a text may have a `*` at either end. The name `*` means any name. */
 export type ParameterValues = Readonly<Record<string, readonly unknown[]>>;
 
 export interface ParameterRules {
@@ -55,7 +55,7 @@ function isAmong(values: readonly unknown[] = [], value: unknown): boolean {
   return values.length === 0 || values.some((each) => isLike(each, value));
 }
 
-/** Numbers of requests are kept as text, so they equal no number of a policy. */
+/** Numbers of requests are kept as texts, so they never equal a number of a policy. */
 function isLike(pattern: unknown, value: unknown): boolean {
   if (typeof pattern !== 'string' || typeof value !== 'string') return isDeepStrictEqual(pattern, value);
   if (pattern.length < 2) return pattern === value;

@@ -4,7 +4,7 @@
  */
 import { conflict, type Identifier, invalid, type PointedProblem } from './documents.ts';
 
-/** How many characters the names of workspaces, projects, teams, organizations and what they share have at most. */
+/** The most characters in a name of a workspace, project, team or organization, or of a shared object such as an agent pool. */
 export const NAME_LIMIT = 90;
 
 /** The limit of texts that the service only stores: descriptions, reasons. */
@@ -19,7 +19,7 @@ export function asObject(value: unknown): BodyObject | undefined {
     : undefined;
 }
 
-/** The type of a resource without one in the body, where that is allowed: it matches every type. JSON cannot express it. */
+/** The type of a resource whose body has no type, where that is allowed. It matches every type, and JSON cannot contain it. */
 const ANY_TYPE = Symbol('the type of the path');
 
 /** The body with `ANY_TYPE` for each missing or empty type of a resource, also in relationships. */
@@ -51,8 +51,8 @@ export function isOfType(resource: BodyObject | undefined, type: string): boolea
 }
 
 /**
- * `data` of a body that must be one resource of this type; `id` is that of the resource that an update names by its path.
- * @throws ApiError 422 when it is no such resource, 409 when its id is another one
+ * `data` of a body that must be one resource of this type; `id` is the id in the path of an update.
+ * @throws ApiError 422 when it is not such a resource, 409 when its id differs from `id`
  */
 export function readResource(
   body: unknown,
@@ -117,7 +117,7 @@ export function readIdentifiers(body: unknown, type: string): Identifier[] {
   return identifiers;
 }
 
-/** Reads members of one object. Each method gives undefined for an absent member and for one it has refused. */
+/** Reads members of one object. Each method returns undefined for an absent member and for a refused one. */
 export class MemberReader {
   readonly #source: BodyObject;
   readonly #pointer: string;
@@ -149,7 +149,7 @@ export class MemberReader {
     return value.length <= limit ? value : this.refuse(name, `${name} has at most ${limit} characters`);
   }
 
-  /** The member `name`. One that is too long is refused and still given: it is not a missing one. */
+  /** The member `name`. A name that is too long is refused, but still returned, so that it does not count as missing. */
   name(): string | undefined {
     const name = this.text('name');
     if ((name?.length ?? 0) > NAME_LIMIT) this.refuse('name', `Name has at most ${NAME_LIMIT} characters`);
@@ -220,7 +220,7 @@ export class MemberReader {
 }
 
 // Times that users write: in bodies, and in seeds.
-// Invariant: only days that the calendar has. `Date` takes the 30th of February for a day of March.
+// Invariant: only days that exist. `Date` reads the 30th of February as a day of March.
 
 /** Milliseconds since 1970 of an ISO 8601 date or time, or undefined for any other text. A time without a zone is local. */
 export function readTimestamp(text: string): number | undefined {

@@ -1,6 +1,6 @@
 /**
- * Who serves a data file. A server proves that it does, before anyone sends it a token, with a MAC under a key that only the
- * data file has; a proof holds for one challenge, one URL and one file. Only one server at a time serves a file.
+ * Which server serves a data file. A server proves it before a client sends a token: with a MAC under a key that only the data
+ * file has. A proof is valid for one challenge, one URL and one file. Only one server at a time serves a file.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -10,15 +10,15 @@ import { createPrivate, Database, DataFileError, IN_MEMORY, loadSqlite } from '.
 import type { ServedDialects } from './dialects.ts';
 import type { Services } from './services.ts';
 
-/** Where a server proves itself. */
+/** The path at which a server proves that it serves the data file. */
 export const PROOF_PATH = '/served-data-file';
 const PROOF_HEADER = 'x-served-data-file';
 const DIALECTS_HEADER = 'x-served-dialects';
 
 /** A healthy server on this machine answers in milliseconds. */
-const PATIENCE_MS = 2000;
+const TIMEOUT_MS = 2000;
 
-/** Makes `app` prove to a client that can read the data file that it serves it. Data in memory has no such client. */
+/** Lets `app` prove, to a client that can read the data file, that it serves this file. Data in memory has no such client. */
 export function serveProof(app: FastifyInstance, services: Services, dataFile: string): void {
   if (dataFile === IN_MEMORY) return;
   const dialects = dialectsText(services.dialects);
@@ -37,7 +37,7 @@ export function serveProof(app: FastifyInstance, services: Services, dataFile: s
   });
 }
 
-/** The names of the dialects of the one who listens at this URL; undefined unless it serves this very file. */
+/** The names of the dialects of the server at this URL; undefined unless it serves this data file. */
 export async function dialectsServedAt(dataFile: string, url: string): Promise<DialectNames | undefined> {
   const challenge = randomBytes(32).toString('hex');
   const answer = await ask(`${url}${PROOF_PATH}?challenge=${challenge}`);
@@ -52,10 +52,10 @@ export async function dialectsServedAt(dataFile: string, url: string): Promise<D
   }
 }
 
-/** Headers, because a stranger's body may have no end. */
+/** The proof is in headers, because the body of an unknown server may be endless. */
 async function ask(url: string): Promise<{ proof: string; dialects: string } | undefined> {
   try {
-    const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(PATIENCE_MS) });
+    const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
     void answer.body?.cancel().catch(() => {});
     const [proof, dialects] = [answer.headers.get(PROOF_HEADER), answer.headers.get(DIALECTS_HEADER)];
     return proof === null || dialects === null ? undefined : { proof, dialects };
@@ -64,7 +64,7 @@ async function ask(url: string): Promise<{ proof: string; dialects: string } | u
   }
 }
 
-/** One for each API. */
+/** The dialect of each API. */
 export interface DialectNames {
   readonly workspaces: string;
   readonly clusterAuth: string;
@@ -86,7 +86,7 @@ export function macOf(database: Database, ...texts: readonly string[]): Buffer {
     .digest();
 }
 
-/** Compares MACs in a time that reveals nothing. */
+/** Compares MACs in constant time. */
 export function isSameMac(given: Buffer, expected: Buffer): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
@@ -98,26 +98,26 @@ function proofKey(database: Database): string {
   return row.proof_key;
 }
 
-/** The file itself, whatever path leads to it. */
+/** Identifies the file independently of its path. */
 function identityOf(dataFile: string): string {
   const { dev, ino } = statSync(dataFile, { bigint: true });
   return `${dev}:${ino}`;
 }
 
-// One server for a data file, as long as it lives.
-// Invariant: the lock is SQLite's own on a file beside the data file, so the system frees it when its holder dies, however
-// it dies, and a holder that is only paused keeps it. The file stays: taking it away would let two hold it.
+// A data file has at most one server, for as long as that server runs.
+// Invariant: the lock is SQLite's own, on a file beside the data file. The system frees it when its holder ends in any way, and a
+// paused holder keeps it. The lock file is never removed: otherwise two servers could hold the lock.
 
-/** Either it is ours until it is released, or another server has it. */
+/** This process holds the file until it calls `release`, or another server holds it. */
 type Hold = { release(): void } | { readonly heldBy: Holder };
 
 interface Holder {
-  /** Its process; undefined when it is not known. */
+  /** The id of its process; undefined if unknown. */
   readonly pid: number | undefined;
 }
 
 /**
- * Takes the data file for this process, `pid`, alone to serve.
+ * Locks the data file, so that only this process, `pid`, serves it.
  * @throws DataFileError when it cannot be opened
  */
 export function holdDataFile(dataFile: string, pid: number): Hold {
@@ -139,7 +139,7 @@ function lastServer(database: Database): number | undefined {
 
 const SQLITE_BUSY = 5;
 
-/** Undefined when another server has it, in this process or elsewhere. */
+/** The lock; undefined when another server has it, in this process or in another one. */
 function takeLock(file: string): DatabaseSync | undefined {
   const { DatabaseSync: Sqlite } = loadSqlite();
   let lock: DatabaseSync | undefined;

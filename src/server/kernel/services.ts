@@ -1,5 +1,5 @@
 /**
- * What every part of the embedded service gets: the database, the clock, the dialects, the files of its pod, the audit trail.
+ * What every part of the embedded service receives: the database, the clock, the dialects, the files of its pod, the audit trail.
  * Parts reach the outside world only through this value, so that a test can replace the clock and two servers in one process
  * share nothing.
  */
@@ -12,7 +12,7 @@ import { chooseEdition, type EditionFeatures } from './workspaces-dialects.ts';
 export interface Services {
   readonly database: Database;
   readonly dialects: ServedDialects;
-  /** Of the pod that the service is in. */
+  /** The files of the pod in which the service runs. */
   readonly pod: PodFiles;
   readonly edition: EditionFeatures;
   now(): Date;
@@ -20,11 +20,11 @@ export interface Services {
   readonly clusterPatienceMs: number;
 }
 
-/** What may differ from server to server. */
+/** What can differ between servers. */
 interface ServicesOptions {
   readonly now: () => Date;
   readonly dialects: ServedDialects;
-  /** The dialect's own default where none is given. */
+  /** Undefined: the default edition of the dialect. */
   readonly edition?: EditionFeatures | undefined;
   /** The folder of a pod's service account; undefined outside of a pod. */
   readonly inPod?: string | undefined;
@@ -47,12 +47,12 @@ export function createServices(database: Database, options: ServicesOptions): Se
   };
 }
 
-// What a pod has of its service account: the cluster's CA certificate and a token, in files of a folder.
-// Invariant: a file is read when it is needed and then kept for a while, because the token is replaced in it from time to
-// time; a failure is not kept.
+// The files of a pod's service account, in one folder: the cluster's CA certificate and a token.
+// Invariant: a file is read when it is needed and then cached for a limited time, because the token in it is replaced from time
+// to time. Failures are not cached.
 
 interface PodFiles {
-  /** The authority of the cluster, or why it cannot be read. */
+  /** The CA certificate of the cluster, or why it cannot be read. */
   caCert(): PodFile;
   /** The token of the pod's service account, or why it cannot be read. */
   token(): PodFile;
@@ -60,30 +60,30 @@ interface PodFiles {
 
 type PodFile = { readonly text: string } | { readonly problem: string };
 
-/** The usual folder of pods, for errors; it is not read when the service is in no pod. */
-const CUSTOMARY = '/var/run/secrets/kubernetes.io/serviceaccount';
+/** The usual folder in pods, for error texts; it is not read when the service runs outside of a pod. */
+const USUAL_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 const CA_LIFE_MS = 3_600_000;
 const TOKEN_LIFE_MS = 60_000;
 
 /**
- * Files may come later; the folder is there from the start.
+ * The folder must exist; its files may appear later.
  * @param folder undefined outside of a pod, where neither file can be read
- * @throws the system's error when it is no folder that can be read
+ * @throws the system's error when the folder cannot be read
  */
 export function openPodFiles(folder: string | undefined, now: () => Date): PodFiles {
   if (folder === undefined) {
-    const missing = (name: string) => () => ({ problem: notThere(join(CUSTOMARY, name)) });
+    const missing = (name: string) => () => ({ problem: notThere(join(USUAL_FOLDER, name)) });
     return { caCert: missing('ca.crt'), token: missing('token') };
   }
   readdirSync(folder);
   return {
-    caCert: keeping(join(folder, 'ca.crt'), CA_LIFE_MS, now),
-    token: keeping(join(folder, 'token'), TOKEN_LIFE_MS, now),
+    caCert: cachedFile(join(folder, 'ca.crt'), CA_LIFE_MS, now),
+    token: cachedFile(join(folder, 'token'), TOKEN_LIFE_MS, now),
   };
 }
 
-function keeping(path: string, lifeMs: number, now: () => Date): () => PodFile {
+function cachedFile(path: string, lifeMs: number, now: () => Date): () => PodFile {
   let kept: { readonly text: string; readonly until: number } | undefined;
   return () => {
     const time = now().getTime();

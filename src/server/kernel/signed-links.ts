@@ -1,5 +1,5 @@
 /**
- * Links that carry their own permission. A signature holds for one method and one path of one data file, and for an hour. It is
+ * Links that contain their own permission. A signature is valid for one method, one path and one data file, for an hour. It is
  * in the path, because clients send no token to these addresses (wire/workspaces 6.3) and some replace the query (6.5).
  */
 import { Readable } from 'node:stream';
@@ -23,7 +23,7 @@ interface Target {
   readonly path: string;
 }
 
-/** The absolute link, good for an hour from now; `origin` is `http://host:port`. */
+/** The absolute link, valid for an hour from now; `origin` is `http://host:port`. */
 export function signedLink({ database, now }: Services, origin: string, target: Target): string {
   const expires = String(now().getTime() + LIFETIME_MS);
   const signature = sign(database, target, expires).toString('base64url');
@@ -48,11 +48,11 @@ function sign(database: Database, { method, path }: Target, expires: string): Bu
   return macOf(database, 'signed link', method, path, expires);
 }
 
-// Serves the files behind signed links, piece by piece: none is in memory as a whole.
+// Serves the files of signed links, piece by piece: a whole file is never in memory.
 // Invariant: a request without the right signature learns nothing, not even whether the file exists: 404, before its body
 // is read and before a fault is injected.
 
-/** A file that is read. */
+/** A file that clients download. */
 export interface ServedFile {
   readonly method: 'GET';
   /** Below the prefix, with `:id` in it. */
@@ -61,7 +61,7 @@ export interface ServedFile {
   readonly read: (services: Services, id: string, query: Query) => FileContent;
 }
 
-/** A file that is sent. */
+/** A file that clients upload. */
 export interface TakenFile {
   readonly method: 'PUT';
   /** Below the prefix, with `:id` in it. */
@@ -78,10 +78,10 @@ export interface FileContent {
   readonly parts: Iterable<Buffer>;
 }
 
-/** What takes a file: each method may refuse it by throwing an ApiError, and is then not called again but for `giveUp`. */
+/** Receives a file. `write` and `end` may refuse it by throwing an ApiError; then only `giveUp` is called. */
 interface Receiver {
   write(bytes: Buffer): void;
-  /** The file is there as a whole. Called in a transaction. */
+  /** The whole file has been received. Called in a transaction. */
   end(): void;
   giveUp(): void;
 }
@@ -97,13 +97,13 @@ interface SignedRequest {
 /** Makes `app`, a scope with the prefix, serve these files. */
 export function serveStorage(app: FastifyInstance, services: Services, files: readonly StoredFile[]): void {
   app.removeAllContentTypeParsers();
-  // A body is left where it is: the handler reads it.
+  // The body is not read here: the handler reads it.
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
   app.setErrorHandler(answerRefusal);
   app.addHook('onRequest', async (request) => {
     if (request.is404) throw notFound('File');
   });
-  // The hook above has answered; this makes the paths below the prefix that nothing serves part of this scope.
+  // The hook above has already answered. This handler only makes unknown paths below the prefix part of this scope.
   app.setNotFoundHandler(() => {});
   for (const file of files) {
     app.route<SignedRequest>({
@@ -115,8 +115,8 @@ export function serveStorage(app: FastifyInstance, services: Services, files: re
       },
       handler: async ({ method, params, query, raw }, reply) => {
         if (file.method === 'GET')
-          return give(reply, file.read(services, params.id, query), method === 'HEAD');
-        await take(services, raw, () => {
+          return sendFile(reply, file.read(services, params.id, query), method === 'HEAD');
+        await receiveFile(services, raw, () => {
           if (Number(raw.headers['content-length']) > FILE_LIMIT_BYTES)
             throw tooLarge('file', FILE_LIMIT_BYTES);
           return file.begin(services, params.id);
@@ -127,13 +127,13 @@ export function serveStorage(app: FastifyInstance, services: Services, files: re
   }
 }
 
-function give(reply: FastifyReply, { size, parts }: FileContent, isHead: boolean): FastifyReply {
+function sendFile(reply: FastifyReply, { size, parts }: FileContent, isHead: boolean): FastifyReply {
   reply.type('application/octet-stream').header('content-length', size);
   return reply.send(isHead ? '' : Readable.from(parts, { highWaterMark: 1 }));
 }
 
 /** A refused file is still read to its end: a client that is still sending would not get the answer. */
-async function take(services: Services, body: Readable, begin: () => Receiver): Promise<void> {
+async function receiveFile(services: Services, body: Readable, begin: () => Receiver): Promise<void> {
   const { database } = services;
   let receiver: Receiver | undefined;
   let refusal: { readonly reason: unknown } | undefined;

@@ -12,12 +12,12 @@ export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** A new raw token; the prefix is for people. */
+/** A new raw token. The prefix only helps people to recognize it. */
 export function newToken(prefix: string): string {
   return `${prefix}.${randomBytes(24).toString('base64url')}`;
 }
 
-/** A new raw service token: 24 letters and digits behind the prefix, as such services make them. */
+/** A new raw service token: 24 letters and digits after the prefix, as the real services make them. */
 export function newServiceToken(prefix: string): string {
   return `${prefix}.${newLetters(24)}`;
 }
@@ -28,7 +28,7 @@ interface ApiTokenGrant {
   readonly teamId?: string;
   readonly organizationId?: string;
   readonly description?: string | null;
-  /** From then on the token is unknown; never, where it is left out. */
+  /** From this time on the token is unknown. Without it, the token does not expire. */
   readonly expiresAt?: Date | null;
   /** An organization's token that reads its audit trail and may do nothing else. */
   readonly isForAuditTrails?: boolean;
@@ -36,7 +36,7 @@ interface ApiTokenGrant {
   readonly impersonatorId?: string | null;
 }
 
-/** Makes exactly this token valid for its owner. Registering it again changes only what it is good for. @returns its id */
+/** Makes this token valid for its owner. Registering it again changes its grant and keeps its id. @returns the id */
 export function registerApiToken(database: Database, token: string, owner: ApiTokenGrant, now: Date): string {
   const hash = hashToken(token);
   database.run(
@@ -66,8 +66,8 @@ export function registerApiToken(database: Database, token: string, owner: ApiTo
 }
 
 /**
- * The account in whose name a team's or an organization's token acts: the audit trail wants a user. It is named after the
- * id of its holder, since names change, and two that are joined may read like two others. @returns the id of the user
+ * The service account of a team's or an organization's token: the audit trail needs a user. Its name contains the id of the
+ * holder, because names change, and names joined to one text can be ambiguous. @returns the id of the user
  */
 export function ensureServiceAccount(database: Database, holderId: string, now: Date): string {
   const username = `api-${holderId}`;

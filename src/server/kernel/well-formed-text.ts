@@ -1,16 +1,16 @@
 /**
- * Texts as they come over the wire: bytes that are UTF-8, and JSON whose escapes are whole characters.
+ * Checks texts of requests: bytes must be UTF-8, and escapes in JSON must be whole characters.
  * Invariant: accepted text is stored as it was sent. A decoder would replace invalid bytes by U+FFFD without an error; here
  * the sender gets an error.
  */
 import { isUtf8 } from 'node:buffer';
 
-/** The text of some bytes; undefined where they are not UTF-8. */
+/** The text of some bytes; undefined if they are not UTF-8. */
 export function textOf(bytes: Buffer): string | undefined {
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
-/** The text of a form's body; undefined where its bytes, or its decoded escapes, are not UTF-8. */
+/** The text of a form's body; undefined if its bytes, or its decoded escapes, are not UTF-8. */
 export function formTextOf(bytes: Buffer): string | undefined {
   const meant = bytes
     .toString('latin1')
@@ -18,7 +18,7 @@ export function formTextOf(bytes: Buffer): string | undefined {
   return isUtf8(Buffer.from(meant, 'latin1')) ? textOf(bytes) : undefined;
 }
 
-/** How JSON writes half of a character beyond the first 65,536. */
+/** For errors: JSON writes a character beyond the first 65,536 as a surrogate pair. */
 export const HALF_CHARACTER = 'with half of a surrogate pair';
 
 /** For `JSON.parse`, as its reviver. @throws SyntaxError for a name or a text with half of a surrogate pair */
@@ -28,7 +28,7 @@ export function requireWellFormedText(name: string, value: unknown): unknown {
   return value;
 }
 
-/** The value of a JSON text. @throws SyntaxError for broken JSON, and for texts in it that are no whole characters */
+/** The value of a JSON text. @throws SyntaxError for broken JSON, and for a text in it with half of a surrogate pair */
 export function parseJson(text: string): unknown {
   // Checking each member takes time, and only an escape can be half of a pair.
   return JSON.parse(

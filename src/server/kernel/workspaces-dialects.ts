@@ -1,37 +1,37 @@
 /**
- * What the dialects of the workspaces API do otherwise: a table of traits, one column for each dialect.
+ * The differences between the dialects of the workspaces API: a table of traits, one column for each dialect.
  * Sources: wire/workspaces 1.1 and 1.5.
  */
-/** What the workspaces API does in one way or another. */
+/** The behaviour of the workspaces API that differs between dialects. */
 export interface WorkspacesDialect {
   readonly name: string;
   /** A locked workspace is not safely deleted: 409 (wire/workspaces 1.5.9). */
   readonly safeDeleteNeedsUnlocked: boolean;
-  /** An own `auto-destroy-at` ends the duration that a workspace has or inherits (wire/workspaces 1.5.19). */
+  /** Setting `auto-destroy-at` of a workspace removes the duration that it has or inherits (wire/workspaces 1.5.19). */
   readonly dateEndsDuration: boolean;
   /** An exact engine version newer than every release is accepted (wire/workspaces 1.5.20). */
   readonly takesNewerEngines: boolean;
-  /** The spec's name of an attribute to this service's; the database and the rest of the service have the spec's (1.1). */
+  /** From the specification's name of an attribute to this service's name; the database and the other code use the former (1.1). */
   readonly attributeNames: Readonly<Record<string, string>>;
   /** The category of configuration variables; the other one is `env`. */
   readonly engineCategory: string;
-  /** The `source` of what requests make. */
+  /** The `source` of objects that requests create. */
   readonly source: string;
-  /** A create links an app installation, too, not only an update (1.5.2). */
+  /** A create can link an app installation, not only an update (1.5.2). */
   readonly takesAppInstallationOnCreate: boolean;
   /** A working directory may begin with "/". */
   readonly takesAbsoluteDirectories: boolean;
-  /** The pattern of project names; undefined where any text is allowed (6.2). */
+  /** The pattern of project names; undefined: any text is allowed (6.2). */
   readonly projectNames: RegExp | undefined;
   /** `trigger-patterns` are refused while `file-triggers-enabled` is false (2.1). */
   readonly patternsNeedFileTriggers: boolean;
   /** A workspace may share its state with its project: `project-remote-state` (1.5.3). */
   readonly sharesWithProject: boolean;
-  /** Effective tag bindings that are read by themselves have ids (1.5.5). */
+  /** Effective tag bindings of a separate request have ids (1.5.5). */
   readonly effectiveBindingsHaveIds: boolean;
   /** Searching for flat tags finds keys of tag bindings as well (1.5.22). */
   readonly tagSearchFindsBindings: boolean;
-  /** `filter[tag-union]`, `filter[tag-value-default-null]` and, of consumers, `show_only_configured` are known (1.5.16). */
+  /** `filter[tag-union]`, `filter[tag-value-default-null]` and, for consumers, `show_only_configured` are known (1.5.16). */
   readonly hasListSwitches: boolean;
   /** Relationships of a workspace that are absent, not null, while nothing is set (1.5.14). */
   readonly absentWhileUnset: readonly string[];
@@ -44,43 +44,43 @@ export interface WorkspacesDialect {
   /** The site administration is served below `/admin` (6.4). */
   readonly hasSiteAdministration: boolean;
   /**
-   * A run ends as `errored`, because no engine runs here: clients must not take it for a successful one. As such a run holds no
-   * lock, the service starts some itself: after the creation of a workspace, and at the time of an auto-destroy.
+   * A run ends as `errored`, because no engine runs here: clients must not take it for a successful run. Because an errored run
+   * holds no lock, the service starts some runs itself: after the creation of a workspace, and at the time of an auto-destroy.
    */
   readonly runsEndAsErrored: boolean;
   /** The `source` of automatic runs: of an auto-destroy, and of a repository's events. */
   readonly runSources: { readonly autoDestroy: string; readonly repository: string };
-  /** Plans and applies lead to their logs (6.5). */
+  /** Plans and applies have links to their logs (6.5). */
   readonly hasLogs: boolean;
-  /** Settings of an organization, by name, that are stored and answered but have no effect here (6.1). */
+  /** Settings of an organization, by name, that are stored and returned but have no effect here (6.1). */
   readonly organizationSettings: Readonly<Record<string, OrganizationSetting>>;
-  /** The version of the form of an audit event: a number, or a text (wire/audit-trails 2). */
+  /** The format version of an audit event: a number, or a text (wire/audit-trails 2). */
   readonly auditEventVersion: number | string;
-  /** By type of event: the spec's name of what it carries to this service's (wire/audit-trails 3.2). */
+  /** By type of event: from the specification's name of a `meta` member to this service's name (wire/audit-trails 3.2). */
   readonly auditMetaNames: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Pages of an audit trail name their size (wire/audit-trails 1.2). */
+  /** Pages of an audit trail contain their size (wire/audit-trails 1.2). */
   readonly auditPagesHaveSize: boolean;
   /** Service discovery (1.6); undefined: none. */
   readonly discovery: Discovery | undefined;
-  /** The editions that its service comes in; the first is what is served where none is asked for. */
+  /** The editions of the service; the first is the default. */
   readonly editions: readonly [EditionName, ...EditionName[]];
 }
 
-/** The value of a setting while it is not set, and what requests may set it to; without `takes` they cannot. */
+/** The value of a setting that is not set, and the values that requests may set; without `takes` they cannot set it. */
 export interface OrganizationSetting {
   readonly default: boolean | number | string | null;
   readonly takes?: 'flag' | 'minutes' | 'text' | readonly string[];
 }
 
-/** How clients find the API of a host, and learn what it is. */
+/** How clients find the API of a host, and its name and version. */
 interface Discovery {
   /** Where the document is. */
   readonly path: string;
   /** The document: names of services to their addresses. */
   readonly services: Readonly<Record<string, string>>;
-  /** Of every answer of the API. */
+  /** Headers of every answer of the API. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The same, in the hosted edition alone. */
+  /** Further headers of the hosted edition. */
   readonly hostedHeaders: Readonly<Record<string, string>>;
 }
 
@@ -175,11 +175,11 @@ export const hcpTerraform: WorkspacesDialect = {
   },
 };
 
-// The editions of the service that the workspaces API is served as: a table of what each of them has.
-// Invariant: what an edition lacks is neither answered nor accepted: its endpoints are 404, its members are absent from
-// documents and ignored in bodies. Data of it stays in the data file, for an edition that has it.
+// The editions of the service: a table of the features of each.
+// Invariant: a feature that an edition lacks is neither answered nor accepted: its endpoints answer 404, its members are absent from
+// documents and ignored in bodies. Its data stays in the data file, for an edition that has the feature.
 
-/** What not every edition has. */
+/** Features that not every edition has. */
 export interface EditionFeatures {
   /** Data retention policies: their endpoints, and the relationship that names one. */
   readonly dataRetentionPolicies: boolean;
@@ -189,13 +189,13 @@ export interface EditionFeatures {
   readonly globalRemoteStateDefault: boolean;
   /** The audit trail of an organization can be read. */
   readonly auditTrails: boolean;
-  /** Whether answers name the hosted service, in dialects that have such a header. */
+  /** Whether answers have the headers of the hosted service, in dialects that have such headers. */
   readonly hosted: boolean;
 }
 
 type EditionName = 'all' | 'hosted' | 'self-hosted';
 
-/** What `--edition` takes, and what each edition has. */
+/** The values of `--edition`, and the features of each. */
 const EDITIONS: Readonly<Record<EditionName, EditionFeatures>> = {
   all: {
     dataRetentionPolicies: true,
@@ -220,7 +220,7 @@ const EDITIONS: Readonly<Record<EditionName, EditionFeatures>> = {
   },
 };
 
-/** An edition was asked for that is not served. */
+/** The requested edition does not exist, or the dialect does not have it. */
 class EditionError extends Error {
   override readonly name = 'EditionError';
 }
@@ -232,7 +232,7 @@ interface DialectEditions {
 }
 
 /**
- * What the edition of this name has; without a name the dialect's own default.
+ * The features of the edition of this name; without a name, of the dialect's default edition.
  * @throws EditionError for an edition that does not exist, or that the dialect does not have.
  */
 export function chooseEdition(name: string | undefined, dialect: DialectEditions): EditionFeatures {
