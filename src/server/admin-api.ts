@@ -21,12 +21,12 @@ import { verbOf } from './kernel/list-verb.ts';
 import { asObject, type BodyObject, MemberReader, readTimestamp } from './kernel/request-body.ts';
 import { type FaultTable, readFault, type ServedRoute, showFault } from './faults.ts';
 
-/** What the admin API works on. */
-interface Administered {
+/** The objects that the admin API reads and changes. */
+interface AdminContext {
   /** The bearer token of its callers. */
   readonly token: string;
   readonly faults: FaultTable;
-  /** The routes that faults may be for. */
+  /** The routes whose requests can get faults. */
   readonly routes: readonly ServedRoute[];
   readonly clock: MovableClock;
   readonly database: Database;
@@ -40,7 +40,7 @@ interface Answer {
 interface AdminEndpoint {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  readonly handler: (administered: Administered, asked: { id: string; body: BodyObject }) => Answer;
+  readonly handler: (context: AdminContext, request: { id: string; body: BodyObject }) => Answer;
 }
 
 const ENDPOINTS: readonly AdminEndpoint[] = [
@@ -79,18 +79,18 @@ const ENDPOINTS: readonly AdminEndpoint[] = [
   {
     method: 'DELETE',
     path: '/clock',
-    handler: (administered) => {
-      administered.clock.move(0);
-      return showClock(administered);
+    handler: (context) => {
+      context.clock.move(0);
+      return showClock(context);
     },
   },
 ];
 
 /** Serves the admin API. `app` must be a separate scope, with a prefix. */
-export function serveAdmin(app: FastifyInstance, administered: Administered): void {
+export function serveAdmin(app: FastifyInstance, context: AdminContext): void {
   app.addHook('onRequest', async (request) => {
     refuseOtherHosts(request);
-    if (!isToken(request.headers.authorization, administered.token)) throw unauthorized();
+    if (!isToken(request.headers.authorization, context.token)) throw unauthorized();
     const path = request.url.slice(app.prefix.length).replace(/\?.*$/, '');
     if (request.is404) throw routeError(ENDPOINTS, verbOf(request.raw), path);
   });
@@ -103,7 +103,7 @@ export function serveAdmin(app: FastifyInstance, administered: Administered): vo
       url: path,
       handler: (request, reply) => {
         const body = method === 'POST' ? objectOf(request.body) : {};
-        const { status, document } = handler(administered, { id: request.params.id ?? '', body });
+        const { status, document } = handler(context, { id: request.params.id ?? '', body });
         return reply.code(status).send(document);
       },
     });
@@ -113,7 +113,7 @@ export function serveAdmin(app: FastifyInstance, administered: Administered): vo
 const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
 
 function refuseOtherHosts({ headers, originalUrl, raw }: FastifyRequest): void {
-  // Node keeps the first of several; a proxy before this server may have used another one.
+  // Node uses the first of several; a proxy before this server may have used another one.
   if ((raw.headersDistinct['host']?.length ?? 0) > 1) throw badRequest('The request has more than one Host');
   const hosts = [headers.host ?? '', ...hostOfTarget(originalUrl)];
   if (!hosts.every((host) => LOOPBACK.test(host)))
@@ -121,12 +121,12 @@ function refuseOtherHosts({ headers, originalUrl, raw }: FastifyRequest): void {
   if (headers.origin !== undefined) throw forbidden('The admin API is not for web pages');
 }
 
-/** A target may be a whole URL, whose host overrides the header. */
+/** The host of a request target that is a whole URL: it overrides the header. */
 function hostOfTarget(target: string): string[] {
   return target.startsWith('/') ? [] : [/^http:\/\/([^/?#]*)/i.exec(target)?.[1] ?? ''];
 }
 
-/** Digests have one length, so the time of the comparison says nothing about the token. */
+/** Compares digests, which all have the same length, so that the time of the comparison reveals nothing about the token. */
 function isToken(header: string | undefined, token: string): boolean {
   const given = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? '';
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -139,14 +139,14 @@ function objectOf(body: unknown): BodyObject {
   return object;
 }
 
-function showClock({ clock }: Administered): Answer {
+function showClock({ clock }: AdminContext): Answer {
   const document = { now: clock.now().toISOString(), 'offset-seconds': clock.offset() / 1000 };
   return { status: 200, document };
 }
 
 /** Sets the clock to a time, or moves it by seconds; a negative number moves it back. */
-function moveClock(administered: Administered, { body }: { body: BodyObject }): Answer {
-  const { clock } = administered;
+function moveClock(context: AdminContext, { body }: { body: BodyObject }): Answer {
+  const { clock } = context;
   const problems: PointedProblem[] = [];
   const read = new MemberReader(body, '', problems);
   const time = read.text('now');
@@ -165,18 +165,18 @@ function moveClock(administered: Administered, { body }: { body: BodyObject }): 
     if (!(error instanceof RangeError)) throw error;
     throw invalid([{ detail: error.message, pointer: time === undefined ? '/advance-seconds' : '/now' }]);
   }
-  return showClock(administered);
+  return showClock(context);
 }
 
-/** A time with its zone. */
+/** Whether the text is a time with a zone. */
 function isTime(text: string): boolean {
   return /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && readTimestamp(text) !== undefined;
 }
 
-// POST /admin/audit-events: adds events to an organization's audit trail that the service cannot cause itself.
-// Invariant: all events of a body are added or none; each problem names the place of the event, as for a seed.
+// POST /admin/audit-events: adds events to an organization's audit trail that the service does not record itself.
+// Invariant: all events of a body are added, or none; each problem names the path of the event, as for a seed.
 
-interface Trails {
+interface TrailContext {
   readonly database: Database;
   readonly clock: MovableClock;
 }
@@ -196,7 +196,7 @@ const checkBody = schemaCheck(
 
 /** @throws ApiError 404 for an unknown organization, 422 with every problem of the events */
 function putAuditEvents(
-  { database, clock }: Trails,
+  { database, clock }: TrailContext,
   { body }: { readonly body: BodyObject },
 ): { status: 201; document: { ids: string[] } } {
   const malformed = checkBody(body).map(({ text, pointer }) => ({ detail: text, pointer }));
@@ -219,21 +219,21 @@ function putAuditEvents(
   }
 }
 
-/** Problems of events begin with their path. */
+/** The JSON pointer of a problem, whose text begins with its path. */
 function pointerOf(problem: string): string {
   const [path = ''] = problem.split(' ', 1);
   return `/${path.replaceAll(/[.[\]]+/g, '/')}`;
 }
 
-// A clock that can be moved: it shows the time of another clock plus an offset.
-// Invariants: moving it changes nothing that is stored, so it can be moved back; it shows the years 1 to 9998 only, whose
-// ISO texts sort like the times.
+// A clock that can be moved: it returns the time of another clock plus an offset.
+// Invariants: moving it changes no stored data, so it can be moved back; it only returns times of the years 1 to 9998, whose ISO
+// texts sort in the order of the times.
 
 export interface MovableClock {
   now(): Date;
-  /** The difference from the true time, in milliseconds. */
+  /** The difference from the machine's time, in milliseconds. */
   offset(): number;
-  /** Sets the difference from the true time, in milliseconds. @throws RangeError when the clock cannot show that time. */
+  /** Sets the difference from the machine's time, in milliseconds. @throws RangeError for a time outside of the valid years */
   move(offset: number): void;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Everything that is served below `/v1/`: the tables of paths for mounts, `sys/` and tokens, and the requests that need no
- * token. Requests are routed by these tables, so `servedPaths` lists all of them.
+ * token. These tables route all requests, so `servedPaths` lists every path.
  */
 import { answerError, answerOnTop, type SecretsAnswer } from './cluster-auth/answer.ts';
 import {
@@ -43,12 +43,12 @@ import { TOKEN_ENDPOINTS } from './cluster-auth/tokens.ts';
 import type { ClusterAuthDialect } from './kernel/dialects.ts';
 import type { Services } from './kernel/services.ts';
 
-/** What surrounds the mounts, and needs a token. The first row that fits a path serves it. */
+/** The endpoints outside of mounts that need a token. The first row that matches a path serves it. */
 export function serviceEndpoints(dialect: ClusterAuthDialect): readonly ServiceEndpoint[] {
   return [...sysEndpoints(dialect), ...TOKEN_ENDPOINTS];
 }
 
-/** A verb and a path below `/v1/`; `:mount` is where a method is mounted. POST includes PUT. */
+/** A verb and a path below `/v1/`; `:mount` is the path of a mount. POST includes PUT. */
 interface ServedPath {
   readonly method: string;
   readonly path: string;
@@ -64,7 +64,7 @@ const VERBS: Readonly<Record<Operation, string>> = {
   head: 'HEAD',
 };
 
-/** All that a dialect's service answers, in the order of its tables. */
+/** All paths that a dialect serves, in the order of the tables. */
 export function servedPaths(dialect: ClusterAuthDialect): ServedPath[] {
   return [
     ...MOUNT_ENDPOINTS.flatMap(({ path, handlers }) => verbsOf(`auth/:mount/${path}`, handlers)),
@@ -78,13 +78,13 @@ function verbsOf(path: string, handlers: Readonly<Partial<Record<Operation, unkn
   return Object.keys(handlers).map((operation) => ({ method: VERBS[operation as Operation], path }));
 }
 
-// Which resource of a mount a path means (wire/cluster-auth 5.1, 2.1, 2.5).
-// Invariant: all of them need a token; the login, which needs none, is below.
+// The endpoints of a mount (wire/cluster-auth 5.1, 2.1, 2.5).
+// Invariant: all of them need a token. The login, which needs no token, is further down.
 
 export interface MountEndpoint {
-  /** Below its mount. */
+  /** Below the mount. */
   readonly path: string;
-  /** The fields of its path, which its parameters may name, whatever the operation. */
+  /** The fields of its path: the known parameters of all operations. */
   readonly fields: (dialect: ClusterAuthDialect) => Readonly<Record<string, FieldReader<unknown>>>;
   readonly handlers: Readonly<Partial<Record<Operation, MountHandler>>>;
   /** Whether the resource exists: a write then updates it. Without this function every write is an update. */
@@ -104,19 +104,19 @@ const ROLE: MountEndpoint = {
   exists: roleExists,
 };
 
-/** Below a mount. */
+/** The path of the login, below a mount. */
 const LOGIN_PATH = 'login';
 
-/** It needs no token, and is served apart from the others. */
+/** The login needs no token, and is served separately. */
 const LOGIN = { path: LOGIN_PATH, fields: () => LOGIN_FIELDS, handlers: { write: logIn } };
 
 /** The endpoints of a mount that need a token. */
 const MOUNT_ENDPOINTS: readonly MountEndpoint[] = [CONFIG, ROLES, ROLE];
 
-/** Letters, digits, `_`, and inside also `.` and `-`. */
+/** A role name: letters, digits and `_`, and between them also `.` and `-`. */
 const ROLE_PATH = /^role\/(\w(?:[\w.-]*\w)?)$/;
 
-/** An endpoint, and the role in the path that led to it: in lower case, and empty where the path has none. */
+/** An endpoint, and the role name in its path: in lower case, and empty if the path has none. */
 interface FoundEndpoint {
   readonly endpoint: MountEndpoint;
   readonly roleName: string;
@@ -153,7 +153,7 @@ const POLICY = { read: readPolicy, write: writePolicy, delete: deletePolicy };
 
 const POLICIES = { list: listPolicies, read: listPolicies };
 
-const EVERYWHERE: readonly ServiceEndpoint[] = [
+const COMMON_ENDPOINTS: readonly ServiceEndpoint[] = [
   at('sys/auth', { read: listMounts }),
   at('sys/auth/:path/tune', TUNING, { needsSudo: true }),
   at('sys/auth/:path', { read: readMount, write: enableMount, delete: disableMount }, { needsSudo: true }),
@@ -167,22 +167,22 @@ const EVERYWHERE: readonly ServiceEndpoint[] = [
   at('sys/internal/ui/mounts', { read: visibleMounts }, { authorizesItself: true }),
   at('sys/internal/ui/resultant-acl', { read: resultantAcl }),
   at('sys/internal/ui/mounts/:path', { read: visibleMount }, { authorizesItself: true }),
-  // The older address of policies is the same as today's.
+  // The older path of policies serves the same as the current one.
   ...['sys/policies/acl', 'sys/policy'].flatMap((path) => [at(path, POLICIES), at(`${path}/:name`, POLICY)]),
 ];
 
-const NAMESPACES: readonly ServiceEndpoint[] = [
+const NAMESPACE_ENDPOINTS: readonly ServiceEndpoint[] = [
   at('sys/namespaces', { list: listNamespaces }),
   at('sys/namespaces/:name', { read: readNamespace, write: writeNamespace, delete: deleteNamespace }),
 ];
 
-/** The paths that a dialect's service has: not every one has namespaces. */
+/** The endpoints below `sys/` of a dialect: not every dialect has namespaces. */
 function sysEndpoints({ hasNamespaces }: ClusterAuthDialect): readonly ServiceEndpoint[] {
-  return hasNamespaces ? [...NAMESPACES, ...EVERYWHERE] : EVERYWHERE;
+  return hasNamespaces ? [...NAMESPACE_ENDPOINTS, ...COMMON_ENDPOINTS] : COMMON_ENDPOINTS;
 }
 
 // Requests that need no token: logins, and public information about the service (wire/cluster-auth 2.9, 3).
-// Invariant: only existing mounts have a login; elsewhere its path needs a token like any other.
+// Invariant: only existing mounts have a login. For other mounts, the path of a login needs a token like any other path.
 
 interface OpenRequest {
   readonly services: Services;
@@ -193,7 +193,7 @@ interface OpenRequest {
   readonly address: string | undefined;
 }
 
-/** The answer to a request that needs no token; undefined for those that do. */
+/** The answer to a request that needs no token; undefined for other requests. */
 export async function answerOpenRequest(request: OpenRequest): Promise<SecretsAnswer | undefined> {
   const { services, namespace, operation, path, body, address } = request;
   if (Object.hasOwn(OPEN_READS, path)) {

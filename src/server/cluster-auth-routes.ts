@@ -31,7 +31,7 @@ import type { Services } from './kernel/services.ts';
 
 const BODY_LIMIT_BYTES = 32 * 1024 * 1024;
 
-/** All requests below `/v1/` go one way: mounts are made at any time, so any path may be one. */
+/** One route serves all paths below `/v1/`, because a mount can be created at any path and any time. */
 export const CLUSTER_AUTH_ROUTE = {
   methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'],
   path: '/v1/*',
@@ -49,13 +49,13 @@ const CAPABILITIES: Record<Operation, PolicyCapability> = {
 
 /**
  * Serves `/v1/auth/<mount>/config`, `/role` and `/role/:name` for every mount in the database
- * (wire/cluster-auth 5.1). `app` must be a separate scope: the body parser and the error handler set
- * here are this service's. Tokens come in the dialect's header or as `Authorization: Bearer`.
+ * (wire/cluster-auth 5.1), and the other paths of the secrets service. `app` must be a separate scope: it gets its own body parser
+ * and error handler. Tokens come in the dialect's header or as `Authorization: Bearer`.
  */
 export function registerClusterAuth(app: FastifyInstance, services: Services): void {
   app.removeAllContentTypeParsers();
-  const asItCame = { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES } as const;
-  app.addContentTypeParser('*', asItCame, (_request, bytes, done) => done(null, bytes));
+  const unparsed = { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES } as const;
+  app.addContentTypeParser('*', unparsed, (_request, bytes, done) => done(null, bytes));
   app.addHook('onRequest', (request, _reply, done) => {
     delete request.raw.headers['content-type'];
     done();
@@ -73,18 +73,18 @@ export function registerClusterAuth(app: FastifyInstance, services: Services): v
 }
 
 async function answer(services: Services, request: FastifyRequest): Promise<SecretsAnswer> {
-  const meant = cleanedUrl(request.url);
-  if (meant !== undefined) return { status: 307, location: meant };
+  const location = cleanedUrl(request.url);
+  if (location !== undefined) return { status: 307, location };
   const read = readRequest(request, services.dialects.clusterAuth);
   if ('status' in read) return read;
-  if (read.wraps && GIVES_TOKENS.test(read.path)) return NOT_WRAPPED;
+  if (read.wraps && TOKEN_PATHS.test(read.path)) return NOT_WRAPPED;
   const answered = await answerRead(services, request, read);
-  // An answer that was requested wrapped is never sent unwrapped.
+  // If a wrapped answer was requested, the answer is never sent unwrapped.
   return read.wraps && 'data' in answered && answered.data !== null ? NOT_WRAPPED : answered;
 }
 
-/** Refused first: otherwise a token would be created that nobody receives. */
-const GIVES_TOKENS = /(?:^|\/)(?:login|auth\/token\/(?:create|renew).*)$/;
+/** Refused before the request is carried out: otherwise a token would be created that no client receives. */
+const TOKEN_PATHS = /(?:^|\/)(?:login|auth\/token\/(?:create|renew).*)$/;
 
 const NOT_WRAPPED = answerError(400, 'answers cannot be wrapped here');
 
@@ -99,17 +99,17 @@ async function answerRead(
   const place = inOwnNamespace(named, rawToken, services);
   const { operation, body } = read;
   const asksHelp = operation === 'read' && services.dialects.clusterAuth.hasHelp && Boolean(body['help']);
-  const asked = { services, operation, body, asksHelp, ...place };
-  const open = asksHelp ? undefined : await answerOpenRequest({ ...asked, address: request.ip });
+  const routed = { services, operation, body, asksHelp, ...place };
+  const open = asksHelp ? undefined : await answerOpenRequest({ ...routed, address: request.ip });
   if (open !== undefined) return open;
 
   const known = authenticateServiceToken(services, rawToken, { ...place, address: request.ip });
   const token =
     known && (UNCOUNTED.test(place.path) ? known.token : useToken(services.database, known.token));
-  if (known === undefined || token === undefined) return answerUnauthenticated(asked, rawToken);
+  if (known === undefined || token === undefined) return answerUnauthenticated(routed, rawToken);
   const identity = { ...known, token };
   try {
-    return answerAuthenticated({ ...asked, identity, rawToken, requestId: request.id });
+    return answerAuthenticated({ ...routed, identity, rawToken, requestId: request.id });
   } finally {
     if (identity.token.usesLeft < 0) revokeToken(services.database, identity.accessor);
   }
@@ -118,17 +118,17 @@ async function answerRead(
 /** Reading the list of visible mounts does not count as a use of a token. */
 const UNCOUNTED = /^sys\/internal\/ui\/mounts(?:\/|$)/;
 
-const ABOUT_ITSELF = /^auth\/token\/(?:lookup|renew|revoke)-self$/;
+const SELF_PATHS = /^auth\/token\/(?:lookup|renew|revoke)-self$/;
 
-/** Without a namespace in the request, a token reads itself in its own namespace. */
+/** At `…-self` paths without a namespace in the request, the token's own namespace is used. */
 function inOwnNamespace(place: Place, rawToken: string, { database, now }: Services): Place {
-  if (place.namespace !== '' || !ABOUT_ITSELF.test(place.path)) return place;
+  if (place.namespace !== '' || !SELF_PATHS.test(place.path)) return place;
   return { ...place, namespace: findToken(database, rawToken, now())?.namespace ?? '' };
 }
 
 /** A request without a token, with an unknown one, or with one that is not valid for its address or namespace. */
 function answerUnauthenticated(
-  { services, namespace, operation, path }: Asked,
+  { services, namespace, operation, path }: RoutedRequest,
   rawToken: string,
 ): SecretsAnswer {
   const isList = operation === 'read' && path === 'sys/internal/ui/mounts';
@@ -138,49 +138,49 @@ function answerUnauthenticated(
   return answerError(403, isUnknown ? dialects.clusterAuth.unknownToken : 'permission denied');
 }
 
-interface Asked extends Place {
+interface RoutedRequest extends Place {
   readonly services: Services;
   readonly operation: Operation;
   readonly body: Readonly<Record<string, unknown>>;
   readonly asksHelp: boolean;
 }
 
-interface AuthenticatedRequest extends Asked {
+interface AuthenticatedRequest extends RoutedRequest {
   readonly identity: ServiceIdentity;
   readonly rawToken: string;
   readonly requestId: string;
 }
 
-function answerAuthenticated(asked: AuthenticatedRequest): SecretsAnswer {
-  return /^(?:sys|auth\/token)\//.test(asked.path) ? answerService(asked) : answerMount(asked);
+function answerAuthenticated(routed: AuthenticatedRequest): SecretsAnswer {
+  return /^(?:sys|auth\/token)\//.test(routed.path) ? answerService(routed) : answerMount(routed);
 }
 
-function answerService(asked: AuthenticatedRequest): SecretsAnswer {
-  const { services, identity, operation, path } = asked;
+function answerService(routed: AuthenticatedRequest): SecretsAnswer {
+  const { services, identity, operation, path } = routed;
   const found = endpointIn(serviceEndpoints(services.dialects.clusterAuth), path);
   const isAllowed =
     found?.endpoint.authorizesItself === true ||
-    (identity.can(CAPABILITIES[operation], path, asked.body) &&
+    (identity.can(CAPABILITIES[operation], path, routed.body) &&
       (found?.endpoint.needsSudo !== true || identity.can('sudo', path)));
   if (!isAllowed) return answerWrappedError(403, 'permission denied');
   if (found === undefined) return answerWrappedError(404, 'unsupported path');
   const handler = found.endpoint.handlers[operation];
   return handler === undefined
     ? answerWrappedError(405, 'unsupported operation')
-    : handler({ ...asked, name: found.name });
+    : handler({ ...routed, name: found.name });
 }
 
-function answerMount(asked: AuthenticatedRequest): SecretsAnswer {
-  const { services, identity, operation, path } = asked;
-  const found = findMount(services.database, asked.namespace, path);
+function answerMount(routed: AuthenticatedRequest): SecretsAnswer {
+  const { services, identity, operation, path } = routed;
+  const found = findMount(services.database, routed.namespace, path);
   const isOurs = found?.mount.type === CLUSTER_AUTH_METHOD;
   // Every valid token may read the help.
-  if (asked.asksHelp && isOurs)
+  if (routed.asksHelp && isOurs)
     return helpAt(found.rest, services.dialects.clusterAuth) ?? answerWrappedError(404, 'unsupported path');
   const { endpoint, roleName = '' } = (isOurs ? endpointAt(found.rest) : undefined) ?? {};
-  const call: MountCall = { ...asked, mount: found?.mount.id ?? '', roleName };
+  const call: MountCall = { ...routed, mount: found?.mount.id ?? '', roleName };
   const creates = operation === 'write' && endpoint?.exists?.(call) === false;
-  const isAllowed = identity.can(creates ? 'create' : CAPABILITIES[operation], path, asked.body);
+  const isAllowed = identity.can(creates ? 'create' : CAPABILITIES[operation], path, routed.body);
   if (!isAllowed) return answerWrappedError(403, 'permission denied');
 
   if (found === undefined) return answerError(404, noHandler(path));
@@ -192,7 +192,7 @@ function noHandler(path: string): string {
   return `no handler for route ${JSON.stringify(path)}. route entry not found.`;
 }
 
-/** Empty also where there are no namespaces: the header means nothing then. */
+/** The namespace in the header; empty in dialects without namespaces, which ignore the header. */
 function namespaceHeader({ headers }: FastifyRequest, { dialects }: Services): string {
   const { hasNamespaces, namespaceHeader: name } = dialects.clusterAuth;
   const header = headers[name];
@@ -208,13 +208,13 @@ function bearerOf({ authorization = '' }: FastifyRequest['headers']): string | u
   return /^Bearer (.+)$/.exec(authorization)?.[1];
 }
 
-/** What went wrong before or outside an operation: a body too large, or a bug of ours, whose text stays inside. */
+/** The answer to an error outside of an operation: a body that is too large, or a bug, whose text the client does not get. */
 function answerToError({ statusCode = 500, message }: FastifyError): SecretsAnswer {
   if (statusCode === 413) return answerError(413, 'http: request body too large');
   return statusCode < 500 ? answerError(statusCode, message) : answerWrappedError(500, 'internal error');
 }
 
-/** The type has no charset, also where there is no body: both are set by hand, for Fastify would add and drop it. */
+/** Sets the content type explicitly, even without a body: Fastify would add a charset to it, or remove it. */
 function send(request: FastifyRequest, reply: FastifyReply, given: SecretsAnswer): FastifyReply {
   if ('location' in given) return sendRedirect(request, reply, given.location);
   const body = envelope(given, request.id);
@@ -239,7 +239,7 @@ function withSafeHeaders(reply: FastifyReply): FastifyReply {
     .header('strict-transport-security', 'max-age=31536000; includeSubDomains');
 }
 
-/** Whether a path is one of the secrets service, also where it cannot be decoded. */
+/** Whether a path belongs to the secrets service, even if it cannot be decoded. */
 export function isSecretsPath(url: string): boolean {
   return url.startsWith('/v1/');
 }
@@ -249,7 +249,7 @@ export function answerBadPath(request: FastifyRequest, reply: FastifyReply): Fas
   return send(request, reply, answerError(400));
 }
 
-/** Answers a verb that the secrets service does not know, whatever the path (wire/cluster-auth 2.1). */
+/** Answers a verb that the secrets service does not know, at any path (wire/cluster-auth 2.1). */
 export function answerUnknownVerb(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return send(request, reply, answerError(405));
 }
@@ -259,8 +259,8 @@ export function answerUnknownPath(request: FastifyRequest, reply: FastifyReply):
   return send(request, reply, answerError(404));
 }
 
-// What the service's framework does around every operation on a mount: a request's parameters are checked against the
-// fields of its path, and an answer with content also lists the ignored ones (wire/cluster-auth 2.1).
+// Steps of the real service's framework around every operation on a mount: parameters are checked against the fields of the
+// path, and an answer with content also warns about ignored parameters (wire/cluster-auth 2.1).
 
 /** Carries out an operation that the caller may do. */
 function serveEndpoint(endpoint: MountEndpoint, operation: Operation, call: MountCall): SecretsAnswer {

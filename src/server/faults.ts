@@ -1,7 +1,7 @@
 /**
  * The faults to inject, in the order in which they were added, and their injection into requests. A request gets at most one
- * fault, the oldest that matches; a fault is removed after it was injected as often as it says. Also reads a fault from a request body,
- * checks that some request can get it, and shows it.
+ * fault, the oldest that matches; a fault is removed when its count is used up. Also reads a fault from a request body, checks
+ * that it can match a request, and returns its document.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -10,13 +10,13 @@ import { MEDIA_TYPE } from './kernel/endpoint.ts';
 import { newId } from './kernel/identifiers.ts';
 import { type BodyObject, MemberReader } from './kernel/request-body.ts';
 
-/** What happens to a request. */
+/** The effect of a fault on a request. */
 interface FaultEffect {
   /** Delay in milliseconds. */
   readonly latency: number;
-  /** The answer, instead of calling the handler. */
+  /** The answer that replaces the call of the handler. */
   readonly refusal: { readonly status: number; readonly retryAfter: number | undefined } | undefined;
-  /** The connection is cut without an answer, before the request is carried out or after. */
+  /** When the connection is cut without an answer: before or after the request is carried out. */
   readonly cut: 'before-commit' | 'after-commit' | undefined;
 }
 
@@ -24,9 +24,9 @@ interface Fault extends FaultEffect {
   readonly id: string;
   /** `*` is any. */
   readonly method: string;
-  /** Path pattern: `*` or `:name` is any one segment, a last `**` any rest, none included. */
+  /** Path pattern: `*` or `:name` is any one segment, `**` at the end any rest, even an empty one. */
   readonly route: string;
-  /** For how many more requests it is injected. */
+  /** The number of further requests that get it. */
   readonly count: number;
 }
 
@@ -43,7 +43,7 @@ export class FaultTable {
     return added;
   }
 
-  /** Whether there was such a fault. */
+  /** @returns whether the fault existed */
   remove(id: string): boolean {
     const before = this.#faults.length;
     this.#faults = this.#faults.filter((fault) => fault.id !== id);
@@ -54,7 +54,7 @@ export class FaultTable {
     this.#faults = [];
   }
 
-  /** The fault for a request, if there is one; it is counted. `path` is without query. */
+  /** The fault for a request, if one matches; decrements its count. `path` is without query. */
   take(method: string, path: string): FaultEffect | undefined {
     const found = this.#faults.find((fault) => isMethod(fault.method, method) && fits(fault.route, path));
     if (found === undefined) return undefined;
@@ -81,10 +81,10 @@ function fits(route: string, path: string): boolean {
 }
 
 // Injects faults into requests.
-// Invariants: a fault is injected where a gateway would cause it: after the check of the token and before the handler, except
-// for the cut after the commit; only method and path of a request select it; when the server closes, no request waits.
+// Invariants: a fault is injected as by a gateway, after the check of the token and before the handler, except for the cut after the
+// commit; only method and path of a request select it; when the server closes, delays end at once.
 
-/** Call it before the scopes are registered whose requests get faults. */
+/** Call it before registering the scopes whose requests can get faults. */
 export function injectFaults(app: FastifyInstance, faults: FaultTable): void {
   const closing = new AbortController();
   const cutOnceDone = new WeakSet<FastifyRequest>();
@@ -97,7 +97,7 @@ export function injectFaults(app: FastifyInstance, faults: FaultTable): void {
     if (effect.cut === 'before-commit') return cut(request, reply);
     return effect.refusal === undefined ? undefined : refuse(request, reply, effect.refusal);
   });
-  // The handler has ended, and its transaction.
+  // The handler and its transaction have ended.
   app.addHook('onSend', async (request) => {
     if (cutOnceDone.has(request)) request.raw.socket.destroy();
   });
@@ -113,7 +113,7 @@ function cut(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return reply;
 }
 
-/** Each API has its own form of an error. */
+/** Answers with an error in the form of the API. */
 function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -132,12 +132,12 @@ function refuse(
 
 const MEMBERS = ['method', 'route', 'count', 'latency-ms', 'status', 'retry-after', 'cut'];
 
-const LONGEST_LATENCY_MS = 600_000;
+const MAX_LATENCY_MS = 600_000;
 
-/** Faults are for the two APIs, not for the admin API and the proof of a data file. */
+/** Only requests of the two APIs can get faults, not those of the admin API or the proof of a data file. */
 const ROUTE = /^\/(?:api|v1)\/\S+$/;
 
-/** `served` are the routes that a fault may be for. @throws ApiError 422 with every problem */
+/** `served`: the routes whose requests can get faults. @throws ApiError 422 with every problem */
 export function readFault(body: BodyObject, served: readonly ServedRoute[]): Omit<Fault, 'id'> {
   const problems: PointedProblem[] = [];
   const read = new MemberReader(body, '', problems);
@@ -168,7 +168,7 @@ function readTarget(
 
 function readEffect(read: MemberReader): FaultEffect {
   const latency = read.positiveInteger('latency-ms') ?? 0;
-  if (latency > LONGEST_LATENCY_MS) read.refuse('latency-ms', `latency-ms is at most ${LONGEST_LATENCY_MS}`);
+  if (latency > MAX_LATENCY_MS) read.refuse('latency-ms', `latency-ms is at most ${MAX_LATENCY_MS}`);
   const status = readStatus(read);
   const retryAfter = read.positiveInteger('retry-after');
   if (retryAfter !== undefined && status === undefined)
@@ -184,7 +184,7 @@ function readStatus(read: MemberReader): number | undefined {
   return read.refuse('status', 'status must be 429 or a number from 500 to 599');
 }
 
-/** A fault as the API shows it: the members of the body that created it. */
+/** The document of a fault: the members of the body that created it, and its id. */
 export function showFault({ latency, refusal, ...fault }: Fault): Record<string, unknown> {
   return {
     ...fault,
@@ -194,11 +194,11 @@ export function showFault({ latency, refusal, ...fault }: Fault): Record<string,
   };
 }
 
-// Which requests a fault can be injected into: those that the service has routes for.
-// Invariant: a fault that no request can get is refused with the reason. A test that waits for it would pass without having
-// tested anything.
+// Faults can be injected into requests for which the service has routes.
+// Invariant: a fault that cannot match any request is refused with the reason. Otherwise a test with that fault would pass
+// without testing anything.
 
-/** A route of the service: its methods, and its path with `:name` for any segment and a last `*` for any rest. */
+/** A route of the service: its methods, and its path. `:name` is any segment, `*` at the end any rest. */
 export interface ServedRoute {
   readonly methods: readonly string[];
   readonly path: string;
@@ -210,16 +210,16 @@ interface Target {
   readonly route: string;
 }
 
-/** Why no request can get a fault, and which of its members is wrong. */
+/** Why a fault cannot match any request, and which of its members is wrong. */
 interface NotInjectable {
   readonly member: 'method' | 'route';
   readonly why: string;
 }
 
-/** Verbs that the HTTP parser does not know: they arrive as GET. */
+/** Verbs that the HTTP parser does not know. They arrive as GET. */
 const READ_AS_GET = ['LIST', 'SCAN'];
 
-/** undefined when a request can get the fault. */
+/** The problem; undefined when the fault can match a request. */
 function whyNotInjectable(
   { method, route }: Target,
   served: readonly ServedRoute[],

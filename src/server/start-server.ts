@@ -2,7 +2,7 @@
  * Starts the embedded service: one loopback port that speaks the workspaces API under /api/v2 and the cluster-auth
  * methods under /v1/auth/<mount>.
  * Invariant: it listens on 127.0.0.1 only, and `close` leaves no socket, timer or database handle open. No client can delay
- * it for longer than `CLOSING_PATIENCE_MS`.
+ * it for longer than `CLOSING_TIMEOUT_MS`.
  */
 import { randomUUID } from 'node:crypto';
 import { maxHeaderSize } from 'node:http';
@@ -60,7 +60,7 @@ export interface ServerOptions {
   readonly seed?: Seed;
   /** At most one for each of the two APIs (`dialectNames`); default neutral. */
   readonly dialects?: readonly string[];
-  /** The folder of a pod's service account (`ca.crt`, `token`); without it the service is in no pod. */
+  /** The folder of a pod's service account (`ca.crt`, `token`); without it, the service runs outside of a pod. */
   readonly inPod?: string;
   /** `all`, `hosted` or `self-hosted`; default: that of the dialect. */
   readonly edition?: string;
@@ -70,15 +70,15 @@ export interface ServerOptions {
   readonly admin?: { readonly token: string };
   /** Speaks only TLS, with this certificate and its key, both in PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Answers writes before they are on the disk: faster, but a power cut may lose the newest ones. */
+  /** Answers writes before they are on the disk: faster, but a power failure may lose the newest ones. */
   readonly relaxed?: boolean;
   /** How long a call to a cluster's API may take, in milliseconds; default 5000. */
-  readonly clusterPatienceMs?: number;
+  readonly clusterTimeoutMs?: number;
   /** The clock; tests replace it. */
   readonly now?: () => Date;
   /** Called with an unexpected error; the client gets a 500 without details. */
   readonly onFailure?: (error: Error) => void;
-  /** Called just before an answer is sent, so a client that has its answer finds it counted. */
+  /** Called just before an answer is sent: when the client gets the answer, the request is already counted. */
   readonly onRequest?: (request: ServedRequest) => void;
 }
 
@@ -107,7 +107,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       dialects,
       edition,
       inPod: options.inPod,
-      clusterPatienceMs: options.clusterPatienceMs,
+      clusterTimeoutMs: options.clusterTimeoutMs,
     });
     deleteExpiredEvents(database, services.now());
     removeUnfinishedFiles(database);
@@ -126,11 +126,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 /** How long requests in flight may take after the start of `close`, in milliseconds. */
-const CLOSING_PATIENCE_MS = 2000;
+const CLOSING_TIMEOUT_MS = 2000;
 
 /**
- * Closes the service: connections without a request at once, all others as soon as their request is answered, or after a moment. Node
- * itself waits without limit for a connection over which nothing was sent.
+ * Closes the service: unused connections at once, all others when their request is answered, or after the timeout. Node itself
+ * waits without limit for a connection over which nothing was sent.
  */
 function closerOf(app: FastifyInstance): () => Promise<void> {
   const sockets = new Set<Socket>();
@@ -142,12 +142,12 @@ function closerOf(app: FastifyInstance): () => Promise<void> {
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     const late = setTimeout(() => {
       for (const socket of sockets) socket.destroy();
-    }, CLOSING_PATIENCE_MS);
+    }, CLOSING_TIMEOUT_MS);
     await app.close().finally(() => clearTimeout(late));
   };
 }
 
-/** No path is longer than all headers together, so the handlers answer unknown ids of any length. */
+/** As long as all headers together may be: so unknown ids of any length reach the handlers. */
 const PATH_PARAMETER_LIMIT = maxHeaderSize;
 
 const API_PREFIX = '/api/v2';
@@ -198,15 +198,15 @@ async function buildApp(
   const endpoints = endpointsOf(services);
   if (options.admin !== undefined) {
     const routes = servedRoutes(endpoints);
-    const administered = {
+    const context = {
       token: options.admin.token,
       faults: new FaultTable(),
       routes,
       clock,
       database: services.database,
     };
-    injectFaults(app, administered.faults);
-    await app.register(async (scope) => serveAdmin(scope, administered), { prefix: '/admin' });
+    injectFaults(app, context.faults);
+    await app.register(async (scope) => serveAdmin(scope, context), { prefix: '/admin' });
   }
   const api = { endpoints, rateLimit: options.rateLimit };
   await app.register(
@@ -225,7 +225,7 @@ async function buildApp(
   return app;
 }
 
-/** All routes that faults may be for. A GET route also serves HEAD. */
+/** All routes whose requests can get faults. A GET route also serves HEAD. */
 function servedRoutes(endpoints: readonly Endpoint[]): ServedRoute[] {
   const route = (prefix: string, { method, path }: { readonly method: string; readonly path: string }) => ({
     methods: method === 'GET' ? ['GET', 'HEAD'] : [method],
@@ -238,19 +238,18 @@ function servedRoutes(endpoints: readonly Endpoint[]): ServedRoute[] {
   ];
 }
 
-// Answers outside the paths of the two APIs: the proof that this server serves a data file, service discovery, and refusals of
-// everything else. Where the cluster-auth dialect answers other paths, it gets all of them but `/api/`, `/.well-known/` and
-// `/admin/`.
+// Answers outside of the paths of the two APIs: the proof that this server serves a data file, service discovery, and refusals of
+// all other paths. If the cluster-auth dialect answers other paths, it answers all except `/api/`, `/.well-known/` and `/admin/`.
 
-/** What this scope serves itself. */
+/** The endpoints of this scope, without discovery. */
 const OWN_ENDPOINTS: readonly OwnEndpoint[] = [{ method: 'GET', path: PROOF_PATH }];
 
 type OwnEndpoint = Pick<Endpoint, 'method' | 'path'>;
 
-/** `app` must be a separate scope without a prefix: it answers what no other scope serves. */
+/** `app` must be a separate scope without a prefix: it answers all paths that no other scope serves. */
 function serveFallbackRoutes(app: FastifyInstance, services: Services, dataFile: string): void {
   app.removeAllContentTypeParsers();
-  // Nothing here reads a body, so none can be wrong.
+  // No handler here reads a body, so no body can be invalid.
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
   app.setErrorHandler((error: FastifyError, _request, reply) => sendError(reply, error));
   serveProof(app, services, dataFile);
@@ -262,14 +261,14 @@ function serveFallbackRoutes(app: FastifyInstance, services: Services, dataFile:
 
 const RESERVED_PATHS = /^\/(?:api|\.well-known|admin)(?:\/|$)/;
 
-/** Answers a request that no route took. */
+/** Answers a request that matches no route. */
 function answerFallback(
   { services, own }: { readonly services: Services; readonly own: readonly OwnEndpoint[] },
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   const path = request.url.replace(/\?.*$/, '');
-  // Each verb that the secrets service knows has a route for all of its paths.
+  // All verbs that the secrets service knows have a route for `/v1/`, so this verb is unknown.
   if (path.startsWith('/v1/')) return answerUnknownVerb(request, reply);
   if (services.dialects.clusterAuth.answersOtherPaths && !RESERVED_PATHS.test(path)) {
     return answerUnknownPath(request, reply);

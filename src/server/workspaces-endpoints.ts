@@ -116,7 +116,7 @@ const ORGANIZATION_ENDPOINTS: readonly Endpoint[] = [
   on('POST', '/tags/:tag_id/relationships/workspaces', tagWorkspaces),
 ];
 
-/** Of those editions alone that have such policies. */
+/** An endpoint of editions that have data retention policies. */
 function organizationRetention(method: Endpoint['method'], handler: Endpoint['handler']): Endpoint {
   const endpoint = on(method, `${ORGANIZATION}/relationships/data-retention-policy`, handler);
   return { ...endpoint, needs: 'dataRetentionPolicies' };
@@ -155,7 +155,7 @@ const CONNECTION_ENDPOINTS: readonly Endpoint[] = [
 ];
 
 // The endpoints of workspaces in one table: verb, path below /api/v2, handler.
-// Invariant: an operation that has two paths (by id, by organization and name) has one handler.
+// Invariant: an operation with two paths (by id, by organization and name) has one handler.
 
 const WORKSPACES = '/organizations/:organization_name/workspaces';
 const WORKSPACE_BY_NAME = `${WORKSPACES}/:name`;
@@ -194,7 +194,7 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
   workspaceRetention('POST', putRetentionPolicy),
   workspaceRetention('PATCH', putRetentionPolicy),
   workspaceRetention('DELETE', deleteRetentionPolicy),
-  // Not in the spec.
+  // Not in the specification.
   on('GET', '/account/details', showAccount),
 ];
 
@@ -224,7 +224,7 @@ const STATE_VERSION_ENDPOINTS: readonly Endpoint[] = [
 // Invariant: each table is listed here once.
 
 export const API_ENDPOINTS: readonly Endpoint[] = [
-  // Whether the service is there and the token is known; clients ask before anything else.
+  // Shows that the service runs and the token is valid. Clients send it first.
   { ...on('GET', '/ping', () => NO_CONTENT), isForAuditTrails: true },
   ...ORGANIZATION_ENDPOINTS,
   ...SITE_ADMINISTRATION_ENDPOINTS,
@@ -249,7 +249,7 @@ export const STORED_FILES: readonly StoredFile[] = [
   ...STORED_LOGS,
 ];
 
-/** Those of the endpoints that the edition and the dialect have that are served. */
+/** The endpoints that the edition and the dialect have. */
 export function endpointsOf({ edition, dialects }: Pick<Services, 'edition' | 'dialects'>): Endpoint[] {
   return API_ENDPOINTS.filter(
     ({ needs, needsOfDialect }) =>

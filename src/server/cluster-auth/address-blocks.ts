@@ -1,7 +1,7 @@
 /**
  * CIDR blocks as the secrets service reads and prints them (wire/cluster-auth 2.4, "CIDR elements"), and whether an address is
- * in one. A text is tried as IPv4, as IPv6, then as a socket path; a path is printed in quotes, and each further reading quotes
- * it once more.
+ * in one. A text is read as IPv4, else as IPv6, else as a socket path. A path is printed in quotes, and reading the printed form
+ * again adds another pair of quotes.
  */
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { parseDecimal } from './durations.ts';
@@ -17,7 +17,7 @@ export function canonicalBlocks(blocks: readonly string[]): Coerced<string[]> {
   return printedBlocks(blocks, (text) => `error parsing address ${quote(text)}: `);
 }
 
-/** The same of blocks that were stored. */
+/** The same for stored blocks; its error has no introduction. */
 export function storedBlocks(blocks: readonly string[]): Coerced<string[]> {
   return printedBlocks(blocks, () => '');
 }
@@ -52,7 +52,7 @@ function printBlock(block: AddressBlock): string {
 const bitsOf = (family: 4 | 6) => (family === 4 ? 32 : 128);
 
 function ipv4Block(text: string): AddressBlock | undefined {
-  // Some clients append a mask in hexadecimal digits, which is ignored.
+  // Some clients append a mask in hexadecimal digits. It is ignored.
   const bare = text.replace(/\/[0f]{8}$/, '');
   const block = cidr(bare);
   if (block !== undefined) {
@@ -65,8 +65,8 @@ function ipv4Block(text: string): AddressBlock | undefined {
 }
 
 /**
- * A prefix of an IPv4 address in IPv6's clothes counts from the 96 leading bits. One that is shorter is applied to the
- * first 32 bits of the 128, which are not the address: a bug of the service.
+ * The prefix of an IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) includes the 96 leading bits. A shorter one is applied to the
+ * first 32 of the 128 bits, which are not the address: a bug of the real service.
  */
 function ipv4Prefix({ address, prefix }: Cidr): number {
   if (isIPv4(address)) return prefix;
@@ -112,7 +112,7 @@ function hostAndPort(text: string): { readonly host: string; readonly port: numb
   return { host: bracketed ?? plain ?? '', port: Number(port) };
 }
 
-/** Also for an IPv4 address in IPv6's clothes. */
+/** The IPv4 address in a text, also of an IPv4-mapped IPv6 address. */
 function asIPv4(text: string): string | undefined {
   if (isIPv4(text)) return text;
   const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(asIPv6(text) ?? '') ?? [];
@@ -121,23 +121,23 @@ function asIPv4(text: string): string | undefined {
   return [upper >> 8, upper & 255, lower >> 8, lower & 255].join('.');
 }
 
-/** The shortest form. */
+/** The IPv6 address in its shortest form. */
 function asIPv6(text: string): string | undefined {
   if (!isIPv6(text) || text.includes('%')) return undefined;
   return new URL(`http://[${text}]`).hostname.slice(1, -1);
 }
 
 // Whether an address is in one of the CIDR blocks that a role or a token is bound to (wire/cluster-auth 2.4).
-// Invariant: the path of a socket, in any quotes, matches no address.
+// Invariant: the path of a socket, however it is quoted, matches no address.
 
-/** Whether one of the blocks, in the form in which roles keep them, holds the address. */
+/** Whether one of the blocks, in the stored form of roles, contains the address. */
 export function admitsAddress(blocks: readonly string[], address: string | undefined): boolean {
   const plain = address?.replace(/^::ffff:(?=\d+\.)/i, '');
   if (plain === undefined || isIP(plain) === 0) return false;
-  return blocks.some((block) => holds(block, plain));
+  return blocks.some((block) => contains(block, plain));
 }
 
-function holds(block: string, address: string): boolean {
+function contains(block: string, address: string): boolean {
   const [, withPort] = /^(?:\[(.+)\]|[\d.]+):\d+$/.exec(block) ?? [];
   const range = withPort ?? block.replace(/^([\d.]+):\d+$/, '$1');
   const [base = '', length] = range.split('/');

@@ -1,17 +1,17 @@
 /**
- * What an operation of the secrets service answers, as a value; cluster-auth-routes.ts gives it the envelope and sends it.
- * Invariant: an error carries zero or one text, a success carries data, warnings or nothing (wire/cluster-auth 2.1).
+ * The answer of an operation of the secrets service, as a value; cluster-auth-routes.ts adds the envelope and sends it.
+ * Invariant: an error has no text or one, a success has data, warnings or nothing (wire/cluster-auth 2.1).
  */
 import { inOrderOfNames } from './json-values.ts';
 
-/** The answer to one request, before the envelope. A success without data and warnings is a bare 204. */
+/** The answer to one request, without the envelope. A success without data and warnings is a 204 without a body. */
 export type SecretsAnswer =
   | {
       readonly status: 200;
       readonly data: Readonly<Record<string, unknown>> | null;
       readonly warnings?: readonly string[];
       readonly auth?: AuthDocument;
-      /** Repeats the data's members beside the envelope's, as some paths below `sys/` do. */
+      /** Repeats the members of the data at the top level, beside those of the envelope, as some paths below `sys/` do. */
       readonly onTop?: boolean;
     }
   | { readonly status: number; readonly bare: Readonly<Record<string, unknown>> }
@@ -19,12 +19,12 @@ export type SecretsAnswer =
   | { readonly status: 307; readonly location: string }
   | { readonly status: number; readonly errors: readonly string[] };
 
-/** The token that an answer gives or renews (wire/cluster-auth 3). */
+/** The token that was created or renewed (wire/cluster-auth 3). */
 export interface AuthDocument {
   readonly client_token: string;
   readonly accessor: string;
   readonly policies: readonly string[];
-  /** Left out where there is none. */
+  /** Absent for a token without policies. */
   readonly token_policies?: readonly string[];
   readonly metadata: Readonly<Record<string, string>> | null;
   /** In seconds. */
@@ -57,7 +57,7 @@ export function answerOnTop(data: Readonly<Record<string, unknown>>): SecretsAns
   return { status: 200, data, onTop: true };
 }
 
-/** An answer without an envelope: the health of the service, which anyone may ask for. */
+/** An answer without an envelope: the health of the service, which needs no token, and help. */
 export function answerBare(status: number, bare: Readonly<Record<string, unknown>>): SecretsAnswer {
   return { status, bare };
 }
@@ -67,15 +67,15 @@ export function answerError(status: number, text?: string): SecretsAnswer {
   return { status, errors: text === undefined ? [] : [text] };
 }
 
-/** An error in the form that the service's core gives to what it refuses itself. */
+/** An error in the form in which the core of the real service, not an auth method, refuses requests. */
 export function answerWrappedError(status: number, text: string): SecretsAnswer {
   return answerError(status, `1 error occurred:\n\t* ${text}\n\n`);
 }
 
-/** What is not there: a config never written, an unknown role, a list of nothing. */
+/** The answer for a config that was never written, an unknown role, or an empty list. */
 export const NOT_FOUND: SecretsAnswer = answerError(404);
 
-/** The body that goes over the wire; undefined for 204 (wire/cluster-auth 2.1, "Success with data"). */
+/** The body of the HTTP response; undefined for 204 (wire/cluster-auth 2.1, "Success with data"). */
 export function envelope(answer: SecretsAnswer, requestId: string): object | undefined {
   if ('errors' in answer) return { errors: answer.errors };
   if ('bare' in answer) return answer.bare;
@@ -94,7 +94,7 @@ export function envelope(answer: SecretsAnswer, requestId: string): object | und
   };
 }
 
-/** The warning about parameters of a request that the path does not have. */
+/** The warning about parameters of a request that the path does not know. */
 export function ignoredWarnings(sent: Readonly<Record<string, unknown>>, known: readonly string[]): string[] {
   const ignored = Object.keys(sent).filter((name) => !known.includes(name));
   return ignored.length === 0

@@ -1,6 +1,6 @@
 /**
  * `sys/auth/…` and `sys/internal/ui/mounts` (wire/cluster-auth 2.9): auth methods are listed, enabled, tuned and disabled. No
- * mount's path is or begins with another's; disabling a mount removes its config, roles and tokens.
+ * mount has the path of another one, or a path below it. Disabling a mount removes its config, roles and tokens.
  */
 import { dialectsWithMountType, type ServedDialects } from '../kernel/dialects.ts';
 import type { Services } from '../kernel/services.ts';
@@ -25,7 +25,7 @@ import {
   wireType,
 } from './mounts.ts';
 
-/** Methods that can be mounted beside the one of this service, and do little: their names are known. */
+/** Other methods. They can be mounted and listed, but nobody can log in with them. */
 const OTHER_METHODS = ['approle', 'cert', 'jwt', 'kerberos', 'ldap', 'oidc', 'radius', 'userpass'];
 
 const TOKEN_STORE = 'token';
@@ -47,7 +47,7 @@ function authMountDocuments({ services, namespace }: ServiceCall): Record<string
   };
 }
 
-/** `GET sys/auth/:path`: the mount, or 400 where there is none. */
+/** `GET sys/auth/:path`: the mount, or 400 if no mount is there. */
 export const readMount: ServiceHandler = (call) => {
   const document = authMountDocuments(call)[`${mountPath(call)}/`];
   return isObject(document)
@@ -85,7 +85,7 @@ export const enableMount: ServiceHandler = (call) =>
     return answerDone();
   });
 
-/** `DELETE sys/auth/:path`: 204, also for what is not there. */
+/** `DELETE sys/auth/:path`: 204, also if no mount is there. */
 export const disableMount: ServiceHandler = (call) => {
   if (mountPath(call) === TOKEN_STORE) return answerError(400, 'token credential backend cannot be disabled');
   const mount = mountAt(call);
@@ -93,7 +93,7 @@ export const disableMount: ServiceHandler = (call) => {
   return answerDone();
 };
 
-/** `GET sys/auth/:path/tune`: what holds for the mount, the service's own limits included. */
+/** `GET sys/auth/:path/tune`: the effective settings of the mount, including the service's own limits. */
 export const readTuning: ServiceHandler = (call) => {
   const mount = mountAt(call);
   if (mount === undefined) return answerError(400, noMount(call));
@@ -109,7 +109,7 @@ export const readTuning: ServiceHandler = (call) => {
   });
 };
 
-/** `POST sys/auth/:path/tune`: changes what is sent. 204, or 400. */
+/** `POST sys/auth/:path/tune`: changes the settings that are sent. 204, or 400. */
 export const writeTuning: ServiceHandler = (call) =>
   call.services.database.transaction((): SecretsAnswer => {
     const mount = mountAt(call);
@@ -135,7 +135,7 @@ function noMount(call: ServiceCall): string {
   return `cannot fetch sysview for path "${mountPath(call)}/"`;
 }
 
-/** The specification leaves the words of errors open; a dialect of a real service has that service's own. */
+/** A hint for neutral errors only: the specification does not fix their texts, while other dialects keep the texts of the real service. */
 function typeHint(type: string, { clusterAuth }: ServedDialects): string {
   const others = dialectsWithMountType(type);
   return clusterAuth.name !== 'neutral' || others.length === 0
@@ -149,28 +149,28 @@ function storedType(type: string, ownType: string): string | undefined {
 }
 
 // The settings of a mount in a request: its tokens and its visibility (wire/cluster-auth 2.9).
-// Invariant: pure; absent members stay absent in the result, so that a tuning changes only what it names.
+// Invariant: pure; absent members stay absent in the result, so that tuning changes only the settings that were sent.
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Some settings that a request names, or the text of a 400. */
+/** The settings in a request, or the text of a 400. */
 type Read = Coerced<MountSettings>;
 
 const LEASES = ['default_lease_ttl', 'max_lease_ttl'] as const;
 
-/** Kept as they are sent. */
-const PLAIN = [
+/** Settings that are stored as they were sent. */
+const UNCHECKED = [
   'audit_non_hmac_request_keys',
   'audit_non_hmac_response_keys',
   'passthrough_request_headers',
   'allowed_response_headers',
 ];
 
-/** Reads the config of a mount that has `settings`. */
+/** Reads the config in a request for a mount that has `settings`. */
 function readMountConfig(settings: MountSettings, body: Body): Read {
   const leases = LEASES.map((field) => readLease(field, body));
   let read: MountSettings = Object.fromEntries(
-    PLAIN.filter((field) => body[field] !== undefined).map((field) => [field, body[field]]),
+    UNCHECKED.filter((field) => body[field] !== undefined).map((field) => [field, body[field]]),
   );
   for (const part of [...leases, readTokenType(body), readVisibility(body)]) {
     if (!part.ok) return part;
@@ -184,7 +184,7 @@ function readMountConfig(settings: MountSettings, body: Body): Read {
   );
 }
 
-/** Seconds; `system` is 0, the service's own; an empty text keeps what is there. */
+/** Seconds. `system` becomes 0, which means the service's own limit. An empty text changes nothing. */
 function readLease(field: (typeof LEASES)[number], body: Body): Read {
   const text = asText(body[field] ?? '');
   if (!text.ok) return text;
@@ -219,10 +219,10 @@ function refused(problem: string): Read {
   return { ok: false, problem };
 }
 
-// `sys/internal/ui/mounts`: the mounts that are visible for the caller (wire/cluster-auth 2.9).
-// Invariant: a mount is shown to those who have any right below it; others see only the mounts that are shown to all.
+// `sys/internal/ui/mounts`: the mounts that the caller can see (wire/cluster-auth 2.9).
+// Invariant: with a token, the caller sees the mounts below which it has any right; without one, only the public mounts.
 
-/** `GET sys/internal/ui/mounts`, without a valid token: the mounts that are visible to everybody. */
+/** `GET sys/internal/ui/mounts`, without a valid token: the public mounts. */
 export function publicMounts({ database, dialects }: Services, namespace: string): SecretsAnswer {
   const shown = mountsIn(database, namespace).filter(
     ({ settings }) => settings.listing_visibility === 'unauth',
@@ -240,7 +240,7 @@ export function publicMounts({ database, dialects }: Services, namespace: string
   return answerData({ auth, secret: {} });
 }
 
-/** The same with a token: each mount that it has any right below. */
+/** The same with a token: each mount below which the token has any right. */
 export const visibleMounts: ServiceHandler = (call) => {
   const below = (prefix: string, mounts: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(
@@ -252,7 +252,7 @@ export const visibleMounts: ServiceHandler = (call) => {
   });
 };
 
-/** `GET sys/internal/ui/mounts/:path`: the mount that serves a path, for those who have any right below it. */
+/** `GET sys/internal/ui/mounts/:path`: the mount that serves a path, for callers with any right below it. */
 export const visibleMount: ServiceHandler = (call) => {
   const path = `${call.name.replace(/\/+$/, '')}/`;
   const serving = allMounts(call)

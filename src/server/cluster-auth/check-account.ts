@@ -1,6 +1,6 @@
 /**
  * Whether a JWT lets an account log in with a role (wire/cluster-auth 3): signature, claims, names, namespace, and last the
- * token review. Each refusal is the original's; the cluster is asked only about JWTs that passed every other check.
+ * token review. Each refusal has the text of the real service.
  */
 import { callCluster, type ClusterAccess, type ClusterApi, isRefusal, type Refusal } from './cluster-api.ts';
 import { quote } from './field-coercion.ts';
@@ -24,7 +24,7 @@ interface AccountCheck {
   readonly now: Date;
 }
 
-/** Who logs in, and under which name the service knows them. */
+/** The account that logs in, and its alias name in the service. */
 export interface CheckedAccount {
   readonly account: ServiceAccount;
   readonly alias: string;
@@ -71,7 +71,7 @@ export async function checkAccount(jwt: string, check: AccountCheck): Promise<Ch
   return isRefusal(annotated) ? annotated : { account, alias: alias.value, annotated: annotated.metadata };
 }
 
-/** What the cluster's own claims begin with; the cluster is the same, whatever the service is called. */
+/** The prefix of the cluster's own claims. It is the same in all dialects. */
 const CLAIMS_ROOT = 'kubernetes.io';
 
 const REVIEW_PATH = '/apis/authentication.k8s.io/v1/tokenreviews';
@@ -87,22 +87,22 @@ async function namespaceRefusal(
       ? { admitted: false }
       : await matchNamespace(access.api, { namespace, selector, bearer: access.reviewer });
   if (verdict.admitted) return undefined;
-  const { because } = verdict;
-  return refusal(403, `namespace not authorized${because === undefined ? '' : ` err=${because}`}`);
+  const { reason } = verdict;
+  return refusal(403, `namespace not authorized${reason === undefined ? '' : ` err=${reason}`}`);
 }
 
 function refusal(status: number, text: string): Refusal {
   return { status, text };
 }
 
-// Whether a name is among those that a role admits: entries are names, with `*` for any text (wire/cluster-auth 1.8).
+// Whether a role admits a name: its entries are names, in which `*` matches any text (wire/cluster-auth 1.8).
 
 /** Whether one of the patterns matches. `*` is the only wildcard, case matters, and an empty list matches nothing. */
 export function matchesPattern(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => fits(pattern.split('*'), name));
 }
 
-/** Piece by piece, leftmost first: each piece reads each letter at most once, for any number of stars. */
+/** Finds each piece at its leftmost place, so that each letter is read at most once, whatever the number of stars. */
 function fits(pieces: readonly string[], name: string): boolean {
   const [first = '', ...rest] = pieces;
   const last = rest.pop();
@@ -118,27 +118,27 @@ function fits(pieces: readonly string[], name: string): boolean {
 }
 
 // Whether a role's selector admits a namespace of the cluster, by its labels (wire/cluster-auth 2.5).
-// Invariants: the namespace comes from a JWT that is not confirmed yet, so it is never more than one segment of the
-// path; the bearer of the call is in no text that a caller sees.
+// Invariants: the namespace comes from a JWT that is not confirmed yet, so it is always exactly one segment of the path;
+// callers never see the bearer token of the call.
 
-interface NamespaceQuestion {
+interface NamespaceCheck {
   readonly namespace: string;
   readonly selector: string;
-  /** Who asks; empty where neither the config nor the pod has a token, and a login's own JWT does not do. */
+  /** The token of the call; empty if neither the config nor the pod has one. The JWT of the login is not used here. */
   readonly bearer: string;
 }
 
-/** `because` is the end of the refusal, where the question could not be asked or answered. */
-type NamespaceVerdict = { readonly admitted: boolean; readonly because?: string };
+/** `reason` is the end of the refusal's text, when the labels could not be read or compared. */
+type NamespaceVerdict = { readonly admitted: boolean; readonly reason?: string };
 
-/** Asks the cluster for the namespace's labels, and compares. */
-async function matchNamespace(api: ClusterApi, question: NamespaceQuestion): Promise<NamespaceVerdict> {
-  const { namespace, selector, bearer } = question;
+/** Reads the namespace's labels from the cluster, and compares them. */
+async function matchNamespace(api: ClusterApi, check: NamespaceCheck): Promise<NamespaceVerdict> {
+  const { namespace, selector, bearer } = check;
   if (bearer === '')
     return refused(
       'namespace lookup failed: TokenReviewer JWT needs to be configured to use namespace selectors',
     );
-  // As a segment these would lead elsewhere: no namespace is called so.
+  // As segments of a path these would lead to another path. No namespace has such a name.
   if (['.', '..'].includes(namespace) || !namespace.isWellFormed()) return { admitted: false };
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;
   const answer = await callCluster(api, { method: 'GET', path, bearer });
@@ -151,19 +151,19 @@ async function matchNamespace(api: ClusterApi, question: NamespaceQuestion): Pro
     return refused(`failed to get namespace (code ${answer.status} status ${message})`);
   }
   if (!read.ok) return refused(read.problem);
-  const [labels, wanted] = [labelsOf(read.value), Object.entries(matchLabelsIn(selector) ?? NO_LABELS)];
+  const [labels, wanted] = [labelsOf(read.value), Object.entries(matchLabelsIn(selector) ?? UNMATCHABLE)];
   const impossible = wanted.flatMap(([label, value]) => labelProblem(label, value) ?? []);
   if (impossible[0] !== undefined) return refused(impossible[0]);
   return { admitted: wanted.every(([label, value]) => labels[label] === value) };
 }
 
-/** Of a stored selector that cannot be read: no namespace has such a label. */
-const NO_LABELS = { '': '' };
+/** For a stored selector that cannot be read: no namespace has such a label. */
+const UNMATCHABLE = { '': '' };
 
 const NAME = /^(?=.{1,63}$)[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Why nothing in a cluster can have this label; undefined where something can. */
+/** Why no object of a cluster can have this label; undefined for a valid label. */
 function labelProblem(label: string, value: string): string | undefined {
   const [name = '', domain, ...more] = label.split('/').toReversed();
   const isLabel = NAME.test(name) && (domain === undefined || DOMAIN.test(domain)) && more.length === 0;
@@ -175,7 +175,7 @@ function labelProblem(label: string, value: string): string | undefined {
   );
 }
 
-/** The message without the bearer token, its parts, and their base64, at any offset of a text. */
+/** The message without the bearer token, its parts, and the base64 forms of them at any offset. */
 function withoutSecret(message: string, bearer: string): string {
   const parts = [bearer, ...bearer.split('.').filter((part) => part.length >= SHORTEST_PART)];
   const encoded = parts.flatMap((part) => [0, 1, 2].map((offset) => inBase64(part, offset)));
@@ -187,7 +187,7 @@ function withoutSecret(message: string, bearer: string): string {
   return forms.reduce((text, form) => text.replaceAll(form, ''), message);
 }
 
-/** Shorter ones are parts of ordinary words, too. */
+/** Shorter parts may also occur in ordinary words. */
 const SHORTEST_PART = 8;
 
 /** The base64 characters that only `text` determines, with `offset` bytes (modulo 3) before it and any after it. */
@@ -197,13 +197,13 @@ function inBase64(text: string, offset: number): string {
   return padded.toString('base64').slice(Math.ceil((offset * 8) / 6), whole);
 }
 
-function refused(because: string): NamespaceVerdict {
-  return { admitted: false, because };
+function refused(reason: string): NamespaceVerdict {
+  return { admitted: false, reason };
 }
 
 type Json = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
-/** The problem is worded as the original's, where it depends on the first letter alone. */
+/** The parsed JSON. The problem has the text of the real service, if that text depends only on the first character. */
 function readJson(text: string): Json {
   try {
     return { ok: true, value: JSON.parse(text) };

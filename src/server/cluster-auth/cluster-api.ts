@@ -1,6 +1,6 @@
 /**
  * Calls to the API of the cluster whose accounts log in: the address and credentials from the config or from the pod's files
- * (wire/cluster-auth 2.2, 3), and the call itself. The config wins over the pod's files, which it can disable.
+ * (wire/cluster-auth 2.2, 3), and the call itself. The config takes precedence over the pod's files, and can disable them.
  */
 import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
@@ -11,16 +11,16 @@ import type { Services } from '../kernel/services.ts';
 import { type Config, findConfig } from './config.ts';
 import type { Coerced } from './field-coercion.ts';
 
-/** What a login needs of a config. */
+/** The parts of a config that a login needs. */
 export interface ClusterAccess {
   readonly api: ClusterApi;
-  /** Who asks the cluster; empty where it is the JWT of the login itself. */
+  /** The token of calls to the cluster; empty: the JWT of the login itself is used. */
   readonly reviewer: string;
   readonly pemKeys: readonly string[];
   readonly keyRules: KeyRules;
-  /** The issuer that a JWT must have; empty where it is not compared. */
+  /** The issuer that a JWT must have; empty: it is not checked. */
   readonly issuer: string;
-  /** The prefix of annotations that become metadata; undefined where they are not read. */
+  /** Annotations with this prefix become metadata; undefined: annotations are not read. */
   readonly annotationPrefix: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export function loadClusterAccess(services: Services, mount: string): Coerced<Cl
       api: {
         base: withScheme(config.cluster_host, services).replace(/\/$/, ''),
         authorities: authorities.value,
-        patienceMs: services.clusterPatienceMs,
+        timeoutMs: services.clusterTimeoutMs,
       },
       reviewer: config.token_reviewer_jwt || podToken(config, services),
       pemKeys: config.pem_keys,
@@ -51,13 +51,13 @@ export function loadClusterAccess(services: Services, mount: string): Coerced<Cl
   };
 }
 
-/** A host without a scheme, with or without a port, speaks TLS where it is one. */
+/** A host without a scheme, with or without a port, gets `https://` in dialects that accept such hosts. */
 function withScheme(host: string, { dialects }: Services): string {
   const isBare = dialects.clusterAuth.takesBareHosts && !host.includes('/');
   return isBare ? `https://${host}` : host;
 }
 
-/** The trusted authorities: undefined are those of this machine, an empty text is none. */
+/** The trusted authorities in PEM; undefined: those of this machine; empty: none. */
 function authoritiesOf(config: Config, { dialects, pod }: Services): Coerced<string | undefined> {
   if (config.cluster_ca_cert !== '') return { ok: true, value: config.cluster_ca_cert };
   const { caFallback } = dialects.clusterAuth;
@@ -67,28 +67,28 @@ function authoritiesOf(config: Config, { dialects, pod }: Services): Coerced<str
   return caFallback === 'pod-or-keys' ? { ok: true, value: undefined } : { ok: false, problem: file.problem };
 }
 
-/** Empty without a pod: then a login asks for itself. */
+/** Empty without a pod: then the JWT of the login is used. */
 function podToken(config: Config, { pod }: Services): string {
   const file = config.disable_local_ca_jwt ? undefined : pod.token();
   return file !== undefined && 'text' in file ? file.text.trim() : '';
 }
 
 // One call to the API of the cluster whose accounts log in.
-// Invariants: bounded in time and size, whatever answers; over TLS only the given authorities are trusted; redirects are
-// not followed; an error names no address and no reason, because its text may reach anybody who tries to log in.
+// Invariants: time and size are limited; over TLS only the given authorities are trusted; redirects are not followed; an error
+// names no address and no reason, because anyone who tries to log in may see its text.
 
 export interface ClusterApi {
   /** The base of each path: a URL without a trailing slash. */
   readonly base: string;
-  /** Authorities in PEM; undefined are those of this machine, an empty text is none at all. */
+  /** Authorities in PEM; undefined: those of this machine; empty: none. */
   readonly authorities: string | undefined;
   /** How long a call may take as a whole, in milliseconds. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
 }
 
 interface ClusterRequest {
   readonly method: 'GET' | 'POST';
-  /** Behind the base, with a leading slash. */
+  /** Appended to the base; begins with a slash. */
   readonly path: string;
   readonly bearer: string;
   readonly body?: string;
@@ -99,10 +99,10 @@ interface ClusterAnswer {
   readonly text: string;
 }
 
-/** An answer to what is asked here has some hundred bytes. */
-const LONGEST_ANSWER = 1024 * 1024;
+/** The expected answers have some hundred bytes. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** Asks; undefined when there was no whole answer in time. */
+/** Sends the request; undefined without a complete answer in time. */
 export async function callCluster(
   api: ClusterApi,
   asked: ClusterRequest,
@@ -125,7 +125,7 @@ function exchange(api: ClusterApi, asked: ClusterRequest): Promise<ClusterAnswer
       agent: false,
       // Explicit, because otherwise an environment variable could change it.
       rejectUnauthorized: true,
-      signal: AbortSignal.timeout(api.patienceMs),
+      signal: AbortSignal.timeout(api.timeoutMs),
       ...(api.authorities === undefined ? {} : { ca: api.authorities === '' ? [] : api.authorities }),
       headers: {
         authorization: `Bearer ${asked.bearer}`.trimEnd(),
@@ -141,7 +141,7 @@ function exchange(api: ClusterApi, asked: ClusterRequest): Promise<ClusterAnswer
       response.on('data', (chunk: Buffer) => {
         chunks.push(chunk);
         length += chunk.length;
-        if (length > LONGEST_ANSWER) response.destroy(new RangeError('the answer is too long'));
+        if (length > MAX_ANSWER_BYTES) response.destroy(new RangeError('the answer is too long'));
       });
       response.on('error', reject);
       response.on('end', () =>
@@ -152,34 +152,33 @@ function exchange(api: ClusterApi, asked: ClusterRequest): Promise<ClusterAnswer
   });
 }
 
-// The URL of a call to the cluster, read as strictly as the real services read it (wire/cluster-auth 3).
-// Invariant: nothing is mended on the way: what a browser would trim, complete or resolve is no URL here, or goes out as
-// it was written.
+// The URL of a call to the cluster, parsed as strictly as the real services do (wire/cluster-auth 3).
+// Invariant: nothing is corrected: a text that a browser would trim, complete or resolve is invalid here, or is sent as written.
 
-/** Where a call goes, as Node's requests take it. */
+/** The target of a call, in the options of Node's requests. */
 interface ClusterUrl {
   readonly protocol: 'http:' | 'https:';
   readonly hostname: string;
-  /** Empty for the one of the protocol. */
+  /** Empty: the default port of the protocol. */
   readonly port: string;
-  /** What the request line names: path and query, dots and doubled slashes included. */
+  /** Path and query of the request line; dots and repeated slashes are kept. */
   readonly path: string;
 }
 
 /** Scheme, user (ignored, because a bearer token is sent), host with its port, and the rest without a fragment. */
-const FORM = /^(https?):\/\/(?:[\w.~!$&'()*+,;=:@%-]*@)?([^/?#@]+)([^#]*)/i;
+const URL_PARTS = /^(https?):\/\/(?:[\w.~!$&'()*+,;=:@%-]*@)?([^/?#@]+)([^#]*)/i;
 
 const IN_BRACKETS = /^\[([^[\]]+)\](?::(\d*))?$/;
 const BY_NAME = /^([\w.~!$&'()*+,;=\u0080-\uffff-]+)(?::(\d*))?$/;
 
 const CONTROL = /\p{Cc}/u;
 
-/** The characters of a request line that need no escape. */
+/** Characters that must be escaped in a request line. */
 const NOT_PLAIN = /[^\w.~!$&'()*+,;=:@[\]%/?-]+/gu;
 
 /** The parsed URL; undefined for an invalid one, or one without a host. */
 function readClusterUrl(text: string): ClusterUrl | undefined {
-  const [, scheme = '', place = '', rest = ''] = CONTROL.test(text) ? [] : (FORM.exec(text) ?? []);
+  const [, scheme = '', place = '', rest = ''] = CONTROL.test(text) ? [] : (URL_PARTS.exec(text) ?? []);
   const [path = ''] = rest.split('?');
   const host = readHost(place);
   if (host === undefined || /%(?![0-9a-f]{2})/i.test(path)) return undefined;
@@ -195,7 +194,7 @@ function readHost(place: string): Pick<ClusterUrl, 'hostname' | 'port'> | undefi
   if (address !== undefined) return isIPv6(address) ? { hostname: address, port: addressPort } : undefined;
   const [, name = '', port = ''] = BY_NAME.exec(place) ?? [];
   const hostname = domainToASCII(name);
-  // Only the full form of an address is one: of 127.1 and 2130706433 other resolvers make 127.0.0.1.
+  // Only the full form of an address is valid. Other resolvers read 127.1 and 2130706433 as 127.0.0.1.
   const isShortAddress = isIPv4(hostname) && hostname !== name;
   return hostname === '' || isShortAddress ? undefined : { hostname, port };
 }
@@ -207,7 +206,7 @@ export interface Refusal {
   readonly text: string;
 }
 
-/** Whether this is a refusal, and not what was asked for. */
+/** Whether this is a refusal, and not the requested result. */
 export function isRefusal(result: object): result is Refusal {
   return 'status' in result;
 }

@@ -1,8 +1,8 @@
 /**
  * The config of a mount (wire/cluster-auth 5.2, 2.2, 2.3).
- * Invariants: every write replaces the whole config, so what is not sent goes back to its default, a stored reviewer JWT
- * included; a refused write changes nothing; the reviewer JWT never leaves, only whether one is set. What a pod has is
- * looked up when it is needed and never stored.
+ * Invariants: every write replaces the whole config, so a field that is not sent gets its default, even the reviewer JWT;
+ * a refused write changes nothing; a read never returns the reviewer JWT, only whether one is set. Files of the pod are
+ * read when they are needed and never stored.
  */
 import type { ClusterAuthDialect } from '../kernel/dialects.ts';
 import { answerData, answerDone, answerError, NOT_FOUND, type SecretsAnswer } from './answer.ts';
@@ -28,7 +28,7 @@ const CONFIG_FIELDS = {
   use_annotations_as_alias_metadata: asBoolean,
 } as const;
 
-/** A config as it is stored, in the specification's names. */
+/** A stored config, with the specification's field names. */
 export type Config = Required<SentFields<typeof CONFIG_FIELDS>>;
 
 const DEFAULTS: Config = {
@@ -45,7 +45,7 @@ const DEFAULTS: Config = {
 /** The fields that only some dialects have. */
 const OWN_FIELDS: readonly string[] = ['use_annotations_as_alias_metadata'];
 
-/** The fields of a config, called as the dialect calls them. */
+/** The fields of a config, with the dialect's names. */
 export function configFields(dialect: ClusterAuthDialect): Record<string, FieldReader<unknown>> {
   return inWireNames<FieldReader<unknown>>(CONFIG_FIELDS, dialect);
 }
@@ -78,7 +78,7 @@ export const writeConfig: MountHandler = (call) =>
     return answerDone(clusterAuth.keys.trustsSha1 ? [] : sha1Warnings(config));
   });
 
-/** The warning about certificates that are stored and not used. */
+/** The warnings about stored certificates that were signed with SHA-1. */
 function sha1Warnings({ cluster_ca_cert: ca, pem_keys: keys }: Config): string[] {
   const deprecated = 'is a certificate that was signed with SHA-1, which is deprecated';
   return [
@@ -119,7 +119,7 @@ export function findConfig({ services, mount }: Pick<MountCall, 'services' | 'mo
   );
 }
 
-/** The members that the dialect has, called as it calls them. */
+/** The members that the dialect has, with its names. */
 function inWireNames<T>(
   members: Readonly<Record<string, T>>,
   { configNames, ownConfigFields }: ClusterAuthDialect,
@@ -143,7 +143,7 @@ function fromWireNames(
   );
 }
 
-/** The first rule that the config breaks, in the original's order. */
+/** The error of the first rule that the config breaks, in the order of the real service. */
 function configProblem(config: Config, { services }: MountCall): string | undefined {
   const { clusterAuth } = services.dialects;
   const { cluster_host: host, cluster_ca_cert: ca } = config;
@@ -163,8 +163,8 @@ function configProblem(config: Config, { services }: MountCall): string | undefi
 }
 
 /**
- * The error when neither the config nor the pod has a CA. The specification itself lets keys do instead, and
- * the text for their lack is that of older releases (wire/cluster-auth 1.1).
+ * The error when neither the config nor the pod has a CA. In the specification, keys can replace the CA; the error without
+ * both has the text of older releases (wire/cluster-auth 1.1).
  */
 function missingCaProblem(
   { pem_keys: keys, disable_local_ca_jwt: localDisabled }: Config,

@@ -1,6 +1,6 @@
 /**
- * Whole numbers and durations as the service's libraries read them. What fits into 64 bits is exact; what does not is refused
- * and never rounded.
+ * Whole numbers and durations as the real service's libraries read them. A number of up to 64 bits is exact; a larger one is
+ * refused and never rounded.
  */
 import type { ClusterAuthDialect } from '../kernel/dialects.ts';
 
@@ -9,8 +9,8 @@ const INT64_MIN = -(2n ** 63n);
 
 const DECIMAL = /^([+-]?)(\d+)$/;
 
-/** Prefixes and underscores, as a source text may write numbers; a leading zero makes it octal. */
-const WRITTEN =
+/** A number as in source code: with a prefix and underscores; a leading zero means octal. */
+const PREFIXED =
   /^([+-]?)(0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0(?:_?[0-7])+|0|[1-9](?:_?\d)*)$/;
 
 /** A decimal number of 64 bits; undefined for any other text. */
@@ -21,7 +21,7 @@ export function parseDecimal(text: string): bigint | undefined {
 
 /** A number of 64 bits with or without a prefix (`0x10`, `0b1`, `017`, `1_000`); undefined for any other text. */
 export function parsePrefixed(text: string): bigint | undefined {
-  const [, sign, digits = ''] = WRITTEN.exec(text) ?? [];
+  const [, sign, digits = ''] = PREFIXED.exec(text) ?? [];
   if (sign === undefined) return undefined;
   const bare = digits.replaceAll('_', '');
   return within64Bits(sign, BigInt(/^0\d/.test(bare) ? `0o${bare.slice(1)}` : bare));
@@ -33,8 +33,8 @@ function within64Bits(sign: string, size: bigint): bigint | undefined {
 }
 
 // Durations as the secrets service reads and prints them.
-// Invariant: a duration is a count of nanoseconds in 64 bits, like in the service itself: whole seconds and days that do
-// not fit wrap around, other forms that do not fit are refused. Outside of this file there are only whole seconds.
+// Invariant: a duration is a count of nanoseconds in 64 bits, as in the service itself, and a text that does not fit is refused.
+// Outside of this file, durations are whole seconds.
 
 const SECOND = 1_000_000_000n;
 const DAY = 86_400n * SECOND;
@@ -51,12 +51,12 @@ const UNITS: Readonly<Record<string, bigint>> = {
   h: 3600n * SECOND,
 };
 
-/** The seconds that a text means, cut and not rounded, or why it means none. */
+/** The seconds of a text, truncated, or the error. */
 type ReadDuration = { readonly seconds: number } | { readonly problem: string };
 
 /**
- * Reads digits alone (seconds), `7d` with whole days, or amounts with units (`1h30m`, `1.5h`, `500ms`); empty is 0.
- * Refused is anything else, such as `1w`, `1.5` or `1.5d` (wire/cluster-auth 2.4).
+ * Reads digits only (seconds), whole days (`7d`), or amounts with units (`1h30m`, `1.5h`, `500ms`); empty is 0.
+ * All other texts are refused, such as `1w`, `1.5` or `1.5d` (wire/cluster-auth 2.4).
  */
 export function readDuration(text: string): ReadDuration {
   if (text === '') return { seconds: 0 };
@@ -80,7 +80,7 @@ const TOO_LONG: ReadDuration = {
   problem: 'multiplication of durations resulted in overflow, one operand may be too large',
 };
 
-/** The seconds that a text means; undefined where it means none. */
+/** The seconds of a text; undefined for an invalid one. */
 export function parseDuration(text: string): number | undefined {
   const duration = readDuration(text);
   return 'seconds' in duration ? duration.seconds : undefined;
@@ -106,13 +106,13 @@ function parseAmounts(text: string): ReadDuration {
   return inSeconds(isNegative ? -sum : sum);
 }
 
-/** Through floating numbers, as the service does it, and with the digits that fit into 64 bits. */
+/** Computed with floating-point numbers, as in the service, from the digits that fit into 64 bits. */
 function fractionOf(digits: string, unit: bigint): bigint {
   const used = digits.slice(0, 18);
   return BigInt(Math.trunc(Number(used) * (Number(unit) / 10 ** used.length)));
 }
 
-/** Seconds go through a floating number in the service, so the last nanoseconds of a huge one can round up. */
+/** The service computes seconds as a floating-point number, so a huge duration can be rounded up by its last nanoseconds. */
 function inSeconds(nanoseconds: bigint): ReadDuration {
   return {
     seconds: Math.trunc(Number(nanoseconds / SECOND) + Number(nanoseconds % SECOND) / Number(SECOND)) + 0,
@@ -129,7 +129,7 @@ function unitProblem(unit: string, text: string): ReadDuration {
   return { problem: `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}` };
 }
 
-/** Prints whole seconds the way error texts quote them: `768h0m0s`, `1m30s`, `0s`. */
+/** Prints whole seconds as error texts contain them: `768h0m0s`, `1m30s`, `0s`. */
 export function formatDuration(seconds: number): string {
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor((seconds % 3600) / 60);
@@ -138,7 +138,7 @@ export function formatDuration(seconds: number): string {
   return minutes > 0 ? `${minutes}m${rest}` : rest;
 }
 
-/** The same without the zeros at its end: `768h`, `1m30s`, `0s`. */
+/** The same without zero units at the end: `768h`, `1m30s`, `0s`. */
 function formatShortDuration(seconds: number): string {
   return formatDuration(seconds)
     .replace(/(?<=m)0s$/, '')

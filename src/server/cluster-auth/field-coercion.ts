@@ -1,7 +1,6 @@
 /**
- * From the JSON that a client sends to the type of a field (wire/cluster-auth 2.4). Coercion never drops or invents an element;
- * what it cannot read is reported to the client. Numbers come as literals (`json-values.ts`), so that a text field keeps the
- * digits.
+ * Converts the JSON of a request to the types of fields (wire/cluster-auth 2.4). Coercion never drops or invents an element; a value
+ * that it cannot read is an error for the client. Numbers are literals (`json-values.ts`), so that a text field keeps the digits.
  */
 import { parsePrefixed, readDuration } from './durations.ts';
 import { type Int64, int64, isObject, NumberLiteral } from './json-values.ts';
@@ -16,14 +15,14 @@ export type FieldReader<T> = (raw: unknown) => Coerced<T>;
 
 type Readers = Readonly<Record<string, FieldReader<unknown>>>;
 
-/** The fields that were sent, typed by their readers; a key that was not sent is not there. */
+/** The fields that were sent, typed by their readers; other keys are absent. */
 export type SentFields<R extends Readers> = {
   readonly [K in keyof R]?: R[K] extends FieldReader<infer T> ? Exclude<T, undefined> : never;
 };
 
 /**
- * Reads every field of `body` that has a reader, and leaves the others alone. The first that cannot be read fails the
- * whole, with the text `error converting input for field "NAME": …`.
+ * Reads every field of `body` that has a reader, and ignores the others. The first field that cannot be read is the error,
+ * with the text `error converting input for field "NAME": …`.
  */
 export function readFields<R extends Readers>(
   readers: R,
@@ -41,13 +40,13 @@ export function readFields<R extends Readers>(
   return read(sent as SentFields<R>);
 }
 
-/** Text stays as it is, untrimmed; numbers become the text they were, booleans `1` and `0`, null becomes empty. */
+/** Text stays unchanged and untrimmed; numbers become their text, booleans `1` and `0`, null becomes empty. */
 export const asText: FieldReader<string> = (raw) => {
   const text = textOf(raw);
   return text === undefined ? failed(unconvertible('string', raw)) : read(text);
 };
 
-/** An array, or text split at commas; elements are trimmed, empty ones kept; empty text and null are no elements. */
+/** An array, or text split at commas. Elements are trimmed, empty ones are kept; empty text and null give an empty list. */
 export const asList: FieldReader<string[]> = (raw) => {
   if (raw === null || raw === '' || isEmptyObject(raw)) return read([]);
   const text = raw instanceof NumberLiteral ? raw.text : raw;
@@ -91,7 +90,7 @@ export const asInteger: FieldReader<Int64> = (raw) => {
 const TRUE = ['1', 't', 'T', 'TRUE', 'true', 'True'];
 const FALSE = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 
-/** A boolean, or one of its customary spellings; empty text and null are false. */
+/** A boolean, or one of its usual spellings; empty text and null are false. */
 export const asBoolean: FieldReader<boolean> = (raw) => {
   if (raw === null || raw === '') return read(false);
   if (typeof raw === 'boolean') return read(raw);
@@ -101,7 +100,7 @@ export const asBoolean: FieldReader<boolean> = (raw) => {
   return value === undefined ? failed(unparsable('bool', 'ParseBool', 'invalid syntax')) : read(value);
 };
 
-/** Names with texts, from an object or from `name=text` elements; null and empty text are an empty object. */
+/** Texts by name, from an object or from `name=text` elements; null and empty text give an empty object. */
 export const asPairs: FieldReader<Readonly<Record<string, string>>> = (raw) => {
   if (isObject(raw)) {
     const pairs = Object.entries(raw).map(([name, value]) => [name, textOf(value)] as const);
@@ -130,10 +129,10 @@ function textOf(raw: unknown): string | undefined {
   return typeof raw === 'boolean' ? String(Number(raw)) : undefined;
 }
 
-/** The blanks that the service trims: those of Unicode, but for the byte order mark. */
+/** The blanks that the service trims: those of Unicode, except the byte order mark. */
 const BLANK = /[\t-\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]/;
 
-/** By hand: a regular expression for trailing blanks would take quadratic time. */
+/** Without a regular expression: one for trailing blanks would take quadratic time. */
 function trimSpace(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && BLANK.test(text.charAt(start))) start += 1;
@@ -145,7 +144,7 @@ function isEmptyObject(raw: unknown): boolean {
   return isObject(raw) && Object.keys(raw).length === 0;
 }
 
-/** Names what was sent by its type; never repeats a text of it, which may be a secret. */
+/** Names only the type of what was sent, because its text may be a secret. */
 function unconvertible(wanted: string, raw: unknown, place = ''): string {
   const type = Array.isArray(raw) ? '[]interface {}' : isObject(raw) ? 'map[string]interface {}' : typeof raw;
   return `'${place}' expected type '${wanted}', got unconvertible type '${type}'`;
@@ -163,7 +162,7 @@ function failed(problem: string): { readonly ok: false; readonly problem: string
   return { ok: false, problem };
 }
 
-// Texts in quotes, as the service quotes what a client sent.
+// Quotes texts that a client sent, as the service does.
 
 const SHORT: Readonly<Record<string, string>> = {
   '"': String.raw`\"`,
@@ -180,12 +179,12 @@ const SHORT: Readonly<Record<string, string>> = {
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 const PRINTABLE_ASCII = /^[ -~]$/;
 
-/** In double quotes; what cannot be printed is escaped. */
+/** In double quotes; characters that cannot be printed are escaped. */
 export function quote(text: string): string {
   return quoteWith(text, PRINTABLE);
 }
 
-/** In double quotes and ASCII alone. */
+/** In double quotes, and in ASCII only. */
 export function quoteAscii(text: string): string {
   return quoteWith(text, PRINTABLE_ASCII);
 }

@@ -1,5 +1,5 @@
 /**
- * `sys/health` and its sisters: what anyone may know of the service (wire/cluster-auth 2.9).
+ * `sys/health` and similar paths: the state of the service, without a token (wire/cluster-auth 2.9).
  * This service is never sealed, and has no standby.
  */
 import { answerBare, answerError, type SecretsAnswer } from './answer.ts';
@@ -24,7 +24,7 @@ const SEAL = {
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** The parameters by which who asks chooses the status for each state; of these this service has the first alone. */
+/** With these parameters the client chooses the HTTP status for each state. This service only has the first state. */
 const STATUS_PARAMETERS = [
   'activecode',
   'standbycode',
@@ -34,7 +34,7 @@ const STATUS_PARAMETERS = [
   'uninitcode',
 ];
 
-/** What anyone may read, by its path. */
+/** The reads that need no token, by path. */
 export const OPEN_READS: Readonly<Record<string, (services: Services, query: Query) => SecretsAnswer>> = {
   'sys/health': ({ dialects, now }, query) => {
     const chosen = STATUS_PARAMETERS.map((name) => chosenStatus(query[name]));
@@ -56,10 +56,10 @@ export const OPEN_READS: Readonly<Record<string, (services: Services, query: Que
   'sys/leader': () => answerBare(200, { ha_enabled: false }),
 };
 
-/** Also asked for with HEAD. */
+/** The path that also accepts HEAD. */
 export const OPEN_HEAD = 'sys/health';
 
-/** Of several the first counts; undefined for what is no status of an answer. */
+/** Of several values the first counts; undefined for an invalid status. */
 function chosenStatus(value: unknown = 200): number | undefined {
   const text = String(Array.isArray(value) ? value[0] : value);
   const status = Number(text);

@@ -1,6 +1,6 @@
 /**
- * What `?help=1` answers about the paths of a mount: a text, and a description in the form of OpenAPI 3. Both are made of the tables
- * of paths and fields by which requests are served.
+ * The answers to `?help=1` at the paths of a mount: a text, and a description in OpenAPI 3. Both are made from the tables of paths
+ * and fields that also serve requests.
  */
 import type { ClusterAuthDialect } from '../kernel/dialects.ts';
 import { answerBare, type SecretsAnswer } from './answer.ts';
@@ -26,7 +26,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const STRING: Schema = { type: 'string' };
 
-/** How the type that a reader gives is called in the text, and its schema. */
+/** By reader of a field: the name of its type in the text, and its schema. */
 const TYPES = new Map<FieldReader<unknown>, readonly [word: string, schema: Schema]>([
   [asText, ['string', STRING]],
   [asList, ['slice', { type: 'array', items: STRING }]],

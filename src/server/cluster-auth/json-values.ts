@@ -1,20 +1,20 @@
 /**
- * JSON as the secrets service reads and writes it: the first value of a body counts, numbers keep the digits that were sent,
+ * JSON as the secrets service reads and writes it: only the first value of a body counts, numbers keep the digits that were sent,
  * and answers escape HTML (wire/cluster-auth 2.1, 2.4).
  */
 import { requireWellFormedText } from '../kernel/well-formed-text.ts';
 
-/** A body that could be read, but holds more than anybody needs: reading it would keep all others waiting. */
+/** A body with more content than any client needs: reading it would delay all other requests. */
 export class JsonLimitError extends Error {
   override readonly name = 'JsonLimitError';
 }
 
-/** Names and values of a body in all. Roles and configs have some hundreds. */
-export const MOST_PARTS = 100_000;
+/** The most names and values that a body may have. Roles and configs have some hundreds. */
+export const MAX_PARTS = 100_000;
 
-/** What the texts of one dialect may hold. */
+/** The limits of bodies in one dialect. */
 export interface JsonLimits {
-  /** Texts, names of members included; undefined: any number. */
+  /** The most strings, names of members included; undefined: no limit. */
   readonly maxStrings: number | undefined;
   /** How deep values may be nested. */
   readonly maxNesting: number;
@@ -24,8 +24,8 @@ const NO_LIMITS: JsonLimits = { maxStrings: undefined, maxNesting: 300 };
 
 /**
  * The first JSON value of a text, its numbers as literals; the rest is not read.
- * @throws SyntaxError when there is none, it is broken, or a text in it is no whole characters; JsonLimitError when there is too
- * much of it
+ * @throws SyntaxError when the value is missing or broken, or has a text with half of a surrogate pair; JsonLimitError when it
+ * exceeds the limits
  */
 export function firstJsonValue(text: string, limits = NO_LIMITS): unknown {
   return JSON.parse(text.slice(0, endOfFirstValue(text, limits)), keepingNumbers);
@@ -51,7 +51,7 @@ function keepingNumbers(this: unknown, key: string, value: unknown, ...[context]
 
 const TOO_MANY_TEXTS = 'refused JSON input due to high complexity: exceeded maximum number of strings';
 
-/** A sign, a text's first quote, or another scalar; the rest of a text is found by itself, whatever its length. */
+/** A sign, the first quote of a text, or another scalar; `endOfText` finds the rest of a text. */
 const PART = /["[\]{}]|[^\s"[\]{},:]+/g;
 
 function endOfFirstValue(
@@ -70,14 +70,14 @@ function endOfFirstValue(
     if (sign === '}' || sign === ']') depth -= 1;
     else parts += 1;
     if (texts > maxStrings) throw new JsonLimitError(TOO_MANY_TEXTS);
-    if (parts > MOST_PARTS || depth > maxNesting)
+    if (parts > MAX_PARTS || depth > maxNesting)
       throw new JsonLimitError('failed to decode JSON input: there is too much in it');
     if (depth <= 0) return part.lastIndex;
   }
   return text.length;
 }
 
-/** The index after the closing quote; the end of the text without one. */
+/** The index after the closing quote, or the end of the text if that is missing. */
 function endOfText(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let first = quote;
@@ -87,7 +87,7 @@ function endOfText(text: string, start: number): number {
   return text.length;
 }
 
-/** A whole number of 64 bits: a bigint only where a number would not be exact. */
+/** A whole number of 64 bits: a bigint only if a number would not be exact. */
 export type Int64 = number | bigint;
 
 export function int64(value: bigint): Int64 {
@@ -110,7 +110,7 @@ export function jsonText(value: unknown): string {
 
 type RawJson = { rawJSON(text: string): unknown };
 
-/** As kept in the database; `fromStoredText` reads it back. */
+/** The text in the database; `fromStoredText` reads it back. */
 export function storedText(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'bigint' ? (JSON as unknown as RawJson).rawJSON(String(inner)) : inner,
@@ -124,7 +124,7 @@ export function fromStoredText(text: string): unknown {
   });
 }
 
-/** The same value, the members of all objects in it in the order of their names, which is how the service writes its maps. */
+/** The same value with the members of all objects sorted by name, as the service writes its maps. */
 export function inOrderOfNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrderOfNames);
   if (!isObject(value)) return value;
@@ -134,9 +134,9 @@ export function inOrderOfNames(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, inner]) => [name, inOrderOfNames(inner)]));
 }
 
-// Numbers that keep the digits they came with (wire/cluster-auth 2.4).
+// Numbers that keep the digits of the request (wire/cluster-auth 2.4).
 
-/** A number of a body, as it was written: `1.50` and `1.5` are two texts. */
+/** A number of a body, as it was written: `1.50` and `1.5` differ. */
 export class NumberLiteral {
   readonly text: string;
 
@@ -165,8 +165,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 // Detects JSON that two parsers could read differently.
 
 /**
- * Whether an object in a JSON text, which was read as `value`, has a member twice: JSON.parse keeps the last of them, other
- * readers keep the first.
+ * Whether an object in a JSON text, whose parsed value is `value`, has a member twice: JSON.parse keeps the last one, other
+ * parsers keep the first.
  */
 export function repeatsMembers(text: string, value: unknown): boolean {
   const written = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;

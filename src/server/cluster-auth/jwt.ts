@@ -1,31 +1,31 @@
 /**
- * The form and the registered claims of a JWT. Parsing trusts nothing: the signature is verified elsewhere, and what two
- * readers could read differently (a repeated member, padding, blanks, a critical extension) is no JWT.
+ * The form and the registered claims of a JWT. Parsing verifies no signature (see public-keys.ts), and refuses what two parsers
+ * could read differently, such as a repeated member.
  */
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import { isObject, repeatsMembers } from './json-values.ts';
 import { foldedName } from './label-selector.ts';
 
-/** A JWT that can be read; who signed it, if anyone, is not known yet. */
+/** A parsed JWT, whose signature is not verified yet. */
 export interface ParsedJwt {
   /** The `alg` of the header. */
   readonly algorithm: string;
   readonly claims: Members;
   readonly signature: Buffer;
-  /** What the signature has to be of. */
+  /** The bytes that the signature must match. */
   readonly signed: Buffer;
-  /** Whether the header has an unknown critical extension: then no key verifies it. */
+  /** Whether the header has an unknown critical extension. Then no key verifies the JWT. */
   readonly demandsExtension: boolean;
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** No cluster issues longer ones, and none would take one as a header. */
-const LONGEST_JWT = 256 * 1024;
+/** No cluster issues longer ones, or would accept one in a header. */
+const MAX_JWT_LENGTH = 256 * 1024;
 
-/** The parsed JWT; undefined for an invalid one. `verifies`: there are keys to verify it with. */
+/** The parsed JWT; undefined for an invalid one. `verifies`: the config has keys to verify it, and then more forms are valid. */
 export function parseJwt(text: string, verifies: boolean): ParsedJwt | undefined {
-  if (text.length > LONGEST_JWT) return undefined;
+  if (text.length > MAX_JWT_LENGTH) return undefined;
   const parts = verifies ? inAnyForm(text.replaceAll(/[\t\n\f\r ]/g, '')) : compact(text);
   const claims = parts && jsonOf(parts.payload);
   if (parts === undefined || claims === undefined || (claims !== null && !isObject(claims))) return undefined;
@@ -52,7 +52,7 @@ interface Parts {
   readonly signature: Buffer;
 }
 
-/** Padding at the end of a part is allowed. */
+/** The parts of a compact or JSON form, with or without padding at the end of a part. */
 function inAnyForm(text: string): Parts | undefined {
   const members = text.startsWith('{') ? jsonOf(Buffer.from(text)) : undefined;
   if (members === undefined) return compact(text.split('.').map(unpadded).join('.'));
@@ -74,7 +74,7 @@ function withoutPadding(members: Members): Members {
   );
 }
 
-/** By hand: a regular expression for the padding would take quadratic time. */
+/** Without a regular expression: one for the padding would take quadratic time. */
 function unpadded(part: string): string {
   let end = part.length;
   while (part[end - 1] === '=') end -= 1;
@@ -103,7 +103,7 @@ function decoded(part: unknown): Buffer | undefined {
   return isEncoded ? Buffer.from(part, 'base64url') : undefined;
 }
 
-/** The JSON value that bytes hold; undefined for none, and for one that has a member twice. */
+/** The JSON value of some bytes; undefined for invalid JSON, and for a value that has a member twice. */
 function jsonOf(bytes: Buffer): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -114,7 +114,7 @@ function jsonOf(bytes: Buffer): unknown {
   }
 }
 
-/** JSON has numbers that are no numbers any more once they are read, such as `1e999`. */
+/** JSON can contain numbers that become infinite when they are parsed, such as `1e999`. */
 function hasRealNumbers(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   return typeof value !== 'object' || value === null || Object.values(value).every(hasRealNumbers);
@@ -129,11 +129,11 @@ function isSet(value: unknown): boolean {
 }
 
 // Keys in the header of a JWT (wire/cluster-auth 3).
-// Invariant: no key of a header is ever used; but one that cannot be read makes the JWT invalid.
+// Invariant: keys in a header are never used, but one that cannot be read makes the JWT invalid.
 
 const CURVES = ['P-256', 'P-384', 'P-521', 'Ed25519'];
 
-/** Whether all members of the header that are read have their types; null counts as none. */
+/** Whether the members of the header that the service reads have the right types; null counts as absent. */
 function isReadableHeader(header: Readonly<Record<string, unknown>>): boolean {
   const isText = (name: string) => typeof (header[name] ?? '') === 'string';
   return isText('kid') && isText('nonce') && isPublicKey(header['jwk']) && isChain(header['x5c']);
@@ -166,29 +166,29 @@ function canBeRead(read: () => unknown): boolean {
   }
 }
 
-// The registered claims of a JWT: who issued it, for whom, and when it is valid (wire/cluster-auth 3).
-// Invariant: pure; the text of the first claim that does not hold, in the original's order.
+// The registered claims of a JWT: issuer, audience, and when it is valid (wire/cluster-auth 3).
+// Invariant: pure; the error is that of the first invalid claim, in the order of the real service.
 
-/** What the config and the role want of a JWT. Empty texts want nothing. */
+/** The claims that the config and the role require of a JWT. An empty text requires nothing. */
 interface ExpectedClaims {
   readonly issuer: string;
   readonly audience: string;
 }
 
-/** With a form of their own, in the order in which they are decoded, and texts. */
+/** Claims that are times, and claims that are texts, in the order in which the service decodes them. */
 const TIMES = ['exp', 'iat', 'nbf'];
 const TEXTS = ['iss', 'jti', 'sub'];
 
 /** How far the clocks of two machines may differ, in seconds. */
 const CLOCK_SKEW = 60;
 
-/** The first second, since 1970, for which the services have no number any more: they take it for long past. */
-const NO_SECOND = 2 ** 63 - 62_135_596_800;
+/** The first second since 1970 that the real services cannot represent: they take it for a time long past. */
+const FIRST_INVALID_SECOND = 2 ** 63 - 62_135_596_800;
 
 /** The default lifetime of a JWT, in seconds. */
-const ASSUMED_LIFETIME = 150;
+const DEFAULT_LIFETIME = 150;
 
-/** Why the claims do not hold; undefined when they do. `now` is in milliseconds since 1970. */
+/** The error of the first invalid claim; undefined when all are valid. `now` is in milliseconds since 1970. */
 export function claimsProblem(all: Claims, expected: ExpectedClaims, now: number): string | undefined {
   const claims = claimsIn(all, ['aud', ...TIMES, ...TEXTS]);
   const unreadable = unreadableClaim(claims);
@@ -199,7 +199,7 @@ export function claimsProblem(all: Claims, expected: ExpectedClaims, now: number
   return timeProblem(claims, now / 1000);
 }
 
-/** Claims of a type that they cannot have: in the order in which they are decoded, those with forms of their own first. */
+/** The error of the first claim of a wrong type, in the order in which the service decodes them: the text claims come last. */
 function unreadableClaim(claims: Claims): string | undefined {
   const audience = claims['aud'];
   const isAudience =
@@ -225,39 +225,39 @@ function audiencesOf(claims: Claims): readonly unknown[] {
 }
 
 /**
- * A time that is missing follows from the others: the end from the later beginning, the beginning from the issue, or
- * from the end. A JWT without any time never ends: those of old secrets are such.
+ * Missing times are derived: the end from the later of `nbf` and `iat`; the start from `iat`, else from the end. A JWT without
+ * any time never expires, such as those in old secrets of service accounts.
  */
 function timeProblem(claims: Claims, now: number): string | undefined {
   const issued = wholeSeconds(claims['iat']);
   const givenStart = wholeSeconds(claims['nbf']);
   const givenEnd = wholeSeconds(claims['exp']);
   if (issued === 0 && givenStart === 0 && givenEnd === 0) return undefined;
-  const end = givenEnd === 0 ? Math.max(issued, givenStart) + ASSUMED_LIFETIME : givenEnd;
-  const start = givenStart || issued || end - ASSUMED_LIFETIME;
+  const end = givenEnd === 0 ? Math.max(issued, givenStart) + DEFAULT_LIFETIME : givenEnd;
+  const start = givenStart || issued || end - DEFAULT_LIFETIME;
   if (now + CLOCK_SKEW < start) return 'invalid not before (nbf) claim: token not yet valid';
-  if (now - CLOCK_SKEW > end || end >= NO_SECOND)
+  if (now - CLOCK_SKEW > end || end >= FIRST_INVALID_SECOND)
     return 'invalid expiration time (exp) claim: token is expired';
   if (now + CLOCK_SKEW < issued) return 'invalid issued at (iat) claim: token issued in the future';
   return undefined;
 }
 
-/** Zero is the same as missing. */
+/** 0 means that the time is missing. */
 function wholeSeconds(value: unknown): number {
   return typeof value === 'number' ? Math.trunc(value) : 0;
 }
 
-// The claims of a JWT by name: the service's libraries take names in any case.
+// The claims of a JWT by name: the service's libraries accept names in any case.
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** The claim of exactly this name, else one whose name differs only in case. */
+/** The claim with exactly this name, else one whose name differs only in case. */
 export function claimOf(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   return Object.entries(claims).find(([each]) => foldedName(each) === foldedName(name))?.[1];
 }
 
-/** The claims by name, in lower case; of names that differ only in case, the last one in byte order counts. */
+/** The claims by name in lower case. If names differ only in case, the last one in byte order counts. */
 function claimsIn(claims: Claims, names: readonly string[]): Record<string, unknown> {
   const sorted = Object.entries(claims).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(

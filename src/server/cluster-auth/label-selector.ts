@@ -1,7 +1,7 @@
 /**
  * The namespace selector of a role: a label selector of the cluster, written as JSON or YAML, and read as the service's library
- * reads it (wire/cluster-auth 2.5, step 9). Only labels select; what the service does not know in a selector counts for
- * nothing, and a selector without labels selects every namespace.
+ * reads it (wire/cluster-auth 2.5, step 9). Only labels select; members that the service does not know are ignored,
+ * and a selector without labels selects every namespace.
  */
 import {
   defineMappingTag,
@@ -21,7 +21,7 @@ type Labels = Readonly<Record<string, string>>;
 /** The labels that a namespace must have, or undefined for a text that the service refuses. */
 export function matchLabelsIn(text: string): Labels | undefined {
   const json = /^\s*\{/.test(text) ? attempt(() => firstJsonText(text)) : BROKEN;
-  // Tabs between the values of JSON are blanks; within a text they are escapes.
+  // Tabs between JSON values become blanks; within a JSON text, tabs are always escaped.
   if (typeof json === 'string') return selectedBy(attempt(() => readYaml(json.replaceAll('\t', ' '))));
   const [first = ''] = text.split(/\n---[^\n]*(?:\n|$)/);
   return selectedBy(withoutRepetitions(attempt(() => readYaml(first))));
@@ -71,14 +71,14 @@ function labelsOf(value: unknown): Labels | undefined {
     : undefined;
 }
 
-/** A name in folded case, as the service's library compares it: two letters beyond ASCII fold to one of ASCII. */
+/** A name in folded case, as the service's library compares it: `ſ` counts as `s`, and the Kelvin sign as `k`. */
 export function foldedName(name: string): string {
   return name.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase();
 }
 
 // YAML as the service's library reads it for a field of texts (wire/cluster-auth 2.5).
-// Invariant: each scalar becomes the text that the service makes of it, or null; a mapping keeps all of its pairs in their
-// order, repeated names included.
+// Invariant: each scalar becomes the same text as in the service, or null; a mapping keeps all of its pairs in order,
+// including repeated names.
 
 /** A mapping: its names and values in their order. */
 class Pairs {
@@ -96,8 +96,8 @@ class Pairs {
 }
 
 /**
- * The value of a document: a text, null, a list or `Pairs`; undefined where there is nothing.
- * @throws an error for what the service cannot read
+ * The value of a document: a text, null, a list or `Pairs`; undefined for an empty document.
+ * @throws an error for a text that the service cannot read
  */
 function readYaml(document: string): unknown {
   if (TAB_BEFORE_TOKEN.test(document)) throw new SyntaxError('a tab cannot begin a line');
@@ -125,7 +125,7 @@ const NAMED: ReadonlyMap<string, string | null> = new Map([
 
 const FLOAT = /^[+-]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][+-]?\d+)?$/;
 
-/** The text of a scalar without quotes: of numbers in whatever notation, booleans and null; dates stay as they are written. */
+/** The text of a scalar without quotes. Numbers and booleans get their canonical form, null stays null, and dates stay as written. */
 function textOfPlain(source: string): string | null {
   const named = NAMED.get(source);
   if (named !== undefined) return named;
@@ -142,7 +142,7 @@ function largeWhole(digits: string): bigint | undefined {
   return whole === undefined || whole >= 2n ** 64n ? undefined : whole;
 }
 
-/** With as few digits as identify it, and with an exponent from a million on and below a ten thousandth. */
+/** The shortest digits that identify it; with an exponent from 1,000,000 on and below 0.0001. */
 function textOfFloat(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
   const sign = Object.is(value, -0) ? '-' : '';

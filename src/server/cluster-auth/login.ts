@@ -31,10 +31,10 @@ interface LoginCall {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-// `POST login`: from a role and a JWT to a token, in the real order of checks (wire/cluster-auth 3).
-// Invariants: the first failed check decides, and its text reveals no more than the original's; nothing is written
-// before the cluster has confirmed the account; data that was read before the call to the cluster is read again after it: the
-// mount must still exist, and if the role or the config has changed, everything is checked again.
+// `POST login`: from a role and a JWT to a token, in the order of checks of the real service (wire/cluster-auth 3).
+// Invariants: the first failed check decides, and its text reveals no more than in the real service; nothing is written before the
+// cluster has confirmed the account; data from before the call to the cluster is read again after it: the mount must still
+// exist, and if the role or the config has changed, all checks are repeated.
 
 export const LOGIN_FIELDS = { role: asText, jwt: asText } as const;
 
@@ -47,15 +47,15 @@ export async function logIn(call: LoginCall): Promise<SecretsAnswer> {
   const { role: roleName = '', jwt = '' } = sent.value;
   if (roleName === '') return answerError(400, 'missing role');
   if (jwt === '') return answerError(400, 'missing jwt');
-  for (let checks = 0; checks < MOST_CHECKS; checks += 1) {
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts += 1) {
     const answer = await logInOnce(call, roleName, jwt);
     if (answer !== 'changed') return answer;
   }
   return PERMISSION_DENIED;
 }
 
-/** A login is refused after this many changes of its role. */
-const MOST_CHECKS = 2;
+/** A login is refused if its role or config changes during this many attempts. */
+const MAX_ATTEMPTS = 2;
 
 type Answer = SecretsAnswer | 'changed';
 
@@ -68,7 +68,7 @@ async function logInOnce(call: LoginCall, roleName: string, jwt: string): Promis
   return logInAs(call, { roleName, role: role.value, jwt });
 }
 
-/** The role, as stored and as the request spelled it, and the JWT. */
+/** The stored role, its name as in the request, and the JWT. */
 interface Attempt {
   readonly roleName: string;
   readonly role: Role;
@@ -83,16 +83,16 @@ async function logInAs(call: LoginCall, { roleName, role, jwt }: Attempt): Promi
   return call.services.database.transaction((): Answer => {
     const isMounted = mountOfId(call.services.database, call.mount.id) !== undefined;
     if (isMounted && !isUnchanged(call, { roleName, role }, access.value)) return 'changed';
-    const given = giveToken(call, { role, roleName, ...checked });
-    if ('refused' in given) return given.refused;
-    return answerAuth(given.auth, [
+    const created = createToken(call, { role, roleName, ...checked });
+    if ('refused' in created) return created.refused;
+    return answerAuth(created.auth, [
       ...ignoredWarnings(call.body, Object.keys(LOGIN_FIELDS)),
-      ...given.warnings,
+      ...created.warnings,
     ]);
   });
 }
 
-/** Whether role and config are still those that were checked. */
+/** Whether the role and the config are still the same as when they were checked. */
 function isUnchanged(
   { services, mount }: LoginCall,
   { roleName, role }: Omit<Attempt, 'jwt'>,
@@ -107,24 +107,24 @@ function isUnchanged(
 // Invariants: the mount's limits override the role's; no login creates a root token; one transaction.
 
 /** A login that passed all checks. */
-interface GoodLogin extends CheckedAccount {
+interface CheckedLogin extends CheckedAccount {
   readonly role: Role;
-  /** As the request spelled it. */
+  /** As in the request. */
   readonly roleName: string;
 }
 
-type GivenToken =
+type CreatedToken =
   | { readonly auth: AuthDocument; readonly warnings: readonly string[] }
   | { readonly refused: SecretsAnswer };
 
-/** Creates the token, or gives the error of a role that nobody can log in with. */
-function giveToken(call: LoginCall, login: GoodLogin): GivenToken {
+/** Creates the token, or returns the error of a role that cannot create tokens. */
+function createToken(call: LoginCall, login: CheckedLogin): CreatedToken {
   const { services } = call;
-  return services.database.transaction((): GivenToken => {
+  return services.database.transaction((): CreatedToken => {
     const mount = mountOfId(services.database, call.mount.id);
     if (mount === undefined) return { refused: answerError(403, 'permission denied') };
     const { role } = login;
-    const wishes = {
+    const lifetimeRequest = {
       increment: 0,
       ttl: role.token_ttl,
       period: role.token_period,
@@ -132,7 +132,7 @@ function giveToken(call: LoginCall, login: GoodLogin): GivenToken {
       explicitMaxTtl: role.token_explicit_max_ttl,
     };
     const { clusterAuth } = services.dialects;
-    const lifetime = lifetimeOf(wishes, leaseLimitsOf(mount), 0, clusterAuth.durationFormat);
+    const lifetime = lifetimeOf(lifetimeRequest, leaseLimitsOf(mount), 0, clusterAuth.durationFormat);
     if (lifetime === undefined) return { refused: answerError(500, 'max TTL must be greater than zero') };
     const policies = tokenPolicies(role.token_policies, !role.token_no_default_policy);
     if (policies.includes(ROOT_POLICY))
@@ -153,7 +153,7 @@ interface GrantTerms {
   readonly policies: readonly string[];
 }
 
-function grantOf(call: LoginCall, login: GoodLogin, terms: GrantTerms): TokenGrant {
+function grantOf(call: LoginCall, login: CheckedLogin, terms: GrantTerms): TokenGrant {
   const { role, roleName, account } = login;
   const { mount, lifetime, policies } = terms;
   const type = typeOf(mount, role);
@@ -205,7 +205,7 @@ function metadataOf(account: ServiceAccount): Readonly<Record<string, string>> {
 }
 
 /** The entity of the alias: the same one at each login, with the metadata of the last login. */
-function entityOf({ services }: LoginCall, mount: Mount, login: GoodLogin): string {
+function entityOf({ services }: LoginCall, mount: Mount, login: CheckedLogin): string {
   const { alias, account, annotated } = login;
   const row = services.database.get<{ id: string }>(
     `INSERT INTO service_entities (id, mount, alias_name, alias_metadata, created_at)

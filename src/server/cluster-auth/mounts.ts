@@ -1,5 +1,5 @@
 /**
- * Mounts of auth methods, of whatever type: rows of the table `mounts`, read at every request, and how they are shown. Config,
+ * Mounts of auth methods of any type: rows of the table `mounts`, which every request reads again, and their documents. Config,
  * roles and tokens refer to a mount's id, so a mount that is recreated at the same path has none of them.
  */
 import { createHash, randomUUID } from 'node:crypto';
@@ -68,7 +68,7 @@ export function mountOfId(database: Database, id: string): Mount | undefined {
 
 /**
  * Splits `auth/team/cluster/role/web` into the mount `team/cluster` and the rest `role/web`; undefined: no such mount.
- * The longest mount that fits the path wins, so that `team/cluster` and `team` could coexist.
+ * The longest mount that matches the path is used, so that `team/cluster` and `team` can coexist.
  */
 export function findMount(
   database: Database,
@@ -107,7 +107,7 @@ export function storeMount(
   );
 }
 
-/** Gives the mount other settings. */
+/** Replaces the settings of the mount. */
 export function tuneMount(database: Database, id: string, settings: MountSettings): void {
   database.run('UPDATE mounts SET settings = :settings WHERE id = :id', {
     id,
@@ -124,12 +124,12 @@ function mountOf({ settings, ...row }: MountRow): Mount {
   return { ...row, settings: JSON.parse(settings) as MountSettings };
 }
 
-// How mounts are shown (wire/cluster-auth 2.9): auth methods, and the engines that such a service always has.
-// Invariant: accessors and UUIDs are stable; unset members are left out where the original leaves them out.
+// The documents of mounts (wire/cluster-auth 2.9): auth methods, and the engines that the real services always have.
+// Invariant: accessors and UUIDs are stable; unset members are absent where they are absent in the real service.
 
 type Document = Readonly<Record<string, unknown>>;
 
-/** The type of a mount as the dialect calls it. */
+/** The dialect's name for the type of a mount. */
 export function wireType({ type }: Pick<Mount, 'type'>, dialect: ClusterAuthDialect): string {
   return type === CLUSTER_AUTH_METHOD ? dialect.mountType : type;
 }
@@ -169,7 +169,7 @@ export function tokenStoreDocument(dialect: ClusterAuthDialect): Document {
 
 const NO_LEASES = { default_lease_ttl: 0, force_no_cache: false, max_lease_ttl: 0 };
 
-/** The engines that such a service has from the start. They are not served, only listed. */
+/** The engines that the real services have from the start. They are only listed, not served. */
 export function engineDocuments(dialect: ClusterAuthDialect): Readonly<Record<string, Document>> {
   const engine = (type: string, description: string, more: Document = {}): Document => ({
     ...commonMembers(dialect, { type, description }),

@@ -11,15 +11,15 @@ import type { Database } from '../kernel/database.ts';
 import { newLetters } from '../kernel/identifiers.ts';
 import type { ServiceCall, ServiceHandler } from './call.ts';
 
-/** Where a request goes: its namespace, and the path in it. */
+/** The namespace of a request, and the path in it. */
 export interface Place {
   readonly namespace: string;
   readonly path: string;
 }
 
 /**
- * The namespace of a request: the header's, and its descendants at the start of the path. Undefined when the header names no
- * namespace.
+ * The namespace of a request: that of the header, and below it the namespaces at the start of the path. Undefined when the
+ * namespace of the header does not exist.
  */
 export function placeOf(database: Database, header: string, path: string): Place | undefined {
   const named = header.replace(/^\/+|\/+$/g, '');
@@ -44,7 +44,7 @@ interface NamespaceRow {
   readonly custom_metadata: string;
 }
 
-/** `LIST sys/namespaces`: those directly below the current one. */
+/** `LIST sys/namespaces`: the children of the current namespace. */
 export const listNamespaces: ServiceHandler = ({ services, namespace }) => {
   const prefix = namespace === '' ? '' : `${namespace}/`;
   const rows = services.database
@@ -61,7 +61,7 @@ export const readNamespace: ServiceHandler = (call) => {
   return row === undefined ? NOT_FOUND : answerData(documentOf(row));
 };
 
-/** Names that are paths of the service itself. */
+/** Names that the service uses for its own paths. */
 const RESERVED = ['root', 'sys', 'audit', 'auth', 'cubbyhole', 'identity'];
 
 /** `POST sys/namespaces/:path`: creates the namespace, or replaces its metadata. 200 with it, or 400. */

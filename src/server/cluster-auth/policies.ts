@@ -1,6 +1,6 @@
 /**
  * `sys/policies/acl/…` and `sys/capabilities…` (wire/cluster-auth 2.9): policies are listed, read, written and deleted, and a
- * token's capabilities are answered from the same rules. Names are in lower case; `root` has no text and is never written;
+ * token's capabilities are read from the same rules that decide requests. Names are in lower case; `root` has no text and is never written;
  * `default` always exists.
  */
 import type { ParameterRules, ParameterValues } from '../kernel/parameter-rules.ts';
@@ -57,7 +57,7 @@ export const readPolicy: ServiceHandler = (call) => {
   return policy === undefined ? NOT_FOUND : answerData({ name, policy });
 };
 
-/** `POST sys/policies/acl/:name {policy}`: 204, or 400 for a text that is no policy. */
+/** `POST sys/policies/acl/:name {policy}`: 204, or 400 for an invalid policy. */
 export const writePolicy: ServiceHandler = (call) => {
   const name = policyName(call);
   const { reservedPolicies } = call.services.dialects.clusterAuth;
@@ -104,10 +104,10 @@ function written(rules: readonly PolicyRule[]): string {
 }
 
 // `sys/capabilities-self` and the like: the capabilities of a token on paths (wire/cluster-auth 2.9).
-// Invariant: answered from the same rules that decide requests.
+// Invariant: the answers use the same rules that decide requests.
 
 /** More paths would delay other requests. */
-const MOST_PATHS = 10_000;
+const MAX_PATHS = 10_000;
 
 /** `POST sys/capabilities-self {paths}`: each path with the capabilities of the calling token. */
 export const ownCapabilities: ServiceHandler = (call) => capabilities(call, call.identity.capabilitiesOn);
@@ -118,7 +118,7 @@ export const tokenCapabilities: ServiceHandler = (call) => {
   return capabilitiesOf(call, findToken(database, textIn(call.body, 'token'), now()), 'invalid token');
 };
 
-/** `POST sys/capabilities-accessor {accessor, paths}`: the same for the token of an accessor. */
+/** `POST sys/capabilities-accessor {accessor, paths}`: the same for the token with this accessor. */
 export const accessorCapabilities: ServiceHandler = (call) => {
   const { database, now } = call.services;
   const accessor = textIn(call.body, 'accessor');
@@ -165,8 +165,8 @@ function capabilities({ body }: ServiceCall, on: (path: string) => readonly stri
   const paths = given.value.map((path) => path.replace(/^\//, '').replace(/^v1\//, ''));
   const [only] = paths;
   if (only === undefined) return answerError(400, 'paths must be supplied');
-  if (paths.length > MOST_PATHS)
-    return answerError(400, `at most ${MOST_PATHS} paths can be asked for at once`);
+  if (paths.length > MAX_PATHS)
+    return answerError(400, `at most ${MAX_PATHS} paths can be asked for at once`);
   const found = paths.map((path) => [path, on(path)]);
   return answerOnTop({
     ...Object.fromEntries(found),
@@ -177,18 +177,18 @@ function capabilities({ body }: ServiceCall, on: (path: string) => readonly stri
 // Policies as people write them: `path "auth/cluster/role/*" { capabilities = ["read"] }`, in HCL or in JSON.
 // Invariant: a rule that cannot be parsed is refused, never read as a weaker one.
 
-const OLD_WRITE = ['create', 'read', 'update', 'delete', 'list'] as const;
+const WRITE_SHORTHAND = ['create', 'read', 'update', 'delete', 'list'] as const;
 
 /** The older keywords for sets of capabilities. */
 const SHORTHANDS: ReadonlyMap<unknown, readonly PolicyCapability[]> = new Map<unknown, PolicyCapability[]>([
   ['deny', ['deny']],
   ['read', ['read', 'list']],
-  ['write', [...OLD_WRITE]],
-  ['sudo', [...OLD_WRITE, 'sudo']],
+  ['write', [...WRITE_SHORTHAND]],
+  ['sudo', [...WRITE_SHORTHAND, 'sudo']],
 ]);
 
-/** The limit of the original's storage. */
-const LONGEST_POLICY = 1024 * 1024;
+/** The limit of the real service's storage. */
+const MAX_POLICY_LENGTH = 1024 * 1024;
 
 /** The dialect's language of policies. */
 interface PolicyLanguage {
@@ -197,11 +197,10 @@ interface PolicyLanguage {
 }
 
 /**
- * Reads the rules of a policy, or the problem. A path may be in several blocks of HCL, as it may
- * in several policies.
+ * The rules of a policy, or the problem. A path may occur in several HCL blocks, just as it may occur in several policies.
  */
 export function parsePolicy(text: string, language: PolicyLanguage): Coerced<PolicyRule[]> {
-  if (text.length > LONGEST_POLICY) return { ok: false, problem: 'it is too long' };
+  if (text.length > MAX_POLICY_LENGTH) return { ok: false, problem: 'it is too long' };
   const paths = readPolicyText(text);
   if (!paths.ok) return paths;
   const rules: PolicyRule[] = [];
@@ -252,7 +251,7 @@ function grantedBy(
   return { ok: true, value: granted };
 }
 
-/** The result has only the members that are given. */
+/** The result has only the members that the block has. */
 function parameterRules(block: Block): Coerced<ParameterRules> {
   const { allowed_parameters: allowed, denied_parameters: denied, required_parameters: required } = block;
   for (const values of [allowed, denied])

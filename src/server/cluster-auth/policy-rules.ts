@@ -1,7 +1,7 @@
 /**
  * The rules of policies: which capabilities a token has on which paths, which policies a token gets, and what it may give to a
- * child. What no rule grants is denied; the most precise path decides alone; rules of the same path add up, and `deny` wins
- * there. The policy `root` may do everything.
+ * child. Without a rule, access is denied. Only the rules of the most precise path count; they are added up, and `deny` among them
+ * denies everything. The policy `root` may do everything.
  */
 import { joinedParameters, type ParameterRules, permitsParameters } from '../kernel/parameter-rules.ts';
 import {
@@ -29,7 +29,7 @@ export const CAPABILITIES = [
 ] as const;
 export type PolicyCapability = (typeof CAPABILITIES)[number];
 
-/** `path` knows `+` for one whole segment and a trailing `*` for any rest; it has no leading slash and no `v1/`. */
+/** In `path`, `+` matches one whole segment and a trailing `*` any rest; it has no leading slash and no `v1/`. */
 export interface PolicyRule extends ParameterRules {
   readonly path: string;
   readonly capabilities: readonly PolicyCapability[];
@@ -50,11 +50,11 @@ type Parameters = Readonly<Record<string, unknown>>;
 
 /** The permissions of a token, compiled once and queried for each path. */
 interface AccessRules {
-  /** By path as written, merged. */
+  /** The merged permissions, by path as written in the policies. */
   readonly byPath: ReadonlyMap<string, Permission>;
   /** Whether `capability` may be used on `path` (`auth/cluster/role/web`), with these parameters. */
   allows(capability: PolicyCapability, path: string, parameters?: Parameters): boolean;
-  /** All that is granted on a path, as a list of it finds them: the rule may be written with or without the slash at its end. */
+  /** All capabilities on a path. As for lists, the path of a rule may be written with or without the slash at its end. */
   grantedOn(path: string): Granted;
   /** Whether anything is granted on a path with a slash at its end, or below it. */
   grantsBelow(path: string): boolean;
@@ -89,7 +89,7 @@ export function accessRules(rules: readonly PolicyRule[]): AccessRules {
     return patterns.find((pattern) => fits(pattern, path, segments))?.permission;
   };
   const onItem = (path: string) => byPath.get(path) ?? fitting(path) ?? NOTHING;
-  // With the slash first: a wildcard then matches the empty rest, and is the more precise.
+  // With the slash first: a wildcard after it then matches the empty rest, and is more precise.
   const onList = (path: string) => {
     const bare = path.replace(/\/$/, '');
     return byPath.get(path) ?? byPath.get(bare) ?? fitting(path) ?? fitting(bare) ?? NOTHING;
@@ -140,7 +140,7 @@ function patternOf(path: string, permission: Permission): Pattern {
   return { text, segments, isOpen, firstWildcard, wildcards, permission };
 }
 
-/** The order of the real services: the later first wildcard, no `*`, fewer `+`, the longer, the greater text. */
+/** The order of the real services: later first wildcard, no `*`, fewer `+`, longer text, greater text. */
 function morePreciseFirst(one: Pattern, other: Pattern): number {
   return (
     other.firstWildcard - one.firstWildcard ||
@@ -162,7 +162,7 @@ function fits(pattern: Pattern, path: string, parts: readonly string[]): boolean
   });
 }
 
-/** Whether a pattern with `+` begins like a path with a slash at its end. */
+/** Whether a pattern with `+` can match something below a path that ends with a slash. */
 function reaches({ segments, isOpen, wildcards }: Pattern, path: string): boolean {
   const parts = path.split('/').slice(0, -1);
   if (wildcards === 0) return false;
@@ -177,12 +177,12 @@ function reaches({ segments, isOpen, wildcards }: Pattern, path: string): boolea
   });
 }
 
-// The policy that every token has by default: what a token may do about itself.
-// Invariant: a stored policy of the same name takes its place.
+// The policy that every token has by default: operations of a token on itself.
+// Invariant: a stored policy of the same name replaces it.
 
 interface WrittenPolicy {
   readonly rules: readonly PolicyRule[];
-  /** As it is written. */
+  /** The text of the policy. */
   readonly source: string;
 }
 
@@ -217,7 +217,7 @@ export function builtInPolicy(name: string): WrittenPolicy | undefined {
 
 // The policies of a token, normalized (wire/cluster-auth 3).
 
-/** In lower case, sorted, without repeats, with `default` unless it is not wanted; `root` removes all others. */
+/** In lower case, sorted, without repeats, and with `default` if `addDefault` is set; `root` removes all others. */
 export function tokenPolicies(written: readonly string[], addDefault: boolean): string[] {
   const policies = new Set(
     written.map((policy) => policy.trim().toLowerCase()).filter((policy) => policy !== ''),
@@ -228,8 +228,8 @@ export function tokenPolicies(written: readonly string[], addDefault: boolean): 
 }
 
 // The policies of child tokens (wire/cluster-auth 2.9).
-// Invariants: without `sudo` a child has no policy that its parent lacks; a child in another namespace inherits no
-// name of a policy, because the same name is another policy there; the first broken rule is the one that is reported.
+// Invariants: without `sudo` a child has no policy that its parent lacks; a child in another namespace inherits no policies,
+// because the same name is another policy there; the first broken rule is reported.
 
 /** The fields of `auth/token/create`. */
 export const CHILD_FIELDS = {
@@ -262,25 +262,25 @@ export interface ChildRequest {
 
 /** The policies of the child: the requested ones, else its parent's. */
 export function childPolicies({ parent, sent, namespace, isSudo }: ChildRequest): string[] {
-  const { policies: wished = [], no_default_policy: noDefault } = sent;
-  const inherits = wished.length === 0 && namespace === parent.namespace;
+  const { policies: requested = [], no_default_policy: noDefault } = sent;
+  const inherits = requested.length === 0 && namespace === parent.namespace;
   const addsDefault = !inherits && (isSudo || parent.policies.includes(DEFAULT_POLICY));
-  const policies = tokenPolicies(inherits ? parent.policies : wished, addsDefault);
+  const policies = tokenPolicies(inherits ? parent.policies : requested, addsDefault);
   return noDefault === true ? policies.filter((policy) => policy !== DEFAULT_POLICY) : policies;
 }
 
-/** Why a token cannot create child tokens. */
+/** Why a token cannot create child tokens; undefined if it can. */
 export function parentRefusal({ type, numUses }: ServiceToken): string | undefined {
   if (type === 'batch') return 'batch tokens cannot create more tokens';
   return numUses > 0 ? 'restricted use token cannot generate child tokens' : undefined;
 }
 
-type ChildRule = (wish: ChildRequest, policies: readonly string[]) => string | false | undefined;
+type ChildRule = (request: ChildRequest, policies: readonly string[]) => string | false | undefined;
 
-/** The first rule that the request breaks, in the original's order. `policies` are those of the child. */
-export function childRefusal(wish: ChildRequest, policies: readonly string[]): string | undefined {
+/** The error of the first broken rule, in the order of the real service. `policies` are those of the child. */
+export function childRefusal(request: ChildRequest, policies: readonly string[]): string | undefined {
   for (const rule of CHILD_RULES) {
-    const text = rule(wish, policies);
+    const text = rule(request, policies);
     if (text !== false && text !== undefined) return text;
   }
   return undefined;
@@ -290,27 +290,27 @@ const isInOtherNamespace = ({ parent, namespace }: ChildRequest) => namespace !=
 const isBatch = ({ sent }: ChildRequest) => sent.type === 'batch';
 
 const CHILD_RULES: readonly ChildRule[] = [
-  (wish) =>
-    isInOtherNamespace(wish) &&
-    !wish.isSudo &&
+  (request) =>
+    isInOtherNamespace(request) &&
+    !request.isSudo &&
     'root or sudo privileges required generate a namespace admin token',
-  (wish, policies) =>
-    isInOtherNamespace(wish) &&
+  (request, policies) =>
+    isInOtherNamespace(request) &&
     policies.includes(ROOT_POLICY) &&
     'root tokens may not be created from a parent namespace',
   ({ sent }) => !['', 'service', 'batch'].includes(sent.type ?? '') && "invalid 'token_type' value",
-  (wish) => {
-    const { explicit_max_ttl = 0, num_uses = 0, period = 0 } = wish.sent;
+  (request) => {
+    const { explicit_max_ttl = 0, num_uses = 0, period = 0 } = request.sent;
     const [given] = Object.entries({ explicit_max_ttl, num_uses, period }).find(([, value]) => value) ?? [];
-    return isBatch(wish) && given !== undefined && `batch tokens cannot have "${given}" set`;
+    return isBatch(request) && given !== undefined && `batch tokens cannot have "${given}" set`;
   },
   ({ sent }) => (sent.num_uses ?? 0) < 0 && 'number of uses cannot be negative',
   ({ sent }) =>
     (sent.entity_alias ?? '') !== '' && "'entity_alias' is only allowed in combination with token role",
   idRefusal,
   ({ parent, sent, isSudo }) => {
-    const wished = tokenPolicies(sent.policies ?? [], false);
-    const isSubset = isSudo || wished.every((policy) => parent.policies.includes(policy));
+    const requested = tokenPolicies(sent.policies ?? [], false);
+    const isSubset = isSudo || requested.every((policy) => parent.policies.includes(policy));
     return !isSubset && 'child policies must be subset of parent';
   },
   ({ reservedPolicies }, policies) => {
@@ -321,14 +321,15 @@ const CHILD_RULES: readonly ChildRule[] = [
     policies.includes(ROOT_POLICY) &&
     !parent.policies.includes(ROOT_POLICY) &&
     'root tokens may not be created without parent token being root',
-  (wish, policies) => isBatch(wish) && policies.includes(ROOT_POLICY) && 'batch tokens cannot be root tokens',
+  (request, policies) =>
+    isBatch(request) && policies.includes(ROOT_POLICY) && 'batch tokens cannot be root tokens',
   ({ sent, isSudo }) =>
     sent.no_parent === true && !isSudo && 'root or sudo privileges required to create orphan token',
   ({ sent, isSudo }) =>
     (sent.period ?? 0) > 0 && !isSudo && 'root or sudo privileges required to create periodic token',
 ];
 
-/** Only a token with `sudo` may choose the id of another one, and never in the form of generated ids. */
+/** Only a token with `sudo` may choose the id of a child token, and never in the form of generated ids. */
 function idRefusal({ sent, namespace, isSudo }: ChildRequest): string | undefined {
   const { id = '' } = sent;
   if (id === '') return undefined;

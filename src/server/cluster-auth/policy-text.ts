@@ -43,7 +43,7 @@ function notJson(wanted: string): Paths {
   return { ok: false, problem: `it is no JSON ${wanted}` };
 }
 
-/** Names, numbers, texts, and single signs; comments and blanks are skipped. An unterminated token (the second group) is the last one. */
+/** Texts, names, numbers and single signs; comments and blanks are skipped. The second group is an unterminated text or comment. */
 const TOKEN =
   /\s+|(?:#|\/\/)[^\n]*|\/\*[\s\S]*?\*\/|("(?:[^"\\\n]|\\.)*")|((?:\/\*|")[\s\S]*)|([A-Za-z_][\w-]*|-?\d+(?:\.\d+)?|[{}[\],=]|.)/gy;
 
@@ -75,7 +75,7 @@ function notHcl(near: string | undefined): Paths {
   return { ok: false, problem: `it is not understood at ${near ?? 'its end'}` };
 }
 
-/** Reads tokens one after the other; `undefined` is an unknown token. */
+/** Reads tokens one after the other. Methods return undefined for unexpected tokens. */
 class Reader {
   readonly #tokens: readonly string[];
   #at = 0;

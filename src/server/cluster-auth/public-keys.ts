@@ -1,6 +1,6 @@
 /**
- * The keys and certificates of a config, and whether one of them signed a JWT (wire/cluster-auth 2.2). Reading never throws: a
- * text is a usable key, or has an error for the client. A key is tried only for the algorithms of its type.
+ * The keys and certificates of a config, and whether one of them signed a JWT (wire/cluster-auth 2.2). Reading never throws: it
+ * returns a usable key, or an error for the client. A key is tried only for the algorithms of its type.
  */
 import { constants, createPublicKey, type KeyObject, verify, X509Certificate } from 'node:crypto';
 import type { KeyRules } from '../kernel/dialects.ts';
@@ -23,7 +23,7 @@ export function publicKeyIn(
   return rules.types.includes(key.asymmetricKeyType ?? '') ? { key } : { problem: rules.noKey };
 }
 
-/** Whether the service's library can read such a key. */
+/** Whether the service's library can read a key of this type. */
 function isKnown({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): boolean {
   if (type === 'ec') return CURVES.has(details?.namedCurve ?? '');
   return type === 'rsa' || type === 'dsa' || type === 'ed25519' || type === 'x25519';
@@ -50,11 +50,11 @@ function attempt(read: () => KeyObject): KeyObject | undefined {
 
 interface Algorithm {
   readonly keyType: 'rsa' | 'ec' | 'ed25519';
-  /** Of an elliptic key. */
+  /** The curve of an elliptic key. */
   readonly curve?: string;
   readonly hash?: string;
   readonly isPss?: boolean;
-  /** Whether a service account's JWT may be signed with it; others are read, and then refused by name. */
+  /** Whether the JWT of a service account may be signed with it. Other algorithms are verified, and then refused by name. */
   readonly isAccepted: boolean;
 }
 
@@ -109,9 +109,9 @@ function isSignedWith({ signed, signature }: ParsedJwt, algorithm: Algorithm, ke
 }
 
 // The keys of a config's PEM texts.
-// Invariant: reading never throws; a text without a usable key gives none, so that it verifies nothing.
+// Invariant: reading never throws; a text without a usable key gives no key, so that it verifies nothing.
 
-/** The keys of all elements; those of SHA-1 certificates only where they are trusted. */
+/** The keys of all elements; those of SHA-1 certificates only if the dialect trusts them. */
 function verifyingKeys(pemKeys: readonly string[], rules: KeyRules): KeyObject[] {
   return pemKeys.flatMap((pem) => {
     if (!rules.trustsSha1 && isSha1Certificate(pem)) return [];
@@ -141,7 +141,7 @@ function isCertificate(der: Buffer): boolean {
   }
 }
 
-/** A certificate is a sequence of what is signed, the algorithm's sequence, which begins with its identifier, and the signature. */
+/** A certificate is a sequence: the signed content, the algorithm (a sequence that begins with its identifier), and the signature. */
 function signatureAlgorithm(der: Buffer): string {
   const certificate = contentsAt(der, 0);
   const signed = contentsAt(der, certificate.start);
@@ -150,7 +150,7 @@ function signatureAlgorithm(der: Buffer): string {
   return der.subarray(identifier.start, identifier.end).toString('hex');
 }
 
-/** Where the contents of the DER element at an offset start and end, in a certificate that was found to be one. */
+/** Start and end of the contents of the DER element at an offset, in a valid certificate. */
 function contentsAt(der: Buffer, offset: number): { start: number; end: number } {
   const first = der[offset + 1] ?? 0;
   const lengthBytes = first < 0x80 ? 0 : first - 0x80;
@@ -159,7 +159,7 @@ function contentsAt(der: Buffer, offset: number): { start: number; end: number }
   return { start, end: start + length };
 }
 
-// Why bytes are no certificate, with the errors of the service's library, which names the first malformed part.
+// Why bytes are not a certificate, with the errors of the service's library, which name the first malformed part.
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
@@ -194,7 +194,7 @@ function malformedPart(der: Buffer): string {
   return 'malformed certificate';
 }
 
-/** The element of this tag at the start of the bytes; lengths are definite and as short as can be, as DER wants them. */
+/** The element of this tag at the start of the bytes; lengths are definite and in their shortest form, as DER requires. */
 function element(bytes: Buffer, tag: number): Element | undefined {
   const first = bytes[1];
   if (bytes[0] !== tag || first === undefined) return undefined;
@@ -222,18 +222,18 @@ interface PemBlock {
 
 const BEGIN = /(?:^|\n)-----BEGIN ([^\n]*)/g;
 
-/** The first complete block; undefined where there is none. */
+/** The first complete block; undefined if no block is complete. */
 export function firstPemBlock(text: string): PemBlock | undefined {
   for (const begin of text.matchAll(BEGIN)) {
     const type = /^(.*)-----[ \t\r]*$/.exec(begin[1] ?? '')?.[1];
     if (type === undefined) continue;
-    const block = blockBehind(type, text.slice(begin.index + begin[0].length));
+    const block = blockAfter(type, text.slice(begin.index + begin[0].length));
     if (block !== undefined) return block;
   }
   return undefined;
 }
 
-function blockBehind(type: string, text: string): PemBlock | undefined {
+function blockAfter(type: string, text: string): PemBlock | undefined {
   const body = text.replace(/^\n(?:[^\n:]*:[^\n]*\n)*/, '\n');
   const end = body.indexOf('\n-----END ');
   if (end === -1) return undefined;

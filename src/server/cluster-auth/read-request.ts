@@ -1,6 +1,6 @@
 /**
- * Reads operation, path and fields of an HTTP request (wire/cluster-auth 2.1). Errors here do not depend on the token: nothing
- * is read from the database before.
+ * Reads operation, path and fields of an HTTP request (wire/cluster-auth 2.1). Errors here do not depend on the token: the
+ * database has not been read yet.
  */
 import type { FastifyRequest } from 'fastify';
 import type { ClusterAuthDialect } from '../kernel/dialects.ts';
@@ -9,11 +9,11 @@ import { answerError, type SecretsAnswer } from './answer.ts';
 import type { Operation } from './call.ts';
 import { readDuration } from './durations.ts';
 import { parseBoolean } from './field-coercion.ts';
-import { firstJsonValue, isObject, JsonLimitError, type JsonLimits, MOST_PARTS } from './json-values.ts';
+import { firstJsonValue, isObject, JsonLimitError, type JsonLimits, MAX_PARTS } from './json-values.ts';
 
 export interface SecretsRequest {
   readonly operation: Operation;
-  /** The decoded path below `/v1/`; a list's path ends with a slash, as access rules and error texts have it. */
+  /** The decoded path below `/v1/`. The path of a list ends with a slash, as in access rules and error texts. */
   readonly path: string;
   /** The fields of the body; without a body, those of the query. */
   readonly body: Readonly<Record<string, unknown>>;
@@ -54,7 +54,7 @@ export function readRequest(
   return { operation, path, body, wraps };
 }
 
-/** The operation of a GET, by its query, from which the parameter is removed; undefined for a value that is no boolean. */
+/** The operation of a GET, by its query, from which the parameter is removed; undefined for a value that is not a boolean. */
 function readOrList(query: Record<string, unknown>, { scans }: ClusterAuthDialect): Operation | undefined {
   const asked: Operation[] = [];
   for (const word of scans ? (['list', 'scan'] as const) : (['list'] as const)) {
@@ -100,8 +100,8 @@ function pathOf(url: string, operation: Operation): string | undefined {
 }
 
 /**
- * The content type as it was sent. The service accepts any text, so cluster-auth-routes.ts hides the header from the framework,
- * which does not.
+ * The content type as it was sent. The service accepts any text, but the framework does not, so cluster-auth-routes.ts hides the
+ * header from it.
  */
 function sentContentType({ raw: { rawHeaders } }: FastifyRequest): string | undefined {
   const at = rawHeaders.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type');
@@ -111,7 +111,7 @@ function sentContentType({ raw: { rawHeaders } }: FastifyRequest): string | unde
 const HALF_OR_PLACE = new RegExp(`${HALF_CHARACTER}|at position \\d+`);
 
 function fieldsOfForm(bytes: Buffer, text: string): Readonly<Record<string, unknown>> | string {
-  if (text.split('&', MOST_PARTS + 1).length > MOST_PARTS)
+  if (text.split('&', MAX_PARTS + 1).length > MAX_PARTS)
     return 'failed to parse form data: there is too much in it';
   if (formTextOf(bytes) === undefined) return 'failed to decode input: the form is not UTF-8';
   const { fields, isBroken } = readForm(text);
@@ -132,7 +132,7 @@ function fieldsOf(request: FastifyRequest, limits: JsonLimits): Readonly<Record<
     return isObject(value) ? value : 'failed to decode JSON input: the body is not an object';
   } catch (error) {
     if (error instanceof JsonLimitError) return error.message;
-    // A parser's message quotes the body, which may hold a credential: only the place or the kind of the error is kept.
+    // A parser's message quotes the body, which may contain a credential: only the position or the kind of the error is kept.
     const place = HALF_OR_PLACE.exec(String(error))?.[0];
     return `failed to decode JSON input: invalid JSON${place === undefined ? '' : ` ${place}`}`;
   }
@@ -149,7 +149,7 @@ export function cleanedUrl(url: string): string | undefined {
   return clean === path ? undefined : `${clean.split('/').map(encodeSegment).join('/')}${query}`;
 }
 
-/** The path with its escapes replaced; undefined where they are broken. */
+/** The path with its escapes decoded; undefined if an escape is broken. */
 function decoded(path: string): string | undefined {
   try {
     return decodeURIComponent(path);
@@ -158,7 +158,7 @@ function decoded(path: string): string | undefined {
   }
 }
 
-/** A slash at the end stays. */
+/** The path without `.`, `..` and empty segments; a slash at the end stays. */
 function cleaned(path: string): string {
   const kept: string[] = [];
   for (const segment of path.split('/')) {
@@ -176,9 +176,9 @@ function encodeSegment(segment: string): string {
 }
 
 // Forms and queries, read as the service's library reads them (wire/cluster-auth 2.1).
-// Invariant: a pair with a `;` or a broken escape is no pair. In a query it is left out; a form with one is refused.
+// Invariant: a pair with a `;` or a broken escape is invalid. In a query it is ignored; a form with one is refused.
 
-/** What a text of pairs holds. */
+/** The fields in a text of pairs. */
 interface FormFields {
   /** A name that occurs more than once has a list. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -207,7 +207,7 @@ function readPair(pair: string): readonly (string | undefined)[] {
     : [unescaped(pair.slice(0, equals)), unescaped(pair.slice(equals + 1))];
 }
 
-/** Undefined for a `%` without two digits behind it. Bytes that are not UTF-8 become replacement characters. */
+/** The decoded text; undefined for a `%` without two hex digits. Bytes that are not UTF-8 become replacement characters. */
 function unescaped(text: string): string | undefined {
   if (/%(?![\da-f]{2})/i.test(text)) return undefined;
   const bytes = text

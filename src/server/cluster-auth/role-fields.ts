@@ -1,6 +1,6 @@
 /**
- * The fields of a role: how each is read from a request, the defaults of a new role, how a role is shown. The names are those of
- * the wire, in the database too.
+ * The fields of a role: how requests are read, the defaults of a new role, and the document of a role. The database uses the field
+ * names of the wire.
  * Invariant: a role's values are normalized: durations in whole seconds, lists as arrays, and blocks of addresses as
  * `address-blocks.ts` prints them.
  */
@@ -18,8 +18,8 @@ import {
 } from './field-coercion.ts';
 
 /**
- * The fields, each with its reader. The last six are the deprecated names: zero unless a client used them, and then equal to
- * the field that replaced them (wire/cluster-auth 2.6).
+ * The fields, each with its reader. The last six are deprecated names: zero unless a client used them, and then equal to the
+ * field that replaced them (wire/cluster-auth 2.6).
  */
 const ROLE_FIELDS = {
   bound_service_account_names: asList,
@@ -66,7 +66,7 @@ export const DEPRECATED_NAMES = [
   ['period', 'token_period'],
 ] as const;
 
-/** Alias names by the account's generated UID, or by namespace and name. */
+/** An alias is named after the account's generated UID, or after its namespace and name. */
 export const ALIAS_NAME_SOURCES = ['serviceaccount_uid', 'serviceaccount_name'] as const;
 
 /** The defaults of a new role, which is not valid yet. */
@@ -107,7 +107,7 @@ export function roleFields(dialect: ClusterAuthDialect): Partial<typeof ROLE_FIE
   return Object.fromEntries(Object.entries(ROLE_FIELDS).filter(([name]) => isServed(name, dialect)));
 }
 
-/** Reads the role fields of a request body (wire/cluster-auth 2.4); other keys are left alone. */
+/** Reads the role fields of a request body (wire/cluster-auth 2.4); other keys are ignored. */
 export function readRoleFields(
   body: Readonly<Record<string, unknown>>,
   dialect: ClusterAuthDialect,
@@ -116,8 +116,8 @@ export function readRoleFields(
 }
 
 /**
- * The role as a read answers it: the fields under their current names always, `audience` and the deprecated names only
- * when they hold something, never a `name` (wire/cluster-auth 2.7).
+ * The role in the answer to a read: always the fields with current names; `audience` and the deprecated names only when they are
+ * not empty; never a `name` (wire/cluster-auth 2.7).
  */
 export function presentRole(role: Role, dialect: ClusterAuthDialect): Record<string, unknown> {
   const { audience, policies, bound_cidrs, num_uses, ttl, max_ttl, period, ...always } = role;

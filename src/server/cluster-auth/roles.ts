@@ -45,8 +45,8 @@ export const readRole: MountHandler = (call) => {
 };
 
 /**
- * `POST role/:name`: creates the role, or merges the sent fields into it. 204; 200 with warnings when there is one to
- * give; 400 with the first broken rule (wire/cluster-auth 2.5).
+ * `POST role/:name`: creates the role, or merges the sent fields into it. 204; 200 if
+ * there are warnings; 400 with the first broken rule (wire/cluster-auth 2.5).
  */
 export const writeRole: MountHandler = (call) =>
   call.services.database.transaction((): SecretsAnswer => {
@@ -63,7 +63,7 @@ export const writeRole: MountHandler = (call) =>
     return answerDone(warnings);
   });
 
-/** `DELETE role/:name`: 204, whether or not the role was there. */
+/** `DELETE role/:name`: 204, even if the role did not exist. */
 export const deleteRole: MountHandler = (call) => {
   call.services.database.run('DELETE FROM cluster_auth_roles WHERE mount = :mount AND name = :name', {
     mount: call.mount,
@@ -74,7 +74,8 @@ export const deleteRole: MountHandler = (call) => {
 
 /**
  * The role of the call; undefined for an unknown one. The service stores the printed form of address blocks and parses it at
- * each read: the path of a socket grows by a pair of quotes, and one without a slash becomes unreadable (wire/cluster-auth 2.4).
+ * each read: the path of a socket gets one more pair of quotes each time, and without a slash it becomes unreadable
+ * (wire/cluster-auth 2.4).
  */
 function findRole({ services, mount, roleName }: MountCall): Coerced<Role> | undefined {
   return storedRole(services.database, mount, roleName);
@@ -127,12 +128,12 @@ function audienceWarnings({ audience }: Role, { services, roleName }: MountCall)
 
 const PAGE_FIELDS = { after: asText, limit: asInteger } as const;
 
-/** The parameters of a list: where pages exist, the name to start after, and the number of names. */
+/** The parameters of a list, in dialects with pages: the name after which the page begins, and the number of names. */
 export function listFields({ pagesLists }: ClusterAuthDialect): Partial<typeof PAGE_FIELDS> {
   return pagesLists ? PAGE_FIELDS : {};
 }
 
-/** `LIST role` and `GET role?list=true`: 200 with `keys`, or 404 when there is none. */
+/** `LIST role` and `GET role?list=true`: 200 with `keys`, or 404 for an empty list. */
 export const listRoles: MountHandler = ({ services, mount, body }) => {
   const sent = readFields(listFields(services.dialects.clusterAuth), body);
   if (!sent.ok) return answerError(400, sent.problem);
@@ -145,22 +146,22 @@ export const listRoles: MountHandler = ({ services, mount, body }) => {
   return names.length === 0 ? NOT_FOUND : answerData({ keys: names.map(({ name }) => name) });
 };
 
-// What a write makes of a role: the stored fields with the sent ones over them, checked (wire/cluster-auth 2.5, 2.6).
-// Invariants: pure; the first broken rule, in the original's order, is the one that is reported; a field that was not sent
-// keeps its value, but for the namespace selector, which every write replaces.
+// Merges the sent fields into a stored role, and checks the result (wire/cluster-auth 2.5, 2.6).
+// Invariants: pure; the first broken rule, in the order of the real service, is reported; a field that was not sent keeps its
+// value, except the namespace selector, which every write replaces.
 
-/** What a merge depends on beside the role. */
+/** Further data that a merge depends on. */
 interface MergeRules {
   /** The mount's largest lifetime, in seconds. */
   readonly maxLease: number;
 }
 
-/** A text when the role breaks the rule. */
+/** The error text when the role breaks the rule, else false. */
 type MergeRule = (role: Role, rules: MergeRules) => string | false;
 
 /**
- * The role after a write. `stored` is undefined for a name that does not exist yet, which starts from the defaults.
- * The problem is the 400 text of the first broken rule; nothing must be stored then.
+ * The role after a write. `stored` is undefined for a new role, which starts from the defaults.
+ * The problem is the text of a 400 for the first broken rule; nothing must be stored then.
  */
 function mergeRole(stored: Role | undefined, sent: SentRole, rules: MergeRules): Coerced<Role> {
   const blocks = canonicalBlocks(sent.token_bound_cidrs ?? []);
@@ -175,7 +176,7 @@ function mergeRole(stored: Role | undefined, sent: SentRole, rules: MergeRules):
   return problem === undefined ? { ok: true, value: role } : { ok: false, problem };
 }
 
-/** What the service warns of once the role is stored. */
+/** The warnings of the service after the role is stored. */
 function lifetimeWarnings(role: Role, { maxLease }: MergeRules): string[] {
   if (role.token_max_ttl <= maxLease) return [];
   return [
@@ -196,17 +197,17 @@ function withCurrentFields(base: Role, sent: SentRole, blocks: string[]): Role {
 }
 
 /**
- * Folds the deprecated names in: an old name alone sets both, a current one alone resets the old, both together mirror
- * the current one, neither leaves them (wire/cluster-auth 2.6).
+ * Applies the deprecated names. Only the deprecated name was sent: both fields get its value. Only the current one: the deprecated
+ * one is reset. Both: the deprecated one gets the current one's value. Neither: nothing changes (wire/cluster-auth 2.6).
  */
 function withDeprecatedFields(role: Role, sent: SentRole): Coerced<Role> {
-  // A deprecated name is ignored beside its current name.
+  // A deprecated name is ignored if its current name was sent, too.
   const blocks = canonicalBlocks(sent.token_bound_cidrs === undefined ? (sent.bound_cidrs ?? []) : []);
   if (!blocks.ok) return blocks;
   const given: Record<string, unknown> = {
     ...sent,
     bound_cidrs: blocks.value,
-    // Only the deprecated name tidies its policies.
+    // Only the deprecated name normalizes its policies.
     policies: tokenPolicies(sent.policies ?? [], false),
   };
   const folded: Record<string, unknown> = { ...role };
@@ -222,7 +223,7 @@ function withDeprecatedFields(role: Role, sent: SentRole): Coerced<Role> {
   return { ok: true, value: folded as unknown as Role };
 }
 
-/** Empty text means the default on a role that has no source yet, and is refused (by its rule) on one that has. */
+/** For a role without a source, empty text means the default. For a role with one, it stays empty: ROLE_RULES refuse it. */
 function aliasNameSource(stored: Role | undefined, sent: SentRole): string {
   const held = stored?.alias_name_source ?? '';
   const asked = sent.alias_name_source ?? held;
@@ -231,7 +232,7 @@ function aliasNameSource(stored: Role | undefined, sent: SentRole): string {
 
 const BATCH = "'token_type' cannot be 'batch' or 'default_batch' when set to generate";
 
-/** The rules of the token fields; negative durations never get here, their coercion refuses them. */
+/** The rules of the token fields. Negative durations were already refused when the fields were read. */
 const TOKEN_RULES: readonly MergeRule[] = [
   (role) =>
     !['default', 'service', 'batch'].includes(role.token_type) &&
@@ -247,7 +248,7 @@ const TOKEN_RULES: readonly MergeRule[] = [
     "'token_strictly_bind_ip' conflicts with 'token_bound_cidrs'; set only one",
 ];
 
-/** The rules of the whole role, after the deprecated names are folded in. */
+/** The rules of the whole role, after the deprecated names are applied. */
 const ROLE_RULES: readonly MergeRule[] = [
   (role, { maxLease }) =>
     role.token_period > maxLease &&

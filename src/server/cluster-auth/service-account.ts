@@ -1,25 +1,25 @@
 /**
  * Which service account a JWT names, and the cluster's answers about it: the token review and the account's annotations
- * (wire/cluster-auth 3). A JWT from a secret has flat claims, a projected one a nested object, which wins; a claim of another
- * type is a problem and never turned into a text.
+ * (wire/cluster-auth 3). A JWT from a secret has flat claims. A projected one has a nested object, which takes precedence. A claim
+ * of another type is an error, and never converted to a text.
  */
 import { callCluster, type ClusterApi, type Refusal } from './cluster-api.ts';
 import type { Coerced } from './field-coercion.ts';
 import { isObject } from './json-values.ts';
 import { claimOf, type Claims } from './jwt.ts';
 
-/** Texts are empty where the JWT has no claim. */
+/** Texts are empty if the JWT lacks the claim. */
 export interface ServiceAccount {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
-  /** The secret that holds the JWT; projected ones have none. */
+  /** The secret that contains the JWT; empty for projected JWTs. */
   readonly secretName: string;
   /** The JWT's own audiences. */
   readonly audiences: readonly string[];
 }
 
-/** Reads the account. `root` is what the cluster's claims begin with. The problem is the text of the 500 that it is. */
+/** Reads the account. `root` is the prefix of the cluster's claims. The problem is the text of a 500. */
 export function readServiceAccount(claims: Claims, root: string): Coerced<ServiceAccount> {
   const problems: string[] = [];
   const text = (from: Claims, key: string, at = key) => textOf(claimOf(from, key), at, problems);
@@ -49,8 +49,7 @@ export function readServiceAccount(claims: Claims, root: string): Coerced<Servic
 }
 
 /**
- * Under which name the account is known to the service: its UID, or its namespace and name. The problem is the text of
- * the 500 that a JWT without them is.
+ * The alias name of the account: its UID, or its namespace and name. The problem, for a JWT without them, is the text of a 500.
  */
 export function aliasName(account: ServiceAccount, source: string): Coerced<string> {
   if (source !== 'serviceaccount_name') {
@@ -84,7 +83,7 @@ function objectOf(value: unknown, at: string, problems: string[]): Claims | unde
   return undefined;
 }
 
-/** What the original calls the types of JSON values. */
+/** The real service's names for the types of JSON values. */
 function typeName(value: unknown): string {
   if (Array.isArray(value)) return '[]interface {}';
   return isObject(value) ? 'map[string]interface {}' : kindName(value);
@@ -97,21 +96,21 @@ function kindName(value: unknown): string {
 }
 
 // The token review: the cluster decides whether a JWT is valid, and whose (wire/cluster-auth 3).
-// Invariant: only a whole, well-typed yes for the very account that the JWT names is a yes; whatever else comes back is
-// a no, without a reason.
+// Invariant: a JWT is confirmed only by a complete, well-typed answer for exactly the account that the JWT names. Every other
+// answer is a refusal without a reason.
 
 interface Review {
   readonly jwt: string;
   /** The claims of the JWT. */
   readonly account: ServiceAccount;
-  /** The role's audience; empty where it wants none, and then the JWT's own are asked for. */
+  /** The role's audience; empty if the role has none: then the review uses the JWT's own audiences. */
   readonly audience: string;
-  /** Who asks. */
+  /** The token of the call. */
   readonly bearer: string;
   readonly path: string;
 }
 
-/** Whether the cluster vouches for the JWT and for the account in it. */
+/** Whether the cluster confirms the JWT and the account in it. */
 export async function isConfirmedByTokenReview(api: ClusterApi, review: Review): Promise<boolean> {
   const { jwt, account, audience, bearer, path } = review;
   const audiences = audience === '' ? account.audiences : [audience];
@@ -129,7 +128,7 @@ export async function isConfirmedByTokenReview(api: ClusterApi, review: Review):
   );
 }
 
-/** The account in the cluster's answer; undefined unless it is an authenticated one for one of the audiences. */
+/** The account in the cluster's answer; undefined unless it is authenticated, for one of the audiences. */
 function reviewedAccount(
   text: string,
   audiences: readonly string[],
@@ -157,19 +156,19 @@ function statusIn(text: string): Record<string, unknown> | undefined {
   }
 }
 
-// Metadata of the alias from a service account's annotations, where a config wants
-// them and the dialect knows them (wire/cluster-auth 1).
-// Invariant: annotations add to what a login knows of the account, and never replace it.
+// Metadata of the alias from a service account's annotations, if the config enables it and the dialect has it
+// (wire/cluster-auth 1).
+// Invariant: annotations add metadata, and never replace that of the login itself.
 
-interface AnnotationQuestion {
+interface AnnotationRequest {
   readonly account: ServiceAccount;
-  /** Who asks. */
+  /** The token of the call. */
   readonly bearer: string;
-  /** What annotations begin with that are meant for the service. */
+  /** Annotations with this prefix are for the service. */
   readonly prefix: string;
 }
 
-/** What the login itself says of the account. */
+/** The metadata that the login itself sets. */
 const RESERVED = [
   'service_account_uid',
   'service_account_name',
@@ -180,7 +179,7 @@ const RESERVED = [
 /** The metadata in the account's annotations, or the refusal. */
 export async function annotatedMetadata(
   api: ClusterApi,
-  { account, bearer, prefix }: AnnotationQuestion,
+  { account, bearer, prefix }: AnnotationRequest,
 ): Promise<{ readonly metadata: Readonly<Record<string, string>> } | Refusal> {
   if (!account.namespace.isWellFormed() || !account.name.isWellFormed())
     return { status: 403, text: 'permission denied' };

@@ -1,7 +1,7 @@
 /**
- * Who calls the secrets service: the holder of a service token.
- * Invariant: an unknown or expired token is nobody, and so is one that comes from an address it is not bound to, or into
- * a namespace beside its own; rights come from the policies as they are now, not as they were when the token was made.
+ * The caller of the secrets service: the holder of a service token.
+ * Invariant: a token has no identity if it is unknown or expired, comes from an address that it is not bound to, or is used in
+ * a namespace outside its own. Its rights come from the current policies, not from those at its creation.
  */
 import type { Database } from '../kernel/database.ts';
 import { admitsAddress } from './address-blocks.ts';
@@ -21,25 +21,25 @@ export interface ServiceIdentity {
   readonly displayName: string;
   readonly policies: readonly string[];
   readonly token: ServiceToken;
-  /** What its policies grant, by path as they write it, from the namespace of the token on. */
+  /** What its policies grant, by path as written in them, relative to the token's namespace. */
   readonly permissions: ReadonlyMap<string, Permission>;
   /** Whether the token may do `capability` on `path`, for example `update` on `auth/cluster/role/web`, with these parameters. */
   can(capability: PolicyCapability, path: string, parameters?: Readonly<Record<string, unknown>>): boolean;
-  /** Its capabilities on the path, sorted; `root` alone for the policy `root`, `deny` alone for none. */
+  /** Its capabilities on the path, sorted; only `root` for the policy `root`, only `deny` without any. */
   capabilitiesOn(path: string): readonly string[];
-  /** Whether a rule is about something at or below this path, whatever it allows there. */
+  /** Whether a rule grants anything at or below this path. */
   knowsBelow(prefix: string): boolean;
 }
 
-/** Where a request goes, and where it comes from. */
+/** The target namespace of a request, and the address of its client. */
 interface RequestPlace {
-  /** The namespace that paths are meant in; `''` is the root. */
+  /** The namespace of the paths; `''` is the root. */
   readonly namespace: string;
-  /** The peer's IP address; undefined where there is none. */
+  /** The client's IP address; undefined if unknown. */
   readonly address?: string | undefined;
 }
 
-/** The identity of the token in the header, for a place; undefined for an invalid token. */
+/** The identity of the token in the header; undefined for a token that is invalid, or not valid for `place`. */
 export function authenticateServiceToken(
   { database, now }: Pick<Services, 'database' | 'now'>,
   header: string | string[] | undefined,
@@ -52,7 +52,7 @@ export function authenticateServiceToken(
   return isAdmitted ? identityOfToken(database, token, place.namespace) : undefined;
 }
 
-/** What a token may do in a namespace, whatever addresses it is bound to; undefined beside its own namespace. */
+/** The identity of a token in a namespace, without a check of the address; undefined outside the token's namespace. */
 export function identityOfToken(
   database: Database,
   token: ServiceToken,
@@ -64,7 +64,7 @@ export function identityOfToken(
   return identityOf(token, policyRules(database, token), inside === '' ? '' : `${inside}/`);
 }
 
-/** `prefix` is the way from the token's namespace to the one that paths are meant in. */
+/** `prefix` is the path from the token's namespace to the namespace of the paths. */
 function identityOf(token: ServiceToken, rules: readonly PolicyRule[], prefix: string): ServiceIdentity {
   const isRoot = token.policies.includes(ROOT_POLICY);
   const access = accessRules(rules);

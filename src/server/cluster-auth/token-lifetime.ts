@@ -1,19 +1,19 @@
 /**
- * How long a token lives: from its birth, and from each renewal (wire/cluster-auth 3).
+ * How long a token lives, after its creation and after each renewal (wire/cluster-auth 3).
  * Invariants: pure, in whole seconds; a cap is always reported as a warning.
  */
 import { durationFormats } from './durations.ts';
 import type { ClusterAuthDialect } from '../kernel/dialects.ts';
 
-/** All in seconds; 0 is unset. */
+/** All members are in seconds; 0 means unset. */
 export interface LifetimeRequest {
-  /** What a renewal asks for. */
+  /** The lifetime that a renewal requests. */
   readonly increment: number;
   readonly ttl: number;
   readonly period: number;
-  /** The role's own maximum, from the token's birth on. */
+  /** The role's maximum, counted from the token's creation. */
   readonly maxTtl: number;
-  /** The token's own, which caps periods, too. */
+  /** The token's own maximum, which also caps periods. */
   readonly explicitMaxTtl: number;
 }
 
@@ -30,24 +30,24 @@ export interface Lifetime {
 }
 
 /**
- * The lifetime of a token that is `age` seconds old; undefined when its time is over, so that it cannot be renewed.
+ * The lifetime of a token that is `age` seconds old; undefined when it is past its maximum and cannot be renewed.
  */
 export function lifetimeOf(
-  wishes: LifetimeRequest,
+  request: LifetimeRequest,
   limits: LeaseLimits,
   age: number,
   durationFormat: ClusterAuthDialect['durationFormat'],
 ): Lifetime | undefined {
   const maximum = Math.min(
-    ...[limits.maxTtl, wishes.maxTtl, wishes.explicitMaxTtl].filter((each) => each > 0),
+    ...[limits.maxTtl, request.maxTtl, request.explicitMaxTtl].filter((each) => each > 0),
   );
   const form = durationFormats[durationFormat];
   const warnings: string[] = [];
-  let ttl = wishes.increment || wishes.ttl || limits.defaultTtl;
+  let ttl = request.increment || request.ttl || limits.defaultTtl;
   let end = maximum;
-  if (wishes.period > 0) {
-    ttl = wishes.period;
-    end = wishes.explicitMaxTtl || Number.POSITIVE_INFINITY;
+  if (request.period > 0) {
+    ttl = request.period;
+    end = request.explicitMaxTtl || Number.POSITIVE_INFINITY;
     if (ttl > maximum) {
       warnings.push(capped('period', form(ttl), form(maximum)));
       ttl = maximum;
@@ -62,6 +62,6 @@ export function lifetimeOf(
   return { ttl, warnings };
 }
 
-function capped(what: 'period' | 'TTL', asked: string, most: string): string {
-  return `${what} of "${asked}" exceeded the effective max_ttl of "${most}"; ${what} value is capped accordingly`;
+function capped(what: 'period' | 'TTL', requested: string, maximum: string): string {
+  return `${what} of "${requested}" exceeded the effective max_ttl of "${maximum}"; ${what} value is capped accordingly`;
 }

@@ -1,7 +1,7 @@
 /**
- * The rows of service tokens: made, found, used, renewed, revoked.
- * Invariants: a token is found by its hash, and the raw one is kept nowhere; what has expired, was used up or was
- * revoked is not found; a use is counted in the moment it is made, so that two requests cannot share the last one.
+ * The rows of service tokens: created, found, used, renewed, revoked.
+ * Invariants: a token is found by its hash, and the raw token is never stored; an expired, used-up or revoked token is not
+ * found; each use is counted at once, so that two requests cannot share the last one.
  */
 import type { Database, SqlParameters } from '../kernel/database.ts';
 import { newId } from '../kernel/identifiers.ts';
@@ -19,26 +19,26 @@ export interface TokenGrant {
   /** The namespace that it belongs to; `''` is the root. */
   readonly namespace: string;
   readonly type: TokenType;
-  /** Which path made it. */
+  /** The path of the request that created it. */
   readonly path: string;
   readonly meta: Readonly<Record<string, string>> | null;
   readonly expiresAt: Date | null;
   readonly creationTtl: number;
   readonly explicitMaxTtl: number;
   readonly period: number;
-  /** 0 is any number of times. */
+  /** 0 means no limit. */
   readonly numUses: number;
   readonly boundCidrs: readonly string[];
   readonly renewable: boolean;
   readonly entityId: string;
-  /** The id of the mount whose login made it, and the role's name as the login wrote it. */
+  /** The id of the mount whose login created it, and the role's name as in that login. */
   readonly mount: string | null;
   readonly role: string;
-  /** The accessor of the token that made it: it goes when that one goes. */
+  /** The accessor of the parent token: this token ends with its parent. */
   readonly parent: string | null;
 }
 
-/** A grant with policies only: it has no end, and is valid from every address. */
+/** The default members: the token does not expire, and is valid from every address. */
 export const PLAIN_GRANT: Omit<TokenGrant, 'policies' | 'displayName'> = {
   namespace: '',
   type: 'service',
@@ -67,13 +67,12 @@ export interface ServiceToken extends TokenGrant {
   readonly accessor: string;
   readonly createdAt: Date;
   readonly renewedAt: Date | null;
-  /** How often it may still be used; -1 while its last use is going on, 0 without a limit. */
+  /** The remaining uses; -1 during the last use, 0 without a limit. */
   readonly usesLeft: number;
 }
 
 /**
- * Stores this token, and gives its accessor. Storing it again replaces it, but keeps the accessor. Tokens
- * whose time is over are cleared away.
+ * Stores this token, and returns its accessor. Storing it again replaces it, but keeps the accessor. Expired tokens are deleted.
  */
 export function storeToken(database: Database, token: string, grant: TokenGrant, now: Date): string {
   const hash = hashToken(token);
@@ -118,12 +117,12 @@ function columnsOf(grant: TokenGrant): SqlParameters {
   };
 }
 
-/** The valid token that is spelt so. */
+/** The valid token with this raw text. */
 export function findToken(database: Database, token: string, now: Date): ServiceToken | undefined {
   return findBy(database, 'token_hash = :key AND uses_left >= 0', hashToken(token), now);
 }
 
-/** The valid token of this accessor, also while its last use is going on. */
+/** The valid token with this accessor, also during its last use. */
 export function findByAccessor(database: Database, accessor: string, now: Date): ServiceToken | undefined {
   return findBy(database, 'accessor = :key', accessor, now);
 }
@@ -140,8 +139,8 @@ function findBy(database: Database, condition: string, key: string, now: Date): 
 }
 
 /**
- * Counts one use, and gives the token as it is then: with -1 uses left when this is the last one. Undefined when another
- * request took the last one meanwhile.
+ * Counts one use, and returns the token after it: with -1 uses left if this is the last one. Undefined when another request
+ * has taken the last use meanwhile.
  */
 export function useToken(database: Database, token: ServiceToken): ServiceToken | undefined {
   if (token.usesLeft === 0) return token;
@@ -153,7 +152,7 @@ export function useToken(database: Database, token: ServiceToken): ServiceToken 
   return used === 0 ? undefined : { ...token, usesLeft: token.usesLeft === 1 ? -1 : token.usesLeft - 1 };
 }
 
-/** Lets the token live until then. */
+/** Changes the end of the token to `expiresAt`. */
 export function renewToken(database: Database, accessor: string, expiresAt: Date, now: Date): void {
   database.run(
     'UPDATE service_tokens SET expires_at = :expiresAt, renewed_at = :now WHERE accessor = :accessor',
@@ -165,18 +164,18 @@ export function renewToken(database: Database, accessor: string, expiresAt: Date
   );
 }
 
-/** Ends the token, and with it all that it made. */
+/** Deletes the token and all of its descendants. */
 export function revokeToken(database: Database, accessor: string): void {
   database.run('DELETE FROM service_tokens WHERE accessor = :accessor', { accessor });
 }
 
-/** Ends the token alone: what it made has no parent from then on. */
+/** Deletes only the token; its children become orphans. */
 export function revokeOrphaning(database: Database, accessor: string): void {
   database.run('UPDATE service_tokens SET parent = NULL WHERE parent = :accessor', { accessor });
   revokeToken(database, accessor);
 }
 
-/** Takes away what was known of a token that is spelt so, valid or not, and with it all that it made. */
+/** Deletes the token with this raw text, valid or not, and all of its descendants. */
 export function deleteToken(database: Database, token: string): void {
   database.run('DELETE FROM service_tokens WHERE token_hash = :hash', { hash: hashToken(token) });
 }
@@ -242,10 +241,10 @@ function tokenOf(row: TokenRow): ServiceToken {
   };
 }
 
-// How tokens are shown: in a lookup, and after a login, a creation or a renewal (wire/cluster-auth 2.9, 3).
+// The documents of tokens: in a lookup, and after a login, a creation or a renewal (wire/cluster-auth 2.9, 3).
 // Invariant: the raw token is shown only to its sender or receiver.
 
-/** What a look-up answers. `id` is the raw token where the caller knows it, else empty. */
+/** The data of a lookup. `id` is the raw token if the caller sent it, else empty. */
 export function lookUpDocument(token: ServiceToken, id: string, now: Date): Record<string, unknown> {
   const { expiresAt, renewedAt } = token;
   return {
@@ -278,7 +277,7 @@ export function lookUpDocument(token: ServiceToken, id: string, now: Date): Reco
   };
 }
 
-/** The `auth` of an answer that gives or renews a token. `ttl` is in seconds. */
+/** The `auth` of an answer with a created or renewed token. `ttl` is in seconds. */
 export function authDocument(token: ServiceToken, raw: string, ttl: number): AuthDocument {
   return {
     client_token: raw,

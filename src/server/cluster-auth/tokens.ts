@@ -46,7 +46,7 @@ import { type LeaseLimits, type Lifetime, lifetimeOf, type LifetimeRequest } fro
 
 const [CREATE, CREATE_ORPHAN] = ['auth/token/create', 'auth/token/create-orphan'] as const;
 
-/** `POST auth/token/create`, or `create-orphan`, for which no `sudo` is needed: 200 with the child. */
+/** `POST auth/token/create`, or `create-orphan`, which creates an orphan without `sudo`: 200 with the child. */
 const createToken =
   (path: ChildPath): ServiceHandler =>
   (call) =>
@@ -57,42 +57,42 @@ type ChildPath = typeof CREATE | typeof CREATE_ORPHAN;
 function createChild(call: ServiceCall, path: ChildPath): SecretsAnswer {
   const { services, identity, namespace, body } = call;
   const read = readFields(CHILD_FIELDS, body);
-  const barred = parentRefusal(identity.token);
-  if (barred !== undefined) return answerError(400, barred);
+  const parentProblem = parentRefusal(identity.token);
+  if (parentProblem !== undefined) return answerError(400, parentProblem);
   if (!read.ok) return answerError(400, read.problem);
   const isSudo = identity.can('sudo', path);
   const { reservedPolicies } = services.dialects.clusterAuth;
-  const wish: ChildRequest = {
+  const request: ChildRequest = {
     parent: identity.token,
     sent: read.value,
     namespace,
     isSudo,
     reservedPolicies,
   };
-  const policies = childPolicies(wish);
-  const refusal = childRefusal(wish, policies);
+  const policies = childPolicies(request);
+  const refusal = childRefusal(request, policies);
   if (refusal !== undefined) return answerError(400, refusal);
-  const lifetime = childLifetime(policies, wish, services.dialects.clusterAuth);
+  const lifetime = childLifetime(policies, request, services.dialects.clusterAuth);
   if (lifetime === undefined) return answerError(400, 'max TTL must be greater than zero');
   if (lifetime.ttl === 0 && identity.token.expiresAt !== null)
     return answerError(400, 'expiring root tokens cannot create non-expiring root tokens');
-  return storeChild(call, wish, { ...lifetime, policies, path });
+  return storeChild(call, request, { ...lifetime, policies, path });
 }
 
 interface ChildTerms extends Lifetime {
   readonly policies: readonly string[];
-  /** Where it was asked for. */
+  /** The path of the request. */
   readonly path: ChildPath;
 }
 
-function storeChild({ services }: ServiceCall, wish: ChildRequest, terms: ChildTerms): SecretsAnswer {
+function storeChild({ services }: ServiceCall, request: ChildRequest, terms: ChildTerms): SecretsAnswer {
   const { database, dialects } = services;
   const now = services.now();
-  const grant = grantOf(wish, terms, now);
-  const raw = wish.sent.id || newServiceToken(dialects.clusterAuth.tokenPrefixes[grant.type]);
+  const grant = grantOf(request, terms, now);
+  const raw = request.sent.id || newServiceToken(dialects.clusterAuth.tokenPrefixes[grant.type]);
   if (findToken(database, raw, now) !== undefined)
     return answerError(400, 'cannot create a token with a duplicate ID');
-  // One that was spelt so before is over, and what it made must not come back.
+  // A former token with this text must not leave its children to the new one.
   deleteToken(database, raw);
   const child = findByAccessor(database, storeToken(database, raw, grant, now), now);
   if (child === undefined) return answerError(500, 'the token ended as it was made');
@@ -121,7 +121,7 @@ function grantOf({ parent, sent, namespace }: ChildRequest, terms: ChildTerms, n
   };
 }
 
-/** 0 is no end, the default of a token with the policy `root`. */
+/** A ttl of 0 means that the token does not expire: the default with the policy `root`. */
 function childLifetime(
   policies: readonly string[],
   { sent: { ttl = 0, period = 0, explicit_max_ttl = 0 } }: ChildRequest,
@@ -129,24 +129,24 @@ function childLifetime(
 ): Lifetime | undefined {
   if (policies.includes(ROOT_POLICY) && ttl === 0 && period === 0)
     return { ttl: explicit_max_ttl, warnings: [] };
-  const wishes = { increment: 0, ttl, period, maxTtl: 0, explicitMaxTtl: explicit_max_ttl };
-  return lifetimeOf(wishes, SYSTEM_LIMITS, 0, durationFormat);
+  const lifetimeRequest = { increment: 0, ttl, period, maxTtl: 0, explicitMaxTtl: explicit_max_ttl };
+  return lifetimeOf(lifetimeRequest, SYSTEM_LIMITS, 0, durationFormat);
 }
 
 // `auth/token/…`: lookup, renewal and revocation of tokens (wire/cluster-auth 2.9).
-// Invariants: a token is named by itself or by its accessor, never by a guess: what is not found is refused in the same
-// words as what has expired; batch tokens are neither renewed nor revoked.
+// Invariants: requests name a token by its text or its accessor; an unknown and an expired one get the same error, so that callers
+// cannot guess; batch tokens are neither renewed nor revoked.
 
-/** A token that a request is about; `raw` is empty where the request only knows its accessor. */
+/** The token that a request is about; `raw` is empty if the request only has its accessor. */
 interface Target {
   readonly token: ServiceToken;
   readonly raw: string;
 }
 
-/** Finds the target of a request, or gives the answer that refuses it. */
+/** Finds the target of a request, or returns the answer that refuses it. */
 type FindTarget = (call: ServiceCall) => Target | SecretsAnswer;
 
-const ITSELF: FindTarget = ({ identity, rawToken }) => ({ token: identity.token, raw: rawToken });
+const OWN_TOKEN: FindTarget = ({ identity, rawToken }) => ({ token: identity.token, raw: rawToken });
 
 const byToken =
   (unknown: SecretsAnswer): FindTarget =>
@@ -165,7 +165,7 @@ const BY_ACCESSOR: FindTarget = (call) => {
   return isThere ? { token, raw: '' } : answerWrappedError(400, 'invalid accessor');
 };
 
-/** Tokens of the namespace, and of those within it. */
+/** Whether the token belongs to the namespace of the request, or to one below it. */
 function isReachable({ namespace }: ServiceCall, token: ServiceToken): boolean {
   return namespace === '' || `${token.namespace}/`.startsWith(`${namespace}/`);
 }
@@ -185,23 +185,23 @@ const lookUp = (find: FindTarget): ServiceHandler =>
   withTarget(find, ({ services }, { token, raw }) => answerData(lookUpDocument(token, raw, services.now())));
 
 const REVOKE_ORPHAN = 'auth/token/revoke-orphan';
-const BATCH_STAYS = 'batch tokens cannot be revoked';
+const BATCH_NOT_REVOCABLE = 'batch tokens cannot be revoked';
 
 const revoke = (find: FindTarget): ServiceHandler =>
   withTarget(find, ({ services }, { token }) => {
-    if (token.type === 'batch') return answerError(400, BATCH_STAYS);
+    if (token.type === 'batch') return answerError(400, BATCH_NOT_REVOCABLE);
     revokeToken(services.database, token.accessor);
     return answerDone();
   });
 
-/** Ends a token, and leaves what it made. */
+/** Revokes a token, but not its children. */
 const revokeOrphan: ServiceHandler = (call) => {
   const { identity, services } = call;
   if (!identity.can('sudo', REVOKE_ORPHAN))
     return answerError(400, 'root or sudo privileges required to revoke and orphan');
   const find = byToken(answerError(400, 'token to revoke not found'));
   return withTarget(find, (_call, { token }) => {
-    if (token.type === 'batch') return answerError(400, BATCH_STAYS);
+    if (token.type === 'batch') return answerError(400, BATCH_NOT_REVOCABLE);
     revokeOrphaning(services.database, token.accessor);
     return answerDone();
   })(call);
@@ -229,22 +229,22 @@ const listAccessors: ServiceHandler = ({ services, namespace }) => {
 
 const both = (handler: ServiceHandler) => ({ read: handler, write: handler });
 
-/** The same at a path with a name at its end and at the one without, where the body has it. */
+/** The same handlers at two paths: with the name at the end, and without it, where the body has the name. */
 const byNameOrBody = (path: string, name: string, handlers: ServiceEndpoint['handlers']) => [
   at(path, handlers),
   at(`${path}/:${name}`, handlers),
 ];
 
 export const TOKEN_ENDPOINTS: readonly ServiceEndpoint[] = [
-  at('auth/token/lookup-self', both(lookUp(ITSELF))),
+  at('auth/token/lookup-self', both(lookUp(OWN_TOKEN))),
   ...byNameOrBody('auth/token/lookup', 'token', both(lookUp(byToken(answerError(403, 'bad token'))))),
   ...byNameOrBody('auth/token/lookup-accessor', 'accessor', { write: lookUp(BY_ACCESSOR) }),
-  at('auth/token/renew-self', { write: renew(ITSELF) }),
+  at('auth/token/renew-self', { write: renew(OWN_TOKEN) }),
   ...byNameOrBody('auth/token/renew', 'token', {
     write: renew(byToken(answerError(400, 'token not found'))),
   }),
   at('auth/token/renew-accessor', { write: renew(BY_ACCESSOR) }),
-  at('auth/token/revoke-self', { write: revoke(ITSELF) }),
+  at('auth/token/revoke-self', { write: revoke(OWN_TOKEN) }),
   ...byNameOrBody('auth/token/revoke', 'token', { write: revoke(byToken(answerDone())) }),
   ...byNameOrBody('auth/token/revoke-accessor', 'accessor', { write: revoke(BY_ACCESSOR) }),
   at('auth/token/accessors/', { list: listAccessors }, { needsSudo: true }),
@@ -254,31 +254,35 @@ export const TOKEN_ENDPOINTS: readonly ServiceEndpoint[] = [
 ];
 
 // How long a renewal lets a token live (wire/cluster-auth 3).
-// Invariant: a token of a login reads its role again, so the new lifetimes hold, and without the role it is not renewed;
-// its policies, addresses and uses stay as they were given out.
+// Invariant: for the token of a login, the role is read again: its current lifetimes apply, and without the role the token is not
+// renewed. Policies, addresses and uses of the token stay as they are.
 
 /** The new lifetime, or the error. `increment` is the requested one, in seconds. */
 function renewedLifetime(services: Services, token: ServiceToken, increment: number): Coerced<Lifetime> {
   const source = lifetimeSource(services, token);
   if (!source.ok) return source;
   const age = Math.trunc((services.now().getTime() - token.createdAt.getTime()) / 1000);
-  const wishes = { ...source.value.wishes, increment, explicitMaxTtl: token.explicitMaxTtl };
+  const lifetimeRequest = {
+    ...source.value.lifetimeRequest,
+    increment,
+    explicitMaxTtl: token.explicitMaxTtl,
+  };
   const { durationFormat } = services.dialects.clusterAuth;
-  const lifetime = lifetimeOf(wishes, source.value.limits, age, durationFormat);
+  const lifetime = lifetimeOf(lifetimeRequest, source.value.limits, age, durationFormat);
   return lifetime === undefined
     ? { ok: false, problem: 'past the max TTL, cannot renew' }
     : { ok: true, value: lifetime };
 }
 
 interface LifetimeSource {
-  readonly wishes: Pick<LifetimeRequest, 'ttl' | 'period' | 'maxTtl'>;
+  readonly lifetimeRequest: Pick<LifetimeRequest, 'ttl' | 'period' | 'maxTtl'>;
   readonly limits: LeaseLimits;
 }
 
 function lifetimeSource(services: Services, token: ServiceToken): Coerced<LifetimeSource> {
   if (token.mount === null) {
-    const wishes = { ttl: token.creationTtl, period: token.period, maxTtl: 0 };
-    return { ok: true, value: { wishes, limits: SYSTEM_LIMITS } };
+    const lifetimeRequest = { ttl: token.creationTtl, period: token.period, maxTtl: 0 };
+    return { ok: true, value: { lifetimeRequest, limits: SYSTEM_LIMITS } };
   }
   const mount = mountOfId(services.database, token.mount);
   const role = storedRole(services.database, token.mount, token.role);
@@ -286,6 +290,6 @@ function lifetimeSource(services: Services, token: ServiceToken): Coerced<Lifeti
     return { ok: false, problem: `role ${token.role} does not exist during renewal` };
   if (!role.ok) return role;
   const { token_ttl: ttl, token_period: period, token_max_ttl: maxTtl } = role.value;
-  const wishes = { ttl, period, maxTtl };
-  return { ok: true, value: { wishes, limits: leaseLimitsOf(mount) } };
+  const lifetimeRequest = { ttl, period, maxTtl };
+  return { ok: true, value: { lifetimeRequest, limits: leaseLimitsOf(mount) } };
 }

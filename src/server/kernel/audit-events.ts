@@ -1,7 +1,8 @@
 /**
  * Writes events of the audit trail. An event is written in the transaction of the change that it records, so neither exists
  * without the other. A request that changes nothing, or is refused, records no event. One that changes several things (the flat tags of
- * many workspaces, the members of a team) records an event for each. The deletion of a team or a project is one event for all that goes with it.
+ * many workspaces, the members of a team) records an event for each. The deletion of a team or a project is one event: what is
+ * deleted with it gets no event of its own.
  * Types and actions are those of wire/audit-trails 3. Where that page has none, they follow its style.
  */
 import { randomUUID } from 'node:crypto';

@@ -175,7 +175,7 @@ export function createPrivate(file: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     if (!statSync(file).isFile())
-      throw new Error('it is not a regular file; name a file, or one that is yet to be made');
+      throw new Error('it is not a regular file; name a regular file, or a path that does not exist yet');
   }
 }
 

@@ -17,7 +17,7 @@ export interface Services {
   readonly edition: EditionFeatures;
   now(): Date;
   /** How long a call to a cluster's API may take, in milliseconds. */
-  readonly clusterPatienceMs: number;
+  readonly clusterTimeoutMs: number;
 }
 
 /** What can differ between servers. */
@@ -29,21 +29,21 @@ interface ServicesOptions {
   /** The folder of a pod's service account; undefined outside of a pod. */
   readonly inPod?: string | undefined;
   /** How long a call to a cluster's API may take, in milliseconds. */
-  readonly clusterPatienceMs?: number | undefined;
+  readonly clusterTimeoutMs?: number | undefined;
 }
 
 /** Long enough for a busy cluster, and short enough for a waiting login. */
-const CLUSTER_PATIENCE_MS = 5000;
+const CLUSTER_TIMEOUT_MS = 5000;
 
 export function createServices(database: Database, options: ServicesOptions): Services {
-  const { now, dialects, inPod, clusterPatienceMs = CLUSTER_PATIENCE_MS } = options;
+  const { now, dialects, inPod, clusterTimeoutMs = CLUSTER_TIMEOUT_MS } = options;
   return {
     database,
     dialects,
     edition: options.edition ?? chooseEdition(undefined, dialects.workspaces),
     pod: openPodFiles(inPod, now),
     now,
-    clusterPatienceMs,
+    clusterTimeoutMs,
   };
 }
 

@@ -38,14 +38,14 @@ import {
 } from './seeding.ts';
 
 /**
- * Applies what is new of a seed that `readSeed` has checked.
- * @throws SeedConflictError when something new in it cannot be added; nothing is, then
+ * Writes the new items of a seed that `readSeed` has checked.
+ * @throws SeedConflictError when a new item cannot be added; then nothing is written
  */
 export function applySeed(database: Database, seed: Seed, now: Date): void {
   writeSeed(seedOnce(database, now), seed);
 }
 
-/** Writes what is new of a seed; `seeding` decides what is new. */
+/** Writes the new items of a seed; `seeding` decides which items are new. */
 export function writeSeed(seeding: Seeding, seed: Seed): void {
   seeding.database.transaction(() => {
     eachOf(seed.users, (user) => applyUser(seeding, user));
@@ -70,7 +70,7 @@ function applyUser({ database, now, isNew }: Seeding, user: UserSeed): void {
   database.update('users', userId(user.username), givenColumns({ email: user.email }));
 }
 
-/** After all users exist: one user may impersonate another. */
+/** Called after all users exist, because one user may impersonate another. */
 function applyUserTokens({ database, now, isNew }: Seeding, user: UserSeed): void {
   eachOf<UserTokenSeed>(tokensOf(user), (seed) => {
     if (!isNew('user', user.username, 'token', hashToken(seed.token))) return;
@@ -86,13 +86,13 @@ function userId(username: string): string {
 }
 
 // One organization of a seed with everything that belongs to it.
-// Invariant: parents are written before what refers to them: pools, projects, workspaces, teams.
+// Invariant: the order is agent pools, projects, workspaces, teams, because each can refer to those before it.
 
 function applyOrganization(seeding: Seeding, seed: OrganizationSeed): void {
   const { isNew } = seeding;
   const wasNew = isNew('organization', seed.name);
-  const organizationId = findOrMake(seeding, seed, wasNew);
-  // It was deleted later: nothing of it is created again.
+  const organizationId = findOrCreate(seeding, seed, wasNew);
+  // The organization was seeded and later deleted: nothing in it is created again.
   if (organizationId === undefined) return;
   const context = { ...seeding, organizationId, organizationName: seed.name, seed };
   eachOf(seed['agent-pools'], (pool) => writeNamed(context, POOLS, pool));
@@ -128,21 +128,25 @@ function writeToken(context: SeedContext, seed: TokenSeed, isForAuditTrails: boo
   registerApiToken(database, seed.token, grant, now);
 }
 
-/** An event is identified by its content, and equal events by their position among each other. */
+/** The identity of an event is its content, and the number of equal events before it. */
 function writeAuditEvents(context: SeedContext, events: readonly AddedEvent[]): void {
   const { database, organizationId, organizationName, now, isNew } = context;
-  const alike = new Map<string, number>();
+  const counts = new Map<string, number>();
   for (const event of events) {
     const content = JSON.stringify(event);
-    const before = alike.get(content) ?? 0;
-    alike.set(content, before + 1);
+    const before = counts.get(content) ?? 0;
+    counts.set(content, before + 1);
     if (isNew('audit event', organizationName, content, String(before)))
       addEvent(database, organizationId, event, now);
   }
 }
 
-/** The id of the organization, also after a rename; undefined when it was seeded before and deleted later. */
-function findOrMake({ database, now }: Seeding, seed: OrganizationSeed, isNew: boolean): string | undefined {
+/** The id of the organization, also after a rename; undefined if it was seeded before and then deleted. */
+function findOrCreate(
+  { database, now }: Seeding,
+  seed: OrganizationSeed,
+  isNew: boolean,
+): string | undefined {
   const stable = stableId('org', seed.name);
   const byName = database.get<{ id: string }>('SELECT id FROM organizations WHERE name = :name', {
     name: seed.name,
@@ -150,7 +154,7 @@ function findOrMake({ database, now }: Seeding, seed: OrganizationSeed, isNew: b
   const byId = database.byId<{ id: string }>('organizations', stable);
   if (!isNew) return (byId ?? byName)?.id;
   if (byName !== undefined) return byName.id;
-  // An organization that was renamed has this id already, and its name is free.
+  // A renamed organization still has the stable id, while its old name is free.
   const id = byId === undefined ? stable : newId('org');
   database.insert('organizations', { id, name: seed.name, created_at: now.toISOString() });
   return id;
@@ -254,7 +258,7 @@ function writeProject(context: SeedContext, seed: ProjectSeed): void {
   }
 }
 
-/** Every organization has it, also when the seed does not name it. */
+/** Every organization has a default project, even if the seed does not contain it. */
 function ensureDefaultProject(context: SeedContext): void {
   const { database, organizationId, organizationName } = context;
   const known = database.get(
@@ -264,7 +268,7 @@ function ensureDefaultProject(context: SeedContext): void {
     },
   );
   if (known === undefined) {
-    // A renamed organization may have left the id to its own default project.
+    // A renamed organization's default project may still have this id.
     const stable = stableId('prj', organizationName, DEFAULT_PROJECT);
     const taken = database.get('SELECT 1 FROM projects WHERE id = :id', { id: stable }) !== undefined;
     insertProject(context, taken ? newId('prj') : stable, DEFAULT_PROJECT);

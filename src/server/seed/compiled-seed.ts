@@ -1,6 +1,6 @@
 /**
- * The compiled schema of seeds. In the source there is none, and the schema is compiled when it is needed. The build puts the
- * compiled one here (scripts/compile-checks.ts), because compiling it takes longer than starting the service.
+ * The compiled schema of seeds. In the source it is undefined, and the schema is compiled when it is needed. The build replaces this
+ * file by the compiled schema (scripts/compile-checks.ts), because compiling takes longer than starting the service.
  */
 import type { ValidateFunction } from 'ajv';
 

@@ -1,7 +1,6 @@
 /**
- * Prepares a data file for a stack that targets the embedded service: organizations, mounts and tokens; or with a seed. Another
- * process may serve the file meanwhile. The file has hashes only, so the caller keeps the raw tokens and passes them again next
- * time.
+ * Prepares a data file for a stack that targets the embedded service: with organizations, mounts and tokens, or with a seed. Another
+ * process may serve the file meanwhile. The file only has hashes of tokens, so the caller keeps the tokens and passes them next time.
  */
 import { CLUSTER_AUTH_METHOD, mountsIn } from '../cluster-auth/mounts.ts';
 import { ROOT_POLICY } from '../cluster-auth/policy-rules.ts';
@@ -23,14 +22,14 @@ interface TenantTokens {
   readonly ownerToken: string;
   /** A service token with the policy `root`. */
   readonly serviceToken: string;
-  /** By organization, wanted or given: its own token, which reads its audit trail. */
+  /** By organization of `wanted` or `tokens`: its own token, which reads its audit trail. */
   readonly organizationTokens: Readonly<Record<string, string>>;
 }
 
 const OWNER = 'trueup-owner';
 
 /**
- * Creates what is missing. @returns the tokens: the given ones, registered again if the file does not know them, or new ones
+ * Creates missing organizations, mounts and tokens. @returns the tokens: the given ones, which are registered again, or new ones
  */
 export function ensureTenants(
   dataFile: string,
@@ -64,7 +63,7 @@ export function ensureTenants(
   return given;
 }
 
-/** The names of all organizations in a data file, and the paths of its mounts of this service's method. */
+/** The names of all organizations in a data file, and the paths of its cluster-auth mounts. */
 export function tenantsOf(dataFile: string): Tenants {
   const database = Database.open(dataFile);
   try {
@@ -77,9 +76,9 @@ export function tenantsOf(dataFile: string): Tenants {
 }
 
 /**
- * Applies all of a seed or nothing, to a data file that another process may serve.
+ * Applies a whole seed, or nothing of it, to a data file that another process may serve.
  * @param seed the parsed YAML of a seed file
- * @throws SeedError when the seed is malformed, SeedConflictError when something new in it cannot be added
+ * @throws SeedError when the seed is malformed, SeedConflictError when a new item cannot be added
  */
 export function seedDataFile(dataFile: string, seed: unknown): void {
   const read = readSeed(seed);

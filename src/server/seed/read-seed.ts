@@ -1,6 +1,6 @@
 /**
- * Checks a seed: its schema, and then what a schema cannot express: references to what the seed lacks, and names, ids, tokens
- * or serials that it uses twice. A seed that passes can be applied; applying never fails half-way over its content.
+ * Checks a seed: its schema, and then what a schema cannot express: references to missing items, and names, ids, tokens or serials
+ * that occur twice. The content of a seed that passes causes no error when the seed is applied.
  */
 import { eventProblems } from '../workspaces/audit-trail.ts';
 import { DEFAULT_POLICY, ROOT_POLICY, tokenPolicies } from '../cluster-auth/policy-rules.ts';
@@ -38,10 +38,10 @@ const checkShape = schemaCheck(seedSchema, {
 
 /** Checks parsed YAML; an empty file seeds nothing. @throws SeedError that names every problem with its path. */
 export function readSeed(data: unknown): Seed {
-  // YAML reads an unquoted time as a date: the schema knows texts only.
+  // YAML reads an unquoted time as a date, but the schema only knows texts.
   const seed: unknown = JSON.parse(JSON.stringify(data ?? {}));
-  const misshapen = checkShape(seed).map(({ text }) => text);
-  if (misshapen.length > 0) throw new SeedError(misshapen);
+  const schemaProblems = checkShape(seed).map(({ text }) => text);
+  if (schemaProblems.length > 0) throw new SeedError(schemaProblems);
   const problems = contradictions(seed as Seed);
   if (problems.length > 0) throw new SeedError(problems);
   return seed as Seed;
@@ -75,7 +75,7 @@ function contradictions(seed: Seed): string[] {
   ];
 }
 
-/** One line for each name that is not known. */
+/** One line for each unknown name. */
 function missing(at: string, what: string, names: readonly string[], known: ReadonlySet<string>): string[] {
   return names.filter((name) => !known.has(name)).map((name) => `${at} names the ${what} "${name}"`);
 }
@@ -131,7 +131,7 @@ function unknownConfigurations(workspace: WorkspaceSeed, at: string): string[] {
   );
 }
 
-/** Where tokens themselves are served, below `auth/` like a mount. */
+/** The path of the token API, which is below `auth/` like a mount. */
 const TOKEN_STORE = 'token';
 
 function mountProblems(mounts: readonly string[]): string[] {
@@ -139,11 +139,11 @@ function mountProblems(mounts: readonly string[]): string[] {
     const taken = [TOKEN_STORE, ...mounts.slice(0, index)].find(
       (other) => `${path}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${path}/`),
     );
-    return taken === undefined ? [] : [`mounts[${index}] is in the way of what is at "${taken}"`];
+    return taken === undefined ? [] : [`mounts[${index}] overlaps the path "${taken}"`];
   });
 }
 
-/** Policies that do not exist, and what no request could make. */
+/** Policies that do not exist, and combinations that no request could create. */
 function serviceTokenProblems({ policies = [] }: Seed, token: ServiceTokenSeed, at: string): string[] {
   const known = new Set([ROOT_POLICY, DEFAULT_POLICY, ...policies.map(({ name }) => name.toLowerCase())]);
   const longest = secondsOf(token['explicit-max-ttl']);
@@ -157,7 +157,7 @@ function serviceTokenProblems({ policies = [] }: Seed, token: ServiceTokenSeed, 
       (problem) => `${problem}, which is not among policies`,
     ),
     ...Object.entries(notForBatch).flatMap(([member, isGiven]) =>
-      token.type === 'batch' && isGiven ? [`${at}.${member} is nothing for a batch token`] : [],
+      token.type === 'batch' && isGiven ? [`${at}.${member} must not be set for a batch token`] : [],
     ),
     ...(token.ttl !== undefined && token['expires-at'] !== undefined
       ? [`${at}.ttl and expires-at both say when it ends: leave one out`]
@@ -166,8 +166,8 @@ function serviceTokenProblems({ policies = [] }: Seed, token: ServiceTokenSeed, 
   ];
 }
 
-// Names, ids, tokens and serials that a seed uses twice: of two things with one identity, one would be lost or replace the
-// other without notice. A token is a secret, so only its places are named.
+// Names, ids, tokens and serials that a seed uses twice: of two items with one identity, one would silently be lost or replace the
+// other. A token is a secret, so the message only has the paths.
 
 interface Identity {
   /** Its path in the seed. */
@@ -178,7 +178,7 @@ interface Identity {
   readonly value: string | number | undefined;
 }
 
-/** One line for each thing of a seed that has the identity of an earlier one. */
+/** One line for each item of a seed that has the identity of an earlier item. */
 function findDuplicates(seed: Seed): string[] {
   const places = new Map<string, string>();
   return identitiesOf(seed).flatMap(({ at, scope, what, value }) => {
@@ -203,7 +203,7 @@ function identitiesOf(seed: Seed): Identity[] {
       scope: ['users'],
     })),
     ...placed('organizations', seed.organizations).flatMap(({ at, each }) => identitiesIn(each, at)),
-    // names of policies are kept in lower case
+    // names of policies are stored in lower case
     ...placed('policies', seed.policies).map(({ at, each }) => ({
       at,
       what: 'name' as const,
@@ -222,7 +222,7 @@ const WITH_IDS = [
   'vcs-app-installations',
   'workspaces',
 ] as const;
-/** The name of a connection is for people: its id alone counts. */
+/** Only the id of a connection must be unique; its name is for people. */
 const WITHOUT_UNIQUE_NAMES: readonly string[] = ['oauth-tokens', 'vcs-app-installations'];
 
 /** Names are unique in one organization, ids in the whole seed. */
@@ -268,7 +268,7 @@ function identitiesOfWorkspace(seed: WorkspaceSeed, at: string): Identity[] {
   ];
 }
 
-/** Of every kind: a token alone says who sends a request. */
+/** Tokens of all kinds must differ, because only the token identifies the caller. */
 function tokenIdentities(seed: Seed): Identity[] {
   const organizations = placed('organizations', seed.organizations);
   const holders: readonly Placed<Parameters<typeof tokensOf>[0]>[] = [

@@ -26,20 +26,20 @@ import {
 
 export function applyTeam(context: SeedContext, seed: TeamSeed): void {
   const isNew = (...part: string[]) => context.isNew('team', context.organizationName, seed.name, ...part);
-  const id = findOrMake(context, seed, isNew());
-  // It was deleted later: nothing of it is created again.
+  const id = findOrCreate(context, seed, isNew());
+  // The team was seeded and later deleted: nothing of it is created again.
   if (id === undefined) return;
   eachOf(seed.members, (username) => {
     if (isNew('member', username)) addTeamMember(context, id, username);
   });
   for (const [name, access] of Object.entries(seed['project-access'] ?? {})) {
     const thingId = seededId(context, 'projects', name);
-    if (isNew('project-access', thingId)) give(context, 'project', { teamId: id, thingId, access });
+    if (isNew('project-access', thingId)) grantIfPresent(context, 'project', { teamId: id, thingId, access });
   }
   for (const [name, access] of Object.entries(seed['workspace-access'] ?? {})) {
     const thingId = seededId(context, 'workspaces', name);
     if (!isNew('workspace-access', thingId)) continue;
-    give(context, 'workspace', {
+    grantIfPresent(context, 'workspace', {
       teamId: id,
       thingId,
       ...(typeof access === 'string'
@@ -56,8 +56,8 @@ interface Team {
   isNew(...part: string[]): boolean;
 }
 
-/** The id of the team, also after a rename; undefined when it was seeded before and deleted later. */
-function findOrMake(context: SeedContext, seed: TeamSeed, isNew: boolean): string | undefined {
+/** The id of the team, also after a rename; undefined if it was seeded before and then deleted. */
+function findOrCreate(context: SeedContext, seed: TeamSeed, isNew: boolean): string | undefined {
   const { database, organizationId, organizationName, now } = context;
   const stable = stableId('team', organizationName, seed.name);
   const known = database.get<{ id: string }>(
@@ -71,7 +71,7 @@ function findOrMake(context: SeedContext, seed: TeamSeed, isNew: boolean): strin
     const created_at = now.toISOString();
     database.insert('teams', { id, organization_id: organizationId, name: seed.name, created_at });
   }
-  // A team that exists already, because a stack needed its owner, gets the settings of the seed and keeps its others.
+  // A team that already exists, because a stack needed its owner, gets the settings of the seed and keeps all others.
   database.update(
     'teams',
     id,
@@ -99,10 +99,10 @@ function addTeamMember(context: SeedContext, team: string, username: string): vo
   );
 }
 
-/** By id, so a renamed project or workspace is found; does nothing when it was deleted. */
-function give(context: SeedContext, kind: AccessKind, grant: Grant): void {
-  const there = context.database.get(`SELECT 1 FROM ${kind}s WHERE id = :id`, { id: grant.thingId });
-  if (there !== undefined) grantAccess(context.database, kind, grant);
+/** Grants access by id, so a renamed project or workspace is found; does nothing if it was deleted. */
+function grantIfPresent(context: SeedContext, kind: AccessKind, grant: Grant): void {
+  const found = context.database.get(`SELECT 1 FROM ${kind}s WHERE id = :id`, { id: grant.thingId });
+  if (found !== undefined) grantAccess(context.database, kind, grant);
 }
 
 // The secrets service in a seed: mounts, policies and tokens. read-seed.ts has checked their durations and times.
@@ -113,7 +113,7 @@ export function applyMount({ database, now, isNew }: Seeding, path: string): voi
   storeMount(database, { namespace: '', path, type: CLUSTER_AUTH_METHOD, settings: {} }, now);
 }
 
-/** A policy of the root namespace, its name in lower case, as the API keeps it; one of the same name is replaced. */
+/** A policy of the root namespace, with its name in lower case as in the API. It replaces a policy of the same name. */
 export function applyPolicy({ database, isNew }: Seeding, policy: PolicySeed): void {
   const name = policy.name.toLowerCase();
   if (!isNew('policy', name)) return;
@@ -124,17 +124,17 @@ export function applyPolicy({ database, isNew }: Seeding, policy: PolicySeed): v
   );
 }
 
-/** A token of the root namespace. Without a ttl, a period or an end it never expires and is not renewable. */
+/** A token of the root namespace. Without a ttl, a period or an expiry it never expires and is not renewable. */
 export function applyServiceToken({ database, now, isNew }: Seeding, seed: ServiceTokenSeed): void {
   if (!isNew('service-token', hashToken(seed.token))) return;
   const period = secondsOf(seed.period);
   const explicitMaxTtl = secondsOf(seed['explicit-max-ttl']);
   const end = expiryOf(seed) ?? undefined;
   const boundCidrs = canonicalBlocks(seed['bound-cidrs'] ?? []);
-  const asked = period || secondsOf(seed.ttl) || explicitMaxTtl;
-  const capped = explicitMaxTtl > 0 ? Math.min(asked, explicitMaxTtl) : asked;
+  const requested = period || secondsOf(seed.ttl) || explicitMaxTtl;
+  const capped = explicitMaxTtl > 0 ? Math.min(requested, explicitMaxTtl) : requested;
   const creationTtl = end === undefined ? capped : Math.trunc((end.getTime() - now.getTime()) / 1000);
-  const lasting = end ?? (capped > 0 ? new Date(now.getTime() + capped * 1000) : null);
+  const expiresAt = end ?? (capped > 0 ? new Date(now.getTime() + capped * 1000) : null);
   storeToken(
     database,
     seed.token,
@@ -143,13 +143,13 @@ export function applyServiceToken({ database, now, isNew }: Seeding, seed: Servi
       displayName: seed.name ?? 'seeded',
       policies: tokenPolicies(seed.policies, false),
       type: seed.type ?? 'service',
-      expiresAt: lasting,
+      expiresAt,
       creationTtl,
       explicitMaxTtl,
       period,
       numUses: seed['num-uses'] ?? 0,
       boundCidrs: boundCidrs.ok ? boundCidrs.value : [],
-      renewable: seed.renewable ?? (lasting !== null && seed.type !== 'batch'),
+      renewable: seed.renewable ?? (expiresAt !== null && seed.type !== 'batch'),
       meta: seed.meta ?? null,
     },
     now,

@@ -1,4 +1,4 @@
-/** The formats that the schema of a seed names: texts that have rules of their own. */
+/** The formats of texts in the schema of a seed. */
 import { canonicalBlocks } from '../cluster-auth/address-blocks.ts';
 import { parseDuration } from '../cluster-auth/durations.ts';
 import { ROOT_POLICY } from '../cluster-auth/policy-rules.ts';
@@ -14,7 +14,7 @@ export const SEED_FORMATS: Formats = {
     const isDuration = value !== '' && (parseDuration(String(value)) ?? -1) >= 0;
     return isDuration ? [] : ['must be a duration: seconds, or a text such as 90m, 1h30m or 7d'];
   },
-  /** A path below `auth/` that a request can name: no `..` and no `//` gets there (wire/cluster-auth 2.1). */
+  /** A path below `auth/` that requests can reach: paths with `..` or `//` are redirected (wire/cluster-auth 2.1). */
   'mount-path': formatOf('a path: names with one slash between them', (path) =>
     path.split('/').every((name) => !['', '.', '..'].includes(name)),
   ),
@@ -33,7 +33,7 @@ export const SEED_FORMATS: Formats = {
       : ['must be made of letters, numbers, - and _'],
 };
 
-/** A text that is read as the path of a socket, and so printed in quotes, is no address. */
+/** The path of a socket, which is printed in quotes, is not an address. */
 function isAddressBlock(text: string): boolean {
   const blocks = canonicalBlocks([text]);
   return blocks.ok && !blocks.value[0]?.startsWith('"');

@@ -1,7 +1,7 @@
 /**
  * The schema of a seed, and its TypeScript types from the same source.
- * Invariant: a seed only adds. Each of its things is put into a data file once, and no seed changes it again.
- * Ids may be given; those left out follow from the names, so they are the same in every database.
+ * Invariant: a seed only adds. Each item is written into a data file once, and no seed changes it again.
+ * Ids are optional; omitted ids are derived from the names, so they are the same in every database.
  */
 import { type Static, type TProperties, Type } from 'typebox';
 import { addedEventSchema } from '../workspaces/audit-event-schema.ts';
@@ -16,7 +16,7 @@ import { EXECUTION_MODES } from '../workspaces/workspace-record.ts';
 
 const { Optional } = Type;
 
-/** These members and no others. */
+/** An object with only these members. */
 function members<Fields extends TProperties>(fields: Fields) {
   return Type.Object(fields, closed);
 }
@@ -40,7 +40,7 @@ const duration = Type.Unsafe<string | number>({
 const tokenMembers = {
   token: text,
   description: Optional(text),
-  /** From then on the token is unknown. */
+  /** From this time on the token is unknown. */
   'expires-at': Optional(time),
 };
 const apiToken = members(tokenMembers);
@@ -76,11 +76,11 @@ const project = members({
   'default-execution-mode': Optional(executionMode),
   'default-agent-pool': Optional(text),
   'auto-destroy-activity-duration': Optional(text),
-  /** The project's workspaces inherit these. When given, they are all of the project's. */
+  /** The project's workspaces inherit them. If given, the project has exactly these. */
   'tag-bindings': Optional(tagBindings),
 });
 
-/** The team `owners` owns the organization, whatever its other members say. */
+/** The team `owners` always owns the organization, independently of its flags. */
 const team = members({
   name: shortName,
   token: Optional(text),
@@ -182,13 +182,13 @@ const assessmentResult = members({
   'error-message': Optional(text),
 });
 
-/** A workspace with what the API cannot make. It is created with defaults; its id is its identity. */
+/** A workspace with records that the API cannot create. It is created with defaults; its id is its identity. */
 const workspace = members({
   name: Type.String({ maxLength: NAME_LIMIT, format: 'workspace-name' }),
   id: Optional(text),
   project: Optional(text),
   'resource-count': Optional(count),
-  /** An intermediate state version of this status exists, newer than the others: `pending` blocks an unlock. */
+  /** Adds an intermediate state version with this status, newer than the others: `pending` blocks an unlock. */
   'intermediate-state-version': Optional(stateStatus),
   /** Newest last. The last that is finalized and not intermediate is the current one. */
   'state-versions': Optional(Type.Array(stateVersion)),
@@ -196,7 +196,7 @@ const workspace = members({
   'configuration-versions': Optional(Type.Array(configurationVersion)),
   /** Newest last; the last one is the current run. */
   runs: Optional(Type.Array(run)),
-  /** The id of the run that holds the lock. One that is not among the runs is made. */
+  /** The id of the run that holds the lock. It is created if it is not among `runs`. */
   'locked-by-run': Optional(text),
   tags: Optional(Type.Array(Type.String({ format: 'tag-name' }))),
   'tag-bindings': Optional(tagBindings),
@@ -226,9 +226,9 @@ const organization = members({
   'default-agent-pool': Optional(text),
   'allow-force-delete-workspaces': Optional(flag),
   'assessments-enforced': Optional(flag),
-  /** What `global-remote-state` is for workspaces created without it. */
+  /** The value of `global-remote-state` for workspaces that are created without it. */
   'global-remote-state-default': Optional(flag),
-  /** Without days the policy is to delete nothing. */
+  /** Without days, the policy deletes nothing. */
   'data-retention-policy': Optional(members({ 'delete-older-than-n-days': Optional(count) })),
   /** Users who belong to the organization without any team. */
   members: Optional(Type.Array(text)),
@@ -249,23 +249,23 @@ const policy = members({
 const serviceToken = members({
   token: text,
   name: Optional(text),
-  /** `root` may do everything and needs no policy of that name; `default` is what a token may do about itself. */
+  /** `root` may do everything and needs no policy of that name; `default` allows operations of a token on itself. */
   policies: Type.Array(text),
   /** Default `service`; `batch` tokens are neither renewed nor revoked. */
   type: Optional(Type.Enum(['service', 'batch'])),
-  /** How long it lives, counted from the seeding. Default: no end. */
+  /** How long it lives, counted from the seeding. Default: it does not expire. */
   ttl: Optional(duration),
-  /** When it ends, instead of `ttl`. */
+  /** The time of its end, instead of `ttl`. */
   'expires-at': Optional(time),
-  /** Each renewal gives it this time again. */
+  /** The lifetime after each renewal. */
   period: Optional(duration),
-  /** Counted from the seeding; no renewal goes beyond it. */
+  /** The maximum lifetime, counted from the seeding; no renewal extends it. */
   'explicit-max-ttl': Optional(duration),
-  /** How often it may be used; 0 is any number of times. */
+  /** How often it may be used; 0 means no limit. */
   'num-uses': Optional(count),
   /** Addresses and blocks from which it may be used. */
   'bound-cidrs': Optional(Type.Array(Type.String({ format: 'address-block' }))),
-  /** Default: true for a service token that ends. */
+  /** Default: true for a service token that expires. */
   renewable: Optional(flag),
   meta: Optional(Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: text })),
 });
@@ -275,7 +275,7 @@ export const seedSchema = members({
   users: Optional(Type.Array(user)),
   /** Paths of cluster-auth mounts below `auth/`, for example `kubernetes`. */
   mounts: Optional(Type.Array(Type.String({ format: 'mount-path' }))),
-  /** Engine versions that are released, beside those that every data file knows. */
+  /** Released engine versions, in addition to those of every data file. */
   releases: Optional(Type.Array(Type.String({ format: 'release' }))),
   policies: Optional(Type.Array(policy)),
   'service-tokens': Optional(Type.Array(serviceToken)),

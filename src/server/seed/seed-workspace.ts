@@ -1,6 +1,6 @@
 /**
- * One workspace of a seed: created with the defaults of the API, then given the records that the API cannot create. It is
- * created once; what requests change afterwards stays.
+ * One workspace of a seed: created with the defaults of the API, and then with records that the API cannot create. It is created
+ * once; later changes by requests are kept.
  */
 import { stableId } from '../kernel/identifiers.ts';
 import type { OrganizationRecord } from '../workspaces/access.ts';
@@ -64,7 +64,7 @@ function createWorkspace(context: SeedContext, id: string, seed: WorkspaceSeed):
     source_name: seed['source-name'] ?? null,
   };
   // no record of a workspace is older than the workspace
-  insertWorkspace(database, { id, organizationId }, settings, beginning(context, seed));
+  insertWorkspace(database, { id, organizationId }, settings, creationTime(context, seed));
 }
 
 function seedProject(context: SeedContext, name: string | undefined): ProjectRecord | undefined {
@@ -78,13 +78,13 @@ function seedProject(context: SeedContext, name: string | undefined): ProjectRec
 }
 
 // The history of a seeded workspace: configuration versions, runs, state versions, variables, assessment results.
-// Invariants: lists are in order, oldest first, a second apart and all in the past, so that everything that happens later
-// is newer; an id that the seed leaves out follows from the workspace and the place in the list.
+// Invariants: lists are in order, oldest first, a second apart and all in the past, so that all later records are newer; an id
+// that the seed omits is derived from the workspace and the index in the list.
 
 const SECOND_MS = 1000;
 
-/** When the workspace was made: no later than anything it has. */
-function beginning(context: SeedContext, seed: WorkspaceSeed): Date {
+/** The time of the workspace's creation: no record of it is older. */
+function creationTime(context: SeedContext, seed: WorkspaceSeed): Date {
   const lists = [
     runsOf(seed),
     stateVersionsOf(seed),
@@ -105,7 +105,7 @@ function writeRecords(context: SeedContext, workspaceId: string, seed: Workspace
   dated(stateVersionsOf(seed), (placed) => writeStateVersion(context, placed));
   dated(seed.vars ?? [], (placed) => writeVariable(context, placed));
   dated(seed['assessment-results'] ?? [], (placed) => writeAssessmentResult(context, placed));
-  // The count that the seed gives replaces the one that follows from the state.
+  // The resource count in the seed replaces the one of the current state version.
   context.database.update(
     'workspaces',
     workspaceId,
@@ -113,7 +113,7 @@ function writeRecords(context: SeedContext, workspaceId: string, seed: Workspace
   );
 }
 
-/** One record in its list. */
+/** A record with its index in the list and its time. */
 interface Placed<T> {
   readonly workspaceId: string;
   readonly record: T;
@@ -132,21 +132,21 @@ function runsOf(seed: WorkspaceSeed): readonly RunSeed[] {
   return [...runs, { id: holder, status: 'planned' }];
 }
 
-/** All state versions that a workspace gets, the intermediate one the last. */
+/** All state versions of a workspace; the intermediate one is the last. */
 export function stateVersionsOf(seed: WorkspaceSeed): readonly StateVersionSeed[] {
   const status = seed['intermediate-state-version'];
   const versions = seed['state-versions'] ?? [];
   return status === undefined ? versions : [...versions, { status, intermediate: true }];
 }
 
-/** The serial of the state version at this place of its list. */
+/** The serial of the state version at this index of the list. */
 export function serialAt({ serial }: StateVersionSeed, index: number): number {
   return serial ?? index + 1;
 }
 
 type RecordTable = 'runs' | 'state_versions' | 'configuration_versions' | 'variables' | 'assessment_results';
 
-/** Writes one record. @throws SeedConflictError when another one has its id */
+/** Writes one record. @throws SeedConflictError when another record has its id */
 function write(
   context: SeedContext,
   table: RecordTable,
@@ -155,7 +155,7 @@ function write(
   if (context.database.get(`SELECT 1 FROM ${table} WHERE id = :id`, { id: row.id }) !== undefined) {
     const what = WORDS[table];
     throw new SeedConflictError(
-      `the seed's ${what} "${row.id}" cannot be added to organization "${context.organizationName}": another ${what} has its id; give one of the two another`,
+      `the seed's ${what} "${row.id}" cannot be added to organization "${context.organizationName}": another ${what} has its id; change one of the two ids`,
     );
   }
   context.database.insert(table, row);

@@ -1,6 +1,6 @@
 /**
- * What is new in a seed, and what the writers of a seed share. The file remembers each seeded thing by its identity (its id,
- * else its name), so a later rename, change or delete is never undone.
+ * Decides which items of a seed are new, and has helpers for all code that writes a seed. The file remembers each seeded item by its
+ * identity (its id, else its name), so a later rename, change or delete is never undone.
  */
 import { parseDuration } from '../cluster-auth/durations.ts';
 import type { Database } from '../kernel/database.ts';
@@ -10,11 +10,11 @@ import type { OrganizationSeed, TokenSeed } from './seed-schema.ts';
 export interface Seeding {
   readonly database: Database;
   readonly now: Date;
-  /** Whether this was not seeded before; marks it as seeded. */
+  /** Whether the item was not seeded before; records it as seeded. */
   isNew(...identity: readonly string[]): boolean;
 }
 
-/** For the seeds of users: each thing once. */
+/** For the seeds of users: writes each item once. */
 export function seedOnce(database: Database, now: Date): Seeding {
   return {
     database,
@@ -27,7 +27,7 @@ export function seedOnce(database: Database, now: Date): Seeding {
   };
 }
 
-/** For what must exist in any case: nothing is remembered, so the seed must only add. */
+/** For items that must always exist: nothing is remembered, so writing the seed again must change nothing that exists. */
 export function seedAlways(database: Database, now: Date): Seeding {
   return { database, now, isNew: () => true };
 }
@@ -37,7 +37,7 @@ export class SeedConflictError extends Error {
   override readonly name = 'SeedConflictError';
 }
 
-/** One thing of an organization's seed. */
+/** One item of an organization's seed. */
 interface SeededThing {
   readonly table:
     | 'workspaces'
@@ -46,10 +46,10 @@ interface SeededThing {
     | 'ssh_keys'
     | 'oauth_tokens'
     | 'vcs_app_installations';
-  /** as users call it */
+  /** the name of its kind in messages */
   readonly what: string;
   readonly id: string;
-  /** undefined where names need not be unique */
+  /** undefined if names need not be unique */
   readonly name?: string;
 }
 
@@ -60,8 +60,8 @@ interface SeedScope {
 }
 
 /**
- * Whether the file has the thing already, by its id.
- * @throws SeedConflictError when its id belongs to another organization, or its name to something with another id
+ * Whether the file already has an item with this id.
+ * @throws SeedConflictError when the id belongs to another organization, or the name to an item with another id
  */
 export function alreadyExists(
   { database, organizationId, organizationName }: SeedScope,
@@ -97,22 +97,22 @@ export interface SeedContext extends Seeding {
   readonly seed: OrganizationSeed;
 }
 
-const REFERRED = {
+const ID_PREFIXES = {
   projects: 'prj',
   'agent-pools': 'apool',
   workspaces: 'ws',
 } as const;
 
-/** The id of what the seed refers to by this name, also after a rename in the file. */
+/** The id of the item with this name in the seed, also if it was renamed in the file. */
 export function seededId(
   { seed }: Pick<SeedContext, 'seed'>,
-  list: keyof typeof REFERRED,
+  list: keyof typeof ID_PREFIXES,
   name: string,
 ): string {
-  return seed[list]?.find((each) => each.name === name)?.id ?? stableId(REFERRED[list], seed.name, name);
+  return seed[list]?.find((each) => each.name === name)?.id ?? stableId(ID_PREFIXES[list], seed.name, name);
 }
 
-/** All tokens that a seed gives to one holder, whichever of the two ways it uses. */
+/** All tokens that a seed gives to one holder, in `token` and in `tokens`. */
 export function tokensOf(seed: {
   readonly token?: string;
   readonly tokens?: readonly TokenSeed[];
@@ -138,7 +138,7 @@ export function addMember(context: SeedContext, username: string): void {
   );
 }
 
-/** The given columns without those that the seed leaves out; truth values become 0 and 1. */
+/** The columns that the seed gives; booleans become 0 and 1. */
 export function givenColumns(
   columns: Readonly<Record<string, string | number | boolean | null | undefined>>,
 ): Record<string, string | number | null> {
@@ -149,12 +149,12 @@ export function givenColumns(
   return given;
 }
 
-/** Does something with each entry of a list that the seed may leave out. */
+/** Calls `write` for each entry of a list that the seed may omit. */
 export function eachOf<T>(list: readonly T[] | undefined, write: (entry: T) => void): void {
   for (const entry of list ?? []) write(entry);
 }
 
-/** The seconds of a duration that was checked; 0 is none. */
+/** The seconds of a duration that was already checked; 0 if it is absent. */
 export function secondsOf(duration: string | number | undefined): number {
   return parseDuration(String(duration ?? '')) ?? 0;
 }

@@ -13,10 +13,10 @@ it('refuses mounts that no path leads to', () => {
 it('refuses mounts in the way of one another, and of the tokens', () => {
   const mounts = ['cluster', 'team/a', 'team', 'team/a/b', 'clusters', 'cluster', 'token', 'sys'];
   expect(seedProblems({ mounts })).toEqual([
-    'mounts[2] is in the way of what is at "team/a"',
-    'mounts[3] is in the way of what is at "team/a"',
-    'mounts[5] is in the way of what is at "cluster"',
-    'mounts[6] is in the way of what is at "token"',
+    'mounts[2] overlaps the path "team/a"',
+    'mounts[3] overlaps the path "team/a"',
+    'mounts[5] overlaps the path "cluster"',
+    'mounts[6] overlaps the path "token"',
   ]);
 });
 
@@ -48,9 +48,9 @@ it('refuses a token with unknown policies', () => {
 });
 
 it.each([
-  [{ type: 'batch', period: '1h' }, 'period is nothing for a batch token'],
-  [{ type: 'batch', 'num-uses': 3 }, 'num-uses is nothing for a batch token'],
-  [{ type: 'batch', renewable: true }, 'renewable is nothing for a batch token'],
+  [{ type: 'batch', period: '1h' }, 'period must not be set for a batch token'],
+  [{ type: 'batch', 'num-uses': 3 }, 'num-uses must not be set for a batch token'],
+  [{ type: 'batch', renewable: true }, 'renewable must not be set for a batch token'],
   [
     { ttl: '1h', 'expires-at': '2030-01-01T00:00:00Z' },
     'ttl and expires-at both say when it ends: leave one out',

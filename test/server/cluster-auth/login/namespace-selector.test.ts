@@ -6,7 +6,7 @@ import { type Logins, serveLogins } from '../../../support/server/cluster-auth/s
 const REVIEWER = 'reviewer-secret';
 
 async function served(selector: string): Promise<Logins> {
-  const logins = await serveLogins({ clusterPatienceMs: 1500 });
+  const logins = await serveLogins({ clusterTimeoutMs: 1500 });
   await logins.configure({ token_reviewer_jwt: REVIEWER });
   await logins.role({
     bound_service_account_namespaces: ['payments'],

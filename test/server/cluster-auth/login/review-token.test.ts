@@ -84,7 +84,7 @@ const misbehaviours: Readonly<Record<string, Misbehaviour>> = {
 };
 
 async function served(): Promise<Logins> {
-  const logins = await serveLogins({ clusterPatienceMs: 1500 });
+  const logins = await serveLogins({ clusterTimeoutMs: 1500 });
   await logins.configure({ token_reviewer_jwt: REVIEWER });
   return logins;
 }

@@ -42,7 +42,7 @@ export interface LoginsOptions {
   readonly dialect?: DialectName;
   readonly seed?: Seed;
   readonly now?: () => Date;
-  readonly clusterPatienceMs?: number;
+  readonly clusterTimeoutMs?: number;
   /** where the files of the service's own pod lie */
   readonly inPod?: string;
 }
