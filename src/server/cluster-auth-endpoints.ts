@@ -207,7 +207,7 @@ export async function answerOpenRequest(request: OpenRequest): Promise<SecretsAn
   return logIn({ services, mount: found.mount, address, body });
 }
 
-/** Mounts of other methods can be listed but not used: nobody can log in with them. */
+/** The answer to a login at a mount of another method: such mounts can be listed, but every login fails. */
 function otherLogin(type: string, body: Readonly<Record<string, unknown>>): SecretsAnswer | undefined {
   if (type !== 'approle') return answerError(403, 'permission denied');
   return typeof body['role_id'] === 'string' && body['role_id'] !== ''

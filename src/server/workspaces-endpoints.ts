@@ -1,6 +1,6 @@
 /**
- * Every endpoint below /api/v2 and every file behind a signed link. A resource in one file has its table there; the
- * tables of resources that span several files are here.
+ * Every endpoint below /api/v2, and every file with signed links. If one file handles a resource, the table of its endpoints is in
+ * that file. The tables of resources with several files are here.
  */
 import { AUDIT_TRAIL_ENDPOINTS } from './workspaces/audit-trail.ts';
 import { type Endpoint, type Handler, type Method, NO_CONTENT, on, recordedRead } from './kernel/endpoint.ts';
@@ -220,7 +220,7 @@ const STATE_VERSION_ENDPOINTS: readonly Endpoint[] = [
   on('GET', '/state-version-outputs/:output_id', showOutput),
 ];
 
-// Everything that is served below /api/v2, and the files behind signed links: the tables of all subjects, joined.
+// Everything that is served below /api/v2, and the files with signed links: all tables, joined.
 // Invariant: each table is listed here once.
 
 export const API_ENDPOINTS: readonly Endpoint[] = [

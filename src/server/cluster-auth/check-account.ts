@@ -102,7 +102,7 @@ export function matchesPattern(patterns: readonly string[], name: string): boole
   return patterns.some((pattern) => fits(pattern.split('*'), name));
 }
 
-/** Finds each piece at its leftmost place, so that each letter is read at most once, whatever the number of stars. */
+/** Finds each piece at its leftmost place, so that each piece reads each letter at most once, for any number of stars. */
 function fits(pieces: readonly string[], name: string): boolean {
   const [first = '', ...rest] = pieces;
   const last = rest.pop();

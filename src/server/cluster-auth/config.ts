@@ -100,7 +100,7 @@ interface ConfigRow {
   readonly use_annotations_as_alias_metadata: number;
 }
 
-/** The config of the call's mount as it was written; undefined before the first write. It holds the reviewer JWT. */
+/** The stored config of the call's mount; undefined before the first write. It holds the reviewer JWT. */
 export function findConfig({ services, mount }: Pick<MountCall, 'services' | 'mount'>): Config | undefined {
   const row = services.database.get<ConfigRow>(
     `SELECT cluster_host, cluster_ca_cert, token_reviewer_jwt, pem_keys, disable_local_ca_jwt, disable_iss_validation,

@@ -37,11 +37,11 @@ export function readRequest(
 ): SecretsRequest | SecretsAnswer {
   const { method } = request;
   if (method === 'OPTIONS') return answerError(400, 'cannot handle internal-only request operation');
-  const asked = OPERATIONS[method];
-  if (asked === undefined) return answerError(405);
+  const requested = OPERATIONS[method];
+  if (requested === undefined) return answerError(405);
   const query = { ...readForm(/\?(.*)$/s.exec(request.url)?.[1] ?? '').fields };
-  const operation = asked === 'read' ? readOrList(query, dialect) : asked;
-  const refusal = operation === undefined ? answerError(400) : headerRefusal(request, asked, dialect);
+  const operation = requested === 'read' ? readOrList(query, dialect) : requested;
+  const refusal = operation === undefined ? answerError(400) : headerRefusal(request, requested, dialect);
   if (operation === undefined || refusal !== undefined) return refusal ?? answerError(400);
   const path = pathOf(request.url, operation);
   if (path === undefined) return answerError(400);
@@ -56,17 +56,17 @@ export function readRequest(
 
 /** The operation of a GET, by its query, from which the parameter is removed; undefined for a value that is not a boolean. */
 function readOrList(query: Record<string, unknown>, { scans }: ClusterAuthDialect): Operation | undefined {
-  const asked: Operation[] = [];
+  const requested: Operation[] = [];
   for (const word of scans ? (['list', 'scan'] as const) : (['list'] as const)) {
     const value = query[word] ?? '';
     const text = Array.isArray(value) ? value[0] : value;
-    const isAsked = text === '' ? false : parseBoolean(text);
-    if (isAsked === undefined) return undefined;
-    if (!isAsked) continue;
-    asked.push(word);
+    const isRequested = text === '' ? false : parseBoolean(text);
+    if (isRequested === undefined) return undefined;
+    if (!isRequested) continue;
+    requested.push(word);
     delete query[word];
   }
-  return asked.length > 1 ? undefined : (asked[0] ?? 'read');
+  return requested.length > 1 ? undefined : (requested[0] ?? 'read');
 }
 
 function headerRefusal(

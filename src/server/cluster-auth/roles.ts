@@ -226,8 +226,8 @@ function withDeprecatedFields(role: Role, sent: SentRole): Coerced<Role> {
 /** For a role without a source, empty text means the default. For a role with one, it stays empty: ROLE_RULES refuse it. */
 function aliasNameSource(stored: Role | undefined, sent: SentRole): string {
   const held = stored?.alias_name_source ?? '';
-  const asked = sent.alias_name_source ?? held;
-  return asked === '' && held === '' ? ALIAS_NAME_SOURCES[0] : asked;
+  const requested = sent.alias_name_source ?? held;
+  return requested === '' && held === '' ? ALIAS_NAME_SOURCES[0] : requested;
 }
 
 const BATCH = "'token_type' cannot be 'batch' or 'default_batch' when set to generate";

@@ -28,7 +28,7 @@ export const SERVICE_ITSELF: AuditActor = {
   isService: true,
 };
 
-/** Who asked for a change, and the id of the API request if there was one. An `ApiRequest` fits this type. */
+/** Who requested a change, and the id of the API request, if any. An `ApiRequest` fits this type. */
 export interface EventCause {
   readonly services: Services;
   readonly caller: AuditActor;

@@ -1,6 +1,6 @@
 /**
- * Checks unknown data against a JSON Schema and says in plain words what is wrong, each problem with its path. Schemas are
- * compiled when they are first used.
+ * Checks unknown data against a JSON Schema, and reports each problem as a sentence with its path. Schemas are compiled at their
+ * first use.
  */
 import { createRequire } from 'node:module';
 import type { Ajv2020, CodeOptions, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
@@ -60,7 +60,7 @@ export function schemaCheck(
   };
 }
 
-/** @param code Ajv's options for generated code: the build asks for source text */
+/** @param code Ajv's options for generated code: the build sets them to get source text */
 export function makeCompiler(formats: Formats, code: CodeOptions = {}): Ajv2020 {
   const { Ajv2020: Compiler }: typeof import('ajv/dist/2020.js') = require('ajv/dist/2020.js');
   const tests = Object.entries(formats).map(

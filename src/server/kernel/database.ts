@@ -114,7 +114,7 @@ export class Database {
     return this.#within('BEGIN IMMEDIATE', work);
   }
 
-  /** Runs `work` on one consistent view of the data, whatever other processes write meanwhile. */
+  /** Runs `work` on one consistent view of the data, even if other processes write meanwhile. */
   snapshot<T>(work: () => T): T {
     return this.#within('BEGIN DEFERRED', work);
   }

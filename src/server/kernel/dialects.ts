@@ -57,7 +57,7 @@ export interface ClusterAuthDialect {
   readonly maxStrings: number | undefined;
   /** How deep values of a body may be nested. */
   readonly maxNesting: number;
-  /** The header that asks for a wrapped answer, as errors name it. */
+  /** The name of the header that requests a wrapped answer, as error texts write it. */
   readonly wrapHeader: string;
   /** Whether lists can be read in pages, and whether SCAN lists everything below a path. */
   readonly pagesLists: boolean;
@@ -151,7 +151,7 @@ const vault: ClusterAuthDialect = {
     'your use case would benefit from additional JWT claim verification.',
 };
 
-/** A fork that kept the names of its ancestor, brand included. */
+/** A fork of `vault` that kept its names, including the brand. */
 const openbao: ClusterAuthDialect = {
   ...vault,
   name: 'openbao',

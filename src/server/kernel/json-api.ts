@@ -176,8 +176,8 @@ function tooManyRequests(): ApiError {
   return new ApiError(429, [{ detail: 'You have sent more requests than this service allows in a second' }]);
 }
 
-// Why nothing is served at a path: it does not exist, or it takes other methods.
-// Invariant: a 405 names every method that the path takes, and no path that exists is answered 404 for its method.
+// Why a request matches no endpoint: its path does not exist, or accepts only other methods.
+// Invariant: a 405 names every method of the path, and an existing path never answers 404 because of the method.
 
 /** The refusal for a request that fits no endpoint: 405 with the methods of its path, or 404. `path` is without query. */
 export function routeError(

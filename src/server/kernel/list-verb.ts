@@ -165,7 +165,7 @@ function verbIn(bytes: Buffer): string | undefined {
 
 /**
  * Takes the socket's input away from the dead parser and calls `decided` once the whole verb has arrived. Further bytes are held
- * until `decided` asks for them. Listeners for the output stay: responses use them.
+ * until `takeHeld` is called. Listeners for the output stay, because responses use them.
  */
 function collect(socket: Socket, opening: Buffer, decided: (takeHeld: () => Buffer) => void): void {
   const chunks = [opening];

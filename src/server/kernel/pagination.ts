@@ -1,5 +1,5 @@
 /**
- * Pages of a list: which rows a request asks for, and the links and numbers of the answer. A page beyond the end is an empty
+ * Pages of a list: the requested rows, and the links and numbers of the answer. A page beyond the end is an empty
  * list with the real totals, not an error.
  */
 import type { Database, SqlParameters } from './database.ts';
