@@ -1,6 +1,6 @@
 /**
- * Decides which items of a seed are new, and has helpers for all code that writes a seed. The file remembers each seeded item by its
- * identity (its id, else its name), so a later rename, change or delete is never undone.
+ * Decides which items of a seed are new, and has the functions that all writers of a seed share. The file remembers each seeded item
+ * by its identity (its id, else its name), so a later rename, change or delete is never undone.
  */
 import { parseDuration } from '../cluster-auth/durations.ts';
 import type { Database } from '../kernel/database.ts';
