@@ -161,7 +161,7 @@ describe('what the planner should have refused', () => {
   });
 
   it('two nodes of one id are a bug', async () => {
-    await expect(run([node('a'), node('a')])).rejects.toThrow('one id');
+    await expect(run([node('a'), node('a')])).rejects.toThrow('the same id');
   });
 });
 

@@ -206,7 +206,7 @@ describe('trueup audit follow', () => {
   it('does not take another file for its cursor', async () => {
     const stack = stackAt(await serveTrail());
     await stack.write('notes.txt', 'a diary');
-    expect((await stack.run([...once, '--cursor', 'notes.txt'], 1)).err).toContain('is none');
+    expect((await stack.run([...once, '--cursor', 'notes.txt'], 1)).err).toContain('has no cursors');
     await stack.write('cursor.json', '{"trails":{"x":{"at":"soon"}}}');
     expect((await stack.run([...once, '--cursor', 'cursor.json'], 1)).err).toContain('is damaged');
   });

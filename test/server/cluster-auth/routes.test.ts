@@ -205,7 +205,7 @@ describe('bodies', () => {
     expect(errors[0]).not.toContain('secret');
   });
 
-  it('refuses JSON that is no object', async () => {
+  it('refuses JSON that is not an object', async () => {
     for (const body of ['[]', '3', '"text"']) {
       const { status, errors } = errorOf(await mount.send('POST', 'cluster/role/array', body));
       expect({ status, errors }).toEqual({

@@ -63,7 +63,7 @@ it.each([
 });
 
 it.each(['10.0.0.0/99', '/run/service.sock', 'example', '10.0.0'])(
-  'refuses a token bound to %s, which is no address',
+  'refuses a token bound to %s, which is not an address',
   (block) => {
     const token = { token: 's', policies: ['root'], 'bound-cidrs': ['127.0.0.1', block] };
     expect(seedProblems({ 'service-tokens': [token] })).toEqual([

@@ -307,7 +307,7 @@ async function sendTo(pending: TestAnswer, text: string): Promise<number> {
 const currentOf = async (api: TestClient) =>
   (await api.get(WS)).resource.relationships['current-state-version']?.data;
 
-it('takes the JSON state before the state and after it, once, and nothing that is no JSON object', async () => {
+it('takes the JSON state before the state and after it, once, and nothing that is not a JSON object', async () => {
   const api = await locked();
   const link = ({ resource }: TestAnswer) => resource.attributes['hosted-json-state-upload-url'] as string;
   const put = async (url: string, body: string) => (await fetch(url, { method: 'PUT', body })).status;

@@ -103,7 +103,7 @@ it('accepts ten bindings at the limits', async () => {
   expect(await direct(api, id)).toHaveLength(10);
 });
 
-it('refuses the same key twice, another type, and what is no list', async () => {
+it('refuses the same key twice, another type, and what is not a list', async () => {
   const api = await serveForTest();
   const binding = (type: string) => ({ type, attributes: { key: 'env', value: 'x' } });
   const at = '/data/relationships/tag-bindings/data';
