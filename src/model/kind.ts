@@ -344,5 +344,5 @@ export interface RefusedValue extends Pick<Diagnostic, 'code' | 'message' | 'fix
 /** Nothing exists, or nothing was read. */
 export const noResources: LiveSet<never> = { resources: [], incomplete: [], invisible: [], notes: [] };
 
-/** All kinds by name. It is passed to the floors that need kinds; they never import them. */
+/** All kinds by name. It is passed to the modules that need kinds; they never import kinds. */
 export type Registry = ReadonlyMap<string, Kind>;

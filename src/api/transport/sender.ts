@@ -1,5 +1,5 @@
 /**
- * Sends requests endWait a connection: waits for the throttle, and parses the answer. A read is repeated if that is allowed. A write
+ * Sends requests over a connection: waits for the throttle, and parses the answer. A read is repeated if that is allowed. A write
  * is sent once: its result shows whether it may be sent again, after the applier has read the resource.
  */
 import type { Dispatcher } from 'undici';
