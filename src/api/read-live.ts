@@ -1,6 +1,6 @@
 /**
  * Reads what a plan needs of every target, in parallel and in two steps, over one session for each target. A target that cannot be
- * read is reported once, does not stop the others, and is left out of the plan: a resource that was not read is not absent.
+ * read is reported once, does not stop the others, and is left out of the plan: its resources do not count as absent.
  */
 import { declaredThings } from '../compare/declared-things.ts';
 import { namedIn, resolveNames } from '../compare/named-references.ts';
@@ -34,7 +34,7 @@ export function openSession(about: {
     ...about,
     once<T>(key: string, read: () => Promise<T>): Promise<T> {
       const known = reads.get(key);
-      // Safe because each key is used by one function only, which the kinds that share the read import.
+      // Safe because each key belongs to one function, which all kinds that share the read import.
       if (known !== undefined) return known as Promise<T>;
       const fresh = read();
       reads.set(key, fresh);
@@ -43,7 +43,7 @@ export function openSession(about: {
   };
 }
 
-// Two steps: kinds with `losses` are read after the deletions are known. Only GET and LIST requests are sent.
+// Two steps: kinds with `losses` are read after it is known what the plan deletes. Only GET and LIST requests are sent.
 
 interface ReadInput {
   readonly sessions: readonly Session[];
@@ -54,7 +54,7 @@ interface ReadInput {
   readonly deleted?: ReadonlySet<AddressText> | undefined;
 }
 
-/** The resources of one target, by kind; or why it could not be read, then `sets` is empty. */
+/** The resources of one target, by kind. If it could not be read, `unread` says why, and `sets` is empty. */
 export interface LiveReading {
   readonly sets: ReadonlyMap<string, LiveSet>;
   /** the lists of the objects that manifests refer to by name; absent if there are none */
@@ -159,7 +159,7 @@ async function readTarget(
   try {
     const { sets, ...rest } = await read(session);
     const refused = [...sets.values()].flatMap((set) => set.refused ?? [])[0];
-    if (refused === undefined) return { ...rest, sets: withinTotals(sets) };
+    if (refused === undefined) return { ...rest, sets: checkTotals(sets) };
     const message = `target ${quoted(session.target.name)}: ${refused.message}`;
     return { sets: new Map(), unread: { severity: 'error', ...refused, message } };
   } catch (error) {
@@ -198,7 +198,7 @@ async function readKinds(
 }
 
 /** If a service returns more resources than it counts, its answers were misunderstood, and the read is incomplete. */
-function withinTotals(sets: Sets): Sets {
+function checkTotals(sets: Sets): Sets {
   return new Map(
     [...sets].map(([kind, set]) => {
       const { resources, total } = set;
@@ -246,8 +246,10 @@ function requestFor(
   const key = kindAndTarget({ kind: kind.name, target: target.name });
   const { declared, records } = known.get(key) ?? { declared: [], records: new Map() };
   const { references } = kind.named ?? {};
-  const things = declaredThings(lists, (of) => known.get(kindAndTarget({ kind: of, target: target.name })));
-  // The plan has the errors about names that were not found.
+  const things = declaredThings(lists, (other) =>
+    known.get(kindAndTarget({ kind: other, target: target.name })),
+  );
+  // Names that are not found are no error here: the plan reports them.
   const lookup = references === undefined ? undefined : { references, lists, things, recorded: () => [] };
   return {
     declared: lookup === undefined ? declared : declared.map((one) => resolveNames(one, lookup).resource),

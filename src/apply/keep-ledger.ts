@@ -62,8 +62,8 @@ export class LedgerKeeper {
   }
 
   /**
-   * Starts a write without waiting for it. For a large ledger it waits until enough has changed, because each write stores the
-   * whole ledger. After a failure the changes stay unwritten, and `save` tries again.
+   * Starts a write, and does not wait for its end. A large ledger is written only after many changes, because each write stores
+   * all of it. After a failure the changes stay unwritten, and `save` tries again.
    */
   saveSoon(): void {
     const { size } = this.#records;
@@ -133,7 +133,7 @@ export interface LockGuard {
 export class GuardedRun {
   readonly #lockGuard: LockGuard | undefined;
   readonly #isRecent: () => boolean;
-  /** it was held back because its read is too old */
+  /** the attempt was held back because its last read is too old */
   mustRecheck = false;
 
   constructor(lockGuard: LockGuard | undefined, isRecent: () => boolean) {

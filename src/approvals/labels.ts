@@ -1,6 +1,6 @@
 /**
- * Guards that labels `trueup-ack/<guard>` acknowledge. The log of the code host says who set a label and when; a label counts only
- * for the plan that was shown before it was set, and only if it has not been renamed since.
+ * Reads which guards are acknowledged by labels `trueup-ack/<guard>`. The log of the code host says who set a label and when; a label
+ * counts only for the plan that was shown before it was set, and only if it has not been renamed since.
  */
 import {
   isSameName,
@@ -52,35 +52,38 @@ export async function readLabelAcks(
   const refused: RefusedLabel[] = [];
   for (const label of new Set(now.filter((name) => name.startsWith(labelPrefix)))) {
     const guard = label.slice(labelPrefix.length);
-    const set = events.findLast((event) => isSameName(event.label, label));
-    const why = isGuardId(guard) ? await whyNot(label, set, source) : `there is no guard ${quoted(guard)}`;
-    if (why === undefined && isGuardId(guard) && set?.by !== undefined)
-      acknowledged.push({ guard, by: set.by, at: set.at });
+    const lastEvent = events.findLast((event) => isSameName(event.label, label));
+    const why = isGuardId(guard)
+      ? await whyRefused(label, lastEvent, source)
+      : `there is no guard ${quoted(guard)}`;
+    if (why === undefined && isGuardId(guard) && lastEvent?.by !== undefined)
+      acknowledged.push({ guard, by: lastEvent.by, at: lastEvent.at });
     else
       refused.push({
         label,
-        ...(set?.by === undefined ? {} : { by: set.by }),
+        ...(lastEvent?.by === undefined ? {} : { by: lastEvent.by }),
         why: why ?? 'it is not known who set it',
       });
   }
   return { acknowledged, refused };
 }
 
-async function whyNot(
+async function whyRefused(
   label: string,
-  set: LabelEvent | undefined,
+  lastEvent: LabelEvent | undefined,
   source: LabelSource,
 ): Promise<string | undefined> {
   const { pullRequests, rules, comment } = source;
-  if (set?.action !== 'added' || set.by === undefined) return 'the code host does not say who set it';
-  const { by, at } = set;
+  if (lastEvent?.action !== 'added' || lastEvent.by === undefined)
+    return 'the code host does not say who set it';
+  const { by, at } = lastEvent;
   const since = Date.parse(at);
   if (since <= Date.parse(comment.at))
     return `it was set ${at}, not later than the comment with the plan, which was posted or edited ${comment.at}; remove it and set it again`;
   const whyOwn = rules.selfAck === true ? undefined : await whyMadeBy(by, source);
   if (whyOwn !== undefined) return whyOwn;
-  const whyPerson = await whyNotAdmitted(by, pullRequests, rules, { mustWrite: true });
-  if (whyPerson !== undefined) return whyPerson;
+  const whyNotAllowed = await whyNotAdmitted(by, pullRequests, rules, { mustWrite: true });
+  if (whyNotAllowed !== undefined) return whyNotAllowed;
   const changedAt = await pullRequests.labelChangedAt(label);
   if (changedAt === undefined) return 'the code host does not say since when the label has this name';
   return Date.parse(changedAt) < since

@@ -63,14 +63,14 @@ export function findMoved(address: string, { source, receiver, kinds, cwd }: Fin
       'unknown-address',
       `no manifest of stack ${quoted(source.stack.name)} declares ${quoted(address)}: write the address as the plan shows it`,
     );
-  refuseEntry(entry, address, kinds);
+  requireMovable(entry, address, kinds);
   const children = source.entries.filter(({ address: child, declaration: { kind }, shortForm }) => {
     const { ownership } = kind;
     return (
       shortForm === undefined && ownership.by === 'child' && formatAddress(ownership.of(child)) === address
     );
   });
-  for (const child of children) refuseDocument(child, formatAddress(child.address));
+  for (const child of children) requireMovableDocument(child, formatAddress(child.address));
   const fileOf = ({ declaration }: Entry) => resolve(cwd, declaration.document.source.file);
   const target = targetIn(receiver.stack, entry, kinds);
   const isOnly = receiver.stack.targets.filter(({ service }) => service === target.service).length === 1;
@@ -87,7 +87,7 @@ function notMovable(message: string): CommandStop {
   return new CommandStop('not-movable', `nothing was written: ${message}`);
 }
 
-function refuseEntry(entry: Entry, address: string, kinds: Registry): void {
+function requireMovable(entry: Entry, address: string, kinds: Registry): void {
   const { resource } = entry;
   const ownership = kinds.get(entry.address.kind)?.ownership;
   if (ownership?.by === 'child')
@@ -104,10 +104,10 @@ function refuseEntry(entry: Entry, address: string, kinds: Registry): void {
     throw notMovable(
       `${quoted(address)} has ${quoted(`metadata.${pending}`)}: apply the stack, remove that line, and move it then`,
     );
-  refuseDocument(entry, address);
+  requireMovableDocument(entry, address);
 }
 
-function refuseDocument({ declaration: { document } }: Entry, address: string): void {
+function requireMovableDocument({ declaration: { document } }: Entry, address: string): void {
   if (document.made !== undefined)
     throw notMovable(
       `${quoted(address)} is one of the resources that a template stands for: give it a document of its own first, as "trueup render" prints it`,
@@ -138,7 +138,7 @@ function targetIn({ name, targets }: Stack, { address, target }: Entry, kinds: R
   );
 }
 
-/** How the receiving stack finds the source's ledger: both must be in one place, except local ones, which are beside their stacks. */
+/** How the receiving stack finds the source's ledger. Both ledgers must be in the same store; local ones may be in two folders. */
 function originIn(source: Stack, receiver: Stack): MoveOrigin {
   const [here = { in: 'local' as const }, there = { in: 'local' as const }] = [
     source.ledger,
@@ -286,17 +286,18 @@ function receivedText(document: YamlDocument, values: readonly ValueEdit[]): str
   const [head = ''] = /^(?:[ \t]*(?:#.*)?\r?\n)*/.exec(body) ?? [];
   // Comments above a blank line at the beginning of a file are about the file.
   const own = isFirst ? head.replace(/^[\s\S]*\n[ \t]*\r?\n/, '') : head;
-  return `${own.replace(/^\s*\n/, '')}${withOneEnd(body.slice(head.length))}`;
+  return `${own.replace(/^\s*\n/, '')}${withOneNewline(body.slice(head.length))}`;
 }
 
 /** Without blank lines at the end, unless they may belong to a value: a block scalar with "+" keeps them. */
-function withOneEnd(text: string): string {
+function withOneNewline(text: string): string {
   if (/[|>]\d?\+/.test(text)) return text.endsWith('\n') ? text : `${text}\n`;
   return `${text.trimEnd()}\n`;
 }
 
 function appended(before: string | undefined, documents: readonly string[]): string {
-  const texts = before === undefined || before.trim() === '' ? documents : [withOneEnd(before), ...documents];
+  const texts =
+    before === undefined || before.trim() === '' ? documents : [withOneNewline(before), ...documents];
   return texts.join('---\n');
 }
 

@@ -1,6 +1,6 @@
 /**
- * `trueup recover --moved TARGET [path]`: after a change of a target's address, keeps the ledger records that the new place
- * proves. Reads that target and writes only the ledger, after the user has seen which records are dropped and has agreed.
+ * `trueup recover --moved TARGET [path]`: after a change of a target's address, keeps the ledger records that resources at
+ * the new address confirm. Reads that target and writes only the ledger, after the user has seen which records are dropped and has agreed.
  */
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import { counted, quoted } from '../model/quoted.ts';
@@ -117,8 +117,8 @@ interface TargetInput extends MoveInput {
 }
 
 /**
- * Reads the moved target as if it had always been at the new place. Searches resources with ids in lists of all resources, so that
- * no id of the former place is sent to the new one.
+ * Reads the moved target as if it had always been at the new place. Only kinds without ownership evidence are read by their records.
+ * The others are found in lists of all resources, so that no id of the former place is sent to the new one.
  */
 async function readMoved(input: TargetInput, run: RecoverRun): Promise<CarriedOver> {
   const { host } = run;

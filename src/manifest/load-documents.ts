@@ -39,7 +39,9 @@ export interface LoadInput {
   readonly userId?: number | undefined;
   /** @param max reading may stop after one byte more than this */
   readonly stdin?: (max: number) => Promise<Uint8Array>;
+  /** the manifests on standard input are the whole stack */
   readonly inputIsWhole?: boolean;
+  /** manifests to read instead of those of the stack */
   readonly replacementText?: string;
   readonly drafts?: FileDrafts | undefined;
   readonly adjust?: AdjustStack | undefined;
@@ -182,12 +184,12 @@ async function listManifests(
     readIndex,
   }: Pick<LoadInput, 'drafts' | 'readIndex'> & { readonly directory: string },
 ): Promise<Pick<Loaded, 'missing'> & { readonly paths: readonly string[]; readonly problems: Diagnostic[] }> {
-  const isBare = own.documents.length === 0 && own.diagnostics.length === 0;
+  const hasOnlyStack = own.documents.length === 0 && own.diagnostics.length === 0;
   const isRemoved = (path: string) => drafts.has(path) && drafts.get(path) === undefined;
   const policies = stack.policyFiles.length === 0 ? undefined : matchFiles(stack.policyFiles, directory);
   const isNoManifest = (path: string) =>
     isRemoved(path) ||
-    (isBare && path === own.path) ||
+    (hasOnlyStack && path === own.path) ||
     policies?.isFile(slashes(relative(directory, path))) === true;
   const tracked = readIndex === undefined ? undefined : new TrackedFiles(readIndex, directory);
   const listed = await listFiles(stack.manifests, directory, { isNoManifest, tracked });
@@ -199,7 +201,7 @@ async function listManifests(
   return {
     paths: [...files].filter((path) => path !== own.path),
     problems: [
-      ...(hasOnlyExclusions(stack.manifests) ? [nothingNamed(stack)] : []),
+      ...(hasOnlyExclusions(stack.manifests) ? [onlyExclusionsProblem(stack)] : []),
       ...(missing === undefined
         ? []
         : missingProblems(missing, placeIn(stack.document, ['spec', 'manifests']))),
@@ -223,8 +225,8 @@ async function readManifestFile(
 }
 
 /**
- * Reads the file that should hold the Stack. A file without a Stack and with another name must lie in the repository of the
- * current folder, like a manifest. Otherwise it is refused, because messages show lines of the file.
+ * Reads the file that should hold the Stack. If it has no Stack and is not called `trueup.yaml`, it must lie in the repository of
+ * the current folder, like a manifest. Otherwise it is refused, because messages show lines of the file.
  */
 async function readStackFile(path: string, input: LoadInput): Promise<FileDocuments> {
   const text = await readFileText(path, input, await findRepository(dirname(path)));
@@ -315,7 +317,7 @@ function noStackDocument(path: string, cwd: string): Diagnostic {
   };
 }
 
-function nothingNamed(stack: StackReading): Diagnostic {
+function onlyExclusionsProblem(stack: StackReading): Diagnostic {
   const message = '"spec.manifests" has only exclusions, and no pattern for manifests';
   const fix = 'add a pattern; a stack without manifests has "manifests: []"';
   return patternProblem({ code: 'no-manifests', message, fix }, stack, ['spec', 'manifests']);

@@ -123,7 +123,7 @@ export function serviceSpellings(dialects: ReadonlyMap<string, Dialect>): Servic
   );
 }
 
-// What explaining the errors of a value needs: the schema, the source text and the fields of the kind.
+// What is needed to explain the errors of a value: the schema, the source text and the fields of the kind.
 
 export interface ExplainContext {
   /** path of the validated value in the document; `[]` for the document itself */
@@ -175,7 +175,7 @@ export function suggestField(
   return near === undefined ? {} : { fix: `did you mean ${quoted(near)}?`, meant: [...parent, near] };
 }
 
-/** `ttl` for `tokenTtl`, as the API once called it: the shortest field that ends with these words. */
+/** `ttl` for `tokenTtl`, as the API once called it: the shortest field that ends with this name. */
 function withoutPrefix(name: string, known: readonly string[]): string | undefined {
   if (name.length < 3) return undefined;
   const ending = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;

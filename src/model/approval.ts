@@ -1,6 +1,6 @@
 /**
- * Approvals of plans: which ones a stack accepts, and one person's approval of one plan. An approval only selects a digest;
- * `apply` proves it by planning again.
+ * Approvals of plans: which ones a stack accepts, and one person's approval of one plan. An approval only names the digest of
+ * a plan; `apply` plans again and compares the digest.
  */
 import type { GuardId } from './guard.ts';
 
@@ -14,7 +14,7 @@ export interface ApprovalRules {
   readonly accept?: readonly (ApprovalMethod | 'none')[];
   /** how many different people must approve; 1 when absent */
   readonly count?: number;
-  /** who may approve; without users and teams: everybody with write permission in the code host; without signers: no signature */
+  /** who may approve. If it lists no user and no team: everybody with write permission; if it lists no signers: no signature counts */
   readonly from?: readonly Approver[];
   /** authors of a pull request may approve it themselves */
   readonly selfApprove?: boolean;
@@ -44,13 +44,13 @@ export interface Approval {
   readonly pullRequest?: number;
   /** guards that this person acknowledged for this digest */
   readonly acknowledged: readonly GuardId[];
-  /** what policies among them said then, as keys (`guardKeys`) */
+  /** the messages and rules of acknowledged policies at that time, as keys (`guardKeys`) */
   readonly shown?: readonly string[];
-  /** other applied changes of this person: indices of other pull requests in the order of the merges, or `directPushes` */
+  /** other parts of this apply that the same person made: indices of pull requests in the order of the merges, or `directPushes` */
   readonly parts?: readonly number[];
 }
 
-/** The applied changes that did not come from a pull request. */
+/** Instead of an index in `parts`: the commits that were pushed without a pull request. */
 export const directPushes = -1;
 
 /** An approval that does not count, with the reason, for messages. */
@@ -60,7 +60,7 @@ export interface RefusedApproval {
   readonly pullRequest?: number;
   /** a clause without a full stop */
   readonly why: string;
-  /** it is for commits that are not applied, and most likely were applied before: of several, reports show only the number */
+  /** it is for commits that this apply does not have, most likely because they were applied before; of several, reports show the number */
   readonly isOld?: boolean;
 }
 
@@ -79,7 +79,7 @@ export interface ApprovedPlan {
   readonly digest: string;
   /** digest items as canonical texts (`digestItemsOf`) */
   readonly atoms: readonly string[];
-  /** ids of the blocking guards that were acknowledged, and of policies the keys; absent in approvals of older versions */
+  /** the acknowledged guards: ids, and for policies their keys (`policyKeys`); absent in approvals of older versions */
   readonly passed?: readonly string[];
   /** RFC 3339 */
   readonly createdAt?: string;

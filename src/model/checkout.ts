@@ -47,16 +47,16 @@ export type CommitOrder =
       readonly is: 'behind' | 'diverged';
       readonly applied: string;
       readonly ours: string;
-      /** whether the stack's files differ between the two: then a plan from ours reverts what was applied */
+      /** whether the stack's files differ between the two commits: if so, a plan from ours reverts what was applied */
       readonly differs: boolean;
     }
-  /** the last apply was made from uncommitted changes, and declared something else */
+  /** the last apply was made from uncommitted manifests, which differ from those of this run */
   | {
       readonly is: 'uncommitted';
       readonly applied: string;
       /** the stack's files of this run have uncommitted changes, too: somebody is still editing them */
       readonly isEdited: boolean;
-      /** what the applies from such changes changed; undefined if the history does not have it */
+      /** the fields that applies of uncommitted manifests changed; undefined if the history does not have them */
       readonly set: AppliedFields | undefined;
     }
   /** cannot be determined; `why` is a clause */
@@ -66,7 +66,7 @@ export type CommitOrder =
       readonly why: string;
       /** the applied commit is neither in this clone nor in its remote */
       readonly nowhere?: true;
-      /** what the applies from that commit changed; undefined if the history does not have it */
+      /** the fields that applies of that commit changed; undefined if the history does not have them */
       readonly set?: AppliedFields | undefined;
     };
 

@@ -8,15 +8,15 @@ import type { AddressText } from './address.ts';
 export interface ChosenPart extends Pick<PlanPart, 'selectors'> {
   /** declared resources, removal requests included */
   readonly selected: ReadonlySet<AddressText>;
-  /** declared resources that must not come along, either */
+  /** declared resources that are excluded: it is an error if a selected resource needs one of them */
   readonly excluded: ReadonlySet<AddressText>;
   /** the names of the targets that have to be read */
   readonly targets: ReadonlySet<string>;
-  /** resources that still come along where they are needed, although they exist now: an earlier plan or apply began with them */
+  /** resources of an earlier plan or apply of this part: where needed, they come along until they are done, although they exist by now */
   readonly begun?: ReadonlySet<AddressText>;
 }
 
-/** What a plan says about the part; the addresses of the part are its selection. */
+/** What a plan says about its part. The addresses of the part are in the `selection` of the plan. */
 export interface PlanPart {
   /** as given, sorted; the digest covers them */
   readonly selectors: readonly string[];
@@ -35,6 +35,6 @@ export interface NeededResource {
 
 /** A resource that an apply of a part recently deleted, released or withdrew. */
 export interface TakenByPart {
-  /** under the present name of its target */
+  /** with the current name of its target */
   readonly address: AddressText;
 }

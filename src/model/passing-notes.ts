@@ -28,7 +28,7 @@ const missingSecret = ' here: apply will need it';
 const unseen = 'it may already exist, because not everything was read: ';
 const otherLock = ': the lock is left alone';
 
-/** Recognizes such a note by its text, because a plan file has nothing else. */
+/** Recognizes a note that depends on the run by its text, because a plan file has only the text. */
 export function isPassingNote(note: string): boolean {
   return (
     [refusal, unseen].some((begin) => note.startsWith(begin)) ||

@@ -22,7 +22,7 @@ interface PlannedAttempt {
   readonly remove?: 'safe' | 'force';
 }
 
-/** Clauses; empty when no refusal is predicted. For a forced delete only missing rights count. */
+/** Why the service will refuse the change, as clauses; empty if it will not. For a forced delete only missing rights count. */
 function predictRefusal(
   context: PlanContext,
   { change, live, remove }: PlannedAttempt,
@@ -54,7 +54,7 @@ function nameOf(id: Call['id']): string {
   return id.slice(id.lastIndexOf('#') + 1);
 }
 
-/** The predicted refusals as a note of the plan. A token that may not write at all is only noted once, for its target. */
+/** The predicted refusals as a note of the plan. A token without any write permission is noted only once, for its target. */
 function refusalNotes(context: PlanContext, attempt: PlannedAttempt): string[] {
   const withRights = !readOnlyTargets(context).has(attempt.change.address.target);
   const reasons = predictRefusal(context, attempt, { withRights });
@@ -63,12 +63,12 @@ function refusalNotes(context: PlanContext, attempt: PlannedAttempt): string[] {
 
 export const readOnlyNote = "this plan's token may not write; apply needs one that may";
 
-const known = new WeakMap<PlanContext, ReadonlySet<string>>();
+const readOnlyByContext = new WeakMap<PlanContext, ReadonlySet<string>>();
 
 /** Targets whose services report that the token may change none of the stack's resources. */
 export function readOnlyTargets(context: PlanContext): ReadonlySet<string> {
-  const found = known.get(context) ?? findReadOnly(context);
-  known.set(context, found);
+  const found = readOnlyByContext.get(context) ?? findReadOnly(context);
+  readOnlyByContext.set(context, found);
   return found;
 }
 
@@ -79,8 +79,8 @@ function findReadOnly({ live, desired, ledger }: PlanContext): ReadonlySet<strin
   });
   const byTarget = Map.groupBy(ours, ({ address }) => address.target);
   return new Set(
-    [...byTarget].flatMap(([target, some]) =>
-      some.every(({ mayWrite }) => mayWrite === false) ? target : [],
+    [...byTarget].flatMap(([target, resources]) =>
+      resources.every(({ mayWrite }) => mayWrite === false) ? target : [],
     ),
   );
 }
@@ -119,8 +119,8 @@ export function predictedRefusals(
   });
 }
 
-// Predicts what services will refuse a token, from the rights that they report for the paths of a plan's calls. A right that
-// is not reported is not missing. Pure.
+// The same for services that report the rights of a token by path, such as `sys/capabilities-self`: the rights for the paths of a
+// plan's calls. A path whose rights were not reported counts as permitted. Pure.
 
 /** The rights of the token in one target, with the number of requests that it took to read them. */
 export interface AskedRights {
@@ -141,7 +141,9 @@ export function pathsWithRights({ plan }: Pick<CheckedPlan, 'plan'>): ReadonlyMa
     .flatMap((change) => change.calls)
     .filter(({ permission }) => permission !== undefined);
   const byTarget = Map.groupBy(calls, ({ target }) => target);
-  return new Map([...byTarget].map(([target, of]) => [target, [...new Set(of.map(pathOf))].sort()] as const));
+  return new Map(
+    [...byTarget].map(([target, ofTarget]) => [target, [...new Set(ofTarget.map(pathOf))].sort()] as const),
+  );
 }
 
 /** Adds notes to the changes, errors for the apply of this token, and the requests for rights to the coverage. */
@@ -158,11 +160,11 @@ export function withMissingRights<Checked extends CheckedPlan>(
   );
   const changes = plan.changes.map((change) => {
     const rights = [...new Set((notes.get(change) ?? []).map(({ right }) => right))];
-    return rights.length === 0 ? change : { ...change, notes: [...change.notes, noteOf(rights)] };
+    return rights.length === 0 ? change : { ...change, notes: [...change.notes, missingRightsNote(rights)] };
   });
   return {
     ...planning,
-    plan: { ...plan, changes, coverage: withRightsNotes(plan.coverage, asked) },
+    plan: { ...plan, changes, coverage: withCoverageNotes(plan.coverage, asked) },
     refusals: [...refusals, ...refusalErrors(missing)],
   };
 }
@@ -200,7 +202,7 @@ function isReadOnly(rights: TokenRights | undefined): boolean {
   );
 }
 
-function noteOf(rights: readonly string[]): string {
+function missingRightsNote(rights: readonly string[]): string {
   return refusalNote(`this token lacks ${rights.map(quoted).join(' and ')}`);
 }
 
@@ -227,7 +229,7 @@ function refusalErrors(missing: readonly MissingRight[]): Diagnostic[] {
   });
 }
 
-function withRightsNotes(coverage: Coverage, asked: ReadonlyMap<string, AskedRights>): Coverage {
+function withCoverageNotes(coverage: Coverage, asked: ReadonlyMap<string, AskedRights>): Coverage {
   return {
     ...coverage,
     targets: coverage.targets.map((covered) => {
@@ -236,13 +238,13 @@ function withRightsNotes(coverage: Coverage, asked: ReadonlyMap<string, AskedRig
       return {
         ...covered,
         requests: covered.requests + answer.requests,
-        notes: [...covered.notes, rightsNote(answer), ...(isReadOnly(answer.rights) ? [readOnlyNote] : [])],
+        notes: [...covered.notes, coverageNote(answer), ...(isReadOnly(answer.rights) ? [readOnlyNote] : [])],
       };
     }),
   };
 }
 
-function rightsNote({ rights, paths }: AskedRights): string {
+function coverageNote({ rights, paths }: AskedRights): string {
   return rights.is === 'known'
     ? `besides reads, one POST asked for the rights of this token on ${counted(paths, 'path')}`
     : `the rights of this token are unknown, so refusals are not predicted: ${rights.why}`;

@@ -150,7 +150,7 @@ async function readRef({ remote, ref, path }: PolicyRef, at: GitContext): Promis
   }
 }
 
-/** The whole name of a branch, or of a tag if there is no such branch. Git would take a name that is not a remote for a folder. */
+/** The full name of a branch, or of a tag if there is no such branch. Looks for the remote first, since git also takes a folder. */
 async function refAt({ at, remote = '' }: BorrowedRepository, ref: string): Promise<string | undefined> {
   const { code } = await runGit(['config', '--get', `remote.${remote}.url`], at);
   if (code !== 0) throw new NoRemote(`this clone has no remote ${quoted(remote)}`);
@@ -175,8 +175,8 @@ interface StackAtCommit {
 }
 
 /**
- * The files of policies that a stack named at a commit, including those at the path of a branch: they are there if its remote is this
- * repository.
+ * The policy files that a stack named at a commit. For policies in a branch, these are the files at the same path of this commit, because
+ * the remote may be this repository.
  * @throws LedgerError when the commit cannot be read
  */
 export async function policyTextsAt(
@@ -204,7 +204,7 @@ export async function policyTextsAt(
   }
 }
 
-/** The same in a folder with the files of a commit. Files that are missing there count as absent. @param root the top of the folder */
+/** The same in a folder with the files of a commit. Missing files are not reported. @param root the top of the folder */
 export async function policyTextsIn(
   stack: Pick<Stack, 'policies' | 'directory' | 'file'>,
   root: string,

@@ -1,4 +1,4 @@
-/** The data of a plan's changes that rules of policies read, for the plan itself and for the history. Pure. */
+/** Describes the changes of a plan for the rules of policies, and for the history. Pure. */
 import { contentAfter } from '../compare/comparisons.ts';
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { Kind, Registry } from '../model/kind.ts';
@@ -8,42 +8,42 @@ import type { PlanResult } from '../plan/build-plan.ts';
 import type { CheckedChange } from '../policies/variables.ts';
 import {
   type AskedProject,
-  type CheckedPart,
+  type CheckedItem,
   type Declared,
   findTags,
   projectKey,
   type Tagged,
-  taggedParts,
+  taggedItems,
 } from './checked-tags.ts';
 
 /** What rules check: each change, and each resource whose tags change without a change of its own. */
 export function changesToCheck(planning: PlanResult, declared: Declared): CheckedChange[] {
   const tagsOf = findTags(planning, declared.kinds);
-  const parts = [...planning.plan.changes, ...taggedParts(planning, declared, tagsOf)];
-  return checkedChanges(planning, declared, { parts, tagsOf });
+  const items = [...planning.plan.changes, ...taggedItems(planning, declared, tagsOf)];
+  return describeItems(planning, declared, { items, tagsOf });
 }
 
-interface CheckedParts {
-  readonly parts: readonly CheckedPart[];
+interface ItemsToDescribe {
+  readonly items: readonly CheckedItem[];
   readonly tagsOf: (address: Address) => Tagged;
 }
 
-function checkedChanges(
+function describeItems(
   planning: PlanResult,
   { kinds, desired }: Declared,
-  { parts, tagsOf }: CheckedParts,
+  { items, tagsOf }: ItemsToDescribe,
 ): CheckedChange[] {
   const declared = new Map<AddressText, DesiredResource>(
     desired.map((resource) => [formatAddress(resource.address), resource]),
   );
   const places = new Map(planning.plan.targets.map(({ name, place }) => [name, place]));
   const relatedTo = findRelated(planning, kinds);
-  return parts.map((part) => {
-    const { address, action, fields, risks = [], getsOtherTags } = part;
+  return items.map((item) => {
+    const { address, action, fields, risks = [], getsOtherTags } = item;
     const kind = kinds.get(address.kind);
     const resource = declared.get(formatAddress(address));
-    const { place = resource?.place } = part;
-    const content = contentsOf(planning, part, kind);
+    const { place = resource?.place } = item;
+    const content = contentsOf(planning, item, kind);
     // A resource outside of the planned part is not changed, even if its manifest differs.
     const manifest = planning.contentOf(address) === undefined ? undefined : resource;
     const messagesOf = (effect: string) =>
@@ -64,7 +64,7 @@ function checkedChanges(
 
 function contentsOf(
   planning: PlanResult,
-  { address, action }: CheckedPart,
+  { address, action }: CheckedItem,
   kind: Kind | undefined,
 ): { readonly before: Spec | undefined; readonly after: Spec | undefined } {
   const live = planning.live(address);
@@ -123,8 +123,9 @@ export function projectsToAsk(planning: PlanResult, declared: Declared): AskedPr
     asked.set(projectKey(target, project), { target, project });
     return undefined;
   };
+  // Finds the tags only to record which projects `findTags` asks for.
   const tagsOf = findTags({ ...planning, inheritedTags: ask }, declared.kinds);
-  for (const { address } of [...planning.plan.changes, ...taggedParts(planning, declared, tagsOf)])
+  for (const { address } of [...planning.plan.changes, ...taggedItems(planning, declared, tagsOf)])
     tagsOf(address);
   return [...asked.values()];
 }

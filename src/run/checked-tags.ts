@@ -222,18 +222,18 @@ export interface Declared {
 }
 
 /** What policies check: a change, or a resource that is checked like an update without fields. */
-export type CheckedPart = Pick<Change, 'address' | 'action' | 'fields' | 'place' | 'risks'> &
+export type CheckedItem = Pick<Change, 'address' | 'action' | 'fields' | 'place' | 'risks'> &
   Pick<CheckedChange, 'getsOtherTags'>;
 
 /**
  * Each resource whose tags change without a change of its own: a workspace, because its tags are a resource of their own and policies
  * about tags mean the workspace, and each resource that gets other tags through its workspace or through the workspace's project.
  */
-export function taggedParts(
+export function taggedItems(
   planning: PlanResult,
   declared: Declared,
   tagsOf: (address: Address) => Tagged,
-): CheckedPart[] {
+): CheckedItem[] {
   const changed = planning.plan.changes.map(({ address }) => address);
   const roots = taggedAlone(changed, declared.kinds).filter((root) => planning.live(root) !== undefined);
   const others = withOtherTags(planning, declared, { known: [...changed, ...roots], tagsOf });

@@ -14,7 +14,7 @@ import { secretContext } from './read-secret.ts';
 
 interface PlanToShow {
   readonly plan: Plan;
-  /** the plan as it was made, with its readings */
+  /** the plan as it was made, with what was read for it */
   readonly planning: PlanResult;
 }
 
@@ -27,7 +27,7 @@ export async function planToShow(
   return { plan: withOrigin(noted, prepared), planning };
 }
 
-/** The plan, with who last modified drifted resources. Only changes show that, so drift is not searched for without changes. */
+/** The plan, with who last modified drifted resources. Only its changes show that, so a plan without changes needs no search for drift. */
 async function makePlanWithAuthors(
   prepared: PreparedRun<ReaderConnection>,
   host: CliHost,

@@ -1,6 +1,6 @@
 /**
  * `trueup ci plan`: the plan job of a pull request, a merge group or a push. Chooses the stacks that the commits change, plans each, and
- * reports the results in all places that the CI shows.
+ * reports the results wherever the CI system shows them.
  */
 import type { PullRequest, PullRequests } from '../../api/code-host/pull-requests.ts';
 import { guardKeys } from '../../approvals/guard-keys.ts';
@@ -64,7 +64,7 @@ export async function ciPlan(
   const { host } = context;
   checkUsage(paths, options);
   const job = await findJob(host);
-  if (job.isClosed) return closed(host);
+  if (job.isClosed) return reportClosed(host);
   const stops = listenForEnd(host);
   const deadline = openDeadline(options.timeout ?? defaultTimeout, { now: host.now });
   stops.endWith(deadline);
@@ -110,19 +110,19 @@ function checkUsage(paths: readonly string[], { all, list, format, comment, must
     );
 }
 
-function closed({ stdout }: CliHost): ExitCode {
+function reportClosed({ stdout }: CliHost): ExitCode {
   stdout.write('The pull request is closed: nothing is planned\n');
   return exitCodes.done;
 }
 
-interface PlanAll {
+interface PlanJob {
   readonly scope: CiScope;
   readonly session: CodeHostSession;
   readonly options: CiPlanOptions;
   readonly context: CommandContext;
 }
 
-async function planAll(choice: Choice, about: PlanAll): Promise<ExitCode> {
+async function planAll(choice: Choice, about: PlanJob): Promise<ExitCode> {
   const { chosen, unchanged, removed } = choice;
   const { scope, session, options, context } = about;
   const { job } = scope;
@@ -172,7 +172,7 @@ async function pullNumbersOf(scope: CiScope, host: CliHost): Promise<readonly nu
 /** In a merge queue, a plan that was not shown in the pull requests fails the job. */
 async function withGroupCheck(
   result: StackResult,
-  { scope, session, context, numbers }: PlanAll & { readonly numbers: readonly number[] },
+  { scope, session, context, numbers }: PlanJob & { readonly numbers: readonly number[] },
 ): Promise<StackResult> {
   const { planning } = result;
   if (scope.job.event !== 'merge-group' || planning === undefined) return result;
@@ -221,7 +221,7 @@ type GroupVerdict =
 
 /**
  * The pull requests whose changes the group adds to the base branch, oldest first. Found by the subjects of the commits that the queue
- * made, and by the name of its branch. The pull requests of groups that wait before this one are included.
+ * made, and by the name of its branch. The pull requests of groups that are ahead in the queue are included.
  */
 async function pullsOfGroup({ job, reader, head, tip }: CiScope, env: CliHost['env']): Promise<number[]> {
   const { baseBranch } = job;

@@ -1,6 +1,6 @@
 /**
- * Reports the outcome of an apply in the last pull request, in a separate comment: an edit of the comment with the plan would end the
- * reviews that approve it, and an apply that stopped halfway needs them again.
+ * Reports the outcome of an apply in the last pull request, in a separate comment: an edit of the comment with the plan would
+ * invalidate the reviews that approve it, and an apply that stopped halfway needs them again.
  */
 import { messageOf } from '../../model/error-message.ts';
 import type { RunIdentity } from '../../model/ledger.ts';

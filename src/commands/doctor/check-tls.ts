@@ -1,11 +1,11 @@
-/** The check of a target's certificate: by the facts of the connection or, through a proxy, by the error of a request. */
+/** Checks the certificate of a target: from the facts of a connection or, behind a proxy, from the error of a request. */
 import type { Certificate, NetworkFacts } from '../../api/transport/network-facts.ts';
 import { clearText } from '../../model/http.ts';
 import { quoted, quoteSome } from '../../model/quoted.ts';
 import type { Target } from '../../model/stack.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
-/** How long before its end a certificate is reported as expiring soon, in milliseconds. */
+/** A certificate that expires within this many milliseconds expires soon. */
 const soon = 14 * 24 * 3600_000;
 
 /** @param now milliseconds since 1970 */

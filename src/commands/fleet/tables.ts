@@ -8,7 +8,8 @@ import type { StoreTables } from '../../ledger/postgres-connection.ts';
 export const jobSchema = 'trueup_fleet_jobs';
 
 const migrations = [
-  // A row moves the time; only tests insert one. The clock must advance within a transaction, which "now()" of the server does not.
+  // A row in "moved_time" moves the time; only tests insert one. The clock must advance within a transaction, which "now()" of the server
+  // does not. "keys" has random keys: the id of this database, and the key for the hashes of tokens.
   `create table trueup_fleet.moved_time (ahead interval not null);
    create function trueup_fleet.now() returns timestamptz language sql volatile as
      'select clock_timestamp() + coalesce((select sum(ahead) from trueup_fleet.moved_time), interval ''0'')';
@@ -134,7 +135,7 @@ const migrations = [
      told timestamptz not null,
      read timestamptz
    );`,
-  // Where messages about drift are sent, and what was sent last. From this follows what to send, so that a restart sends nothing again.
+  // Where messages about drift are sent, and what was sent last. What to send is computed from this: a restart repeats nothing.
   `create table trueup_fleet.channels (
      name text primary key,
      claim bigint not null default 0,
@@ -166,7 +167,7 @@ const migrations = [
      sent timestamptz,
      closed timestamptz
    );`,
-  // Who caused drift, by the audit trail; and the requests of the last complete check of each stack, which show what all checks need.
+  // Who caused drift, by the audit trail; and how many requests the last complete check of each stack sent, to compute what all need.
   `alter table trueup_fleet.drifts add column actors text[] not null default '{}';
    create table trueup_fleet.stack_requests (
      repository text not null,
@@ -176,7 +177,7 @@ const migrations = [
      requests integer not null,
      primary key (repository, path, address, identity)
    );`,
-  // When the read began that gave a repository its schedule, and which files of a stack were checked last.
+  // When the repository read began from which the stacks were scheduled, and the files of a stack (a git tree) at its last start.
   `create table trueup_fleet.repository_reads (
      repository text primary key,
      began timestamptz not null
@@ -231,7 +232,7 @@ const migrations = [
      primary key (repository, path, address)
    );
    create index access_in_order on trueup_fleet.access (repository collate "C", path collate "C", address collate "C");`,
-  // Ceilings of the fleet files of the workers, and when the next request to each of their targets may start.
+  // The maximum request rates (quotas) in the fleet files of the workers, and when the next request to each target may start.
   `create table trueup_fleet.quotas (
      worker text not null references trueup_fleet.workers (id) on delete cascade,
      address text not null,
@@ -242,7 +243,7 @@ const migrations = [
      address text primary key,
      next_free timestamptz not null
    );`,
-  // Whether a stack is taken for its apply, not for a check.
+  // Whether a worker took the stack to apply it, not to check it.
   'alter table trueup_fleet.stacks add column applying boolean not null default false;',
   // The labels of the stack files when the repository was read.
   `alter table trueup_fleet.stacks add column labels jsonb not null default '{}';`,

@@ -108,9 +108,13 @@ function checkWildcardAlone(spec: RoleFields, name: RoleField): ResourceProblem[
 /** Only a warning: the service accepts any name, and an impossible one can be written on purpose, to admit nobody. */
 function checkPossibleNames(spec: RoleFields): ResourceProblem[] {
   return [
-    ...impossibleNames(spec, NAMES, { can: canNameAccount, what: 'service account', allowed: accountNames }),
+    ...impossibleNames(spec, NAMES, {
+      isPossible: canNameAccount,
+      what: 'service account',
+      allowed: accountNames,
+    }),
     ...impossibleNames(spec, NAMESPACES, {
-      can: canNameNamespace,
+      isPossible: canNameNamespace,
       what: 'namespace',
       allowed: namespaceNames,
     }),
@@ -118,7 +122,7 @@ function checkPossibleNames(spec: RoleFields): ResourceProblem[] {
 }
 
 interface ClusterName {
-  can(pattern: string): boolean;
+  isPossible(pattern: string): boolean;
   readonly what: string;
   readonly allowed: string;
 }
@@ -126,10 +130,10 @@ interface ClusterName {
 function impossibleNames(
   spec: RoleFields,
   name: RoleField,
-  { can, what, allowed }: ClusterName,
+  { isPossible, what, allowed }: ClusterName,
 ): ResourceProblem[] {
   return elements(spec, name).flatMap((entry, index) => {
-    if (can(entry)) return [];
+    if (isPossible(entry)) return [];
     const message = `no ${what} of a cluster can be called ${quoted(entry)}, so it admits nobody`;
     const fix = 'write the name as the cluster has it, or remove it from the list';
     return [warning('impossible-name', name, message, { path: [name, String(index)], allowed, fix })];

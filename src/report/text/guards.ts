@@ -1,4 +1,4 @@
-/** The guards of a plan for a terminal, with their numbers, shown before the changes. */
+/** The guards of a plan with their resources, as text that is shown before the changes. */
 import { formatAddress } from '../../model/address.ts';
 import { counted } from '../../model/quoted.ts';
 import { acknowledgeableIds, type Concern, deniedIds, type Guard, isBlocking } from '../../model/guard.ts';
@@ -11,22 +11,22 @@ interface GuardLayout {
   readonly width: number;
 }
 
-/** Maximum number of listed resources; more are counted, as each has its own change. Messages of blocking guards are all shown. */
+/** Maximum number of resources listed at a guard; others are counted. A blocking guard with messages lists all of them. */
 const maxConcerns = 20;
 
 /** A heading and each guard below it; empty when no guard fires. */
 export function guardLines({ guards }: Plan, layout: GuardLayout): string[] {
   if (guards.length === 0) return [];
-  const column = Math.max(...guards.map(({ id }) => columns(id))) + 2;
-  const each = guards.flatMap((guard) => oneGuard(guard, column, layout));
+  const idWidth = Math.max(...guards.map(({ id }) => columns(id))) + 2;
+  const each = guards.flatMap((guard) => formatGuard(guard, idWidth, layout));
   return [layout.paint.heading('Risks'), ...indent(each, 2)];
 }
 
-function oneGuard(guard: Guard, column: number, { paint, width }: GuardLayout): string[] {
+function formatGuard(guard: Guard, idWidth: number, { paint, width }: GuardLayout): string[] {
   const [symbol, emphasis] = isBlocking(guard) ? ['!', paint.error] : ['?', paint.warning];
   const sign = emphasis(`${symbol} ${pad(guard.effect, 7)}`);
   const room = width - 2 - 10;
-  const [first = '', ...more] = labelled(pad(guard.id, column), printable(guard.message), room);
+  const [first = '', ...more] = labelled(pad(guard.id, idWidth), printable(guard.message), room);
   const concerns = concernLines(guard, room - 2);
   return [`${sign} ${first}`, ...indent([...more, ...indent(concerns, 2)], 10)];
 }
@@ -79,13 +79,13 @@ export function guardSummary({ guards }: Plan, isAcknowledged = false): string |
       : [`denied by policies, which cannot be acknowledged: ${denied.join(', ')}`]),
     ...(blocking.length === 0
       ? []
-      : [`${isAcknowledged ? 'acknowledged' : blocks(blocking.length)}: ${blocking.join(', ')}`]),
+      : [`${isAcknowledged ? 'acknowledged' : describeBlocking(blocking.length)}: ${blocking.join(', ')}`]),
     ...(warned.length === 0 ? [] : [`warned of: ${warned.join(', ')}`]),
   ];
   return parts.length === 0 ? undefined : parts.join('; ');
 }
 
-function blocks(count: number): string {
+function describeBlocking(count: number): string {
   const [verb, subject] = count === 1 ? ['blocks', 'it is'] : ['block', 'they are'];
   return `${counted(count, 'guard')} ${verb} applying until ${subject} acknowledged`;
 }

@@ -18,8 +18,8 @@ export interface Place {
 }
 
 /**
- * The namespace of a request: that of the header, and below it the namespaces at the start of the path. Undefined when the
- * namespace of the header does not exist.
+ * Finds the namespace of a request: the one in the header, extended by the child namespaces at the start of the path. Undefined
+ * when the namespace in the header does not exist.
  */
 export function placeOf(database: Database, header: string, path: string): Place | undefined {
   const named = header.replace(/^\/+|\/+$/g, '');

@@ -54,7 +54,7 @@ interface Algorithm {
   readonly curve?: string;
   readonly hash?: string;
   readonly isPss?: boolean;
-  /** Whether the JWT of a service account may be signed with it. Other algorithms are verified, and then refused by name. */
+  /** Whether the JWT of a service account may be signed with it. Others are verified, and then refused with an error of their own. */
   readonly isAccepted: boolean;
 }
 

@@ -6,10 +6,10 @@ import { createRequire } from 'node:module';
 import type { Ajv2020, CodeOptions, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { readTimestamp } from './request-body.ts';
 
-/** Loads on demand and synchronously, unlike `import`: few commands check anything here. */
+/** Unlike `import`, loads Ajv on demand and synchronously: few commands need it. */
 const require = createRequire(import.meta.url);
 
-/** By the name of a format: the function that returns the problems of a value. Each is a sentence, or one without its subject. */
+/** By the name of a format: the function that returns the problems of a value. Each is a sentence without its subject, or a whole one. */
 export type Formats = Readonly<Record<string, (value: unknown) => readonly string[]>>;
 
 interface SchemaProblem {

@@ -3,11 +3,11 @@
  *
  * without a state ──▶ pending ──the state is uploaded to its link──▶ finalized; with a state: finalized at once
  *
- * Invariants: only the holder of the workspace's lock saves a state (for a run, a caller who names it and may apply it), so two
- * writers cannot overwrite each other. A finalized version becomes current at once, unless a newer one is current or somebody
- * else holds the lock. An intermediate version (saved while a run holds the lock, or requested as such) becomes current at the
- * unlock. Serial and lineage come from the request until the state is uploaded, then from the state. A new request with the same
- * serial replaces the pending version.
+ * Invariants: only the holder of the workspace's lock saves a state, so two writers cannot overwrite each other. If a run holds the
+ * lock, that is a caller who names this run and may apply it. A finalized version becomes current at once, unless a newer one is
+ * current or somebody else holds the lock. An intermediate version (saved while a run holds the lock, or requested as such) becomes
+ * current at the unlock. Serial and lineage come from the request until the state is uploaded, then from the state. A new request with
+ * the same serial replaces the pending version.
  */
 import { recordEvent } from '../kernel/audit-events.ts';
 import { createHash } from 'node:crypto';
@@ -152,7 +152,7 @@ function requireLockHolder(
   return null;
 }
 
-/** The MD5 of the state of a seeded version. */
+/** The MD5 of an empty file: a seeded version has no stored state. */
 const EMPTY_MD5 = createHash('md5').digest('hex');
 
 /** Serials only increase and the lineage stays the same, unless the client sends `force`. The same state may be saved again. */

@@ -50,7 +50,7 @@ export function listStateVersions(request: ApiRequest): ApiAnswer {
   return listOf(request, requireWorkspace(request, PERMISSION));
 }
 
-/** GET /state-versions of the workspace in two filters: `filter[organization][name]`, `filter[workspace][name]`. */
+/** GET /state-versions, for the workspace that two filters name: `filter[organization][name]`, `filter[workspace][name]`. */
 export function findStateVersions(request: ApiRequest): ApiAnswer {
   const named = (filter: string): string => {
     const value = queryText(request.query, filter) ?? '';

@@ -89,7 +89,7 @@ function readOverwrites(source: Maybe<BodyObject | null>, problems: PointedProbl
 function readVcsRepo(sent: Maybe<BodyObject | null>, dialect: WorkspacesDialect, problems: PointedProblem[]) {
   if (sent === undefined || sent === null) return sent;
   const source = fromWireNames(sent, dialect);
-  // The real service answers 400 to a connection that is empty, unless the other one is given.
+  // The real service answers 400 if one of the two connections is an empty text and the other one is not set.
   const connections = ['oauth-token-id', 'vcs-app-installation-id'];
   const empty = connections.find((name) => source[name] === '');
   if (empty !== undefined && connections.every((name) => !source[name]))
@@ -106,7 +106,7 @@ function readVcsRepo(sent: Maybe<BodyObject | null>, dialect: WorkspacesDialect,
 }
 
 /**
- * The project that a body names; undefined if it names none. Callers need it to check the right to the project before the body.
+ * The project that a body names; undefined if it names none. Callers check the access to this project before they check the body.
  */
 export function namedProject(body: unknown): Maybe<string> {
   const relationships = asObject(asObject(asObject(body)?.['data'])?.['relationships']);
@@ -129,11 +129,11 @@ function checkProject(relationship: unknown, problems: PointedProblem[]): void {
 }
 
 // The names of a workspace's attributes in a dialect: in requests, answers and errors (wire/workspaces 1.1).
-// Invariant: attributes are renamed only here. A name that the dialect does not have is ignored in a body and never answered.
+// Invariant: attributes are renamed only here. A name that the dialect does not have is ignored in a body, and left out of answers.
 
 type Names = Pick<WorkspacesDialect, 'attributeNames'>;
 
-/** Members of a body, with the names of the spec. */
+/** Members of a body, with the names of the specification. */
 export function fromWireNames(sent: BodyObject, { attributeNames }: Names): BodyObject {
   const dialectNames = Object.entries(attributeNames);
   if (dialectNames.length === 0) return sent;
@@ -149,7 +149,7 @@ export function inWireNames(members: BodyObject, dialect: Names): Record<string,
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [wireName(name, dialect), value]));
 }
 
-/** The dialect's name of an attribute of the spec. */
+/** The dialect's name for an attribute of the specification. */
 function wireName(name: string, { attributeNames }: Names): string {
   return attributeNames[name] ?? name;
 }
