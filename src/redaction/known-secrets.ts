@@ -155,7 +155,7 @@ function redact(text: string, finders: readonly Finder[]): string {
 function rangesIn(text: string, finders: readonly Finder[]): TextRange[] {
   const searched = searchedText(text);
   const found: TextRange[] = [];
-  for (const find of finders) found.push(...find(searched));
+  for (const find of finders) for (const range of find(searched)) found.push(range);
   return mergeOverlaps(found.sort((a, b) => a.start - b.start));
 }
 

@@ -182,7 +182,8 @@ export function makeFinder(secret: string): SecretFinder {
     .filter(isFindable);
   return (text, shortest) => {
     const found = [...plain.find(text, shortest)];
-    for (const pattern of hex) found.push(...pattern.find(text, shortest && shortest * 2));
+    for (const pattern of hex)
+      for (const range of pattern.find(text, shortest && shortest * 2)) found.push(range);
     for (const pattern of base64)
       for (const range of pattern.find(text, shortest && Math.ceil((shortest * 4) / 3)))
         found.push(withEdges(text.text, range));

@@ -251,6 +251,15 @@ describe('a secret of any length', () => {
     expect(secrets.redactPrinted(text) === text).toBe(true);
   });
 
+  it('is redacted in each of two hundred thousand places', () => {
+    const secrets = new KnownSecrets();
+    secrets.keep('s3cr3t/of~acme');
+    const text = 's3cr3t/of~acme '.repeat(200_000);
+    expect(secrets.redactPrinted(text)).toBe('[secret] '.repeat(200_000));
+    const encoded = `${Buffer.from('s3cr3t/of~acme').toString('hex')} `.repeat(200_000);
+    expect(secrets.redact(encoded)).toBe('[secret] '.repeat(200_000));
+  });
+
   it('is redacted within one string of many megabytes, and JSON stays JSON', () => {
     const secrets = new KnownSecrets();
     secrets.keep('s3cr3t-of-acme');
