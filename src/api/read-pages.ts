@@ -90,7 +90,9 @@ async function readAll(reader: Reader, path: string, options: PageOptions): Prom
   const tooMany = whyTooMany(first);
   if (tooMany !== undefined) return { ...nothing, problem: tooMany };
   const numbers = Array.from({ length: Math.max(0, first.pages - 1) }, (_, index) => index + 2);
-  const rest = await Promise.all(numbers.map((number) => readPage(reader, path, { ...options, number })));
+  const rest = isPerhapsMore(first, size)
+    ? await readWhileFull(reader, path, { ...options, size, first })
+    : await Promise.all(numbers.map((number) => readPage(reader, path, { ...options, number })));
   const pages = [first, ...rest.filter(isPage)];
   const items = pages.flatMap((page) => page.items);
   const defect = rest.find((page): page is Answer => !isPage(page)) ?? inconsistency(first, pages);
@@ -106,6 +108,27 @@ async function readAll(reader: Reader, path: string, options: PageOptions): Prom
     ...(problem === undefined ? {} : { problem }),
     ...(defect === undefined && total > items.length ? { missing: total - items.length } : {}),
   };
+}
+
+/** A full page without a total and without a next page: only the next request shows whether it was the last one. */
+function isPerhapsMore({ items, withoutId, total, endless }: ListPage, size: number): boolean {
+  return total === undefined && !endless && items.length + withoutId === size;
+}
+
+/** The pages after the first one, up to one that is not full. A service without pages answers each request with the same page. */
+async function readWhileFull(
+  reader: Reader,
+  path: string,
+  { first, size, ...options }: PageOptions & { readonly first: ListPage; readonly size: number },
+): Promise<(ListPage | Answer)[]> {
+  const pages: (ListPage | Answer)[] = [];
+  for (let number = 2; number <= maxPages; number += 1) {
+    const page = await readPage(reader, path, { ...options, size, number });
+    if (isPage(page) && page.items.length > 0 && page.items[0]?.['id'] === first.items[0]?.['id']) break;
+    pages.push(page);
+    if (!isPage(page) || !isPerhapsMore(page, size)) break;
+  }
+  return pages;
 }
 
 /** `path` with the page added to its query. */

@@ -40,6 +40,34 @@ function pageOf(all: readonly object[], size: number, page: number) {
   };
 }
 
+describe('a list without totals and without links', () => {
+  const silent = (all: readonly object[], pages = true) =>
+    listen(({ path: asked }) => {
+      const query = new URL(asked, 'http://x').searchParams;
+      const [size, page] = [Number(query.get('page[size]')), Number(query.get('page[number]'))];
+      return { body: { data: pages ? all.slice((page - 1) * size, page * size) : all } };
+    });
+
+  it.each([
+    [0, 1],
+    [99, 1],
+    [100, 2],
+    [102, 2],
+    [300, 4],
+  ])('is read to its end: %s items in %s requests', async (count, requests) => {
+    const server = await silent(resources(count));
+    const read = await readPages(open({ url: server.url }).reader, path);
+    expect([read.complete, read.items.length]).toEqual([true, count]);
+    expect(server.requests).toHaveLength(requests);
+  });
+
+  it.each([100, 250])('of a service without pages is complete with %s items', async (count) => {
+    const server = await silent(resources(count), false);
+    const read = await readPages(open({ url: server.url }).reader, path);
+    expect([read.complete, read.items.length]).toEqual([true, count]);
+  });
+});
+
 describe('a list that announces too many pages', () => {
   it.each([
     [
