@@ -168,7 +168,8 @@ export class LastRead {
     const { at = 0, live: before } = this.#known ?? {};
     this.#known = undefined;
     const { spec: returned } = (answer && this.#tools.kind.fieldsFromResponse?.(call, answer)) ?? {};
-    const written = before && returned && { before, returned };
+    const sentAt = this.#sentAt ?? at;
+    const written = before && returned && { before, returned, sentAt };
     if (this.#listed !== undefined) this.#tools.pages.ended(this.#listed, written);
     // A response does not show the ownership tag, so the time of the last read counts.
     if (written !== undefined) this.#known = { at, live: { ...written.before, spec: written.returned } };
@@ -239,10 +240,11 @@ export class LastRead {
   }
 
   async #readAlone(): Promise<Known> {
-    const { kind, session, ids, now } = this.#tools;
+    const { kind, ids } = this.#tools;
     const { address, id = ids.get(this.#parentAddress()), action } = this.#change;
-    const live = await kind.readOne(session, address, id, action);
-    return { at: now(), live };
+    const timed = withTimes(this.#tools);
+    const live = await kind.readOne(timed.session, address, id, action);
+    return { at: timed.at(), live };
   }
 
   /** For a resource that should be removed and was not found: why it may still exist. */
@@ -252,6 +254,24 @@ export class LastRead {
     const isRemoval = action === 'delete' || action === 'release';
     return isRemoval ? kind.whyNotGone?.(session, address, id) : undefined;
   }
+}
+
+/** The session, and the time at which the first of its requests was sent, after all waits: an answer may show the state of that time. */
+function withTimes({ session, now }: Pick<RecheckTools, 'session' | 'now'>) {
+  let first: number | undefined;
+  const timed = async (send: (begins: () => void) => Promise<Answer>) => {
+    let began = now();
+    const answer = await send(() => {
+      began = now();
+    });
+    first = Math.min(first ?? began, began);
+    return answer;
+  };
+  const reader: Session['reader'] = {
+    get: (path) => timed((begins) => session.reader.get(path, begins)),
+    list: (path) => timed(() => session.reader.list(path)),
+  };
+  return { session: { ...session, reader }, at: () => first ?? now() };
 }
 
 /** What is needed to find the resource of a change on a page; undefined if it has to be read alone. */

@@ -55,8 +55,10 @@ export class LedgerKeeper {
    */
   async save(): Promise<Ledger> {
     while (this.#unwritten > 0 || this.#writing !== undefined || !this.#ledger.known) {
-      this.#writing ??= this.#write();
-      await this.#writing;
+      const earlier = this.#writing;
+      if (earlier === undefined) await this.#begin();
+      // If it fails, what it had to write is written by the next one.
+      else await earlier.catch(() => {});
     }
     return this.#ledger;
   }
@@ -69,11 +71,15 @@ export class LedgerKeeper {
     const { size } = this.#records;
     const enough = size <= smallLedger ? 1 : size / maxWrites;
     if (this.#writing !== undefined || this.#unwritten < enough) return;
-    this.#writing = this.#write();
-    this.#writing.then(
+    this.#begin().then(
       () => this.saveSoon(),
       () => {},
     );
+  }
+
+  #begin(): Promise<void> {
+    this.#writing = this.#write();
+    return this.#writing;
   }
 
   async #write(): Promise<void> {

@@ -58,7 +58,7 @@ interface RecentUpdate {
   readonly returned: Spec;
   /** names of fields that the update has changed */
   readonly changed: readonly string[];
-  /** when its response came, in milliseconds */
+  /** when it was sent, in milliseconds: a list may show the state of that time, and its response may come later */
   readonly at: number;
 }
 
@@ -151,11 +151,12 @@ export class PageReads {
   /** Called when a call has ended. @param written absent if it was not carried out, or its response has no fields */
   ended(
     listed: Listed,
-    written?: { readonly before: LiveResource; readonly returned: Spec } | undefined,
+    written?: { readonly before: LiveResource; readonly returned: Spec; readonly sentAt: number } | undefined,
   ): void {
     if (written !== undefined && listed.change.calls.length === 1) {
-      const changed = changedBy(listed, written);
-      const update = { ...written, listed, changed, at: listed.now() };
+      const { sentAt: at, ...fields } = written;
+      const changed = changedBy(listed, fields);
+      const update = { ...fields, listed, changed, at };
       if (changed.length > 0)
         this.#recentUpdates = [...this.#recentUpdates.slice(1 - listed.pages.size), update];
     }

@@ -119,6 +119,16 @@ describe('a write that fails', () => {
     expect(store.underWay).toBe(0);
   });
 
+  it('while the last one waits for it is made up for by the last one', async () => {
+    const { store, keeper } = open();
+    keeper.put(addressOf('a'), record());
+    keeper.saveSoon();
+    const saved = keeper.save();
+    await store.finish(full);
+    await store.finish();
+    expect(namesIn(await saved)).toEqual(['old', 'a']);
+  });
+
   it('loses nothing that was put while it was under way', async () => {
     const { store, keeper } = open();
     keeper.put(addressOf('a'), record());

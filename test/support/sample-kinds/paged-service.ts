@@ -120,6 +120,8 @@ class PagedService {
   readonly #order: readonly (number | undefined)[];
   /** what each page showed last */
   readonly #found = new Map<number, { readonly began: number; readonly found: readonly LiveResource[] }>();
+  /** what each read of a resource alone showed last */
+  readonly #foundAlone = new Map<string, LiveResource | undefined>();
   #pages = 0;
   #reads = 0;
 
@@ -139,13 +141,9 @@ class PagedService {
   kind(): Kind {
     return {
       ...parentKind,
-      readOne: async (_, { name }) => {
-        this.#reads += 1;
-        return this.#answer(this.#world.after, (began) => {
-          const index = indexOf(name);
-          this.#relied.set(index, { at: began, by: 'resource' });
-          return this.#isGone(index) ? undefined : this.#shown(index, began);
-        });
+      readOne: async ({ reader }, { name }) => {
+        await reader.get(name);
+        return this.#foundAlone.get(name);
       },
       pages: {
         size: 100,
@@ -194,8 +192,24 @@ class PagedService {
     };
   }
 
-  /** Answers a page as everything was when the request was sent. */
-  async get(page: string, begins: () => void = () => {}): Promise<Answer> {
+  /** Answers a resource or a page as everything was when the request was sent. */
+  async get(path: string, begins: () => void = () => {}): Promise<Answer> {
+    return Number.isNaN(indexOf(path)) ? this.#getPage(path, begins) : this.#getOne(path, begins);
+  }
+
+  async #getOne(name: string, begins: () => void): Promise<Answer> {
+    this.#reads += 1;
+    const found = await this.#answer(this.#world.after, (began) => {
+      begins();
+      const index = indexOf(name);
+      this.#relied.set(index, { at: began, by: 'resource' });
+      return this.#isGone(index) ? undefined : this.#shown(index, began);
+    });
+    this.#foundAlone.set(name, found);
+    return { method: 'GET', url: name, status: 200, body: null, words: '' };
+  }
+
+  async #getPage(page: string, begins: () => void): Promise<Answer> {
     this.#pages += 1;
     const isRefused = this.#pages > (this.#world.pagesUntilRefused ?? Number.POSITIVE_INFINITY);
     const { pageAfter = this.#world.after, lag = 0 } = this.#world;
