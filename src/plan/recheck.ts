@@ -4,6 +4,7 @@
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
+import type { Risk } from '../model/guard.ts';
 import { formatOwnershipTag, type LiveResource, type OwnershipTag } from '../model/resource.ts';
 import type { FieldChange } from '../model/field.ts';
 import { canonicalText, type Json, sameJson } from '../model/json.ts';
@@ -74,7 +75,7 @@ function whyDefaultsChanged(context: PlanContext, draft: Draft, about: RecheckMo
 function recheckDraft(
   context: PlanContext,
   draft: Draft,
-  about: { readonly change: Change; readonly later?: LaterCall | undefined },
+  about: CheckedCall,
   found: LiveResource | undefined,
 ): Recheck {
   const { change, later } = about;
@@ -87,25 +88,30 @@ function recheckDraft(
   if (owner !== undefined) return stale(owner);
   const isDelete = action === 'delete' && context.kind(change.address.kind).ownership.by !== 'child';
   const verdict = isDelete ? recheckDelete(context, draft, now) : recheckFields(context, draft, about, now);
-  const changed =
-    verdict.is === 'send'
-      ? (whyFactChanged(about, now) ?? whyOtherEffect(context, draft, change, now))
-      : undefined;
+  if (verdict.is !== 'send') return verdict;
+  const changed = whyFactChanged(about, now) ?? whyOtherEffect(context, draft, about, now);
   return changed === undefined ? verdict : stale(changed);
 }
 
-/** Why the change is stale, if the write would now cause a destroy or another effect outside of the plan that the plan did not show. */
+/** A change, and which of its calls is checked. */
+type CheckedCall = Pick<RecheckMoment, 'later'> & { readonly change: Change };
+
+/**
+ * Why the change is stale, if the write would now cause a destroy or another effect outside of the plan that the plan did not show.
+ * A later call causes only the effects of the fields that it writes: those of the others were caused by the calls before it.
+ */
 function whyOtherEffect(
   context: PlanContext,
   draft: Draft,
-  { action, risks: planned = [] }: Change,
+  { change: { action, risks: planned = [] }, later }: CheckedCall,
   now: LiveResource,
 ): string | undefined {
   if (action === 'delete' || action === 'release') return undefined;
   const shown = new Set(planned.map(({ message }) => message));
-  const other = compareNow(context, draft, now).risks.find(
-    ({ effect, message }) => (effect === 'destroys' || effect === 'affects') && !shown.has(message),
-  );
+  const isCaused = ({ path: [name = ''] }: Risk) => later === undefined || later.written.has(name);
+  const other = compareNow(context, draft, now)
+    .risks.filter(({ effect }) => effect === 'destroys' || effect === 'affects')
+    .find((risk) => !shown.has(risk.message) && isCaused(risk));
   return other && `with what changed since the plan was made, ${other.message}`;
 }
 
@@ -168,7 +174,7 @@ function unapproved({ overridden = [] }: Draft, now: readonly Overridden[]): str
 function recheckFields(
   context: PlanContext,
   draft: Draft,
-  { change, later }: { readonly change: Change; readonly later?: LaterCall | undefined },
+  { change, later }: CheckedCall,
   now: LiveResource,
 ): Recheck {
   const own = change.fields.filter(isOwnField).map((planned) => [planned, stateOfOwn(planned, now)] as const);
@@ -278,13 +284,9 @@ function elementsOf(value: Json | undefined): ReadonlySet<string> | undefined {
 }
 
 function compareNow(context: PlanContext, draft: Draft, now: LiveResource) {
-  const resource = context.desired.get(formatAddress(draft.change.address));
-  return compareResource(context, {
-    address: draft.change.address,
-    resource,
-    desired: draft.desired,
-    live: now,
-  });
+  const { address } = draft.change;
+  const resource = context.desired.get(formatAddress(address));
+  return compareResource(context, { address, resource, desired: draft.desired, live: now });
 }
 
 /** Ownership tag (`claim`) and name are fields of the planner itself: no kind's table has them. */
@@ -300,10 +302,7 @@ function stateOfOwn({ path, before, after }: FieldChange, now: LiveResource): Fi
   return sameJson(value, before) ? 'before' : 'changed';
 }
 
-function whyFactChanged(
-  { change, later }: { readonly change: Change; readonly later?: LaterCall | undefined },
-  now: LiveResource,
-): string | undefined {
+function whyFactChanged({ change, later }: CheckedCall, now: LiveResource): string | undefined {
   const changed = Object.entries(change.preconditions).find(
     ([name, value]) =>
       (later === undefined || later.reliesOn.includes(name)) && !sameJson(now.facts[name] ?? null, value),

@@ -14,6 +14,7 @@ const isPlan = new Ajv2020({ strict: false }).compile(planSchema);
 
 /** Which organization; see `habits`. */
 const plain = 0;
+const localByDefault = 2;
 const sharesByDefault = 3;
 
 function step(manifests: readonly Manifest[], drift: readonly HandAction[] = []): Step {
@@ -26,6 +27,10 @@ function workspace(name: string, spec: JsonObject = {}, metadata: JsonObject = {
 
 function ending(habit: number, ...steps: readonly Step[]): Promise<string> {
   return converge({ habit, steps }, { tenants, isPlan });
+}
+
+function project(name: string, spec: JsonObject): Manifest {
+  return { kind: 'Project', metadata: { name }, spec };
 }
 
 const repository = { identifier: 'acme/network', oauthTokenId: neighbours.oauthTokens[0] };
@@ -99,6 +104,43 @@ describe('Every one of these converges', () => {
     );
     const before = [workspace('app'), workspace('db')];
     expect(await ending(plain, step(before), step([moved, workspace('db')], [byHand]))).toBe('converged');
+  });
+
+  it('a workspace that gets a duration and, from its new project, runs that can destroy, in several requests', async () => {
+    const agents = project('money', { defaultExecutionMode: 'agent', defaultAgentPool: 'inherited' });
+    const moved = workspace(
+      legacy,
+      {
+        project: 'money',
+        autoDestroyActivityDuration: '36h',
+        sshKeyId: neighbours.sshKeys[1],
+        tagNames: ['two'],
+        dataRetentionPolicy: { dontDelete: true },
+      },
+      { adopt: true },
+    );
+    expect(await ending(localByDefault, step([agents, moved]))).toBe('converged');
+  });
+
+  it('a workspace that keeps, as its own, the duration of the project that it leaves', async () => {
+    const money = project('money', { autoDestroyActivityDuration: '14d' });
+    const inherits = workspace('app', { project: 'money' });
+    const own = workspace('app', {
+      projectId: neighbours.projects[0],
+      autoDestroyActivityDuration: '14d',
+    });
+    expect(await ending(plain, step([money, inherits]), step([money, own]))).toBe('converged');
+  });
+
+  it('a workspace with a date that leaves a project which gets a duration', async () => {
+    const inside = workspace('app', { project: 'money' });
+    const leaves = workspace('app', {
+      projectId: neighbours.projects[0],
+      autoDestroyAt: '2032-02-01T00:00:00Z',
+    });
+    const before = [project('money', {}), inside];
+    const after = [project('money', { autoDestroyActivityDuration: '36h' }), leaves];
+    expect(await ending(plain, step(before), step(after))).toBe('converged');
   });
 
   it('tags whose keys are names that every object answers to', async () => {

@@ -27,8 +27,8 @@ interface DurationAfter {
   readonly stays: boolean;
   /** why the inherited one could not be read */
   readonly unread?: string;
-  /** the project's duration that the workspace would take over if its own was not sent again */
-  readonly replaces?: string;
+  /** the duration that the workspace would get from its new project, null for none, if its own was not sent again */
+  readonly replaces?: string | null;
   /** the project's duration, which may replace an undeclared one of the workspace */
   readonly mayBecome?: string;
 }
@@ -105,13 +105,15 @@ function fromProject({ inheritable }: WorkspaceComparison): DurationAfter {
   };
 }
 
-/** For a workspace that moves and is not known to have its own duration: it must be sent, or that of the new project takes effect. */
+/** For a workspace that moves and is not known to have its own duration: it must be sent, or the new project decides. */
 function takenOver(context: WorkspaceComparison, own: string | null): Pick<DurationAfter, 'replaces'> {
   const { live } = context;
   if (live === undefined || !moves(context) || live.facts.inheritsAutoDestroy === false) return {};
   if (textOf(live.spec[duration]) !== own) return {};
   const { value } = fromProject(context);
-  return value === null || value === own ? {} : { replaces: value };
+  // Without one in the new project, a duration that is not known to be inherited counts as the workspace's own.
+  const isLost = value !== null || live.facts.inheritsAutoDestroy === true;
+  return isLost && value !== own ? { replaces: value } : {};
 }
 
 export function textOf(value: Json | undefined): string | null {
@@ -166,7 +168,8 @@ function prepareDuration({ desired, live, record }: WorkspaceComparison, after: 
   const declared = desired[duration];
   // Without it, a moved workspace would inherit the duration of the new project: the request marks this one as its own.
   if (after.replaces !== undefined) {
-    const note = `the new project has ${after.replaces}; the request keeps the ${duration} of the workspace`;
+    const found = after.replaces ?? 'no duration';
+    const note = `the new project has ${found}; the request keeps the ${duration} of the workspace`;
     return { live: { [duration]: after.replaces }, notes: [note] };
   }
   if (!after.isInherited || after.value === null) return { live: {}, notes: [] };

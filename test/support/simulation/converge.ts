@@ -82,7 +82,13 @@ async function recover({ folder, tenant }: Place): Promise<void> {
   expect(writesIn(tenant)).toEqual([]);
 }
 
-async function applyStack(place: Place): Promise<Ending> {
+/**
+ * A plan that gives a project another duration also changes the times that the service computes for its workspaces. An update of such a
+ * time is stale then, and the next plan carries it out.
+ */
+const staleTime = /^ +autoDestroyAt changed since the plan was made$/m;
+
+async function applyStack(place: Place, isRepeated = false): Promise<Ending> {
   const { folder, tenant } = place;
   const plan = await planStack(place);
   if (plan === undefined) return 'invalid';
@@ -93,6 +99,7 @@ async function applyStack(place: Place): Promise<Ending> {
   expect(await bystanderOf(tenant)).toEqual(before);
   const [problem] = errorsIn(plan);
   if (problem === undefined) {
+    if (applied.code === 6 && staleTime.test(applied.out) && !isRepeated) return applyStack(place, true);
     expect(applied.code, shown(applied)).toBe(0);
     // No service here keeps anything else than it was sent, or hides what it keeps.
     expect(applied.out).not.toMatch(/with another value than sent|cannot be verified/);
