@@ -53,6 +53,8 @@ async function bundle(script: string): Promise<readonly string[]> {
       silentLog,
       asciiCode,
     ],
+    // On a busy machine the bundler warns that plugins take long.
+    checks: { bundlerTimings: false },
     onLog: (level, log) => {
       if (level === 'warn') throw new Error(`the bundler warns: ${log.message}`);
     },

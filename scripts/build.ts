@@ -44,6 +44,8 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     external: Object.keys(about.dependencies),
     preserveEntrySignatures: false,
     plugins: [buildCommit, leanUndici, readySchemas, plainSchemas, exampleTexts, worker, asciiCode],
+    // On a busy machine the bundler warns that plugins take long.
+    checks: { bundlerTimings: false },
     onLog: (level, log) => {
       if (level === 'warn') throw new Error(`the bundler warns: ${log.message}`);
     },

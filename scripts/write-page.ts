@@ -34,6 +34,8 @@ async function scriptOf(input: string): Promise<string> {
   const build = await rolldown({
     input,
     platform: 'browser',
+    // On a busy machine the bundler warns that plugins take long.
+    checks: { bundlerTimings: false },
     onLog: (level, log) => {
       if (level === 'warn') throw new Error(`the bundler warns: ${log.message}`);
     },
