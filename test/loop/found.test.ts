@@ -132,7 +132,28 @@ describe('Every one of these converges', () => {
     expect(await ending(plain, step([money, inherits]), step([money, own]))).toBe('converged');
   });
 
-  it('a workspace with a date that leaves a project which gets a duration', async () => {
+  it('a workspace that gets a duration in a project that gets another one, with the second plan', async () => {
+    const before = [project('money', {}), workspace('app', { project: 'money' })];
+    const after = [
+      project('money', { autoDestroyActivityDuration: '36h' }),
+      workspace('app', { project: 'money', autoDestroyActivityDuration: '14d' }),
+    ];
+    expect(await ending(plain, step(before), step(after))).toBe('converged');
+  });
+
+  it('a workspace that keeps the duration of a project that it leaves and that gets another one', async () => {
+    const before = [
+      project('money', { autoDestroyActivityDuration: '14d' }),
+      workspace('app', { project: 'money' }),
+    ];
+    const after = [
+      project('money', { autoDestroyActivityDuration: '36h' }),
+      workspace('app', { projectId: neighbours.projects[0], autoDestroyActivityDuration: '14d' }),
+    ];
+    expect(await ending(plain, step(before), step(after))).toBe('converged');
+  });
+
+  it('a workspace with a date that leaves a project which gets a duration, with the second plan', async () => {
     const inside = workspace('app', { project: 'money' });
     const leaves = workspace('app', {
       projectId: neighbours.projects[0],

@@ -108,12 +108,13 @@ function fromProject({ inheritable }: WorkspaceComparison): DurationAfter {
 /** For a workspace that moves and is not known to have its own duration: it must be sent, or the new project decides. */
 function takenOver(context: WorkspaceComparison, own: string | null): Pick<DurationAfter, 'replaces'> {
   const { live } = context;
-  if (live === undefined || !moves(context) || live.facts.inheritsAutoDestroy === false) return {};
-  if (textOf(live.spec[duration]) !== own) return {};
+  const { inheritsAutoDestroy: inherits } = live?.facts ?? {};
+  if (live === undefined || !moves(context) || inherits === false) return {};
   const { value } = fromProject(context);
-  // Without one in the new project, a duration that is not known to be inherited counts as the workspace's own.
-  const isLost = value !== null || live.facts.inheritsAutoDestroy === true;
-  return isLost && value !== own ? { replaces: value } : {};
+  if (inherits === true) return value === own ? {} : { replaces: value };
+  // A duration that is not known to be inherited may be the workspace's own, which a move to a project without one keeps.
+  const isKept = value === null || value === own || textOf(live.spec[duration]) !== own;
+  return isKept ? {} : { replaces: value };
 }
 
 export function textOf(value: Json | undefined): string | null {

@@ -103,6 +103,10 @@ export interface PlanOutput {
   readonly digest: string;
   readonly acknowledge: readonly string[];
   readonly problems: readonly { readonly code: string; readonly severity: string }[];
+  readonly changes: readonly {
+    readonly address: string;
+    readonly fields?: readonly { readonly path: string }[];
+  }[];
 }
 
 export function errorsIn(plan: PlanOutput | undefined): PlanOutput['problems'] {
