@@ -132,7 +132,7 @@ describe('Every one of these converges', () => {
     expect(await ending(plain, step([money, inherits]), step([money, own]))).toBe('converged');
   });
 
-  it('a workspace that gets a duration in a project that gets another one, with the second plan', async () => {
+  it('a workspace that gets a duration in a project that gets another one', async () => {
     const before = [project('money', {}), workspace('app', { project: 'money' })];
     const after = [
       project('money', { autoDestroyActivityDuration: '36h' }),

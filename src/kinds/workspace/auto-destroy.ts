@@ -105,11 +105,15 @@ function fromProject({ inheritable }: WorkspaceComparison): DurationAfter {
   };
 }
 
-/** For a workspace that moves and is not known to have its own duration: it must be sent, or the new project decides. */
+/**
+ * For a workspace that is not known to have its own duration, and that moves or whose project changes in the same plan: it must be sent,
+ * or the project decides.
+ */
 function takenOver(context: WorkspaceComparison, own: string | null): Pick<DurationAfter, 'replaces'> {
   const { live } = context;
   const { inheritsAutoDestroy: inherits } = live?.facts ?? {};
-  if (live === undefined || !moves(context) || inherits === false) return {};
+  const isSame = !moves(context) && context.inheritable?.plannedBy === undefined;
+  if (live === undefined || isSame || inherits === false) return {};
   const { value } = fromProject(context);
   if (inherits === true) return value === own ? {} : { replaces: value };
   // A duration that is not known to be inherited may be the workspace's own, which a move to a project without one keeps.
@@ -165,12 +169,13 @@ function undeclaredTimeNotes({ desired, live, planned = live, record }: Workspac
 }
 
 /** An inherited duration is not reset, and null does not end it in a dialect where null inherits. */
-function prepareDuration({ desired, live, record }: WorkspaceComparison, after: DurationAfter): PreparedLive {
+function prepareDuration(context: WorkspaceComparison, after: DurationAfter): PreparedLive {
+  const { desired, live, record } = context;
   const declared = desired[duration];
   // Without it, a moved workspace would inherit the duration of the new project: the request marks this one as its own.
   if (after.replaces !== undefined) {
-    const found = after.replaces ?? 'no duration';
-    const note = `the new project has ${found}; the request keeps the ${duration} of the workspace`;
+    const project = moves(context) ? 'the new project' : 'after the plan its project';
+    const note = `${project} has ${after.replaces ?? 'no duration'}; the request keeps the ${duration} of the workspace`;
     return { live: { [duration]: after.replaces }, notes: [note] };
   }
   if (!after.isInherited || after.value === null) return { live: {}, notes: [] };

@@ -120,7 +120,7 @@ function afterDuration(context: WorkspaceComparison): Risk[] {
   const { live, inheritable } = context;
   const after = durationAfter(context);
   if (after.unread !== undefined) return [unknown(inheritable)];
-  const was = textOf(live?.spec[duration]) ?? undefined;
+  const was = textOf(after.replaces === undefined ? live?.spec[duration] : after.replaces) ?? undefined;
   const { value, mayBecome } = after;
   if (value !== null && isSooner(value, was)) {
     const path = after.isInherited ? ['inherited', duration] : [duration];

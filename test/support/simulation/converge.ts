@@ -85,7 +85,7 @@ async function recover({ folder, tenant }: Place): Promise<void> {
 
 /**
  * A plan that gives a project another duration changes what its workspaces inherit, and the times that the service computes from it. An
- * update of such a value is stale then: nothing is sent, and the next plan shows it with the new values.
+ * update of such a value is stale then, or a value that a workspace only inherited is missing: the next plan shows it and carries it out.
  */
 function isStaleByProject({ changes }: PlanOutput, { code, out }: Ran): boolean {
   const changesDuration = changes.some(
@@ -93,7 +93,9 @@ function isStaleByProject({ changes }: PlanOutput, { code, out }: Ran): boolean 
       address.startsWith('Project/') && fields.some(({ path }) => path === '/autoDestroyActivityDuration'),
   );
   return (
-    code === 6 && changesDuration && /^ +autoDestroy\w+ changed since|its resources are destroyed/m.test(out)
+    code === 6 &&
+    changesDuration &&
+    /^ +autoDestroy\w+ (changed since| sent )|its resources are destroyed/m.test(out)
   );
 }
 

@@ -124,7 +124,7 @@ function declaredAttributes(spec: JsonObject): JsonObject {
 
 function attributesAsDeclared(spec: JsonObject, live: LiveWorkspace): JsonObject {
   const plain = Object.keys(attributes).flatMap((name) =>
-    spec[name] === undefined ? [] : [[name, ownValue(name, live)] as const],
+    spec[name] === undefined ? [] : [[name, ownValue(name, live, spec[name])] as const],
   );
   const related = Object.entries(relationships).flatMap(([name, relationship]) => {
     if (spec[name] === undefined) return [];
@@ -140,8 +140,10 @@ function attributesAsDeclared(spec: JsonObject, live: LiveWorkspace): JsonObject
 }
 
 /** A workspace without a duration of its own shows that of its project. */
-function ownValue(name: string, { attributes: all }: LiveWorkspace): Json {
-  const inherits = name === 'autoDestroyActivityDuration' && all['inherits-project-auto-destroy'] === true;
+/** A declared duration may be inherited: it is in effect, and nothing is left to send. */
+function ownValue(name: string, { attributes: all }: LiveWorkspace, declared: Json): Json {
+  const isInherited = all['inherits-project-auto-destroy'] === true && typeof declared !== 'string';
+  const inherits = name === 'autoDestroyActivityDuration' && isInherited;
   return inherits ? null : noneWhenEmpty(all[kebabCase(name)]);
 }
 
