@@ -157,10 +157,12 @@ export interface TextRange {
 export interface SearchedText {
   readonly text: string;
   readonly hasEscapedWords: boolean;
+  /** absent if no line breaks are within what may be an encoding */
+  readonly unwrapped?: { readonly joined: SearchedText; readonly offsets: readonly number[] } | undefined;
 }
 
 export function searchedText(text: string): SearchedText {
-  return { text, hasEscapedWords: hasEscapedWords(text) };
+  return { text, hasEscapedWords: hasEscapedWords(text), unwrapped: unwrap(text) };
 }
 
 /**
@@ -180,8 +182,8 @@ export function makeFinder(secret: string): SecretFinder {
   const base64 = [0, 1, 2]
     .map((before) => new Pattern(base64Core(bytes, before), 'base64'))
     .filter(isFindable);
-  return (text, shortest) => {
-    const found = [...plain.find(text, shortest)];
+  const findEncoded = (text: SearchedText, shortest?: number): TextRange[] => {
+    const found: TextRange[] = [];
     for (const pattern of hex)
       for (const range of pattern.find(text, shortest && shortest * 2)) found.push(range);
     for (const pattern of base64)
@@ -189,6 +191,38 @@ export function makeFinder(secret: string): SecretFinder {
         found.push(withEdges(text.text, range));
     return found;
   };
+  return (text, shortest) => {
+    const found = [...plain.find(text, shortest), ...findEncoded(text, shortest)];
+    if (text.unwrapped === undefined) return found;
+    const { joined, offsets } = text.unwrapped;
+    for (const { start, end } of findEncoded(joined, shortest))
+      found.push({ start: offsets[start] ?? 0, end: (offsets[end - 1] ?? 0) + 1 });
+    return found;
+  };
+}
+
+/**
+ * Programs wrap base64 and hex into lines of 60 to 76 characters; a report may indent each line, or mark it as added or removed. In JSON
+ * the line break is an escape.
+ */
+const wrap = /(?<=[\w+/-]{48})(?:\r?\n|(?:\\+r)?\\+n)[ \t]*(?:[-+|][ \t]+)?(?=[\w+/-])/g;
+
+/** The text without the line breaks of wrapped encodings, and the offset in the text of each of its characters. */
+function unwrap(text: string): SearchedText['unwrapped'] {
+  const breaks = [...text.matchAll(wrap)];
+  if (breaks.length === 0) return undefined;
+  const offsets: number[] = [];
+  let joined = '';
+  let copied = 0;
+  for (const {
+    index,
+    0: { length },
+  } of [...breaks, { index: text.length, 0: '' }]) {
+    joined += text.slice(copied, index);
+    for (let at = copied; at < index; at += 1) offsets.push(at);
+    copied = index + length;
+  }
+  return { joined: { text: joined, hasEscapedWords: hasEscapedWords(joined) }, offsets };
 }
 
 /**

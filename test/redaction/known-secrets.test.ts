@@ -104,6 +104,32 @@ describe('a secret is redacted', () => {
     );
   });
 
+  it.each([
+    ['of base64', 76, 'base64', '\n'],
+    ['of base64 in PEM', 64, 'base64', '\n'],
+    ['of base64 of a mail', 76, 'base64', '\r\n'],
+    ['of hex', 64, 'hex', '\n'],
+    ['of base64 in an indented report', 76, 'base64', '\n      + '],
+    ['of base64 in JSON', 76, 'base64', '\\n'],
+  ] as const)('in wrapped lines %s', (_, width, encoding, lineBreak) => {
+    const longSecret = fc.string({
+      minLength: 60,
+      maxLength: 900,
+      unit: fc.constantFrom('a', 'B', '7', '-', '.'),
+    });
+    fc.assert(
+      fc.property(longSecret, around, around, (secret, before, after) => {
+        const secrets = new KnownSecrets();
+        secrets.keep(secret);
+        const encoded = Buffer.from(`${before}${secret}${after}`).toString(encoding);
+        const lines = encoded.match(new RegExp(`.{1,${width}}`, 'g')) ?? [];
+        const clean = secrets.redactPrinted(`<${lines.join(lineBreak)}>`);
+        expect(clean).toContain('[secret]');
+        expect(clean.length).toBeLessThanOrEqual(2 + 3 * (before.length + after.length) + 20);
+      }),
+    );
+  });
+
   it('in JSON, which stays JSON of the same members', () => {
     const value = fc.oneof(
       anySecret,

@@ -19,7 +19,7 @@ import type {
 
 export const duration = 'autoDestroyActivityDuration';
 
-interface DurationAfter {
+export interface DurationAfter {
   /** null if there is none, or if it is unknown */
   readonly value: string | null;
   readonly isInherited: boolean;

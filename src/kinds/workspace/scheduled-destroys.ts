@@ -9,6 +9,7 @@ import { quotedUnlessPlain } from '../../model/quoted.ts';
 import {
   canonicalTime,
   duration,
+  type DurationAfter,
   durationAfter,
   inheritedAfter,
   isCarriedOut,
@@ -117,10 +118,10 @@ function isLater(one: Json, other: Json): boolean {
 }
 
 function afterDuration(context: WorkspaceComparison): Risk[] {
-  const { live, inheritable } = context;
+  const { inheritable } = context;
   const after = durationAfter(context);
   if (after.unread !== undefined) return [unknown(inheritable)];
-  const was = textOf(after.replaces === undefined ? live?.spec[duration] : after.replaces) ?? undefined;
+  const was = durationBefore(context, after);
   const { value, mayBecome } = after;
   if (value !== null && isSooner(value, was)) {
     const path = after.isInherited ? ['inherited', duration] : [duration];
@@ -136,6 +137,11 @@ function afterDuration(context: WorkspaceComparison): Risk[] {
     return [destroys(['projectId'], `${what}${insteadOf(was)}: ${why}`)];
   }
   return value === null ? [] : withoutTime(context, value);
+}
+
+/** What is in effect before the write, with what the plan changes first. */
+function durationBefore({ live }: WorkspaceComparison, { replaces }: Pick<DurationAfter, 'replaces'>) {
+  return textOf(replaces === undefined ? live?.spec[duration] : replaces) ?? undefined;
 }
 
 function insteadOf(was: string | undefined): string {
