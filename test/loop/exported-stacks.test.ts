@@ -104,7 +104,7 @@ async function takeOver({ habit, made, drift: actions, taker, group }: Case): Pr
     expect(exported.code === 0 || warned, shown(exported)).toBe(true);
     if (exported.err.includes('nothing to export')) return true;
     await expectAdoptions(await run('plan', '--format', 'json'), exported);
-    if (exported.err.includes('a plan is going')) return true;
+    if (exported.err.includes('a plan would')) return true;
     const applied = await run('apply', '--yes');
     expect(applied.code, shown(exported) + shown(applied)).toBe(0);
     const again = await run('plan', '--exit-code');

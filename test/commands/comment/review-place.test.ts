@@ -53,7 +53,7 @@ describe('the pull request of a job', () => {
   });
 
   it.each([
-    [{}, {}, /no job of GitHub Actions or GitLab CI/],
+    [{}, {}, /not a job of GitHub Actions or GitLab CI/],
     [{ service: 'gitlab' as const, project: '5', number: 1 }, {}, /--url/],
     [{ service: 'gitlab' as const, url: 'https://g.test/api/v4', number: 1 }, {}, /--project/],
     [{ service: 'github' as const, number: 1 }, {}, /--repository owner\/name/],

@@ -293,7 +293,7 @@ describe('a plan file that is not for this stack, or not as it was written', () 
       '"plan.json" is not a plan: it is not JSON',
     );
     await writeFile(planFileOf(planning), '');
-    expect((await planning.run(['apply', 'plan.json'], 1)).err).toContain('is no plan');
+    expect((await planning.run(['apply', 'plan.json'], 1)).err).toContain('is not a plan');
     expect((await planning.run(['apply', 'gone.json'], 1)).err).toContain('"gone.json"');
     expect((await planning.run(['show', 'gone.json'], 1)).err).toContain('there is no such file');
   });
