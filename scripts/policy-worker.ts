@@ -35,7 +35,7 @@ export function policyWorker(): Plugin & { readonly modules: string[] } {
     async load(id) {
       if (id !== `${source}policies/worker-code.ts`) return null;
       const build = await rolldown({
-        input: `${source}policies/worker.ts`,
+        input: `${source}policies/evaluate-rules.ts`,
         platform: 'node',
         tsconfig: false,
         plugins: [asciiCode],

@@ -262,6 +262,6 @@ function requestFor(
 /** Kinds that can hold undeclared resources of ours are always read. */
 function mustBeRead({ ownership }: Kind, { declared, records, isPlannedDeletion }: ReadRequest): boolean {
   const mayHoldOurs =
-    (ownership.by === 'claim' && !ownership.unsearched) || (ownership.by === 'ledger' && ownership.named);
+    (ownership.by === 'claim' && !ownership.foundByLedgerOnly) || (ownership.by === 'ledger' && ownership.named);
   return mayHoldOurs || declared.length > 0 || records.size > 0 || isPlannedDeletion !== undefined;
 }

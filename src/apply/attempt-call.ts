@@ -8,7 +8,7 @@ import { type Change, type OutcomeKind, runStopped } from '../model/change.ts';
 import { type Again, type Answer, untilAborted, type WireRequest } from '../model/http.ts';
 import { LedgerConflict, LockLost } from '../model/ledger.ts';
 import type { LastRead, Verdict } from './check-before-write.ts';
-import { GuardedRun, type LockGuard } from './keep-ledger.ts';
+import { GuardedRequest, type LockGuard } from './keep-ledger.ts';
 import { maxAge } from './shared-reads.ts';
 import {
   type Failed,
@@ -54,7 +54,7 @@ export async function attemptCall(call: Call, context: AttemptContext): Promise<
   for (;;) {
     const decided = await beforeAttempt(call, context, earlier);
     if (decided !== 'send') return decided;
-    const guarded = new GuardedRun(context.lockGuard, () => context.lastRead.age() <= allowedAge);
+    const guarded = new GuardedRequest(context.lockGuard, () => context.lastRead.age() <= allowedAge);
     const sent = await send(call, context, { earlier, guarded });
     if (guarded.mustRecheck) {
       allowedAge = context.lastRead.allowedNext(allowedAge);
@@ -74,7 +74,7 @@ export async function attemptCall(call: Call, context: AttemptContext): Promise<
 async function send(
   call: Call,
   { change, lastRead, send: context, resolve }: AttemptContext,
-  { earlier, guarded }: { readonly earlier: Earlier | undefined; readonly guarded: GuardedRun },
+  { earlier, guarded }: { readonly earlier: Earlier | undefined; readonly guarded: GuardedRequest },
 ): Promise<Sent> {
   const request = await resolve();
   const history = earlier?.again?.history;

@@ -136,7 +136,7 @@ export interface LockGuard {
 }
 
 /** Lets one attempt pass, unless it had to wait for so long that the resource has to be read again. */
-export class GuardedRun {
+export class GuardedRequest {
   readonly #lockGuard: LockGuard | undefined;
   readonly #isRecent: () => boolean;
   /** the attempt was held back because its last read is too old */

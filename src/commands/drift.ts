@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander';
 import type { Drift } from '../model/drift.ts';
 import { buildPlan } from '../plan/build-plan.ts';
 import { findDrift } from '../plan/find-drift.ts';
-import { driftWithAuthors } from '../plan/last-modified.ts';
+import { driftWithAuthors } from '../plan/attribute-drift.ts';
 import {
   addExamples,
   type CommandEnd,
@@ -22,7 +22,7 @@ import {
 import { cleanDiagnostics, type CommandContext, printDocument, type Terminal } from '../run/terminal.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../run/exit-codes.ts';
 import type { CliHost } from '../run/host.ts';
-import { askTrails } from '../run/last-modified.ts';
+import { askTrails } from '../run/read-trails.ts';
 import { stackArgument } from '../run/load-manifests.ts';
 import { readPlanInput } from '../run/make-plan.ts';
 import { choosePart } from '../run/selection/choose-part.ts';

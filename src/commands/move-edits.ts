@@ -110,7 +110,7 @@ function requireMovable(entry: Entry, address: string, kinds: Registry): void {
 function requireMovableDocument({ declaration: { document } }: Entry, address: string): void {
   if (document.made !== undefined)
     throw notMovable(
-      `${quoted(address)} is one of the resources that a template stands for: give it a document of its own first, as "trueup render" prints it`,
+      `${quoted(address)} is one of the resources of a template: give it a document of its own first, as "trueup render" prints it`,
     );
   if (document.source.file === standardInput)
     throw notMovable(`${quoted(address)} is declared on standard input, which is not written`);

@@ -7,7 +7,7 @@ import { type HistoryChange, type HistoryEntry, type HistoryStore, LedgerError }
 import type { Policy, RelatedResource, Severity } from '../model/policy.ts';
 import { counted } from '../model/quoted.ts';
 import { findViolations, isMatched, type PlanCheck } from '../policies/check-plan.ts';
-import { evaluate } from '../policies/evaluate.ts';
+import { evaluate } from '../policies/run-worker.ts';
 import { exemptionsFor, exemptionState } from '../policies/exemptions.ts';
 import { specShape } from '../policies/load-policies.ts';
 import { changeVariable, countsOf, planVariable } from '../policies/variables.ts';
@@ -282,7 +282,7 @@ function summaryOf(applies: readonly ReplayedApply[], since: string): string {
   const unknown = count(({ is }) => is === 'unknown');
   const parts = [
     `${counted(stopped, 'would have been stopped', 'would have been stopped')}`,
-    ...(warned === 0 ? [] : [`${warned} warned of`]),
+    ...(warned === 0 ? [] : [`${warned} with a warning`]),
     ...(unknown === 0
       ? []
       : [`${unknown} unknown in part, because the history of older versions lacks what rules ask`]),

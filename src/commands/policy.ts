@@ -10,10 +10,10 @@ import type { PolicySource } from '../model/policy-source.ts';
 import type { Expected } from '../model/policy.ts';
 import { counted, quoted } from '../model/quoted.ts';
 import { isMatched } from '../policies/check-plan.ts';
-import { evaluate } from '../policies/evaluate.ts';
+import { evaluate } from '../policies/run-worker.ts';
 import { loadPolicies, type ReadPolicy, specShape } from '../policies/load-policies.ts';
 import { sampleVariables } from '../policies/variables.ts';
-import type { CaseResult } from '../policies/worker.ts';
+import type { CaseResult } from '../policies/evaluate-rules.ts';
 import { diagnosticsMember, renderJson } from '../report/json/render-json.ts';
 import { printable } from '../report/view/printable.ts';
 import {

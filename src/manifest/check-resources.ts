@@ -108,7 +108,7 @@ function diagnoseFinding(
 
 /** Points at the manifest, not at the place of the resource: a short form from the defaults is in the stack file. */
 function mergedUnder({ where }: Entry['declaration']): { message: string; place: Place } {
-  return { message: 'merged under this manifest', place: where.place(['metadata', 'name']) };
+  return { message: 'applies to this manifest', place: where.place(['metadata', 'name']) };
 }
 
 /** The target must own the name of a role. */

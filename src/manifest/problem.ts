@@ -50,7 +50,7 @@ export function diagnose(problem: Problem, where: DocumentPlaces): Diagnostic {
   const related = [
     ...(problem.related ?? []).map((other) => ({ message: other.message, place: where.place(other.path) })),
     ...(inherited
-      ? [{ message: 'merged under this manifest', place: where.place(['metadata', 'name']) }]
+      ? [{ message: 'applies to this manifest', place: where.place(['metadata', 'name']) }]
       : []),
   ];
   return {

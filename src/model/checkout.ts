@@ -78,7 +78,7 @@ export interface StackPaths {
   /** whether the path, such as `manifests/app.yaml` or `../teams/app.yaml`, is one of the stack's files, existing or not */
   isFile(path: string): boolean;
   /** whether files of the stack are below this path, so that a symbolic link in its place would redirect them */
-  isOnTheWay(path: string): boolean;
+  isAncestor(path: string): boolean;
 }
 
 /** The abbreviated commit id for messages. */

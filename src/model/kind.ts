@@ -193,10 +193,10 @@ export interface NameRule {
 /** What proves that a resource is ours. */
 type Ownership =
   /**
-   * an ownership tag in the target, with a creator mark. `unsearched`: undeclared resources of ours are found only by the ledger, so
+   * an ownership tag in the target, with a creator mark. `foundByLedgerOnly`: undeclared resources of ours are found only by the ledger, so
    * that a stack sends no request if it has neither declared nor recorded any
    */
-  | { readonly by: 'claim'; readonly unsearched?: true }
+  | { readonly by: 'claim'; readonly foundByLedgerOnly?: true }
   /** the ledger; `named`: only names that the target's `owns` allows */
   | { readonly by: 'ledger'; readonly named: boolean; readonly undeclared: 'delete' | 'release' }
   /** the owner of its parent */

@@ -17,7 +17,7 @@ import type {
   PlanTarget,
   TargetDifference,
 } from '../model/plan.ts';
-import { isPassingNote } from '../model/passing-notes.ts';
+import { isTransientNote } from '../model/transient-notes.ts';
 import { quoted } from '../model/quoted.ts';
 import { type Redact, withRedactedValues } from '../redaction/stored-values.ts';
 import {
@@ -200,7 +200,7 @@ function pairs<T>(
 // Compares what a plan file shows, but its digest does not cover, with the plan that apply has made: the reason, place, id, risks, notes
 // and origins of values of each change, the guards, and the number of unchanged resources. The file's checksum has no key, so everybody
 // who can write the file can change these. Not compared, because they may differ although nothing important has changed:
-// - notes about the token, the environment and locks of others (`isPassingNote`), and who modified something
+// - notes about the token, the environment and locks of others (`isTransientNote`), and who modified something
 // - guards about the checkout, and, if the commits differ, line numbers and the number of unchanged resources
 // - guards of policies that the file does not show at all: no acknowledgement of the file is for them, so they block
 // - times, what was read, notices of other resources and warnings, which depend on what the run's token can read and on its secrets
@@ -282,7 +282,7 @@ function differentMember(given: Change, fresh: Change, comparing: Comparing): st
   if (!isSamePlace(given.place, fresh.place, comparing.isSameCommit)) return 'the place';
   const risks = ({ risks: all = [] }: Change): Json => all.map((risk) => ({ ...risk }));
   if (!isEqual(risks(given), risks(fresh))) return 'the risks';
-  const notes = ({ notes: all }: Change): Json => all.filter((note) => !isPassingNote(note)).sort();
+  const notes = ({ notes: all }: Change): Json => all.filter((note) => !isTransientNote(note)).sort();
   if (!isEqual(notes(given), notes(fresh))) return 'the notes';
   return differentField(given, fresh, comparing);
 }

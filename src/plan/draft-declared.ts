@@ -12,7 +12,7 @@ import type { Risk } from '../model/guard.ts';
 import { sameJson } from '../model/json.ts';
 import type { Overridden } from '../model/kind.ts';
 import type { LedgerRecord, Origin } from '../model/ledger.ts';
-import { unseenNote } from '../model/passing-notes.ts';
+import { unseenNote } from '../model/transient-notes.ts';
 import { quoted } from '../model/quoted.ts';
 import type { DesiredResource, LiveResource, OwnershipTag, Spec } from '../model/resource.ts';
 import { compareResource, type ResourceComparison } from './compare-resource.ts';

@@ -73,7 +73,7 @@ function undeclaredLive(context: PlanContext): [AddressText, LiveResource][] {
 function isFoundAgain(context: PlanContext, text: AddressText): boolean {
   const address = parseAddress(text);
   const { ownership } = context.kind(address.kind);
-  if (ownership.by !== 'claim' || ownership.unsearched !== true) return true;
+  if (ownership.by !== 'claim' || ownership.foundByLedgerOnly !== true) return true;
   const { id } = context.ledger.records.get(text) ?? {};
   return id !== undefined && context.liveWithId(address, id) !== undefined;
 }

@@ -8,7 +8,7 @@ import type { Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { TokenRights } from '../model/http.ts';
 import { ownMember } from '../model/json.ts';
-import { refusalNote } from '../model/passing-notes.ts';
+import { refusalNote } from '../model/transient-notes.ts';
 import type { Coverage, Plan } from '../model/plan.ts';
 import { counted, quoted } from '../model/quoted.ts';
 import type { LiveResource } from '../model/resource.ts';
@@ -61,7 +61,7 @@ function refusalNotes(context: PlanContext, attempt: PlannedAttempt): string[] {
   return reasons.length === 0 ? [] : [refusalNote(reasons.join('; '))];
 }
 
-export const readOnlyNote = "this plan's token may not write; apply needs one that may";
+export const readOnlyNote = "this plan's token cannot write; apply needs one that can";
 
 const readOnlyByContext = new WeakMap<PlanContext, ReadonlySet<string>>();
 
@@ -246,6 +246,6 @@ function withCoverageNotes(coverage: Coverage, asked: ReadonlyMap<string, AskedR
 
 function coverageNote({ rights, paths }: AskedRights): string {
   return rights.is === 'known'
-    ? `besides reads, one POST asked for the rights of this token on ${counted(paths, 'path')}`
+    ? `one POST, besides the reads, asked for the rights of this token on ${counted(paths, 'path')}`
     : `the rights of this token are unknown, so refusals are not predicted: ${rights.why}`;
 }

@@ -10,21 +10,21 @@ import { matchesPattern } from '../model/name-pattern.ts';
 import { nearestWord } from '../model/nearest-word.ts';
 import type { Exemption, PlanPolicies, Policy, PolicyMatch, UsedExemption } from '../model/policy.ts';
 import { counted, quoted } from '../model/quoted.ts';
-import { evaluate } from './evaluate.ts';
+import { evaluate } from './run-worker.ts';
 import { exemptionsFor, exemptionState } from './exemptions.ts';
 import { type LoadedPolicies, type ReadPolicy, specShape } from './load-policies.ts';
 import { asksForTags, namesTags } from './names-tags.ts';
 import {
   changeVariable,
-  type CheckedChange,
+  type PolicyChange,
   type CheckedPlan,
   planVariable,
   resourceVariable,
 } from './variables.ts';
-import type { CaseResult } from './worker.ts';
+import type { CaseResult } from './evaluate-rules.ts';
 
 export interface PlanCheck {
-  readonly changes: readonly CheckedChange[];
+  readonly changes: readonly PolicyChange[];
   readonly plan: CheckedPlan;
   /** of all declared and recorded resources of the stack; absent if they are not all known */
   readonly addresses?: ReadonlySet<string>;
@@ -33,7 +33,7 @@ export interface PlanCheck {
 /** What a policy says about one change that does not pass. */
 interface Violation {
   readonly policy: Policy;
-  readonly change: CheckedChange;
+  readonly change: PolicyChange;
   /** a clause; for an error, why the rule gave no result */
   readonly message: string;
   readonly isError: boolean;
@@ -122,7 +122,7 @@ export async function findViolations(
 
 function violationOf(
   policy: Policy,
-  change: CheckedChange,
+  change: PolicyChange,
   result: CaseResult | undefined,
 ): Violation | undefined {
   const missing = missingTags(policy, change);
@@ -138,7 +138,7 @@ function violationOf(
 }
 
 /** A clause that says which tags are not known, if they could change the result. Unknown tags never count as no tags. */
-function missingTags(policy: Policy, change: CheckedChange): string | undefined {
+function missingTags(policy: Policy, change: PolicyChange): string | undefined {
   const { hasUnknownTags, hasUnknownInherited, ...known } = change;
   if (hasUnknownTags === undefined && hasUnknownInherited === undefined) return undefined;
   if (!namesTags(policy) && isMatched(policy.match, known)) return undefined;
@@ -157,7 +157,7 @@ export function isMatched(
     hasUnknownTags,
     hasUnknownInherited,
   }: Pick<
-    CheckedChange,
+    PolicyChange,
     'address' | 'action' | 'place' | 'tags' | 'tagsBefore' | 'hasUnknownTags' | 'hasUnknownInherited'
   >,
 ): boolean {

@@ -15,7 +15,7 @@ import type { Policy, ReadSource } from '../model/policy.ts';
 import type { PolicyText } from '../model/policy-source.ts';
 import { orList, quoted, quoteSome } from '../model/quoted.ts';
 import type { Stack } from '../model/stack.ts';
-import { evaluate } from './evaluate.ts';
+import { evaluate } from './run-worker.ts';
 import { exemptionState, maxExemptionDays } from './exemptions.ts';
 import { type ReadContext, readSource, type SourceTexts } from './read-sources.ts';
 import { type PolicyDocument, policySchema } from './schema.ts';

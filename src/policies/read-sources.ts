@@ -191,9 +191,9 @@ export async function policyTextsAt(
     const fromStack = (file: string) => posix.relative(folder, `/${file}`);
     const ofStack = {
       isFile: (file: string) => wanted.isFile(fromStack(file)),
-      isOnTheWay: (file: string) => wanted.isOnTheWay(fromStack(file)),
+      isAncestor: (file: string) => wanted.isAncestor(fromStack(file)),
     };
-    const ofRefs = { isFile: matchRefs(stack), isOnTheWay: () => false, ignoresLinks: true };
+    const ofRefs = { isFile: matchRefs(stack), isAncestor: () => false, ignoresLinks: true };
     const found = [
       ...(patterns.length === 0 ? [] : await readCommit(borrowed, commit, ofStack)),
       ...(await readCommit(borrowed, commit, ofRefs)).filter(mayHavePolicies),
@@ -279,7 +279,7 @@ interface CommitFile {
 async function listCommit(
   at: GitContext,
   commit: string,
-  { isFile, isOnTheWay, ignoresLinks = false }: Wanted,
+  { isFile, isAncestor, ignoresLinks = false }: Wanted,
 ): Promise<readonly CommitFile[] | undefined> {
   const tree = await runGit(['ls-tree', '-r', '-l', '-z', '--full-tree', '--end-of-options', commit], at);
   if (tree.code !== 0) return undefined;
@@ -292,7 +292,7 @@ async function listCommit(
       const file = entry.slice(tab + 1);
       const [mode = '', , id = '', size = ''] = entry.slice(0, tab).split(/ +/);
       const isRegular = mode.startsWith('100');
-      if (!isRegular && !ignoresLinks && (isFile(file) || isOnTheWay(file)))
+      if (!isRegular && !ignoresLinks && (isFile(file) || isAncestor(file)))
         throw new LedgerError(
           `${quoted(file)} is a symbolic link or a submodule, and files of policies may be behind it`,
         );

@@ -7,7 +7,7 @@ import type { Spec } from '../model/resource.ts';
 import type { Shape } from './check-expression.ts';
 
 /** What a rule may ask of a change, wherever the change comes from. */
-export interface CheckedChange extends Pick<Change, 'address' | 'action' | 'fields'> {
+export interface PolicyChange extends Pick<Change, 'address' | 'action' | 'fields'> {
   /** the content before and after; undefined if there is none */
   readonly before: Spec | undefined;
   readonly after: Spec | undefined;
@@ -39,7 +39,7 @@ export interface CheckedPlan {
   readonly counts: Readonly<Record<Exclude<Action, 'none'> | 'changes' | 'unchanged', number>>;
 }
 
-export function changeVariable(checked: CheckedChange): JsonObject {
+export function changeVariable(checked: PolicyChange): JsonObject {
   const { address, action, fields, before, after, place, accessGained, accessLost, declaredAt } = checked;
   return {
     ...nameMembers(address),
@@ -65,7 +65,7 @@ export function resourceVariable({
   tags,
   parent,
   references,
-}: CheckedChange): JsonObject | null {
+}: PolicyChange): JsonObject | null {
   if (after === undefined) return null;
   return {
     ...nameMembers(address),

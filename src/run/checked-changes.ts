@@ -5,7 +5,7 @@ import type { Kind, Registry } from '../model/kind.ts';
 import type { CheckedRecord, CheckedRecords, RelatedResource } from '../model/policy.ts';
 import type { DesiredResource, Spec } from '../model/resource.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
-import type { CheckedChange } from '../policies/variables.ts';
+import type { PolicyChange } from '../policies/variables.ts';
 import {
   type AskedProject,
   type CheckedItem,
@@ -17,7 +17,7 @@ import {
 } from './checked-tags.ts';
 
 /** What rules check: each change, and each resource whose tags change without a change of its own. */
-export function changesToCheck(planning: PlanResult, declared: Declared): CheckedChange[] {
+export function changesToCheck(planning: PlanResult, declared: Declared): PolicyChange[] {
   const tagsOf = findTags(planning, declared.kinds);
   const items = [...planning.plan.changes, ...taggedItems(planning, declared, tagsOf)];
   return describeItems(planning, declared, { items, tagsOf });
@@ -32,7 +32,7 @@ function describeItems(
   planning: PlanResult,
   { kinds, desired }: Declared,
   { items, tagsOf }: ItemsToDescribe,
-): CheckedChange[] {
+): PolicyChange[] {
   const declared = new Map<AddressText, DesiredResource>(
     desired.map((resource) => [formatAddress(resource.address), resource]),
   );
@@ -93,7 +93,7 @@ function findRelated(planning: PlanResult, kinds: Registry) {
   return (
     address: Address,
     resource: DesiredResource | undefined,
-  ): Pick<CheckedChange, 'parent' | 'references'> => {
+  ): Pick<PolicyChange, 'parent' | 'references'> => {
     const kind = kinds.get(address.kind);
     const parent = kind?.ownership.by === 'child' ? kind.ownership.of(address) : undefined;
     const named = resource === undefined ? [] : (kind?.references?.(resource) ?? []).map(({ to }) => to);
@@ -147,7 +147,7 @@ export function checkedRecords(planning: PlanResult, declared: Declared): Checke
   };
 }
 
-function recordOf(checked: CheckedChange): CheckedRecord {
+function recordOf(checked: PolicyChange): CheckedRecord {
   const { address: _, action: __, fields: ___, place: ____, ...one } = checked;
   const { before, after, declaredAt, parent, references, tagsBefore = {}, ...rest } = one;
   return {

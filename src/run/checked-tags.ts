@@ -13,9 +13,9 @@ import {
   type Spec,
 } from '../model/resource.ts';
 import type { PlanResult } from '../plan/build-plan.ts';
-import type { CheckedChange } from '../policies/variables.ts';
+import type { PolicyChange } from '../policies/variables.ts';
 
-export type Tagged = Pick<CheckedChange, 'tags' | 'tagsBefore' | 'hasUnknownTags' | 'hasUnknownInherited'>;
+export type Tagged = Pick<PolicyChange, 'tags' | 'tagsBefore' | 'hasUnknownTags' | 'hasUnknownInherited'>;
 
 type Tags = Readonly<Record<string, string>>;
 
@@ -223,7 +223,7 @@ export interface Declared {
 
 /** What policies check: a change, or a resource that is checked like an update without fields. */
 export type CheckedItem = Pick<Change, 'address' | 'action' | 'fields' | 'place' | 'risks'> &
-  Pick<CheckedChange, 'getsOtherTags'>;
+  Pick<PolicyChange, 'getsOtherTags'>;
 
 /**
  * Each resource whose tags change without a change of its own: a workspace, because its tags are a resource of their own and policies

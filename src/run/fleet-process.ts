@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TargetOptions } from '../api/open-target.ts';
-import type { RatedAnswer } from '../api/transport/rate.ts';
+import type { RatedAnswer } from '../api/transport/rate-controller.ts';
 import type { SharedRate } from '../api/transport/shared-rate.ts';
 import type { Approval } from '../model/approval.ts';
 import type { Reader } from '../model/http.ts';

@@ -214,7 +214,7 @@ export async function uncommittedHash(
 ): Promise<string | undefined> {
   // It is unknown from which files generated manifests were made.
   const isGenerated = isPiped || hasIgnored || stack.manifests.includes(standardInput);
-  const { isFile, isOnTheWay } = matchStackFiles(stack, isGenerated);
+  const { isFile, isAncestor } = matchStackFiles(stack, isGenerated);
   const directory = await realpath(stack.directory);
   // A file behind a symbolic link has another path in git.
   const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
@@ -229,7 +229,7 @@ export async function uncommittedHash(
   return changed.some(
     ({ path, isTracked, hadFiles }) =>
       // New files beside generated manifests are mostly those that a job wrote.
-      ((isTracked || !isGenerated) && isFile(path)) || places.has(path) || (hadFiles && isOnTheWay(path)),
+      ((isTracked || !isGenerated) && isFile(path)) || places.has(path) || (hadFiles && isAncestor(path)),
   )
     ? hashOf(resources)
     : undefined;

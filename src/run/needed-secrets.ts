@@ -9,7 +9,7 @@ import type { Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Reader } from '../model/http.ts';
 import { memberOf } from '../model/json.ts';
-import { missingSecretNote } from '../model/passing-notes.ts';
+import { missingSecretNote } from '../model/transient-notes.ts';
 import type { Plan } from '../model/plan.ts';
 import { counted, quoted, quoteSome } from '../model/quoted.ts';
 import type { DesiredResource } from '../model/resource.ts';

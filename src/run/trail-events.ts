@@ -20,7 +20,7 @@ import {
   type Stack,
   type Target,
 } from '../model/stack.ts';
-import { clockSkew, type TrailReading } from '../plan/last-modified.ts';
+import { clockSkew, type TrailReading } from '../plan/attribute-drift.ts';
 import { CommandStop } from './command-stop.ts';
 import { auditedTargets, type Connected, connectToAudit } from './connect.ts';
 import { exitCodes } from './exit-codes.ts';

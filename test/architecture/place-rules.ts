@@ -42,7 +42,7 @@ const homes: readonly Home[] = [
       ...['src/run/host.ts', 'src/main.ts', 'src/server/kernel/database.ts', 'src/ledger/exclusive-file.ts'],
       'src/ledger/git/git-command.ts',
       // It asks how much processor time rules have had, which is no setting.
-      'src/policies/evaluate.ts',
+      'src/policies/run-worker.ts',
     ],
     because: 'what the process knows reaches the program through the host that main.ts makes',
   },
@@ -115,12 +115,12 @@ const homes: readonly Home[] = [
   },
   {
     what: 'node:worker_threads',
-    homes: ['src/policies/evaluate.ts', 'src/policies/worker.ts'],
+    homes: ['src/policies/run-worker.ts', 'src/policies/evaluate-rules.ts'],
     because: 'only rules of others need a thread that can be ended; everything else ends by itself',
   },
   {
     what: '@bufbuild',
-    homes: ['src/policies/worker.ts', 'src/policies/check-expression.ts'],
+    homes: ['src/policies/evaluate-rules.ts', 'src/policies/check-expression.ts'],
     because: 'the language of rules is loaded in their thread alone, and only for a stack that has some',
   },
   {

@@ -35,7 +35,7 @@ describeInBrowser('the page of a plan', () => {
     expect(await page.title()).toBe('Plan of nursery');
     const headings = await page.locator('h1, h2').allTextContents();
     expect(headings).toEqual([
-      ...['Plan of nursery', 'Next steps', 'Risks', 'Changes', 'Graph', 'Left alone', 'Checked'],
+      ...['Plan of nursery', 'Next steps', 'Risks', 'Changes', 'Graph', 'Not changed', 'Checked'],
     ]);
     const risks = await page.locator('#risks').innerText();
     expect(risks).toContain(`trueup apply stacks/toys --approve ${fullPlan.digest} --ack deletes,rename`);

@@ -24,7 +24,7 @@ describe("a kind's own rules", () => {
   it('say when the value is a default of the stack, and say it once', async () => {
     const stack = `${plainStack}  defaults: { Parent: { workers: 7 } }\n`;
     expect(await say(`${whole('name: one')}---\n${whole('name: two')}`, stack)).toEqual([
-      'trueup.yaml:9:34+1 not-allowed: seven workers are unlucky in "acme" (a default of the stack) | merged under this manifest manifests/a.yaml:3:19',
+      'trueup.yaml:9:34+1 not-allowed: seven workers are unlucky in "acme" (a default of the stack) | applies to this manifest manifests/a.yaml:3:19',
     ]);
   });
 });

@@ -369,7 +369,7 @@ describe('a mistake in the defaults of the stack', () => {
   it('that shows only in a manifest says where it comes from', async () => {
     const { diagnostics } = await readOne(`${head}spec: {}\n`, withDefaults('{ repo: { branch: main } }'));
     expect(told(diagnostics)).toEqual([
-      'trueup.yaml:10:15+4 missing-field: "spec.repo.identifier" is missing (a default of the stack) | allowed text | fix: add "identifier" | merged under this manifest manifests/a.yaml:3:19',
+      'trueup.yaml:10:15+4 missing-field: "spec.repo.identifier" is missing (a default of the stack) | allowed text | fix: add "identifier" | applies to this manifest manifests/a.yaml:3:19',
     ]);
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
-import { evaluate } from '../../src/policies/evaluate.ts';
+import { evaluate } from '../../src/policies/run-worker.ts';
 import { sampleVariables, shapeOfFields, toCel } from '../../src/policies/variables.ts';
 
 const sample = sampleVariables({}, '2026-11-27T12:00:00Z');

@@ -14,7 +14,7 @@ import { openDispatcher } from './dispatcher.ts';
 import type { Environment } from './proxy.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './retry.ts';
 import { services } from './service-conventions.ts';
-import { highestRate, initialRate, RateController } from './rate.ts';
+import { highestRate, initialRate, RateController } from './rate-controller.ts';
 import type { SharedRate } from './shared-rate.ts';
 import { Throttle } from './throttle.ts';
 

@@ -10,7 +10,7 @@ import { explainFailure } from './explain-failure.ts';
 import type { Connection } from './connection.ts';
 import { readAnswer } from './read-response.ts';
 import { requestHeaders } from './service-conventions.ts';
-import { ratedAnswer } from './rate.ts';
+import { ratedAnswer } from './rate-controller.ts';
 import {
   type Attempt,
   type AttemptResult,

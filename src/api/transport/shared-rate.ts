@@ -1,5 +1,5 @@
 /** A rate limit that processes share, and the start times that a process may still use when the answer with them arrives. */
-import type { RatedAnswer } from './rate.ts';
+import type { RatedAnswer } from './rate-controller.ts';
 
 /** Evenly spaced times at which requests may start. */
 interface StartTimes {

@@ -4,7 +4,7 @@
  * free reads are not counted. If several processes share one limit, start times come from that limit (SharedRate).
  */
 import { type Clock, systemClock } from './clock.ts';
-import type { RateController, RatedAnswer } from './rate.ts';
+import type { RateController, RatedAnswer } from './rate-controller.ts';
 import { expectedLate, type SharedRate, usableStarts } from './shared-rate.ts';
 
 interface ThrottleOptions {

@@ -174,7 +174,7 @@ export function hasChanged(
   const stack = version.stack ?? version.partial;
   // The files of a stack with errors are not known: any file in its folder may belong to it.
   if (stack === undefined) return changed.some(({ path }) => !fromStack(path).startsWith('../'));
-  const { isFile, isOnTheWay } = matchStackFiles(stack, false);
+  const { isFile, isAncestor } = matchStackFiles(stack, false);
   const isPolicy = matchRefs(stack);
   const sources = declaredSources(version.resources, host.kinds).flatMap(({ source }) =>
     'file' in source ? [source.file] : [],
@@ -187,7 +187,7 @@ export function hasChanged(
       named.has(path) ||
       isPolicy(path) ||
       isFile(fromStack(path)) ||
-      (mayHold && isOnTheWay(fromStack(path))),
+      (mayHold && isAncestor(fromStack(path))),
   );
 }
 

@@ -28,7 +28,7 @@ export interface CodeHostSession {
   /** Marks the comment of a stack as out of date: this job plans a newer commit. */
   markOutdated(stack: string): Promise<void>;
   /** Marks the comments of stacks that the pull request no longer changes. */
-  markOthers(stacks: readonly string[]): Promise<void>;
+  markUnchangedStacks(stacks: readonly string[]): Promise<void>;
   /** @returns false if the comment had to be posted and was not */
   post(draft: Draft, options: { readonly creates: boolean }): Promise<boolean>;
   close(): Promise<void>;
@@ -63,7 +63,7 @@ export async function openCodeHostSession(input: SessionInput): Promise<CodeHost
     pullRequests,
     accounts,
     markOutdated: (stack) => poster.markOutdated(stack),
-    markOthers: (stacks) => poster.markOthers(stacks),
+    markUnchangedStacks: (stacks) => poster.markUnchangedStacks(stacks),
     post: (draft, { creates }) => poster.post(draft, creates),
     close,
   };
@@ -73,7 +73,7 @@ function noSession(accounts: CodeHostSession['accounts']): CodeHostSession {
   return {
     accounts,
     markOutdated: async () => {},
-    markOthers: async () => {},
+    markUnchangedStacks: async () => {},
     post: async () => true,
     close: async () => {},
   };
@@ -124,7 +124,7 @@ class Poster {
     });
   }
 
-  async markOthers(stacks: readonly string[]): Promise<void> {
+  async markUnchangedStacks(stacks: readonly string[]): Promise<void> {
     await this.#try(async () => {
       const bodies = (await this.#review.list()).map(({ body }) => body);
       for (const stack of stacks)

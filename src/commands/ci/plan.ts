@@ -130,7 +130,7 @@ async function planAll(choice: Choice, about: PlanJob): Promise<ExitCode> {
   const numbers = await pullNumbersOf(scope, host);
   const trust = trustOf(job, session, { trustAuthor: options.trustAuthor ?? false, numbers });
   printRemovedAndMoved(choice, host);
-  await session.markOthers(unchanged.flatMap(({ name }) => name ?? []));
+  await session.markUnchangedStacks(unchanged.flatMap(({ name }) => name ?? []));
   for (const { name } of chosen) if (name !== undefined) await session.markOutdated(name);
   const results: StackResult[] = [];
   for (const stack of chosen) {

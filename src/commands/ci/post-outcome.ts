@@ -8,7 +8,7 @@ import type { Plan, PlanDifference } from '../../model/plan.ts';
 import { counted, quoted } from '../../model/quoted.ts';
 import { codeBlock, sentence } from '../../report/markdown/escape.ts';
 import { plain } from '../../report/text/layout.ts';
-import { perhapsText } from '../../report/text/outcomes.ts';
+import { maybeDoneText } from '../../report/text/outcomes.ts';
 import { renderPlanDifference } from '../../report/text/plan-difference.ts';
 import { clip } from '../../report/view/printable.ts';
 import { draftOf, reviewOf } from '../../run/post-comment.ts';
@@ -96,11 +96,11 @@ export function outcomeOf(
   { changes }: Pick<Plan, 'changes'>,
   { context: { terminal, run, host }, head }: { readonly context: OutcomeContext; readonly head: string },
 ): readonly [title: string, lines: readonly string[], next: string] {
-  const { outcomes, written = { done: 0, perhaps: 0 } } = terminal.pending;
+  const { outcomes, written = { done: 0, maybeDone: 0 } } = terminal.pending;
   const counts = Object.entries(outcomes ?? {}).filter(([, count]) => count > 0);
   const ended = [
     counts.length === 0 ? 'nothing was sent' : counts.map(([kind, count]) => `${count} ${kind}`).join(', '),
-    ...(written.perhaps === 0 ? [] : [perhapsText(written.perhaps)]),
+    ...(written.maybeDone === 0 ? [] : [maybeDoneText(written.maybeDone)]),
   ];
   const page = run.url === undefined ? [] : [`The run: ${quoted(run.url)}`];
   const about = [`Commit ${quoted(head)}: ${ended.join('; ')}.`, ...page];
@@ -122,6 +122,6 @@ export function outcomeOf(
     host.fleet === undefined ? 'Run the job again once the cause is removed' : 'The fleet tries again later';
   const next = `${again}: ${rest}.`;
   if (written.done > 0) return ['Applied in part', about, next];
-  if (written.perhaps === 0) return ['Not applied', about, next];
+  if (written.maybeDone === 0) return ['Not applied', about, next];
   return ['Result not known', about, `${again}: it finds out which changes were made. Then ${rest}.`];
 }

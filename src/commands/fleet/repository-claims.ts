@@ -33,7 +33,7 @@ export async function claimRepositories(
 }
 
 /**
- * Call it in the transaction that changes the schedule of a repository, after `noteRead`: the name was claimed before the repository was
+ * Call it in the transaction that changes the schedule of a repository, after `recordRepositoryRead`: the name was claimed before the repository was
  * read, which may be long ago.
  * @throws CommandStop when another fleet has taken the name since
  */

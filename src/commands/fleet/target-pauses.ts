@@ -106,7 +106,7 @@ export async function noteTargets(
   for (const address of [...read, ...failed.map((failure) => failure.address)].toSorted()) {
     const failure = failed.find((one) => one.address === address);
     const change =
-      failure === undefined ? await noteRead(client, address) : await noteFailure(client, stack, failure);
+      failure === undefined ? await recordTargetRead(client, address) : await noteFailure(client, stack, failure);
     if (change !== undefined) changes.push(change);
   }
   return changes;
@@ -119,7 +119,7 @@ export function pauseMessage({ is, address, reason }: PauseChange): string {
     : `${quoted(address)} is paused, because ${failingStacks} stacks failed in the same way; one check now and then shows whether it is back. ${reason}`;
 }
 
-async function noteRead(client: PostgresClient, address: string): Promise<PauseChange | undefined> {
+async function recordTargetRead(client: PostgresClient, address: string): Promise<PauseChange | undefined> {
   await client.query('delete from trueup_fleet.target_failures where address = $1', [address]);
   const reason = await endPause(client, address);
   return reason === undefined ? undefined : { is: 'back', address, reason };

@@ -18,7 +18,7 @@ import { readLabels } from './labels.ts';
 import { jobSchema } from './tables.ts';
 import { pauseMessage } from './target-pauses.ts';
 import { renewClaim, RepositoryClaims } from './repository-claims.ts';
-import { allGone, noStackFile, noteRead, readTime, refuseAllGone } from './repository-reads.ts';
+import { allGone, noStackFile, recordRepositoryRead, readTime, refuseAllGone } from './repository-reads.ts';
 import { giveBack, makeDue, noteStart, release, scheduleStacks, type Shard, takeDue } from './schedule.ts';
 import { keyOf, type StackId } from './stack-id.ts';
 import { priorityIn, WorkerApplies } from './worker-applies.ts';
@@ -144,7 +144,7 @@ export class FleetWorker {
       seconds: repository.secondsOf(path, labels.get(path)),
     }));
     const isNewest = await database.transaction(async (client) => {
-      const isNewest = await noteRead(client, name, began);
+      const isNewest = await recordRepositoryRead(client, name, began);
       if (!isNewest) return false;
       if (wanted.length === 0) await refuseAllGone(client, repository);
       await renewClaim(client, fleet.name, repository);

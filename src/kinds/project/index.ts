@@ -25,7 +25,7 @@ export const project = defineKind<ProjectSpec, LiveProject>({
   names,
   specSchema: jsonSchema(projectSpec),
   fields,
-  ownership: { by: 'claim', unsearched: true },
+  ownership: { by: 'claim', foundByLedgerOnly: true },
   absent: 'unmanaged',
   check,
   named: namedByProjects,

@@ -8,7 +8,7 @@ import { isJsonObject, type Json, memberOf, sameJson } from '../../model/json.ts
 import type { Session } from '../../model/kind.ts';
 import type { MarkContext, CallOwner } from '../../model/kind-calls.ts';
 import type { Answer } from '../../model/http.ts';
-import { otherLockNote } from '../../model/passing-notes.ts';
+import { otherLockNote } from '../../model/transient-notes.ts';
 import { quoted } from '../../model/quoted.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../api/workspaces/workspace.ts';
 import type { WorkspaceSpec } from './schema.ts';

@@ -95,11 +95,11 @@ async function changesStack(
   const fromStack = (path: string) => posix.relative(`/${prefix}`, `/${path}`);
   const isOfStack = changed.some(({ path, isSubmodule }) =>
     // Git reports any change in a submodule as a change of the submodule's own path.
-    isSubmodule ? files.isOnTheWay(fromStack(path)) : files.isFile(fromStack(path)),
+    isSubmodule ? files.isAncestor(fromStack(path)) : files.isFile(fromStack(path)),
   );
   if (isOfStack) return true;
   // A file behind a symbolic link has another path in git, so any changed file may belong to the stack.
-  return (await symbolicLinks(borrowed.at, pair)).some((path) => files.isOnTheWay(fromStack(path)));
+  return (await symbolicLinks(borrowed.at, pair)).some((path) => files.isAncestor(fromStack(path)));
 }
 
 function untrackedReason(first: string, more: number): string {

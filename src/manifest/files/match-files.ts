@@ -31,10 +31,10 @@ export function matchStackFiles(
     path === basename(file) || (fromInput && !path.startsWith('../')) || lists.includes(path);
   return {
     isFile: (path) => isAny(path) || listed.isFile(path) || named.isFile(path),
-    isOnTheWay: (path) =>
+    isAncestor: (path) =>
       isAny(path) ||
-      listed.isOnTheWay(path) ||
-      named.isOnTheWay(path) ||
+      listed.isAncestor(path) ||
+      named.isAncestor(path) ||
       lists.some((list) => list.startsWith(`${path}/`)),
   };
 }
@@ -45,7 +45,7 @@ export function matchRefPath(path: string): StackPaths {
   const isAll = root === '' || root === '.';
   return {
     isFile: (file) => file === root || (isYaml(file) && (isAll || file.startsWith(`${root}/`))),
-    isOnTheWay: (file) => file === root || root.startsWith(`${file}/`),
+    isAncestor: (file) => file === root || root.startsWith(`${file}/`),
   };
 }
 
@@ -68,7 +68,7 @@ export function matchFiles(patterns: readonly string[], directory: string): Stac
   const each = included.map((pattern) => matchPattern(pattern, directory));
   return {
     isFile: (path) => each.some(({ isFile }) => isFile(path)) && (excluded.length === 0 || !isExcluded(path)),
-    isOnTheWay: (path) => each.some(({ isOnTheWay }) => isOnTheWay(path)),
+    isAncestor: (path) => each.some(({ isAncestor }) => isAncestor(path)),
   };
 }
 
@@ -85,7 +85,7 @@ function matchPattern(pattern: string, directory: string): StackPaths {
       if (rest === '') return glob === '';
       return isEntered(rest) && matches(rest);
     },
-    isOnTheWay: (path) => {
+    isAncestor: (path) => {
       const rest = fromRoot(path);
       return isEntered(rest) || /^(\.\.\/)*\.\.$/.test(rest);
     },

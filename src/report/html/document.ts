@@ -127,7 +127,7 @@ function planParts({ guards, risks, changes, notices, coverage, words }: PlanVie
     ]),
     ...changesPart(changes, words),
     ...part(
-      words?.notices ?? 'Left alone',
+      words?.notices ?? 'Not changed',
       notices
         .slice(0, maxRows)
         .map(({ name, text }) => `<li><code>${escaped(name)}</code> ${escaped(text)}</li>`),

@@ -8,7 +8,7 @@ import { htmlDocument } from './document.ts';
 import { fieldLines, limitViews, noticeView, targetFacts } from './plan.ts';
 import type { ActionView, ChangeView, PlanView, Statement } from './report-view.ts';
 import { fieldViews } from '../view/field.ts';
-import { lastModifiedLines } from '../view/last-modified.ts';
+import { lastModifiedLines } from '../view/format-last-modified.ts';
 import { coverageRows, partDetails, selectionText } from '../view/plan-summary.ts';
 import { printable } from '../view/printable.ts';
 import { driftReasons, driftSummary, nextStepOf, pendingWords } from '../text/drift.ts';

@@ -14,7 +14,7 @@ import { actionSymbols, callTerms, formatPlace } from '../text/change.ts';
 import { guardSummary } from '../text/guards.ts';
 import { apiRootIn, bodyJson, formatCallPath } from '../view/call.ts';
 import { differenceLines, type FieldView, fieldViews } from '../view/field.ts';
-import { lastModifiedLines } from '../view/last-modified.ts';
+import { lastModifiedLines } from '../view/format-last-modified.ts';
 import {
   blockedLine,
   byRisk,

@@ -34,7 +34,7 @@ import {
   tableRow,
 } from './escape.ts';
 import { formatPlace } from '../text/change.ts';
-import { lastModifiedLines } from '../view/last-modified.ts';
+import { lastModifiedLines } from '../view/format-last-modified.ts';
 import { partCounts, partDetails } from '../view/plan-summary.ts';
 import { driftReasons, driftSummary, namesHeading, nextStepOf } from '../text/drift.ts';
 

@@ -73,7 +73,7 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions = {}
     fitted(tableSection(changes), shares.table),
   ].filter(Boolean);
   const after = [
-    fitted(noticesSection('Left alone', plan.notices, 'that are left alone'), shares.notices),
+    fitted(noticesSection('Not changed', plan.notices, 'that are not changed'), shares.notices),
     fitted(coverageSection(plan), shares.coverage),
     `### Next steps\n\n${nextText(next ?? [nextSteps(plan)])}`,
   ].filter(Boolean);

@@ -12,7 +12,7 @@ import type { Risk } from '../../model/guard.ts';
 import { canonicalText } from '../../model/json.ts';
 import { bodyLines, formatCallPath } from '../view/call.ts';
 import { type FieldView, fieldViews } from '../view/field.ts';
-import { lastModifiedLines } from '../view/last-modified.ts';
+import { lastModifiedLines } from '../view/format-last-modified.ts';
 import { printable } from '../view/printable.ts';
 import { fieldLines } from './field.ts';
 import { columns, flow, indent, labelled, pad, type Paint, wrap } from './layout.ts';

@@ -80,7 +80,7 @@ export function guardSummary({ guards }: Plan, isAcknowledged = false): string |
     ...(blocking.length === 0
       ? []
       : [`${isAcknowledged ? 'acknowledged' : describeBlocking(blocking.length)}: ${blocking.join(', ')}`]),
-    ...(warned.length === 0 ? [] : [`warned of: ${warned.join(', ')}`]),
+    ...(warned.length === 0 ? [] : [`warnings: ${warned.join(', ')}`]),
   ];
   return parts.length === 0 ? undefined : parts.join('; ');
 }

@@ -86,7 +86,7 @@ export interface Written {
   /** changes that were carried out, at least in part */
   readonly done: number;
   /** changes that may have been carried out: the response was lost or proves nothing, and no later plan shows that they are left */
-  readonly perhaps: number;
+  readonly maybeDone: number;
 }
 
 /** @param proof the plan that was made afterwards; undefined when there was none */
@@ -96,17 +96,17 @@ export function countWritten(
 ): Written {
   const left = new Set(proof?.changes.map(({ address }) => formatAddress(address)));
   const open = outcomes.filter((outcome) => !isDone(outcome) && !isPartDone(outcome));
-  const perhaps = open.filter(
+  const maybeDone = open.filter(
     ({ kind, inDoubt, refused, address }) =>
       kind === 'unknown' || ((inDoubt || refused) && !left.has(formatAddress(address))),
   );
   const done = outcomes.filter((outcome) => isDone(outcome) || isPartDone(outcome));
-  return { done: done.length, perhaps: perhaps.length };
+  return { done: done.length, maybeDone: maybeDone.length };
 }
 
 /** `3 created, 1 deleted`: what was carried out. @param proof as for `countWritten` */
 export function writtenText(outcomes: readonly Outcome[], proof: Pick<Plan, 'changes'> | undefined): string {
-  const { perhaps } = countWritten(outcomes, proof);
+  const { maybeDone } = countWritten(outcomes, proof);
   const done = outcomes.filter(isDone);
   const counts = Object.entries(doneWords).flatMap(([action, word]) => {
     const count = done.filter((outcome) => outcome.action === action).length;
@@ -116,13 +116,13 @@ export function writtenText(outcomes: readonly Outcome[], proof: Pick<Plan, 'cha
   const all = [
     ...counts,
     ...(inPart === 0 ? [] : [`${inPart} carried out in part`]),
-    ...(perhaps === 0 ? [] : [perhapsText(perhaps)]),
+    ...(maybeDone === 0 ? [] : [maybeDoneText(maybeDone)]),
   ];
   return all.length === 0 ? 'Nothing changed' : all.join(', ');
 }
 
 /** `3 changes may have been made` */
-export function perhapsText(count: number): string {
+export function maybeDoneText(count: number): string {
   return `${counted(count, 'change')} may have been made`;
 }
 
@@ -169,10 +169,10 @@ export function stepAfterApply(
 /** One line about how much of an interrupted apply was done. */
 export function doneText(outcomes: readonly Outcome[]): string {
   const open = outcomes.filter((outcome) => !isSuccessful(outcome)).length;
-  const { perhaps } = countWritten(outcomes, undefined);
+  const { maybeDone } = countWritten(outcomes, undefined);
   return isAllDone(outcomes)
     ? 'all changes were carried out, but no plan was made to verify them'
-    : `${outcomes.length - open} of ${counted(outcomes.length, 'change')} were carried out${perhaps === 0 ? '' : `, and ${perhapsText(perhaps)}`}`;
+    : `${outcomes.length - open} of ${counted(outcomes.length, 'change')} were carried out${maybeDone === 0 ? '' : `, and ${maybeDoneText(maybeDone)}`}`;
 }
 
 /** Whether all changes were carried out. */

@@ -129,7 +129,7 @@ export function targetHeading({ name, service, place, url, dialect }: PlanTarget
 export function noticeLines(
   notices: readonly Notice[],
   { paint, width }: PlanLayout,
-  heading = 'Left alone',
+  heading = 'Not changed',
 ): string[] {
   if (notices.length === 0) return [];
   const each = notices.flatMap(({ address, message, fix }) => [

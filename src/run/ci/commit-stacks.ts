@@ -102,7 +102,7 @@ export class CommitStacks {
 
   /** @returns links and submodules that may hold files of the stack */
   async #addFiles(stack: Stack, file: string): Promise<readonly string[]> {
-    const { isFile, isOnTheWay } = matchStackFiles(stack, false);
+    const { isFile, isAncestor } = matchStackFiles(stack, false);
     const named = new Set(filesOf(stack, file));
     const isPolicy = matchRefs(stack);
     const fromStack = (path: string) => posix.relative(`/${posix.dirname(file)}`, `/${path}`);
@@ -113,7 +113,7 @@ export class CommitStacks {
     await this.#written.add(wanted);
     const refused = all.filter(
       ({ path, type }) =>
-        type !== 'file' && (isFile(fromStack(path)) || isOnTheWay(fromStack(path)) || named.has(path)),
+        type !== 'file' && (isFile(fromStack(path)) || isAncestor(fromStack(path)) || named.has(path)),
     );
     return refused.map(({ path }) => path);
   }

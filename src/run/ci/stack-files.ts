@@ -43,10 +43,10 @@ export function inRepository(named: readonly string[], file: string): string[] {
 
 /** The paths with uncommitted changes in the stack's folder, relative to it: files of the stack, and folders that may hold some. */
 export async function changedFiles(stack: Stack, at: GitContext): Promise<string[]> {
-  const { isFile, isOnTheWay } = matchStackFiles(stack, false);
+  const { isFile, isAncestor } = matchStackFiles(stack, false);
   const changed = await uncommittedPaths(at);
   return changed.flatMap(({ path, hadFiles }) =>
-    isFile(path) || (hadFiles && isOnTheWay(path)) ? [path] : [],
+    isFile(path) || (hadFiles && isAncestor(path)) ? [path] : [],
   );
 }
 

@@ -247,7 +247,7 @@ function refuseText({ accepted, place }: TemplateChange): Refusal {
 
 function refuseRemoval({ accepted, place }: TemplateChange): Refusal {
   return refuse(accepted, 'value-from-list', {
-    message: `${nameOfAcceptedChange(accepted)} is one of the resources that a template stands for`,
+    message: `${nameOfAcceptedChange(accepted)} is one of the resources of a template`,
     place: place.list ?? place,
     fix: 'remove its item from the list by hand, if no other resource needs it',
   });

@@ -1,6 +1,6 @@
 // A limit that processes share: start times whose answer arrives late, against a clock that only moves when someone waits.
 import { describe, expect, it } from 'vitest';
-import { RateController } from '../../../src/api/transport/rate.ts';
+import { RateController } from '../../../src/api/transport/rate-controller.ts';
 import type { SharedRate } from '../../../src/api/transport/shared-rate.ts';
 import { Throttle } from '../../../src/api/transport/throttle.ts';
 import { FakeClock } from '../../support/http/fake-clock.ts';

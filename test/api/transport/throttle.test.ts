@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/api/transport/clock.ts';
-import { RateController } from '../../../src/api/transport/rate.ts';
+import { RateController } from '../../../src/api/transport/rate-controller.ts';
 import { Throttle } from '../../../src/api/transport/throttle.ts';
 import { FakeClock } from '../../support/http/fake-clock.ts';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { initialRate, RateController, type RatedAnswer } from '../../../src/api/transport/rate.ts';
+import { initialRate, RateController, type RatedAnswer } from '../../../src/api/transport/rate-controller.ts';
 import {
   identityOf,
   isUserKnown,

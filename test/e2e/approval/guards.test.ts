@@ -185,7 +185,7 @@ describe('a stack', () => {
     const { stack } = await fourDeletes({ spec: { guards: { allow: ['deletes'] } } });
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out).toContain('? warns   deletes');
-    expect(out).toContain('warned of: deletes\n');
+    expect(out).toContain('warnings: deletes\n');
   });
 
   it('sets how much may change', async () => {
@@ -393,7 +393,7 @@ describe('wider access is reported in words', () => {
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out).toContain('widens: "other" may read the state');
     expect(out).toContain('narrows: "reader" loses access to the state');
-    expect(out).toContain('warned of: widening\n');
+    expect(out).toContain('warnings: widening\n');
   });
 
   it('of state that everyone may read, also of a new workspace', async () => {

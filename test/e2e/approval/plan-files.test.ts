@@ -340,7 +340,7 @@ describe('what the service will refuse', () => {
     const wanted = [workspace('first', { autoApply: false, description: 'one' }), second, role('web')];
     await reader.declare(...wanted);
     const plan = await planInto(reader);
-    expect(JSON.stringify(plan)).toContain("this plan's token may not write; apply needs one that may");
+    expect(JSON.stringify(plan)).toContain("this plan's token cannot write; apply needs one that can");
     for (const args of [['--yes'], ['plan.json'], ['--approve', plan.digest]]) {
       const { out, err } = await reader.run(['apply', ...args], 1);
       expect(out).toContain('this token lacks "can-update", needed for: update');

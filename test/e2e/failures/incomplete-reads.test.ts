@@ -52,7 +52,7 @@ describe('plan', () => {
     const { out } = await reader.run(['plan'], 0);
     expect(out).toContain('autoApply  false -> true');
     const told = out.replace(/\s+/g, ' ');
-    expect(told.split("this plan's token may not write; apply needs one that may").length, 'once').toBe(2);
+    expect(told.split("this plan's token cannot write; apply needs one that can").length, 'once').toBe(2);
     expect(told).not.toContain('will refuse');
     expect(bench.wire.seen.every(({ method }) => ['GET', 'LIST'].includes(method))).toBe(true);
     // All mounts are an administrator's to see; what is below a mount of one's own tells its type, too.
@@ -82,7 +82,7 @@ describe('plan', () => {
       'Workspace/acme/old': [],
     });
     expect(plan.coverage.targets.flatMap(({ notes }) => notes)).toEqual([
-      "this plan's token may not write; apply needs one that may",
+      "this plan's token cannot write; apply needs one that can",
     ]);
     // Another token may apply what this one has planned: permissions are no part of what it means.
     expect((await owner.plan()).digest).toBe(plan.digest);

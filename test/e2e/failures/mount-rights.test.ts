@@ -47,11 +47,11 @@ describe.each(['neutral', 'vault', 'openbao'] as const)('a read-only token at a 
       ),
     ).toEqual({ config: [], web: [], new: [], old: [] });
     expect(coverage.targets.flatMap(({ notes }) => notes)).toContain(
-      "this plan's token may not write; apply needs one that may",
+      "this plan's token cannot write; apply needs one that can",
     );
     expect(sent(bench)).toEqual([question]);
     expect(coverage.targets.flatMap(({ notes }) => notes)).toContain(
-      'besides reads, one POST asked for the rights of this token on 4 paths',
+      'one POST, besides the reads, asked for the rights of this token on 4 paths',
     );
 
     bench.wire.reset();

@@ -114,5 +114,5 @@ it('A resource of a template is not moved to another stack by editing the templa
   const stack = await scene();
   await stack.write('other/trueup.yaml', stackText('https://example.com').replace('payments', 'other'));
   const { err } = await stack.tryRun(['move', 'Workspace/acme/net-dev', '--to', 'other', '--yes']);
-  expect(err).toContain('is one of the resources that a template stands for');
+  expect(err).toContain('is one of the resources of a template');
 });

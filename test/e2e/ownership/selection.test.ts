@@ -49,7 +49,7 @@ describe('one role of four on standard input', () => {
     expect(out).toContain('~ update  ClusterAuthRole/prod/web');
     expect(out).toContain('1 to update, 0 unchanged');
     expect(out).toContain('a selection of 1 resource: the rest of the stack is left as it is');
-    expect(out).not.toMatch(/api|jobs|cron|net|incomplete|Left alone/);
+    expect(out).not.toMatch(/api|jobs|cron|net|incomplete|Not changed/);
     const done = await pipe(stack, ['apply', '-', '--yes'], { of: [longer], code: 0 });
     expect(done.out).toContain('Planned again: nothing is left to do');
     expect(bench.written()).toEqual(['POST /v1/auth/cluster/role/web']);

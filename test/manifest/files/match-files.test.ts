@@ -72,7 +72,7 @@ describe('a symbolic link', () => {
     ['../shared/deep/*.yaml', ['../shared', '../shared/deep']],
     ['*.yaml', ['manifests', 'manifests/a', 'manifests/a.yaml', 'other']],
   ])('is on the way to what "%s" matches', (pattern, expected) => {
-    const { isOnTheWay } = matchFiles([pattern], '/repo/pay');
+    const { isAncestor } = matchFiles([pattern], '/repo/pay');
     const paths = [
       'manifests',
       'manifests/a',
@@ -82,7 +82,7 @@ describe('a symbolic link', () => {
       '../shared',
       '../shared/deep',
     ];
-    expect(paths.filter(isOnTheWay)).toEqual(expected);
+    expect(paths.filter(isAncestor)).toEqual(expected);
   });
 });
 

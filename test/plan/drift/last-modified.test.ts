@@ -4,7 +4,7 @@ import type { TrailEvent } from '../../../src/model/audit-trail.ts';
 import type { DriftedResource } from '../../../src/model/drift.ts';
 import { formatAddress } from '../../../src/model/address.ts';
 import { type HistoryChange, type HistoryEntry, LedgerError } from '../../../src/model/ledger.ts';
-import { lastModifiedBy, runsOfStack, type TrailReading } from '../../../src/plan/last-modified.ts';
+import { lastModifiedBy, runsOfStack, type TrailReading } from '../../../src/plan/attribute-drift.ts';
 import { app, at } from '../../support/sample-kinds/sample-plan.ts';
 
 const applied = Date.parse('2026-11-20T12:00:00Z');

@@ -1,7 +1,7 @@
 // Who last modified a resource, as lines; several actors are listed as one of them.
 import { expect, it } from 'vitest';
 import type { Modification } from '../../../src/model/audit-trail.ts';
-import { formatAgo, lastModifiedLines } from '../../../src/report/view/last-modified.ts';
+import { formatAgo, lastModifiedLines } from '../../../src/report/view/format-last-modified.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 const hour = 3_600_000;

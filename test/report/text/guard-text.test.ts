@@ -64,7 +64,7 @@ describe('the risks of a plan', () => {
           widens: ann may keep it
           narrows: bob may not
 
-      1 guard blocks applying until it is acknowledged: deletes; warned of: widening
+      1 guard blocks applying until it is acknowledged: deletes; warnings: widening
       1 to update, 3 unchanged
       stack nursery  digest 0123456789abcdef0123456789abcdef
       to acknowledge  trueup apply --approve 0123456789abcdef0123456789abcdef --ack deletes
@@ -123,11 +123,11 @@ describe('the risks of a plan', () => {
 
   it.each<[string, Guard[], string | undefined]>([
     ['nothing without guards', [], undefined],
-    ['what it warns of', [widening], 'warned of: widening'],
+    ['what it warns of', [widening], 'warnings: widening'],
     [
       'each guard once',
       [guard(), guard({ target: 'other' }), guard({ id: 'zero' }), widening],
-      '2 guards block applying until they are acknowledged: deletes, zero; warned of: widening',
+      '2 guards block applying until they are acknowledged: deletes, zero; warnings: widening',
     ],
   ])('are summed up as %s', (_, guards, expected) => {
     expect(guardSummary(plan({ guards }))).toBe(expected);

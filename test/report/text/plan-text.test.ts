@@ -97,7 +97,7 @@ describe('a whole plan', () => {
       },
     });
     expect(renderPlan(shown, { paint, width: 80 })).toMatchInlineSnapshot(`
-      "Left alone
+      "Not changed
         Toy/acme/clone
           bears our claim alone
           fix: declare it, or remove its ownership tag

@@ -3,7 +3,7 @@
  * so that a list can lag, and so that a test sees which read each write relied on.
  */
 import { applyPlan } from '../../../src/apply/apply-plan.ts';
-import { RateController } from '../../../src/api/transport/rate.ts';
+import { RateController } from '../../../src/api/transport/rate-controller.ts';
 import { Throttle } from '../../../src/api/transport/throttle.ts';
 import type { Outcome } from '../../../src/model/change.ts';
 import { type Answer, WireError, type Writer } from '../../../src/model/http.ts';

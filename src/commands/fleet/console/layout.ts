@@ -1,6 +1,6 @@
 /** What all pages have in common: head, navigation, times, paging. */
 import { createHash } from 'node:crypto';
-import { formatAgo } from '../../../report/view/last-modified.ts';
+import { formatAgo } from '../../../report/view/format-last-modified.ts';
 import report from '../../../report/html/page.json' with { type: 'json' };
 import { type Content, type Html, html } from './html.ts';
 import { consoleStyle } from './style.ts';

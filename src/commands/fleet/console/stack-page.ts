@@ -1,7 +1,7 @@
 /** The page of a stack: what drifted and who did it, the next check, commands to copy, why its apply waits, and its applies and checks. */
 import type { DriftJson } from '../../../report/json/drift-schema.ts';
 import { clip, shellWord } from '../../../report/view/printable.ts';
-import { lastModifiedLines } from '../../../report/view/last-modified.ts';
+import { lastModifiedLines } from '../../../report/view/format-last-modified.ts';
 import { counted } from '../../../model/quoted.ts';
 import { openPlanSection, appliesSection, waitBanner } from './applies.ts';
 import { type Content, type Html, html } from './html.ts';

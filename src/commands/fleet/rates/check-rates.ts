@@ -2,7 +2,7 @@
  * The limits of requests that one check or apply shares with all others. Its process does not know the database, so it sends messages: it
  * asks for start times, and reports what answers show about the rate. Answers are recorded together, about once a second.
  */
-import type { RatedAnswer } from '../../../api/transport/rate.ts';
+import type { RatedAnswer } from '../../../api/transport/rate-controller.ts';
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import type { RateAnswer, RateMessage } from '../../../run/fleet-process.ts';
 import {

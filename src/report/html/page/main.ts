@@ -299,7 +299,7 @@ function riskItem({ name, text, change, losses = [] }: RiskItem, changes: Leads)
 function noticesSection({ notices, words }: PlanView): HTMLElement | undefined {
   if (notices.length === 0) return undefined;
   return section(
-    words?.notices ?? 'Left alone',
+    words?.notices ?? 'Not changed',
     growingList(notices, ({ name, text }) => [
       code(name),
       element('span', { class: 'text' }, sentence(text)),

@@ -14,7 +14,7 @@ import {
   type ModifiedResource,
   type RunsOfStack,
   runsOfStack,
-} from '../plan/last-modified.ts';
+} from '../plan/attribute-drift.ts';
 import { CommandStop } from './command-stop.ts';
 import { isHosted } from '../api/workspaces/organization.ts';
 import { limits } from '../api/workspaces/workspace.ts';

@@ -29,7 +29,7 @@ const unseen = 'it may already exist, because not everything was read: ';
 const otherLock = ': the lock is left alone';
 
 /** Recognizes a note that depends on the run by its text, because a plan file has only the text. */
-export function isPassingNote(note: string): boolean {
+export function isTransientNote(note: string): boolean {
   return (
     [refusal, unseen].some((begin) => note.startsWith(begin)) ||
     [missingSecret, otherLock].some((end) => note.endsWith(end))

@@ -2,7 +2,7 @@
 import { cpuUsage } from 'node:process';
 import { Worker } from 'node:worker_threads';
 import { counted } from '../model/quoted.ts';
-import type { Answer, CaseResult, Job, RuleProblem } from './worker.ts';
+import type { Answer, CaseResult, Job, RuleProblem } from './evaluate-rules.ts';
 import { workerCode } from './worker-code.ts';
 
 /** Allowed milliseconds of processor time, for all cases and for each. The start of the worker does not count. */
