@@ -50,6 +50,8 @@ interface ReadInput {
   readonly kinds: Registry;
   readonly desired: readonly DesiredResource[];
   readonly ledger: Ledger;
+  /** resources that an unfinished apply had begun to create */
+  readonly begunCreations?: ReadonlySet<AddressText> | undefined;
   /** the resources that this run has deleted */
   readonly deleted?: ReadonlySet<AddressText> | undefined;
 }
@@ -240,7 +242,7 @@ function knownByKindAndTarget({
 function requestFor(
   kind: Kind,
   { target }: Session,
-  { ledger, deleted }: ReadInput,
+  { ledger, deleted, begunCreations = new Set() }: ReadInput,
   { known, names: lists }: { readonly known: Known; readonly names: NameLists },
 ): ReadRequest {
   const key = kindAndTarget({ kind: kind.name, target: target.name });
@@ -254,14 +256,20 @@ function requestFor(
   return {
     declared: lookup === undefined ? declared : declared.map((one) => resolveNames(one, lookup).resource),
     records,
+    begun: new Set([...begunCreations].filter((text) => kindAndTargetIn(text) === key)),
     deleted,
     record: (address) => ledger.records.get(formatAddress(address)),
   };
 }
 
 /** Kinds that can hold undeclared resources of ours are always read. */
-function mustBeRead({ ownership }: Kind, { declared, records, isPlannedDeletion }: ReadRequest): boolean {
+function mustBeRead(
+  { ownership }: Kind,
+  { declared, records, begun, isPlannedDeletion }: ReadRequest,
+): boolean {
   const mayHoldOurs =
-    (ownership.by === 'claim' && !ownership.foundByLedgerOnly) || (ownership.by === 'ledger' && ownership.named);
-  return mayHoldOurs || declared.length > 0 || records.size > 0 || isPlannedDeletion !== undefined;
+    (ownership.by === 'claim' && !ownership.foundByLedgerOnly) ||
+    (ownership.by === 'ledger' && ownership.named);
+  const isKnown = declared.length > 0 || records.size > 0 || (begun?.size ?? 0) > 0;
+  return mayHoldOurs || isKnown || isPlannedDeletion !== undefined;
 }

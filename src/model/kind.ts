@@ -283,6 +283,8 @@ export interface ReadRequest<D extends Spec = Spec> {
   readonly declared: readonly DesiredResource<D>[];
   /** the records of this kind and target */
   readonly records: ReadonlyMap<AddressText, LedgerRecord<Named<D>>>;
+  /** creations of this kind and target that an apply had begun and not recorded: the resource may exist */
+  readonly begun?: ReadonlySet<AddressText>;
   /** the resources that this run has deleted: their absence from a list is enough to know that they are gone */
   readonly deleted?: ReadonlySet<AddressText> | undefined;
   /** the record of a resource of any kind: a child finds its renamed parent by it */

@@ -191,9 +191,8 @@ function removalOfParent(context: PlanContext, live: LiveResource): Removal | un
   if (ownership.by === 'claim') return removalOfTagged(context, live, record);
   if (ownership.by === 'ledger' && ownership.undeclared === 'delete')
     return removalOfRecorded(context, live, record);
-  return record === undefined
-    ? undefined
-    : { is: 'release', reason: 'no longer declared; it stays as it is' };
+  if (record !== undefined) return { is: 'release', reason: 'no longer declared; it stays as it is' };
+  return context.hasBegunToCreate(address) ? keptAsBegun(address) : undefined;
 }
 
 /** The removal of an undeclared resource that has an ownership tag. */
@@ -289,6 +288,16 @@ function releaseRecorded(context: PlanContext, address: Address): Removal {
     : { is: 'release', reason: `${why}; it stays as it is` };
 }
 
+/** Only the history names what an apply had begun to create before it was killed. The next apply that ends closes that entry. */
+function keptAsBegun(address: Address): Removal {
+  const message = 'not declared; an apply of this stack that did not end may have created it: it is kept';
+  return kept(
+    address,
+    message,
+    'to delete it, declare it again and apply, then remove its document; or delete it by hand',
+  );
+}
+
 function removalOfUnrecorded(context: PlanContext, live: LiveResource): Removal | undefined {
   const { address } = live;
   const { owns, exclusive } = context.target(address.target).target;
@@ -296,6 +305,7 @@ function removalOfUnrecorded(context: PlanContext, live: LiveResource): Removal 
     const reason = 'not declared, and this target is exclusive to the stack';
     return unlessBlocked(context, live, { is: 'delete', reason });
   }
+  if (context.hasBegunToCreate(address)) return keptAsBegun(address);
   if (owns === undefined) return undefined;
   return kept(address, 'not declared, and never written by this stack: it is kept', removalRequestFix);
 }

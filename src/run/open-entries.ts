@@ -31,14 +31,23 @@ interface BegunChanges {
   readonly changes: ReadonlySet<AddressText>;
 }
 
-/** Reads the history only when a declared resource without a parent has no record. @throws LedgerError */
+/**
+ * Reads the history only when it can matter: a declared resource without a parent has no record, or the stack has a target with resources
+ * that only the ledger identifies, so that one without a record may be ours.
+ * @throws LedgerError
+ */
 export async function begunChanges(
   store: Pick<HistoryStore, 'readEntries'>,
   { stack, kinds, resources, ledger }: BegunCreationsInput,
 ): Promise<BegunChanges> {
   const isInQuestion = ({ address }: DesiredResource) =>
     kinds.get(address.kind)?.ownership.by !== 'child' && !ledger.records.has(formatAddress(address));
-  if (!ledger.known || !resources.some(isInQuestion)) return { creations: new Set(), changes: new Set() };
+  const byLedger = new Set(
+    [...kinds.values()].flatMap(({ ownership, service }) => (ownership.by === 'ledger' ? [service] : [])),
+  );
+  const mayMatter =
+    resources.some(isInQuestion) || stack.targets.some(({ service }) => byLedger.has(service));
+  if (!ledger.known || !mayMatter) return { creations: new Set(), changes: new Set() };
   const { open, last, isClosed } = await readEntries(store, stack.name);
   const openIn = (entries: readonly HistoryEntry[], isOpen: OpenIn) =>
     entries.flatMap((entry) =>

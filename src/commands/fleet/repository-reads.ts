@@ -43,7 +43,11 @@ export async function readTime(client: PostgresClient): Promise<string> {
  * @param began by `readTime`, before git was asked
  * @returns false if a read that began later was noted already
  */
-export async function recordRepositoryRead(client: PostgresClient, repository: string, began: string): Promise<boolean> {
+export async function recordRepositoryRead(
+  client: PostgresClient,
+  repository: string,
+  began: string,
+): Promise<boolean> {
   const { rows } = await client.query(
     `insert into trueup_fleet.repository_reads (repository, began) values ($1, $2::timestamptz)
      on conflict (repository) do update set began = excluded.began where repository_reads.began <= excluded.began

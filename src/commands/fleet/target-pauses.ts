@@ -106,7 +106,9 @@ export async function noteTargets(
   for (const address of [...read, ...failed.map((failure) => failure.address)].toSorted()) {
     const failure = failed.find((one) => one.address === address);
     const change =
-      failure === undefined ? await recordTargetRead(client, address) : await noteFailure(client, stack, failure);
+      failure === undefined
+        ? await recordTargetRead(client, address)
+        : await noteFailure(client, stack, failure);
     if (change !== undefined) changes.push(change);
   }
   return changes;

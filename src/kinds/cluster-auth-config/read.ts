@@ -1,4 +1,4 @@
-/** Reads the config of a mount, but only if it is declared or recorded. */
+/** Reads the config of a mount, but only if it is declared, recorded, or begun by an unfinished apply. */
 import { type Address, formatAddress } from '../../model/address.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind.ts';
 import type { Spec } from '../../model/resource.ts';
@@ -20,9 +20,10 @@ export const CONFIG_NAME = CONFIG_PATH;
 /** @throws WireError when the service cannot be reached; every response it gives becomes a value of the set */
 export async function read(
   session: Session,
-  { declared, records, undeclared }: ReadRequest<ConfigSpec>,
+  { declared, records, begun, undeclared }: ReadRequest<ConfigSpec>,
 ): Promise<LiveSet<LiveConfig>> {
-  const isWanted = declared.length > 0 || records.size > 0 || undeclared?.(CONFIG_NAME) === true;
+  const isKnown = declared.length > 0 || records.size > 0 || (begun?.size ?? 0) > 0;
+  const isWanted = isKnown || undeclared?.(CONFIG_NAME) === true;
   if (!isWanted) return noResources;
   const type = await askMountType(session);
   if (type.is === 'unread') return { ...noResources, unread: type.why };

@@ -1,6 +1,6 @@
 /**
  * Reads the roles of a mount: one list, by LIST or by its equivalent GET, then one read for each role that is declared,
- * recorded or in the `owns` of the target. Other roles are counted and not read. A mount of another method counts as unread.
+ * recorded, begun by an unfinished apply, or in the `owns` of the target. Other roles are counted and not read. A mount of another method counts as unread.
  */
 import {
   anotherMethod,
@@ -89,9 +89,12 @@ export async function whyNotGone(session: Session, { name }: Address): Promise<s
   return (await rolesNotGone(session, [names.fold(name)])).get(names.fold(name));
 }
 
-/** The declared and recorded names in lower case, as the service stores them (wire/cluster-auth 2.5). */
-function knownNames({ declared, records }: ReadRequest): ReadonlySet<string> {
-  const addresses = [...declared.map(({ address }) => address), ...[...records.keys()].map(parseAddress)];
+/** The declared, recorded and begun names in lower case, as the service stores them (wire/cluster-auth 2.5). */
+function knownNames({ declared, records, begun = new Set() }: ReadRequest): ReadonlySet<string> {
+  const addresses = [
+    ...declared.map(({ address }) => address),
+    ...[...records.keys(), ...begun].map(parseAddress),
+  ];
   return new Set(addresses.map(({ name }) => names.fold(name)));
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
 import type { ApprovedPlan } from '../../../src/model/approval.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
-import { clusterAuthConfig, workspace } from '../../support/cli/documents.ts';
+import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 import { startTrueup } from '../../support/cli/process.ts';
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => workspace(`app-${index}`));
@@ -118,5 +118,40 @@ describe('the creation of a config with a reviewer JWT, cut short', () => {
     expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt' }]);
     expect(await again()).toMatchObject({ code: 4 });
     expect(bench.wire.writes()).toEqual([]);
+  });
+});
+
+describe('A role that a killed apply created before the ledger had it', () => {
+  it('is named by each plan after its manifest is gone, until it is declared again', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'));
+    await stack.declare(workspace('app'), role('web'));
+    const at = { cwd: stack.directory, env: secrets };
+    let applying = startTrueup(['--version'], at);
+    bench.wire.guardBy(async ({ method, path }, pass) => {
+      const answer = await pass();
+      if (method === 'GET' || !path.endsWith('/role/web')) return answer;
+      applying.kill('SIGKILL');
+      await applying.ended;
+      return undefined;
+    });
+    applying = startTrueup(['apply', '--yes'], at);
+    await applying.ended;
+    bench.wire.guardBy(undefined);
+    await stack.declare(workspace('app'));
+    const { out } = await stack.run(['plan'], 0);
+    expect(out).toContain('an apply of this stack that did not end may have created it: it is kept');
+    await stack.declare(workspace('app'), role('web'));
+    const lock = await localLedger(
+      join(stack.directory, '.trueup/payments.ledger.json'),
+      'payments',
+    ).readLock();
+    await stack.run(['unlock', '--id', lock?.id ?? ''], 0);
+    await stack.run(['apply', '--yes'], 0);
+    expect((await stack.ledger()).records['ClusterAuthRole/prod/web']).toMatchObject({ origin: 'created' });
+    await stack.declare(workspace('app'));
+    await stack.insist();
+    await expect(bench.byHandMount('GET', 'role/web')).rejects.toThrow('404');
   });
 });

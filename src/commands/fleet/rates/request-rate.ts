@@ -4,7 +4,12 @@
  * times that a worker does not use are lost.
  */
 import { createHmac } from 'node:crypto';
-import { initialRate, highestRate, RateController, type RatedAnswer } from '../../../api/transport/rate-controller.ts';
+import {
+  initialRate,
+  highestRate,
+  RateController,
+  type RatedAnswer,
+} from '../../../api/transport/rate-controller.ts';
 import { longestLate } from '../../../api/transport/shared-rate.ts';
 import type { PostgresClient } from '../../../ledger/postgres-connection.ts';
 import { quotaOf } from './quotas.ts';
