@@ -1,6 +1,6 @@
 /** The package as `npm pack` makes it, and npm as users run it: in an empty home. Only the way to the registry, and what npm has downloaded before, are this machine's. */
 import { execFile, execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -24,12 +24,27 @@ export interface Packed {
   readonly files: readonly PackedFile[];
 }
 
-/** Builds and packs the checkout. */
+/** Builds and packs the checkout, once for all files of a test run that ask for it. */
 export async function packInto(folder: string): Promise<Packed> {
-  const args = ['pack', '--json', '--silent', '--pack-destination', folder];
+  const shared = join(process.env['TRUEUP_TEST_TEMPLATES'] ?? folder, 'packed');
+  if (!existsSync(shared)) await packOnce(shared);
+  const [{ filename, files }] = JSON.parse(readFileSync(join(shared, 'pack.json'), 'utf8'));
+  const tarball = join(folder, filename);
+  copyFileSync(join(shared, filename), tarball);
+  return { tarball, files };
+}
+
+/** If two workers pack at the same time, the package of the first one stays. */
+async function packOnce(shared: string): Promise<void> {
+  const own = mkdtempSync(`${shared}-`);
+  const args = ['pack', '--json', '--silent', '--pack-destination', own];
   const { stdout } = await promisify(execFile)('npm', args, { cwd: root });
-  const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('[')));
-  return { tarball: join(folder, filename), files };
+  writeFileSync(join(own, 'pack.json'), stdout.slice(stdout.indexOf('[')));
+  try {
+    renameSync(own, shared);
+  } catch (error) {
+    if (!existsSync(shared)) throw error;
+  }
 }
 
 /** The environment of a user with this home, whose `node` is the given program. @param prefix where global packages go */
