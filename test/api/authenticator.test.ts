@@ -1,5 +1,5 @@
-// A target that logs in: one login for many requests, a token that stays fresh, and none left behind. The server gives
-// out tokens and checks them, as the secrets service does.
+// A target that logs in: one login for many requests, a token that stays valid, and no token left at the end. The server
+// issues tokens and checks them, like the secrets service.
 import { describe, expect, it } from 'vitest';
 import { findDialect } from '../../src/api/dialects.ts';
 import { openConnection } from '../../src/api/transport/connection.ts';
@@ -14,18 +14,18 @@ interface Issued {
   readonly renewable?: boolean;
   readonly uses?: number;
   readonly policies?: readonly string[];
-  /** the answer to a revocation or a request with a token that is good no more */
+  /** the response to a revocation or a request with an invalid token */
   readonly refusal?: string;
-  /** what a renewal gives, in seconds */
+  /** the lease of a renewed token, in seconds */
   readonly renewed?: number;
 }
 
 interface TokenService extends Loopback {
-  /** tokens that are good now */
+  /** currently valid tokens */
   readonly alive: Set<string>;
 }
 
-/** Tokens are `token-1`, `token-2` and so on; everything else is read with a good one. */
+/** Tokens are `token-1`, `token-2` and so on; all other paths can be read with a valid one. */
 async function listenForLogins(
   issued: Issued = {},
   forbidden = new Set<string>(),
@@ -71,7 +71,7 @@ function login(url: string, jwt = async () => 'the-jwt', mount = 'cluster') {
 }
 
 describe('a login', () => {
-  it('is made once, however many requests begin together', async () => {
+  it('is made once for all requests that begin at the same time', async () => {
     const service = await listenForLogins();
     const { reader, requests } = login(service.url);
     await Promise.all(Array.from({ length: 20 }, (_, n) => reader.get(`/auth/cluster/role/r${n}`)));
@@ -82,7 +82,7 @@ describe('a login', () => {
     expect(requests()).toBe(20);
   });
 
-  it('is not made when nothing is asked', async () => {
+  it('is not made without a request', async () => {
     const service = await listenForLogins();
     await login(service.url).close();
     expect(service.requests).toEqual([]);
@@ -102,7 +102,7 @@ describe('a login', () => {
     });
   });
 
-  it('that is refused is reported with the words of the service, and not tried again', async () => {
+  it('that is refused is reported with the message of the service, and not tried again', async () => {
     const service = await listen(() => ({ status: 403, body: { errors: ['namespace not authorized'] } }));
     const { reader } = login(service.url);
     const message = `the login as role "ci" at mount "cluster" was refused: POST ${service.url}/v1/auth/cluster/login answered 403: namespace not authorized; check role, mount and JWT of the target's "token"`;
@@ -114,7 +114,7 @@ describe('a login', () => {
 
 describe('a login that fails', () => {
   it.each<Reply>([{ status: 403, body: {} }, 'drop'])(
-    'leaves the write that it was for unsent (%j)',
+    'prevents the write that needed it (%j)',
     async (reply) => {
       const service = await listen(() => reply);
       const writer = login(service.url).openWriter();
@@ -131,7 +131,7 @@ describe('a login that fails', () => {
 });
 
 describe('the token', () => {
-  it('is renewed before it runs out', async () => {
+  it('is renewed before it expires', async () => {
     const service = await listenForLogins({ lease: 600 });
     const { reader, clock } = login(service.url);
     await reader.get('/a');
@@ -159,7 +159,7 @@ describe('the token', () => {
     expect(service.requests[2]?.body).toEqual({ role: 'ci', jwt: 'jwt-2' });
   });
 
-  it('is replaced when renewing gives hardly more time', async () => {
+  it('is replaced when its renewal gives hardly more time', async () => {
     const service = await listenForLogins({ lease: 600, renewed: 5 });
     const { reader, clock } = login(service.url);
     await reader.get('/a');
@@ -172,7 +172,7 @@ describe('the token', () => {
     ]);
   });
 
-  it('that never ends is left alone', async () => {
+  it('without an expiry is left alone', async () => {
     const service = await listenForLogins({ lease: 0 });
     const { reader, clock } = login(service.url);
     await reader.get('/a');
@@ -181,7 +181,7 @@ describe('the token', () => {
     expect(service.lines).toEqual(['POST /v1/auth/cluster/login', 'GET /v1/a', 'GET /v1/b']);
   });
 
-  it('that cannot be revoked at the end is left behind with a warning that says until when', async () => {
+  it('that cannot be revoked at the end leaves a warning with its remaining lifetime', async () => {
     const service = await listenForLogins();
     const warnings: string[] = [];
     const jwt = async () => 'the-jwt';
@@ -218,7 +218,7 @@ describe('the token', () => {
     }
   });
 
-  it('that somebody revoked is replaced, and a write may be sent again', async () => {
+  it('that was revoked is replaced, and a write may be sent again', async () => {
     const service = await listenForLogins();
     const { reader, openWriter } = login(service.url);
     await reader.get('/a');
@@ -236,7 +236,7 @@ describe('the token', () => {
     ]);
   });
 
-  it('that is good, but not for this, is not traded for another', async () => {
+  it('that is valid, but not for this path, is not replaced', async () => {
     const paths = Array.from({ length: 30 }, (_, n) => `/v1/auth/cluster/role/r${n}`);
     const service = await listenForLogins({}, new Set(paths));
     const { reader } = login(service.url);
@@ -249,7 +249,7 @@ describe('the token', () => {
     expect(service.requests).toHaveLength(32);
   });
 
-  it('that may not renew itself, as its policies show, is not replaced after a 403 either', async () => {
+  it('that may not renew itself according to its policies is not replaced after a 403', async () => {
     const paths = ['/v1/a', '/v1/auth/token/renew-self'];
     const service = await listenForLogins({ policies: ['manager'] }, new Set(paths));
     const { reader } = login(service.url);
@@ -258,7 +258,7 @@ describe('the token', () => {
     expect(service.lines).toEqual(['POST /v1/auth/cluster/login', 'GET /v1/a', 'GET /v1/b']);
   });
 
-  it('that may be used three times is replaced before the fourth', async () => {
+  it('with three uses is replaced before the fourth request', async () => {
     const service = await listenForLogins({ uses: 3 });
     const { reader } = login(service.url);
     for (const path of ['/a', '/b', '/c', '/d']) await reader.get(path);
@@ -273,7 +273,7 @@ describe('the token', () => {
   });
 });
 
-describe('the end', () => {
+describe('closing the target', () => {
   it('revokes the token, once', async () => {
     const service = await listenForLogins();
     const connection = login(service.url);
@@ -284,7 +284,7 @@ describe('the end', () => {
     expect(service.alive.size).toBe(0);
   });
 
-  it('revokes it also when the run was interrupted', async () => {
+  it('revokes it even if the run was interrupted', async () => {
     const service = await listenForLogins();
     const stop = new AbortController();
     const token = { login: { mount: 'cluster', role: 'ci', jwt: async () => 'the-jwt' } };
@@ -295,7 +295,7 @@ describe('the end', () => {
     expect(service.alive.size).toBe(0);
   });
 
-  it('revokes also the tokens that another login has replaced', async () => {
+  it('also revokes the tokens that another login has replaced', async () => {
     const service = await listenForLogins({ lease: 600, renewed: 5 });
     const connection = login(service.url);
     for (const path of ['/a', '/b', '/c']) {
@@ -307,7 +307,7 @@ describe('the end', () => {
     expect(service.alive.size).toBe(0);
   });
 
-  it('does not revoke what was used as often as it may be', async () => {
+  it('does not revoke a token whose uses are used up', async () => {
     const service = await listenForLogins({ uses: 1 });
     const connection = login(service.url);
     for (const path of ['/a', '/b', '/c']) await connection.reader.get(path);
@@ -316,7 +316,7 @@ describe('the end', () => {
     expect(revoked.map(({ headers }) => headers['x-service-token'])).toEqual(['token-3']);
   });
 
-  it('waits for a login that is under way, and revokes its token', async () => {
+  it('waits for a pending login, and revokes its token', async () => {
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const service = await listenForLogins({}, undefined, () => {
       asked.resolve();
@@ -335,7 +335,7 @@ describe('the end', () => {
     expect(service.alive.size).toBe(0);
   });
 
-  it('waits no longer for a login than some seconds', async () => {
+  it('waits for a login only a few seconds', async () => {
     const service = await listen(() => 'silence');
     const connection = login(service.url);
     const read = failureOf(connection.reader.get('/a'));
@@ -345,7 +345,7 @@ describe('the end', () => {
     expect(connection.clock.waits).toEqual([5000]);
   });
 
-  it('waits for nothing when somebody insists', async () => {
+  it('does not wait after a second interrupt', async () => {
     const service = await listen(() => 'silence');
     const [{ clock, begun }, leave] = [stillClock(), new AbortController()];
     const token = { login: { mount: 'cluster', role: 'ci', jwt: async () => 'the-jwt' } };
@@ -380,7 +380,7 @@ describe('the transport of a login', () => {
     ['POST', '/auth/token/renew-self?x=1'],
     ['GET', '/auth/token/renew-self'],
     ['DELETE', '/auth/cluster/role/payments-api'],
-  ])('does not carry %s %s, even when tried from inside', async (method, path) => {
+  ])('refuses %s %s, even from inside', async (method, path) => {
     const service = await listenForLogins();
     const dialect = findDialect('cluster-auth', 'neutral') ?? expect.unreachable();
     const connection = openConnection({

@@ -1,4 +1,4 @@
-// What goes over the wire in each dialect: paths, headers and member names, recorded by a server that knows nothing of us.
+// Requests in each dialect: paths, headers and member names, recorded by an independent server.
 import { describe, expect, it } from 'vitest';
 import { dialectNames, dialects, findDialect } from '../../src/api/dialects.ts';
 import { renameMembers } from '../../src/model/call.ts';
@@ -13,18 +13,18 @@ function dialect(service: Dialect['service'], name: string): Dialect {
   return found;
 }
 
-describe('the tables', () => {
+describe('the dialects', () => {
   it('offer neutral first for both services', () => {
     expect(dialectNames('workspaces')).toEqual(['neutral', 'hcp-terraform']);
     expect(dialectNames('cluster-auth')).toEqual(['neutral', 'vault', 'openbao']);
   });
 
-  it('are found by service and name, and by nothing else', () => {
+  it('are found only by service and name', () => {
     expect(dialects.get('cluster-auth/vault')?.defaultMount).toBe('kubernetes');
     expect(findDialect('workspaces', 'vault')).toBeUndefined();
   });
 
-  it('say what only some services can do', () => {
+  it('list what only some services can do', () => {
     expect(dialect('workspaces', 'hcp-terraform').capabilities).toContain('additive-tag-bindings');
     expect(dialect('workspaces', 'neutral').capabilities.size).toBe(0);
   });
@@ -67,7 +67,7 @@ describe('workspaces', () => {
     });
   });
 
-  it('are created in hcp-terraform with its names, and read back in ours', async () => {
+  it('are created in hcp-terraform with its names, and read with ours', async () => {
     const answered = {
       data: { id: 'ws-1', attributes: { 'terraform-version': '1.9.8', permissions: { 'can-update': true } } },
     };
@@ -89,7 +89,7 @@ describe('workspaces', () => {
     });
   });
 
-  it('are locked and deleted with a content type although there is no body', async () => {
+  it('are locked and deleted with a content type, although there is no body', async () => {
     const server = await listen(() => ({ status: 204 }));
     const writer = open({ url: server.url }).openWriter();
     await writer.send({ method: 'POST', path: '/workspaces/ws-1/actions/unlock', repeatable: true });
@@ -167,14 +167,14 @@ describe('cluster authentication', () => {
     expect(answer).toMatchObject({ method: 'LIST', body: { data: { keys: ['payments-api'] } } });
   });
 
-  it('deletes a role without a content type, as there is no content', async () => {
+  it('deletes a role without a content type, because there is no content', async () => {
     const server = await listen(() => ({ status: 204 }));
     const writer = open({ url: server.url, target: rolesTarget }).openWriter();
     await writer.send({ method: 'DELETE', path: '/auth/cluster/role/a', repeatable: true });
     expect(server.requests[0]?.headers).not.toHaveProperty('content-type');
   });
 
-  it('sends vault the header that its agents may ask for', async () => {
+  it('sends vault the header that its agents may require', async () => {
     const server = await listen(() => ({ body: {} }));
     const target = { ...rolesTarget, dialect: 'vault' };
     await open({ url: server.url, target }).reader.get('/sys/auth');

@@ -1,4 +1,4 @@
-// The words of a failure, from every envelope that services and what stands before them are known to answer.
+// The message of a failure, from every known response format of services and of gateways before them.
 import { describe, expect, it } from 'vitest';
 import { errorMessage, foreignMessage, serviceWarnings } from '../../src/api/transport/read-response.ts';
 import type { Json } from '../../src/model/json.ts';
@@ -51,22 +51,22 @@ const envelopes: [string, Json, string][] = [
   ],
   ['a bare text', 'upstream request timeout', 'upstream request timeout'],
   ['nothing', null, ''],
-  ['something unheard of', { errors: [7, null, { detail: 5 }], message: { a: 1 } }, ''],
+  ['an unknown format', { errors: [7, null, { detail: 5 }], message: { a: 1 } }, ''],
 ];
 
-describe('failureWords', () => {
+describe('errorMessage', () => {
   it.each(envelopes)('reads %s', (_, body, words) => {
     expect(errorMessage(body)).toBe(words);
   });
 
-  it('is one line without control characters, and not endless', () => {
+  it('is one line without control characters, with a limited length', () => {
     const words = errorMessage({ errors: [`first\nsecond\u001b[31m ${'x'.repeat(5000)}`] });
     expect(words).toMatch(/^first second \[31m x+…$/);
     expect(words.length).toBeLessThan(400);
   });
 });
 
-describe('foreignWords', () => {
+describe('foreignMessage', () => {
   it.each([
     [
       '<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>',
@@ -80,18 +80,18 @@ describe('foreignWords', () => {
     expect(foreignMessage(text)).toBe(words);
   });
 
-  it('are searched for at the beginning of a long text only, because masking megabytes blocks the run', () => {
+  it('reads only the beginning of a long text, because masking megabytes blocks the run', () => {
     const long = 'a:[ '.repeat(6000);
     expect(foreignMessage(`<html><h1>Blocked</h1><script>${long}</script><title>late</title>`)).toBe(
       'a page "Blocked"',
     );
-    // A secret that the limit would cut in two is left out.
+    // A secret that the limit would split is left out.
     const before = `<html><script>${' '.repeat(19_950)}</script>`;
     expect(foreignMessage(`${before}<b>Blocked</b> ${'s3cr3t'.repeat(20)}`)).toBe('a page "Blocked"');
   });
 });
 
-describe('the warnings of a success', () => {
+describe('the warnings of a successful response', () => {
   it('are one line each', () => {
     expect(serviceWarnings({ data: null, warnings: ['no audience\nis set', 'short TTL'] })).toEqual([
       'no audience is set',

@@ -1,4 +1,4 @@
-// The way to the audit trail: one path, one verb, a token of its own.
+// The connection to the audit trail: one path, one verb, its own token.
 import { expect, it, onTestFinished } from 'vitest';
 import { findDialect } from '../../src/api/dialects.ts';
 import { openAuditTrail } from '../../src/api/open-target.ts';
@@ -23,7 +23,7 @@ async function openAt(answer: Answering, secrets = new KnownSecrets()) {
   return { service, channel };
 }
 
-it('a trail is asked for with its own token, as plain JSON', async () => {
+it('a trail is requested with its own token, as plain JSON', async () => {
   const { service, channel } = await openAt(() => ({ body: { data: [] } }));
   await channel.get('page%5Bnumber%5D=1');
   expect(service.lines).toEqual(['GET /below/api/v2/organization/audit-trail?page%5Bnumber%5D=1']);
@@ -34,13 +34,13 @@ it('a trail is asked for with its own token, as plain JSON', async () => {
   expect(channel.requests()).toBe(1);
 });
 
-it('a trail is answered with the names of the service itself', async () => {
+it('a trail is returned with the names of the service itself', async () => {
   const data = [{ sentinel: 'x', 'terraform-version': '1' }];
   const { channel } = await openAt(() => ({ body: { data } }));
   expect((await channel.get('')).body).toEqual({ data });
 });
 
-it('the token of a trail is a secret, also where the service repeats it', async () => {
+it('the token of a trail is a secret, even if the service repeats it', async () => {
   const secrets = new KnownSecrets();
   const refusal = { status: 403, body: { errors: [{ title: 'no the-audit-token' }] } };
   const { channel } = await openAt(() => refusal, secrets);
@@ -48,7 +48,7 @@ it('the token of a trail is a secret, also where the service repeats it', async 
   expect(secrets.redactPrinted('the-audit-token')).toBe('[secret]');
 });
 
-it('nothing but GET of the trail can be sent over its way', async () => {
+it('only GET of the trail can be sent over its connection', async () => {
   const agent = new MockAgent();
   onTestFinished(() => agent.close());
   agent.disableNetConnect();

@@ -1,5 +1,5 @@
-// A target as plan and apply see it: what it answers, how fast it is asked, how it ends, and what cannot be sent at all.
-// Every server is a real one on loopback; only the clock is not.
+// A target as plan and apply use it: its responses, its rate, its end, and what cannot be sent at all.
+// Every server is a real one on loopback; only the clock is simulated.
 import { describe, expect, it } from 'vitest';
 import { findDialect } from '../../src/api/dialects.ts';
 import { openConnection } from '../../src/api/transport/connection.ts';
@@ -18,7 +18,7 @@ const create = {
 } as const;
 const update = { method: 'PATCH', path: '/workspaces/ws-1', body: {}, repeatable: true } as const;
 
-describe('what a plan is made with', () => {
+describe('the connection of a plan', () => {
   it('has two verbs, and no member that writes', async () => {
     const server = await listen(() => ({ body: { data: [] } }));
     const connection = openReader({
@@ -42,7 +42,7 @@ describe('what a plan is made with', () => {
   });
 
   it.each(['POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'])(
-    'does not carry %s, even when tried from inside',
+    'refuses %s, even from inside',
     async (method) => {
       const server = await listen(() => ({ status: 200, body: {} }));
       const connection = openConnection({
@@ -61,14 +61,14 @@ describe('what a plan is made with', () => {
   );
 });
 
-describe('the question what a token may do', () => {
+describe('the query of the permissions of a token', () => {
   it.each([
     ['POST', '/auth/cluster/role/web'],
     ['POST', '/sys/capabilities-self/x'],
     ['POST', '/sys/capabilities-self?x=y'],
     ['GET', '/sys/capabilities-self'],
     ['DELETE', '/sys/capabilities-self'],
-  ])('has a channel that does not carry %s %s', async (method, path) => {
+  ])('has a connection that refuses %s %s', async (method, path) => {
     const server = await listen(() => ({ status: 200, body: {} }));
     const connection = openConnection({
       target: rolesTarget,
@@ -86,8 +86,8 @@ describe('the question what a token may do', () => {
   });
 });
 
-describe('an answer', () => {
-  it('is a value whatever its status, with the words of the service and the request id', async () => {
+describe('a response', () => {
+  it('is a value for any status, with the message of the service and the request id', async () => {
     const server = await listen(() => ({
       status: 422,
       headers: { 'x-request-id': '7f-1' },
@@ -114,7 +114,7 @@ describe('an answer', () => {
     });
   });
 
-  it('that reports success and is a web page is an error, not an empty list', async () => {
+  it('with status 200 that is a web page is an error, not an empty list', async () => {
     const page = '<!doctype html><html><head><title>Sign in</title></head></html>';
     const server = await listen(() => ({ headers: { 'content-type': 'text/html' }, body: page }));
     const error = await failureOf(open({ url: server.url }).reader.get('/workspaces/ws-1'));
@@ -126,7 +126,7 @@ describe('an answer', () => {
   it.each([
     ['lists', '['.repeat(200_000) + ']'.repeat(200_000)],
     ['objects', `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`],
-  ])('that is nested without end (%s) is not an answer of this service', async (_, body) => {
+  ])('with endless nesting (%s) is not valid', async (_, body) => {
     const server = await listen((_request, count) => ({ status: count % 2 === 1 ? 400 : 200, body }));
     for (const dialect of [neutral, findDialect('workspaces', 'hcp-terraform') ?? expect.unreachable()]) {
       const { reader } = open({ url: server.url, dialect });
@@ -136,7 +136,7 @@ describe('an answer', () => {
     }
   });
 
-  it('that redirects says where to', async () => {
+  it('with a redirect says where it leads', async () => {
     const server = await listen(() => ({
       status: 307,
       headers: { location: 'https://active.internal/v1/sys' },
@@ -150,15 +150,15 @@ describe('an answer', () => {
     ['/login?code=planted-7f1', '/login'],
     ['https://me:planted-7f1@sso.internal/login?next=a#planted-7f1', 'https://***@sso.internal/login'],
     ['/login;jsessionid=planted-7f1', '/login;jsessionid=[secret]'],
-  ])('that redirects to %s shows no parameters', async (location, shown) => {
+  ])('with a redirect to %s shows no parameters', async (location, shown) => {
     const server = await listen(() => ({ status: 302, headers: { location } }));
     const answer = await open({ url: server.url, target: rolesTarget }).reader.get('/sys/auth');
     expect(answer.words).toContain(`it redirects to "${shown}"`);
   });
 });
 
-describe('the pace', () => {
-  it('is thirty a second unless the user says otherwise', async () => {
+describe('the rate', () => {
+  it('is thirty requests a second by default', async () => {
     const server = await listen(() => ({ body: {} }));
     const { requestsPerSecond: _, ...target } = workspacesTarget;
     const { reader, clock } = open({ url: server.url, target });
@@ -177,7 +177,7 @@ describe('the pace', () => {
     expect(clock.now() - began).toBeGreaterThanOrEqual(3000);
   });
 
-  it('is as fast as it goes for the embedded service', async () => {
+  it('has no limit for the embedded service', async () => {
     const server = await listen(() => ({ body: {} }));
     const { requestsPerSecond: _, ...target } = { ...workspacesTarget, url: 'embedded' };
     const { reader, clock } = open({ url: server.url, target });
@@ -185,7 +185,7 @@ describe('the pace', () => {
     expect(clock.waits).toEqual([]);
   });
 
-  it('has ten connections at most', async () => {
+  it('allows at most ten connections', async () => {
     const server = await listen(() => ({ body: {} }));
     const { reader } = open({ url: server.url });
     await Promise.all(Array.from({ length: 100 }, () => reader.get('/workspaces/ws-1')));
@@ -194,7 +194,7 @@ describe('the pace', () => {
 });
 
 describe('the end of a run', () => {
-  it('gives up what waits, and breaks off what is in flight', async () => {
+  it('gives up waiting requests, and aborts sent ones', async () => {
     const stop = new AbortController();
     const server = await listen(() => 'silence');
     const { reader, openWriter } = open({ url: server.url, signal: stop.signal });
@@ -213,7 +213,7 @@ describe('the end of a run', () => {
     expect(server.requests).toHaveLength(10);
   });
 
-  it('is reported to a request that comes after closing', async () => {
+  it('is reported to a request after closing', async () => {
     const server = await listen(() => ({ body: {} }));
     const connection = open({ url: server.url });
     await connection.close();
@@ -221,7 +221,7 @@ describe('the end of a run', () => {
     expect(error.message).toContain('was given up: the target was closed');
   });
 
-  it('makes no noise, however many wait', async () => {
+  it('causes no warnings of Node, for many waiting requests', async () => {
     const warnings: string[] = [];
     const listener = (warning: Error) => warnings.push(warning.message);
     process.on('warning', listener);

@@ -1,4 +1,4 @@
-// Translation there and back is no change, whatever the body; user's own keys and values are never touched by accident.
+// Translation into a dialect and back changes nothing, for any body; keys and values of users are never changed by accident.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dialects } from '../../src/api/dialects.ts';
@@ -26,7 +26,7 @@ const bodies = fc.letrec<{ body: Json }>((tie) => ({
 })).body;
 
 describe('a body', () => {
-  it.each(spoken)('gives back what it was given, from $service/$name and to it', (dialect) => {
+  it.each(spoken)('is the same after translation to $service/$name and back', (dialect) => {
     fc.assert(
       fc.property(bodies, (body) => {
         const wire = renameMembers(body, dialect.rename);
@@ -35,7 +35,7 @@ describe('a body', () => {
     );
   });
 
-  it.each(spoken)('leaves a body alone that is in the names of $service/$name already', (dialect) => {
+  it.each(spoken)('with the names of $service/$name already is not changed', (dialect) => {
     fc.assert(
       fc.property(bodies, (body) => {
         const wire = renameMembers(body, dialect.rename);

@@ -1,4 +1,4 @@
-// Lists in pages against a server that pages for real, and that can be told to shift, repeat, lie and fail.
+// Lists in pages with a server that has real pages, and that can shift, repeat, be wrong and fail.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readPages } from '../../src/api/read-pages.ts';
@@ -13,7 +13,7 @@ function resources(count: number) {
   return Array.from({ length: count }, (_, n) => ({ type: 'workspaces', id: `ws-${n}` }));
 }
 
-/** Serves a list as the specification pages it; `served` may say something else for one request. */
+/** Serves a list in pages like the specification; `served` may replace the response to one request. */
 function pager(
   all: readonly object[],
   served: (page: number, request: number) => Reply | undefined = () => undefined,
@@ -71,13 +71,13 @@ describe('a list without totals and without links', () => {
 describe('a list that announces too many pages', () => {
   it.each([
     [
-      'more than its total fills',
+      'more than its total needs',
       2_000_000_000,
       250,
       'has 2000000000 pages, but its total of 250 fits into 3',
     ],
-    ['more than anyone has', 20_000_000, 2_000_000_000, 'has 20000000 pages, more than 10000'],
-  ])('(%s) is not asked for them, and is incomplete', async (_, pages, total, says) => {
+    ['more than any list has', 20_000_000, 2_000_000_000, 'has 20000000 pages, more than 10000'],
+  ])('(%s) is not read completely, and is incomplete', async (_, pages, total, says) => {
     const body = {
       ...pageOf(resources(250), 100, 1),
       meta: { pagination: { 'total-pages': pages, 'total-count': total } },
@@ -98,7 +98,7 @@ describe('a list in pages', () => {
     expect(pages).not.toHaveProperty('problem');
   });
 
-  it('is reduced page by page, together with what each page includes', async () => {
+  it('is reduced page by page, with the included resources of each page', async () => {
     const server = await pager(resources(250));
     const reduce = (items: readonly JsonObject[], included: readonly JsonObject[]) =>
       items.map(({ id = null }) => ({ id, beside: included.map((other) => other['id'] ?? null) }));
@@ -109,7 +109,7 @@ describe('a list in pages', () => {
     expect(pages).toMatchObject({ total: 250, complete: true });
   });
 
-  it('is asked for with encoded brackets, after the query that is there', async () => {
+  it('is requested with encoded brackets, after the existing query', async () => {
     const server = await pager(resources(1));
     const { reader } = open({ url: server.url });
     await readPages(reader, path, { size: 50 });
@@ -130,7 +130,7 @@ describe('a list in pages', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('costs one request a page', async () => {
+  it('takes one request for each page', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(40), fc.integer({ min: 1, max: 10 }), async (count, size) => {
         const all = resources(count);
@@ -146,13 +146,13 @@ describe('a list in pages', () => {
     );
   });
 
-  it('has smaller pages than asked for where the service wants it so', async () => {
+  it('may have smaller pages than requested', async () => {
     const all = resources(45);
     const reader = readerOf((page) => pageOf(all, 20, page));
     expect(await readPages(reader, '/x')).toMatchObject({ items: all, complete: true });
   });
 
-  it('that is not paged at all is read as it is', async () => {
+  it('without pages is read as it is', async () => {
     const server = await listen(() => ({ body: { data: resources(3) } }));
     const pages = await readPages(open({ url: server.url }).reader, '/workspaces/ws-1/tag-bindings');
     expect(pages).toMatchObject({ items: resources(3), complete: true });
@@ -179,7 +179,7 @@ describe('a list that shifts while it is read', () => {
       () => ({ meta: { pagination: { 'total-count': 151, 'total-pages': 2 } } }),
       'the total of the list changed during the read',
     ],
-  ])('and goes on giving %s is incomplete, and says so', async (_, changed, problem) => {
+  ])('and still has %s is incomplete, and says so', async (_, changed, problem) => {
     const all = resources(150);
     const server = await pager(all, (page) =>
       page === 2 ? { body: { ...pageOf(all, 100, 2), ...changed() } } : undefined,
@@ -191,7 +191,7 @@ describe('a list that shifts while it is read', () => {
 });
 
 describe('a list that cannot be read', () => {
-  it('gives the answer that was no page', async () => {
+  it('returns the response that was not a page', async () => {
     const server = await listen(() => ({
       status: 404,
       body: { errors: [{ status: '404', title: 'not found' }] },
@@ -201,7 +201,7 @@ describe('a list that cannot be read', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('gives what it has when a later page is refused, and is incomplete', async () => {
+  it('returns the other pages when one is refused, and is incomplete', async () => {
     const server = await pager(resources(250), (page) =>
       page === 2 ? { status: 403, body: {} } : undefined,
     );
@@ -210,7 +210,7 @@ describe('a list that cannot be read', () => {
     expect(pages.items).toHaveLength(150);
   });
 
-  it('is incomplete when there is more and no one says how much', async () => {
+  it('is incomplete when there are more pages but no total', async () => {
     const reader = readerOf(() => ({ data: resources(2), links: { next: '/x?page=2' } }));
     expect(await readPages(reader, '/x')).toMatchObject({
       complete: false,
@@ -219,7 +219,7 @@ describe('a list that cannot be read', () => {
   });
 });
 
-/** A reader without a wire, for laws that need many lists. */
+/** A reader without a server, for properties that need many lists. */
 function readerOf(page: (number: number) => object): Reader {
   const get = async (asked: string): Promise<Answer> => {
     const number = Number(new URL(asked, 'http://x').searchParams.get('page[number]'));

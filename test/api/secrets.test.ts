@@ -1,5 +1,5 @@
-// Secrets are planted everywhere a request has room for them, and everything that people read is searched for them:
-// answers, errors with their causes, traces. The server repeats what it was sent, as proxies in debug mode do.
+// Secrets are planted everywhere in requests, and everything that users can read is searched for them:
+// responses, errors with their causes, traces. The server repeats what it was sent, like proxies in debug mode.
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { TargetOptions } from '../../src/api/open-target.ts';
@@ -19,17 +19,17 @@ function echo(status: number) {
   });
 }
 
-/** Everything that can be read of a run that uses a token or a login, and writes a body with a secret. */
-async function said(answer: (request: Recorded) => Reply, auth: TargetOptions['token']): Promise<string> {
+/** All output of a run that uses a token or a login, and writes a body with a secret. */
+async function outputOf(answer: (request: Recorded) => Reply, auth: TargetOptions['token']): Promise<string> {
   const server = await listen(answer);
-  const heard: unknown[] = [];
+  const output: unknown[] = [];
   const { reader, openWriter } = open({
     url: server.url,
     target: rolesTarget,
     token: auth,
-    onWait: (says) => heard.push(says),
+    onWait: (says) => output.push(says),
   });
-  const note = (outcome: unknown) => heard.push(outcome);
+  const note = (outcome: unknown) => output.push(outcome);
   await reader.get('/auth/cluster/config').then(note, note);
   await openWriter()
     .send({
@@ -40,8 +40,8 @@ async function said(answer: (request: Recorded) => Reply, auth: TargetOptions['t
       secrets: [reviewer],
     })
     .then(note, note);
-  const text = inspect(heard, { depth: 10, maxStringLength: null });
-  return `${text}\n${heard.map((one) => (one instanceof Error ? one.stack : JSON.stringify(one))).join('\n')}`;
+  const text = inspect(output, { depth: 10, maxStringLength: null });
+  return `${text}\n${output.map((one) => (one instanceof Error ? one.stack : JSON.stringify(one))).join('\n')}`;
 }
 
 const answers: [string, (request: Recorded) => Reply][] = [
@@ -60,21 +60,21 @@ const answers: [string, (request: Recorded) => Reply][] = [
   ],
 ];
 
-describe('what a run says', () => {
-  it.each(answers)('holds no token and no secret of a body when a request %s', async (_, answer) => {
-    const text = await said(answer, async () => token);
+describe('the output of a run', () => {
+  it.each(answers)('has no token and no secret of a body when a request %s', async (_, answer) => {
+    const text = await outputOf(answer, async () => token);
     expect(text).toContain('/auth/cluster/config');
     for (const secret of secrets) expect(text).not.toContain(secret);
   });
 
-  it.each(answers)('holds no JWT when a login %s', async (_, answer) => {
-    const text = await said(answer, { login: { mount: 'cluster', role: 'ci', jwt: async () => jwt } });
+  it.each(answers)('has no JWT when a login %s', async (_, answer) => {
+    const text = await outputOf(answer, { login: { mount: 'cluster', role: 'ci', jwt: async () => jwt } });
     expect(text).toContain('/auth/cluster/login');
     for (const secret of secrets) expect(text).not.toContain(secret);
   });
 
-  it.each(answers)('holds no token of a login when a request %s', async (_, answer) => {
-    const text = await said(
+  it.each(answers)('has no token of a login when a request %s', async (_, answer) => {
+    const text = await outputOf(
       (request) =>
         request.path.endsWith('/login')
           ? { body: { auth: { client_token: token, lease_duration: 600, renewable: true } } }
@@ -85,7 +85,7 @@ describe('what a run says', () => {
     for (const secret of secrets) expect(text).not.toContain(secret);
   });
 
-  it('holds no part of a token that cannot be put into a header, or of a URL with a password', async () => {
+  it('has no part of a token that cannot be a header, or of a URL with a password', async () => {
     const server = await listen(() => ({ body: {} }));
     const url = server.url.replace('//', '//someone:planted@');
     const connection = open({ url, token: async () => `${token}\nplanted: second line` });

@@ -1,4 +1,4 @@
-// What becomes of a write once its run is told to stop: only what is in flight goes on. Every server is a real one on loopback.
+// Writes of a run that is stopped: only sent ones continue. Every server is a real one on loopback.
 import { buildConnector, Client } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { exchange } from '../../src/api/transport/exchange.ts';
@@ -17,7 +17,7 @@ const create = {
 describe('a write of a run that is stopped', () => {
   const paused = { status: 429, headers: { 'retry-after': '60' } };
 
-  it('and waits for its turn is not sent', async () => {
+  it('is not sent if it waits for its turn', async () => {
     const { clock, begun } = stillClock();
     const stop = new AbortController();
     const server = await listen(inTurn(paused, { body: {} }));
@@ -34,7 +34,7 @@ describe('a write of a run that is stopped', () => {
     expect(server.lines).toEqual(['GET /api/v2/workspaces/ws-1']);
   });
 
-  it('and was asked to wait is not waited for', async () => {
+  it('does not wait if the service asked for it', async () => {
     const stop = new AbortController();
     const server = await listen(() => ({ status: 503 }));
     const { openWriter } = open({ url: server.url });
@@ -47,7 +47,7 @@ describe('a write of a run that is stopped', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it.each([update, create])('and was answered otherwise ends as it was answered: $method', async (write) => {
+  it.each([update, create])('ends with its response for any other status: $method', async (write) => {
     const stop = new AbortController();
     const server = await listen(() => {
       stop.abort();
@@ -58,7 +58,7 @@ describe('a write of a run that is stopped', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('and whose connection broke may have been carried out, and is not sent again', async () => {
+  it('may have been carried out if its connection broke, and is not sent again', async () => {
     const stop = new AbortController();
     const server = await listen(() => {
       stop.abort();
@@ -73,7 +73,7 @@ describe('a write of a run that is stopped', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('and is in flight goes on to its answer', async () => {
+  it('continues to its response if it was sent', async () => {
     const stop = new AbortController();
     const server = await listen(() => {
       stop.abort();
@@ -84,7 +84,7 @@ describe('a write of a run that is stopped', () => {
     expect(answer).toMatchObject({ status: 200, body: { data: 'done' } });
   });
 
-  it('while its permit or its token is asked for is not sent', async () => {
+  it('is not sent if it waits for its permit or its token', async () => {
     const stop = new AbortController();
     const server = await listen(() => ({ body: {} }));
     const halt = async () => stop.abort();
@@ -102,7 +102,7 @@ describe('a write of a run that is stopped', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('while its connection is opened is not sent over it', async () => {
+  it('is not sent over a connection that is being opened', async () => {
     const stop = new AbortController();
     const server = await listen(() => ({ body: {} }));
     const connect = buildConnector({});

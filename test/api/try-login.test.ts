@@ -1,4 +1,4 @@
-// A login that is only tried: made once, and its token revoked at once. The server gives out tokens as the secrets service does.
+// A trial login: made once, and its token is revoked at once. The server issues tokens like the secrets service.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { findDialect } from '../../src/api/dialects.ts';
 import { openTrial } from '../../src/api/try-login.ts';
@@ -30,8 +30,8 @@ function trialAt(service: Loopback, { mount = 'cluster', ...more }: TrialOptions
   return trial;
 }
 
-describe('a login that is tried', () => {
-  it('says what the token would be, and leaves none behind', async () => {
+describe('a trial login', () => {
+  it('reports the properties of the token, and leaves no token', async () => {
     const service = await serve({ body: granted });
     const trial = await trialAt(service, { mount: 'team/cluster' }).tryLogin('web', 'the-jwt');
     expect(trial).toEqual({
@@ -58,7 +58,7 @@ describe('a login that is tried', () => {
     [404, 'no handler for route "auth/cluster/login". route entry not found.'],
     [500, 'could not load backend configuration'],
   ])(
-    'that is refused with %i reports the words of the service, and is not tried again',
+    'that is refused with %i reports the message of the service, and is not tried again',
     async (status, words) => {
       const service = await serve({ status, body: { errors: [words] } });
       const why = `POST ${service.url}/v1/auth/cluster/login answered ${status}: ${words}`;
@@ -67,7 +67,7 @@ describe('a login that is tried', () => {
     },
   );
 
-  it('does not show the JWT that the service repeats', async () => {
+  it('does not show a JWT that the service repeats', async () => {
     const service = await serve({ status: 403, body: { errors: ['no such JWT: header.claims.signature'] } });
     const trial = await trialAt(service).tryLogin('web', 'header.claims.signature');
     expect(trial).toMatchObject({ granted: false, why: expect.stringContaining('no such JWT: [secret]') });
@@ -75,17 +75,17 @@ describe('a login that is tried', () => {
 
   it.each<[string, Reply]>([
     ['a sealed service', { status: 503, body: { errors: ['Vault is sealed'] } }],
-    ['a namespace that is not there', { status: 404, body: { errors: ['namespace not found'] } }],
+    ['a namespace that does not exist', { status: 404, body: { errors: ['namespace not found'] } }],
     ['a success without a token', { body: { auth: null } }],
     ['a redirect', { status: 307, headers: { location: '/elsewhere' } }],
-    ['a lost answer', 'drop'],
+    ['a lost response', 'drop'],
   ])('is neither granted nor refused by %s', async (_, reply) => {
     const service = await serve(reply);
     await failureOf(trialAt(service).tryLogin('web', 'the-jwt'));
     expect(service.lines).toEqual(['POST /v1/auth/cluster/login']);
   });
 
-  it('says when its token could not be revoked', async () => {
+  it('reports that its token could not be revoked', async () => {
     const refused = { status: 400, body: { errors: ['batch tokens cannot be revoked'] } };
     const service = await serve({ body: granted }, refused);
     const { url } = service;
@@ -95,7 +95,7 @@ describe('a login that is tried', () => {
     });
   });
 
-  it('is revoked also when the run ends meanwhile', async () => {
+  it('is revoked even if the run ends meanwhile', async () => {
     const stop = new AbortController();
     const service = await listen(({ path }) => {
       if (path.endsWith('/login')) return { body: granted };

@@ -9,7 +9,7 @@ import { readAddress } from '../../src/model/address.ts';
 
 const app = at('Parent', 'app');
 const lib = at('Parent', 'lib');
-const part = at('Child', 'app');
+const child = at('Child', 'app');
 const job = at('Role', 'job');
 const lost = new WireError('the connection broke', { method: 'POST', url: 'https://toys.test', sent: true });
 
@@ -27,7 +27,7 @@ describe('a plan that is carried out', () => {
     expect(done.summary).toEqual(['Parent/acme/app: applied']);
   });
 
-  it('sends an id that it has just learned', async () => {
+  it('sends the id of a resource that it has just created', async () => {
     const done = await applySamples({ desired: [desired(app, { consumers: ['lib'] }), desired(lib)] });
     expect(done.sent).toEqual(['POST /wholes', 'POST /wholes']);
     expect(done.requests[1]?.body).toMatchObject({ name: 'app', consumers: ['1'] });
@@ -35,7 +35,7 @@ describe('a plan that is carried out', () => {
 
   it('ends with one outcome for each change, in the order of the plan', async () => {
     const done = await applySamples({
-      desired: [desired(app), desired(lib), desired(part, { tags: ['prod'] })],
+      desired: [desired(app), desired(lib), desired(child, { tags: ['prod'] })],
     });
     expect(done.summary).toEqual([
       'Parent/acme/app: applied',
@@ -44,21 +44,21 @@ describe('a plan that is carried out', () => {
     ]);
   });
 
-  it('says what it is about to do, and how each change ended', async () => {
+  it('reports what it is going to do, and how each change ended', async () => {
     const { events } = await applySamples({ desired: [desired(app), desired(lib)] });
     expect(events[0]).toEqual({ type: 'begin', changes: 2, calls: 2 });
     const ends = events.filter((event) => event.type === 'end');
     expect(ends.map(({ finished, changes }) => `${finished}/${changes}`)).toEqual(['1/2', '2/2']);
   });
 
-  it('is refused when it has problems: nobody should have come this far', async () => {
+  it('throws when it has problems, because commands refuse such a plan', async () => {
     const foreign = { ...blueApp, live: [live(app, { ownershipTag: 'yours' })] };
     await expect(applySamples(foreign)).rejects.toThrow('a plan with problems is not applied');
   });
 });
 
 describe('a change that is read again just before it is sent', () => {
-  it('and that somebody has made already is unchanged', async () => {
+  it('is unchanged if it is live already', async () => {
     const done = await applySamples(blueApp, {
       now: [live(app, { spec: { colour: 'blue' }, ownershipTag: 'mine' })],
     });
@@ -66,7 +66,7 @@ describe('a change that is read again just before it is sent', () => {
     expect(done.ledger.records.get(readAddress('Parent/acme/app'))?.fields).toEqual({ colour: 'blue' });
   });
 
-  it('and that moved is stale, and says what', async () => {
+  it('is stale if live changed, and says what changed', async () => {
     const done = await applySamples(blueApp, {
       now: [live(app, { spec: { colour: 'green' }, ownershipTag: 'mine' })],
     });
@@ -77,7 +77,7 @@ describe('a change that is read again just before it is sent', () => {
     expect(done.ledger.records.has(readAddress('Parent/acme/app'))).toBe(false);
   });
 
-  it('and that nobody can read has failed, and the others go on', async () => {
+  it('has failed if it cannot be read, and the others continue', async () => {
     const world = { ...blueApp, desired: [...blueApp.desired, desired(lib)] };
     const done = await applySamples(world, { readFails: new Error('GET answered 403') });
     expect(done.summary).toEqual(['Parent/acme/app: failed', 'Parent/acme/lib: applied']);
@@ -90,7 +90,7 @@ describe('a call that fails', () => {
     desired: [desired(app, { consumers: ['lib'] }), desired(lib), desired(at('Parent', 'zone'))],
   };
 
-  it('skips what hangs on it, says for what it waited, and no one else', async () => {
+  it('skips only changes that depend on it, and names that dependency', async () => {
     const done = await applySamples(consumers, {
       answer: ({ body }) => (body?.['name'] === 'lib' ? { status: 422, words: 'no room' } : undefined),
     });
@@ -106,16 +106,16 @@ describe('a call that fails', () => {
     expect(skipped?.detail).toBe('depends on Parent/acme/lib#create, which did not succeed');
   });
 
-  it('takes the part that it was to carry with it', async () => {
+  it('makes the child that it carries fail as well', async () => {
     const done = await applySamples(
-      { desired: [desired(app), desired(part, { tags: ['prod'] })] },
+      { desired: [desired(app), desired(child, { tags: ['prod'] })] },
       { answer: () => ({ status: 422 }) },
     );
     expect(done.summary).toEqual(['Parent/acme/app: failed', 'Child/acme/app: failed']);
     expect(done.ledger.records.size).toBe(0);
   });
 
-  it('of which nobody knows the end makes its change unknown', async () => {
+  it('with an unknown result makes its change unknown', async () => {
     const done = await applySamples(blueApp, { answer: () => lost });
     expect(done.summary).toEqual(['Parent/acme/app: unknown']);
     expect(done.ledger.records.size).toBe(0);
@@ -123,7 +123,7 @@ describe('a call that fails', () => {
 });
 
 describe('a change with several calls', () => {
-  /** Paints, then locks; the lock waits for all painting. */
+  /** Paints, then locks; the lock waits for all paint calls. */
   const painted: Kind = {
     ...parentKind,
     calls: ({ address }) => {
@@ -143,14 +143,14 @@ describe('a change with several calls', () => {
   };
   const world = { ...blueApp, kinds: registryOf(painted) };
 
-  it('that stops half-way says what it has done', async () => {
+  it('that stops half-way reports what was done', async () => {
     const done = await applySamples(world, {
       answer: ({ path }) => (path === '/lock' ? { status: 409 } : undefined),
     });
     expect(done.outcomes).toMatchObject([{ kind: 'failed', done: ['app#paint'] }]);
   });
 
-  it('goes on with its second call when the first failed: only a need skips', async () => {
+  it('continues with its second call when the first failed: only a need skips', async () => {
     const done = await applySamples(world, {
       answer: ({ path }) => (path === '/paint' ? { status: 409 } : undefined),
     });
@@ -158,13 +158,13 @@ describe('a change with several calls', () => {
     expect(done.outcomes).toMatchObject([{ kind: 'failed', done: ['app#lock'] }]);
   });
 
-  it('ends when the last of them has ended', async () => {
+  it('ends when its last call has ended', async () => {
     const done = await applySamples(world);
     expect(done.events.filter(({ type }) => type === 'end')).toHaveLength(1);
     expect(done.summary).toEqual(['Parent/acme/app: applied']);
   });
 
-  it('that was begun is not gone on with after an interruption, and says what it has done', async () => {
+  it('that was begun is not continued after an interruption, and reports what was done', async () => {
     const stop = new AbortController();
     const two = { ...world, desired: [...world.desired, desired(lib, { colour: 'blue' })] };
     const lives = [...world.live, live(lib, { spec: { colour: 'red' }, ownershipTag: 'mine' })];
@@ -189,7 +189,7 @@ describe('a change with several calls', () => {
 });
 
 describe('an interruption', () => {
-  it('before anything was sent skips everything, also what only the ledger has to learn', async () => {
+  it('before anything was sent skips everything, even changes that only update the ledger', async () => {
     const world: World = {
       ...blueApp,
       live: [...blueApp.live, live(at('Settings', 'config'))],
@@ -204,7 +204,7 @@ describe('an interruption', () => {
     expect(done.ledger.records.has(readAddress('Settings/acme/config'))).toBe(true);
   });
 
-  it('in between lets what is in flight end, and skips the rest', async () => {
+  it('during an apply lets sent calls end, and skips the rest', async () => {
     const stop = new AbortController();
     const done = await applySamples(
       { desired: [desired(lib, {}), desired(app, { consumers: ['lib'] })] },
@@ -227,7 +227,7 @@ describe('the ledger', () => {
     expect(done.written[0]).toMatchObject({ after: 0, ledger: { known: true } });
   });
 
-  it('that cannot be written keeps anything from being sent', async () => {
+  it('prevents all requests if it cannot be written', async () => {
     const sent: string[] = [];
     const apply = applySamples(
       { desired: [desired(app)], ledger: false },
@@ -243,7 +243,7 @@ describe('the ledger', () => {
     expect(sent).toEqual([]);
   });
 
-  it('that fails in between fails the apply once, when all calls have ended', async () => {
+  it('fails the apply once if a later write of it fails, after all calls have ended', async () => {
     let writes = 0;
     const sent: string[] = [];
     const apply = applySamples(
@@ -264,7 +264,7 @@ describe('the ledger', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('knows what was created, with its id, its origin and what was declared', async () => {
+  it('records a created resource with its id, its origin and its declared fields', async () => {
     const done = await applySamples({
       desired: [desired(app, { colour: 'blue', hint: 'x' }, { protect: true })],
     });
@@ -276,7 +276,7 @@ describe('the ledger', () => {
     });
   });
 
-  it('knows what was created although the rest of its change failed', async () => {
+  it('records a created resource even if the rest of its change failed', async () => {
     const halfway: Kind = {
       ...parentKind,
       calls: (change, context) => {
@@ -299,7 +299,7 @@ describe('the ledger', () => {
     });
   });
 
-  it('hears of every declared resource that is as it should be, also without a single change', async () => {
+  it('records every declared resource that is as it should be, even without any change', async () => {
     const done = await applySamples({
       desired: [desired(app, { colour: 'red' }), desired(job, { timeout: '1h' })],
       live: [
@@ -316,7 +316,7 @@ describe('the ledger', () => {
     });
   });
 
-  it('forgets what is gone, and remembers what it deleted until somebody has seen it gone', async () => {
+  it('forgets missing resources, and keeps records of deleted ones until a read confirms that they are gone', async () => {
     const done = await applySamples({
       live: [live(app, { ownershipTag: 'mine' })],
       records: { 'Parent/acme/app': record({ id: 'id-app' }), 'Parent/acme/lib': record({ id: 'id-lib' }) },
@@ -325,7 +325,7 @@ describe('the ledger', () => {
     expect([...done.ledger.records.keys()]).toEqual(['Parent/acme/app']);
   });
 
-  it('remembers what could not be deleted', async () => {
+  it('keeps the record of a resource that could not be deleted', async () => {
     const done = await applySamples(
       {
         live: [live(app, { ownershipTag: 'mine' })],
@@ -337,7 +337,7 @@ describe('the ledger', () => {
     expect(done.ledger.records.has(readAddress('Parent/acme/app'))).toBe(true);
   });
 
-  it('learns of a release that needs no call', async () => {
+  it('forgets a release that needs no call', async () => {
     const done = await applySamples({
       live: [live(at('Settings', 'config'))],
       records: { 'Settings/acme/config': record() },
@@ -362,7 +362,7 @@ describe('the ledger', () => {
     });
   });
 
-  it('keeps what a kind wants to remember', async () => {
+  it('keeps the marks of a kind', async () => {
     const marked: Kind = {
       ...parentKind,
       ledgerMarks: ({ desired: wanted, idOf }) => ({
@@ -377,7 +377,7 @@ describe('the ledger', () => {
   });
 });
 
-describe('a create whose answer was lost', () => {
+describe('a create whose response was lost', () => {
   it('is found by its name, recorded with its id, and never sent twice', async () => {
     const done = await applySamples(
       { desired: [desired(app)] },
@@ -389,7 +389,7 @@ describe('a create whose answer was lost', () => {
   });
 });
 
-it('a thousand changes are applied within moments', async () => {
+it('a thousand changes are applied quickly', async () => {
   const many = Array.from({ length: 1000 }, (_, index) => desired(at('Parent', `whole-${index}`)));
   const done = await applySamples({ desired: many });
   expect(done.sent).toHaveLength(1000);

@@ -48,9 +48,9 @@ function allowed(given: Answer): Answer {
 }
 
 interface Service {
-  /** what each request in turn is answered with; the last one again and again */
+  /** the response to each request in turn; the last one repeatedly */
   readonly answers: readonly (Answer | Error)[];
-  /** what each look-up in turn finds */
+  /** the result of each lookup in turn */
   readonly found?: readonly (LiveResource | undefined | Error)[];
   readonly declaredMark?: Spec;
 }
@@ -114,16 +114,16 @@ async function send(
   return { ...sent, log };
 }
 
-describe('a call that was answered', () => {
+describe('a call that got a response', () => {
   it('with success is done', async () => {
     expect(await send(update, { answers: [answer(200)] })).toMatchObject({ is: 'ok', log: ['look', 'send'] });
   });
 
-  it('with success gives the id of what it created', async () => {
+  it('with success has the id of what it created', async () => {
     expect(await send(create, { answers: [created] })).toMatchObject({ is: 'ok', id: 'id-1', log: ['send'] });
   });
 
-  it("with a refusal has failed, in the service's words", async () => {
+  it('with a refusal has failed, with the message of the service', async () => {
     const refused = answer(422, null, 'the name is silly');
     expect(await send(create, { answers: [refused] })).toEqual({
       is: 'failed',
@@ -138,7 +138,7 @@ describe('a call that was answered', () => {
   });
 });
 
-describe('a call whose answer was lost', () => {
+describe('a call whose response was lost', () => {
   it('is unknown when no further attempt is allowed', async () => {
     expect(await send(update, { answers: [lost] })).toEqual({
       is: 'unknown',
@@ -147,12 +147,12 @@ describe('a call whose answer was lost', () => {
     });
   });
 
-  it('and that creates nothing is unknown', async () => {
+  it('is unknown if it creates nothing', async () => {
     const { createsId: __, ...nameless } = create;
     expect(await send(nameless, { answers: [lost] })).toMatchObject({ is: 'unknown', log: ['look', 'send'] });
   });
 
-  it('before it was sent has failed', async () => {
+  it('has failed if it was not sent', async () => {
     expect(await send(create, { answers: [unsent] })).toMatchObject({
       is: 'failed',
       why: 'connection refused',
@@ -160,15 +160,15 @@ describe('a call whose answer was lost', () => {
     });
   });
 
-  it('is unknown, too, when something breaks that nobody thought of', async () => {
+  it('is unknown, too, after an unexpected exception', async () => {
     expect(await send(update, { answers: [new TypeError('x is undefined')] })).toMatchObject({
       is: 'unknown',
     });
   });
 });
 
-describe('a create whose answer was lost is looked up by name before it is sent again', () => {
-  it('and is done when it is there, though nothing but an ownership tag says that it is this one', async () => {
+describe('a create whose response was lost is looked up by name before it is sent again', () => {
+  it('and is done if it exists, even if only an ownership tag proves that it is ours', async () => {
     expect(await send(create, { answers: [lost], found: [ours] })).toEqual({
       is: 'ok',
       id: 'id-9',
@@ -177,7 +177,7 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     });
   });
 
-  it('and is done when it has our creator mark only', async () => {
+  it('and is done if it exists with only our creator mark', async () => {
     const born = live(app, { creatorStack: 'mine', id: 'id-9' });
     expect(await send(create, { answers: [lost], found: [born] })).toMatchObject({
       is: 'ok',
@@ -186,7 +186,7 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     });
   });
 
-  it('and is known for its own by what its manifest says in place of the creator mark', async () => {
+  it('and is recognized by the declared value in place of the creator mark', async () => {
     const found = (madeBy: string) => [live(app, { ownershipTag: 'mine', id: 'id-9', spec: { madeBy } })];
     const declaredMark = { madeBy: 'bob' };
     expect(await send(create, { answers: [lost], found: found('bob'), declaredMark })).toMatchObject({
@@ -197,7 +197,7 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     });
   });
 
-  it('and is sent again when it is not there', async () => {
+  it('and is sent again if it does not exist', async () => {
     expect(await send(create, { answers: [lost, created], found: [undefined] })).toMatchObject({
       is: 'ok',
       id: 'id-1',
@@ -206,14 +206,14 @@ describe('a create whose answer was lost is looked up by name before it is sent 
   });
 
   it.each([408, 500, 502, 503, 504])(
-    'also when the answer was %i: nobody knows what the service did',
+    'also after the status %i, because the service may have created it',
     async (status) => {
       const outcome = await send(create, { answers: [answer(status), created], found: [undefined] });
       expect(outcome.log).toEqual(['send', 'pause 250', 'look', 'send']);
     },
   );
 
-  it('and takes "the name is taken" for the echo of its own success', async () => {
+  it('and takes "the name is taken" for the result of its own first attempt', async () => {
     const taken = answer(422, null, 'the name is taken');
     expect(await send(create, { answers: [lost, taken], found: [undefined, ours] })).toMatchObject({
       is: 'ok',
@@ -222,7 +222,7 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     });
   });
 
-  it('also when the service asked to wait: its name may be taken by now, also by itself', async () => {
+  it('also after a 429, because the name may be taken by now, even by its own create', async () => {
     const born = live(app, { ownershipTag: 'mine', creatorStack: 'mine', id: 'id-9' });
     const asked = allowed(answer(429, null, 'too many'));
     expect(await send(create, { answers: [asked], found: [born] })).toMatchObject({
@@ -245,7 +245,7 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     });
   });
 
-  it('and has failed when the second try is refused and nothing is there', async () => {
+  it('and has failed if the second attempt is refused and nothing exists', async () => {
     const refused = answer(422, null, 'the name is silly');
     const outcome = await send(create, { answers: [lost, refused], found: [undefined] });
     expect(outcome).toMatchObject({
@@ -255,17 +255,17 @@ describe('a create whose answer was lost is looked up by name before it is sent 
   });
 
   it.each<[string, LiveResource]>([
-    ["another stack's", live(app, { ownershipTag: 'yours' })],
-    ["nobody's", live(app)],
-    ["its project's", live(app, { ownershipTag: 'mine', inherited: true })],
-  ])('and has failed when what is there is %s', async (__, found) => {
+    ['of another stack', live(app, { ownershipTag: 'yours' })],
+    ['without an owner', live(app)],
+    ['with an inherited ownership tag', live(app, { ownershipTag: 'mine', inherited: true })],
+  ])('and has failed if the existing resource is %s', async (__, found) => {
     expect(await send(create, { answers: [lost], found: [found] })).toMatchObject({
       is: 'failed',
       why: '"Parent/acme/app" exists, and does not belong to this stack',
     });
   });
 
-  it('and is unknown when it cannot be read', async () => {
+  it('and is unknown if it cannot be read', async () => {
     for (const blind of [lost, new Error('answered 403')]) {
       expect(await send(create, { answers: [lost], found: [blind] })).toMatchObject({
         is: 'unknown',
@@ -274,7 +274,7 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     }
   });
 
-  it('and is given up after four tries, having waited longer each time', async () => {
+  it('and is given up after four attempts, with a longer wait each time', async () => {
     const outcome = await send(create, { answers: [lost], found: [undefined] });
     expect(outcome.is).toBe('failed');
     expect(outcome.log.filter((entry) => entry === 'send')).toHaveLength(4);
@@ -287,7 +287,7 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     expect(outcome.log.at(-1)).toBe('look');
   });
 
-  it('and so is one whose answer reports no id', async () => {
+  it('and so is one whose response has no id', async () => {
     const outcome = await send(create, { answers: [answer(201, { data: {} })], found: [ours] });
     expect(outcome).toMatchObject({ is: 'ok', id: 'id-9', log: ['send', 'pause 250', 'look'] });
   });

@@ -10,8 +10,8 @@ import { readAddress } from '../../src/model/address.ts';
 const app = at('Parent', 'app');
 const lost = new WireError('the connection broke', { method: 'POST', url: 'https://toys.test', sent: true });
 
-describe('a change that was carried out partly', () => {
-  /** One call for each field that changes, the second after the first. */
+describe('a change that was carried out in part', () => {
+  /** One call for each changed field, the second after the first. */
   const slow: Kind = {
     ...parentKind,
     calls: ({ address, fields }) => ({
@@ -40,7 +40,7 @@ describe('a change that was carried out partly', () => {
   it.each([
     ['was refused', { status: 409 }, 'failed'],
     ['was lost', lost, 'unknown'],
-  ] as const)('is recorded as far as it came where the rest %s', async (_, answer, outcome) => {
+  ] as const)('is recorded as far as it was made if the rest %s', async (_, answer, outcome) => {
     const done = await applySamples(world, {
       answer: ({ path }) => (path === '/owner' ? answer : undefined),
     });
@@ -48,20 +48,20 @@ describe('a change that was carried out partly', () => {
     expect(fieldsOf(done.ledger)).toEqual({ timeout: 5, colour: 'blue' });
   });
 
-  it('is recorded call by call: whatever ends the run, what is done by then is known', async () => {
+  it('is recorded call by call, so that an interrupted run has recorded what was done', async () => {
     const done = await applySamples(world);
     const fields = done.written.map(({ ledger, after }) => [after, fieldsOf(ledger)]);
     expect(fields).toContainEqual([1, { timeout: 5, colour: 'blue' }]);
   });
 
-  it('and whose first call was refused is recorded by the others', async () => {
+  it('is recorded by its later calls if the first was refused', async () => {
     const done = await applySamples(world, {
       answer: ({ path }) => (path === '/colour' ? { status: 409 } : undefined),
     });
     expect(fieldsOf(done.ledger)).toEqual({ timeout: 5, owner: 'ann' });
   });
 
-  it('is not known as a whole by its calls that name no field', async () => {
+  it('is not recorded by calls that name no field', async () => {
     const nameless: Kind = {
       ...slow,
       calls: (change, context) => ({

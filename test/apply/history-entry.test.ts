@@ -31,7 +31,7 @@ describe('the entry of an apply', () => {
     });
   });
 
-  it('never holds more of a secret than that it is set, its version and its source', () => {
+  it('has of a secret only whether it is set, its version and its source', () => {
     const raw = { env: 'KEY', value: 'planted', set: true, version: 3 };
     const secret = { path: ['key'], before: 'planted', after: raw, shape: 'secret' as const };
     const entry = begin([change({ fields: [secret] })]);
@@ -41,7 +41,7 @@ describe('the entry of an apply', () => {
     ]);
   });
 
-  it('keeps what the ledger knew of a resource that goes, its children too, and of no other', () => {
+  it('keeps the recorded fields of a deleted resource and its children, and of no other', () => {
     const records = {
       'Parent/acme/app': record({ fields: { colour: 'red', credential: { set: true, version: 1 } } }),
       'Child/acme/app': record({ fields: { colour: 'green' } }),
@@ -59,7 +59,7 @@ describe('the entry of an apply', () => {
     expect(stays).not.toHaveProperty('was');
   });
 
-  it('ends with what became of each change, and when', () => {
+  it('ends with the outcome of each change, and the time', () => {
     const begun = begin([change({ address: app }), change({ address: at('Parent', 'other') })]);
     const outcome = {
       address: app,

@@ -4,8 +4,8 @@ import type { Ledger } from '../../src/model/ledger.ts';
 import { ledgerOf, record } from '../support/sample-kinds/sample-plan.ts';
 import { addressOf, namesIn } from '../support/ledger/kept-things.ts';
 
-/** A store in memory that writes when it is told to, and fails when it is told to. */
-class HandStore implements LedgerWriter {
+/** A store in memory whose writes end or fail when the test says so. */
+class ManualStore implements LedgerWriter {
   readonly written: Ledger[] = [];
   readonly #waiting: { readonly ledger: Ledger; end(error?: Error): void }[] = [];
 
@@ -25,7 +25,7 @@ class HandStore implements LedgerWriter {
     return this.#waiting.length;
   }
 
-  /** Ends the write that is under way, and lets whoever waited for it go on. */
+  /** Ends the current write, and lets those that wait for it continue. */
   async finish(error?: Error): Promise<void> {
     this.#waiting.shift()?.end(error);
     await new Promise((resolve) => {
@@ -39,7 +39,7 @@ class HandStore implements LedgerWriter {
 }
 
 function open(known = true) {
-  const store = new HandStore();
+  const store = new ManualStore();
   return { store, keeper: new LedgerKeeper(store, ledgerOf({ [addressOf('old')]: record() }, known)) };
 }
 
@@ -59,7 +59,7 @@ describe('saving', () => {
     expect(await saved).toMatchObject({ known: true, serial: 1 });
   });
 
-  it('is done when everything that was put before is written', async () => {
+  it('is done when all earlier changes are written', async () => {
     const { store, keeper } = open();
     keeper.put(addressOf('a'), record());
     const first = keeper.save();
@@ -78,7 +78,7 @@ describe('saving', () => {
     expect([one.serial, two.serial]).toEqual([3, 3]);
   });
 
-  it('gathers what ends during one write into the next one', async () => {
+  it('collects changes during one write into the next one', async () => {
     const { store, keeper } = open();
     keeper.put(addressOf('n0'), record());
     keeper.saveSoon();
@@ -97,7 +97,7 @@ describe('saving', () => {
 describe('a write that fails', () => {
   const full = new Error('the disk is full');
 
-  it('in the background is no unhandled rejection, and is made up for by the next', async () => {
+  it('in the background is no unhandled rejection, and the next write makes up for it', async () => {
     const { store, keeper } = open();
     keeper.put(addressOf('a'), record());
     keeper.saveSoon();
@@ -108,7 +108,7 @@ describe('a write that fails', () => {
     expect((await saved).records.has(addressOf('a'))).toBe(true);
   });
 
-  it('in the background is reported once by the last one, when that fails too', async () => {
+  it('in the background is reported once by the last write if that fails, too', async () => {
     const { store, keeper } = open();
     keeper.put(addressOf('a'), record());
     keeper.saveSoon();
@@ -119,7 +119,7 @@ describe('a write that fails', () => {
     expect(store.underWay).toBe(0);
   });
 
-  it('while the last one waits for it is made up for by the last one', async () => {
+  it('while the last one waits for it is repeated by the last one', async () => {
     const { store, keeper } = open();
     keeper.put(addressOf('a'), record());
     keeper.saveSoon();
@@ -129,7 +129,7 @@ describe('a write that fails', () => {
     expect(namesIn(await saved)).toEqual(['old', 'a']);
   });
 
-  it('loses nothing that was put while it was under way', async () => {
+  it('loses nothing that was put during the write', async () => {
     const { store, keeper } = open();
     keeper.put(addressOf('a'), record());
     keeper.saveSoon();
@@ -141,7 +141,7 @@ describe('a write that fails', () => {
   });
 });
 
-it('what was put is there at once, before it is written', () => {
+it('a record can be read as soon as it was put, before it is written', () => {
   const { keeper } = open();
   keeper.put(addressOf('a'), record({ id: '1' }));
   expect(keeper.get(addressOf('a'))?.id).toBe('1');

@@ -6,8 +6,8 @@ import { applySamples, type Script } from '../support/sample-kinds/sample-servic
 
 const parents = Array.from({ length: 40 }, (_, index) => desired(at('Parent', `h${index}`)));
 
-/** Lets so many writes through, and then none any more. */
-function fenceAfter(writes: number): LockGuard {
+/** Allows this number of writes, and then no more. */
+function guardAfter(writes: number): LockGuard {
   const lost = new AbortController();
   let left = writes;
   return {
@@ -23,7 +23,7 @@ function fenceAfter(writes: number): LockGuard {
 async function applyParents(lockGuard: LockGuard, script: Script = {}) {
   const sent: string[] = [];
   const outcomes: string[] = [];
-  const said = await applySamples(
+  const result = await applySamples(
     { desired: parents },
     {
       ...script,
@@ -37,13 +37,13 @@ async function applyParents(lockGuard: LockGuard, script: Script = {}) {
       },
     },
   ).catch((error: unknown) => error);
-  return { said, sent, outcomes };
+  return { result, sent, outcomes };
 }
 
-describe('a run whose lock was taken away', () => {
-  it('sends nothing more, ends what was not sent as skipped, and ends with that error', async () => {
-    const { said, sent, outcomes } = await applyParents(fenceAfter(5));
-    expect(said).toBeInstanceOf(LockLost);
+describe('a run whose lock was lost', () => {
+  it('sends nothing more, reports unsent changes as skipped, and ends with that error', async () => {
+    const { result, sent, outcomes } = await applyParents(guardAfter(5));
+    expect(result).toBeInstanceOf(LockLost);
     expect(sent).toHaveLength(5);
     const skipped = outcomes.filter(
       (one) => one === 'skipped: not sent: the lock of this run was taken away',
@@ -52,21 +52,21 @@ describe('a run whose lock was taken away', () => {
     expect(outcomes).toHaveLength(40);
   });
 
-  it('is reported, rather than that its ledger was written by who took it', async () => {
+  it('reports that, and not that the ledger was written by the run that took the lock', async () => {
     let writes = 0;
-    const { said } = await applyParents(fenceAfter(5), {
+    const { result } = await applyParents(guardAfter(5), {
       writeLedger: async (ledger) => {
         writes += 1;
         if (writes > 1) throw new LedgerConflict('the ledger', { found: 9, expected: 2 });
         return { ...ledger, known: true, serial: ledger.serial + 1 };
       },
     });
-    expect(said).toBeInstanceOf(LockLost);
+    expect(result).toBeInstanceOf(LockLost);
   });
 });
 
-it('a run that keeps its lock passes the lock guard with every call, and ends well', async () => {
-  const { said, sent, outcomes } = await applyParents(fenceAfter(40));
-  expect(said).toMatchObject({ ledger: { known: true } });
+it('a run that keeps its lock passes the lock guard with every call, and succeeds', async () => {
+  const { result, sent, outcomes } = await applyParents(guardAfter(40));
+  expect(result).toMatchObject({ ledger: { known: true } });
   expect([sent.length, outcomes.length]).toEqual([40, 40]);
 });

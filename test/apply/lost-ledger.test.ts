@@ -5,7 +5,7 @@ import { applySamples } from '../support/sample-kinds/sample-service.ts';
 
 const parents = Array.from({ length: 40 }, (_, index) => desired(at('Parent', `h${index}`)));
 
-/** Applies all wholes to a store whose first write succeeds and whose later ones end as the test says. */
+/** Applies all parents with a store whose first write succeeds and whose later ones fail with this error. */
 async function applyWith(failure: Error) {
   let writes = 0;
   let sent = 0;
@@ -23,28 +23,28 @@ async function applyWith(failure: Error) {
       },
     },
   );
-  const said = await applied.catch((error: unknown) => error);
-  return { said, sent, writes };
+  const result = await applied.catch((error: unknown) => error);
+  return { result, sent, writes };
 }
 
 describe('when another run has written the ledger', () => {
   const conflict = new LedgerConflict('the ledger', { found: 9, expected: 2 });
 
-  it('nothing new is sent, and the apply ends with that error', async () => {
-    const { said, sent } = await applyWith(conflict);
-    expect(said).toBe(conflict);
+  it('no further change is sent, and the apply ends with that error', async () => {
+    const { result, sent } = await applyWith(conflict);
+    expect(result).toBe(conflict);
     expect(sent).toBeLessThan(parents.length);
   });
 
-  it('nothing more is written', async () => {
+  it('no further ledger is written', async () => {
     expect((await applyWith(conflict)).writes).toBe(2);
   });
 });
 
-it('a ledger that cannot be written for another reason stops nothing that was begun, and is tried again', async () => {
+it('a ledger that cannot be written for another reason is tried again, and all changes are sent', async () => {
   const full = new LedgerError('the disk is full');
-  const { said, sent, writes } = await applyWith(full);
-  expect(said).toBe(full);
+  const { result, sent, writes } = await applyWith(full);
+  expect(result).toBe(full);
   expect(sent).toBe(parents.length);
   expect(writes).toBeGreaterThan(2);
 });

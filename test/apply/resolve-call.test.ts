@@ -28,12 +28,12 @@ function resolve(about: Partial<Call>) {
 }
 
 describe('a path', () => {
-  it('is its segments, each encoded by itself', async () => {
+  it('has its segments, each encoded separately', async () => {
     const { path } = await resolve({ path: ['auth', 'team', 'a/b c?'] });
     expect(path).toBe('/auth/team/a%2Fb%20c%3F');
   });
 
-  it('holds the ids that its references stand for', async () => {
+  it('has ids in place of their references', async () => {
     const { path } = await resolve({
       path: ['houses', new IdReference(readAddress('House/acme/home')), 'doors'],
     });
@@ -42,7 +42,7 @@ describe('a path', () => {
 });
 
 describe('a body', () => {
-  it('holds ids and secrets in the place of what stood for them, at any depth', async () => {
+  it('has ids and secrets in place of their references, at any depth', async () => {
     const request = await resolve({
       body: {
         data: [{ id: new IdReference(readAddress('House/acme/home')) }, 'plain', null, 3],
@@ -55,17 +55,17 @@ describe('a body', () => {
     });
   });
 
-  it('names the values that no message may show', async () => {
+  it('lists the values that no message may show', async () => {
     const body = { code: new SecretReference({ env: 'CODE' }) };
     expect(await resolve({ body })).toMatchObject({ secrets: ['value of CODE'] });
   });
 
-  it('that is absent stays absent', async () => {
+  it('stays missing if the call has none', async () => {
     expect(await resolve({})).toEqual({ method: 'POST', path: '/doors', repeatable: true });
   });
 });
 
-it('an id that nobody knows is an error that names the resource', async () => {
+it('an unknown id is an error that names the resource', async () => {
   await expect(resolve({ path: [new IdReference(readAddress('House/acme/nowhere'))] })).rejects.toThrow(
     'no id is known for House/acme/nowhere',
   );

@@ -7,15 +7,15 @@ function node(id: string, about: Partial<Node> = {}): Node {
 }
 
 interface Ran {
-  /** `start a`, `end a`, `skip b because of a`, in the order in which they happened */
+  /** `start a`, `end a`, `skip b because of a`, in their order */
   readonly log: readonly string[];
   readonly started: readonly string[];
   readonly skipped: ReadonlyMap<string, string>;
-  /** how many ran at once at most, by lane */
+  /** the highest number of concurrent nodes, by lane */
   readonly most: ReadonlyMap<string, number>;
 }
 
-/** Runs all nodes; each takes one turn of the event loop, so that others have a chance to start. */
+/** Runs all nodes; each takes one turn of the event loop, so that others can start. */
 async function run(
   nodes: readonly Node[],
   { concurrency = 8, fails = [] }: { concurrency?: number; fails?: readonly string[] } = {},
@@ -55,17 +55,17 @@ function isBefore(log: readonly string[], one: string, other: string): boolean {
   return log.indexOf(one) !== -1 && log.indexOf(one) < log.indexOf(other);
 }
 
-it('nothing to do is done at once', async () => {
+it('an empty graph ends at once', async () => {
   expect((await run([])).log).toEqual([]);
 });
 
 describe('a node starts', () => {
-  it('when all that it needs has ended well, and not before', async () => {
+  it('when everything that it needs has succeeded, and not before', async () => {
     const { log } = await run([node('c', { needs: ['a', 'b'] }), node('a'), node('b', { needs: ['a'] })]);
     expect(log).toEqual(['start a', 'end a', 'start b', 'end b', 'start c', 'end c']);
   });
 
-  it('when what it needs is no part of the run: that was met before', async () => {
+  it('when it needs a node outside of the run, because that is done', async () => {
     expect((await run([node('a', { needs: ['long ago'] })])).started).toEqual(['a']);
   });
 
@@ -74,18 +74,18 @@ describe('a node starts', () => {
     expect(started).toEqual(['c', 'a', 'b']);
   });
 
-  it('only behind the barrier of its order number', async () => {
+  it('only after all nodes with a lower order number', async () => {
     const { log } = await run([node('late', { order: 10 }), node('a'), node('b')]);
     expect(isBefore(log, 'end a', 'start late')).toBe(true);
     expect(isBefore(log, 'end b', 'start late')).toBe(true);
   });
 
-  it('behind its barrier also when something before it failed: order only waits', async () => {
+  it('after a failed node with a lower order number: order only waits', async () => {
     const { started } = await run([node('a'), node('late', { order: 10 })], { fails: ['a'] });
     expect(started).toEqual(['a', 'late']);
   });
 
-  it('whatever another lane is waiting for', async () => {
+  it('regardless of what another lane waits for', async () => {
     const { log } = await run([
       node('a'),
       node('b', { needs: ['a'] }),
@@ -100,7 +100,7 @@ describe('a node starts', () => {
   });
 });
 
-describe('no more run at once than a lane allows', () => {
+describe('a lane runs at most its number of concurrent nodes', () => {
   it.each([1, 3])('%i', async (concurrency) => {
     const nodes = Array.from({ length: 20 }, (_, index) =>
       node(`n${index}`, { lane: index % 2 === 0 ? 'acme' : 'zoo' }),
@@ -112,7 +112,7 @@ describe('no more run at once than a lane allows', () => {
 });
 
 describe('a failure', () => {
-  it('skips what depends on it, link by link, and names what each waited for', async () => {
+  it('skips what depends on it, one after the other, and names the dependency of each', async () => {
     const { started, skipped } = await run(
       [node('a'), node('b', { needs: ['a'] }), node('c', { needs: ['b'], order: 5 }), node('d')],
       { fails: ['a'] },
@@ -121,7 +121,7 @@ describe('a failure', () => {
     expect(Object.fromEntries(skipped)).toEqual({ b: 'a', c: 'b' });
   });
 
-  it('skips a node that also needs something that goes well', async () => {
+  it('skips a node that also needs a successful one', async () => {
     const { started, skipped } = await run(
       [node('bad'), node('good'), node('c', { needs: ['good', 'bad'] })],
       {
@@ -148,24 +148,24 @@ describe('a failure', () => {
   });
 });
 
-describe('what the planner should have refused', () => {
-  it('a circle is reported with those that wait', async () => {
-    const circle = [node('a', { needs: ['b'] }), node('b', { needs: ['a'] }), node('c')];
-    await expect(run(circle)).rejects.toThrow('calls wait for each other: a, b');
+describe('a graph that the planner should have refused', () => {
+  it('with a cycle is reported with the nodes of the cycle', async () => {
+    const cycle = [node('a', { needs: ['b'] }), node('b', { needs: ['a'] }), node('c')];
+    await expect(run(cycle)).rejects.toThrow('calls wait for each other: a, b');
   });
 
-  it('a circle through a barrier is reported, too', async () => {
+  it('with a cycle through an order number is reported, too', async () => {
     await expect(run([node('a', { needs: ['late'] }), node('late', { order: 5 })])).rejects.toThrow(
       'calls wait for each other',
     );
   });
 
-  it('two nodes of one id are a bug', async () => {
+  it('with two nodes of the same id throws an error', async () => {
     await expect(run([node('a'), node('a')])).rejects.toThrow('the same id');
   });
 });
 
-it('a bug in one node ends the run when all that was running has ended, and nothing new starts', async () => {
+it('an exception in one node ends the run after all running nodes, and starts no new one', async () => {
   const log: string[] = [];
   const ran = schedule([node('bug'), node('slow'), node('next', { needs: ['slow'] })], {
     concurrency: 2,
@@ -183,7 +183,7 @@ it('a bug in one node ends the run when all that was running has ended, and noth
   expect(log).toEqual(['start bug', 'start slow', 'end slow']);
 });
 
-/** Nodes of two lanes that need only what stands before them in the list, at rising order numbers. */
+/** Nodes of two lanes that need only earlier nodes of the list, with rising order numbers. */
 const dag = fc
   .array(
     fc.record({
@@ -202,7 +202,7 @@ const dag = fc
       }),
   );
 
-/** Those that hang on one of these, near or far. */
+/** The nodes that depend on one of these, directly or indirectly. */
 function descendants(nodes: readonly Node[], roots: ReadonlySet<string>): ReadonlySet<string> {
   const found = new Set<string>();
   for (const { id, needs } of nodes)
@@ -211,7 +211,7 @@ function descendants(nodes: readonly Node[], roots: ReadonlySet<string>): Readon
 }
 
 describe('any graph', () => {
-  it('runs completely, everything behind what it needs and behind its barrier', async () => {
+  it('runs completely, each node after what it needs and after lower order numbers', async () => {
     await fc.assert(
       fc.asyncProperty(dag, fc.integer({ min: 1, max: 4 }), async (nodes, concurrency) => {
         const { log, started } = await run(nodes, { concurrency });
@@ -225,7 +225,7 @@ describe('any graph', () => {
     );
   });
 
-  it('skips exactly what hangs on a failure, and runs everything else', async () => {
+  it('skips exactly the dependents of a failure, and runs everything else', async () => {
     const broken = dag.chain((nodes) => fc.tuple(fc.constant(nodes), fc.subarray(nodes.map(({ id }) => id))));
     await fc.assert(
       fc.asyncProperty(broken, async ([nodes, chosen]) => {
@@ -242,12 +242,12 @@ describe('any graph', () => {
   });
 });
 
-describe('ten thousand nodes run within moments', () => {
+describe('ten thousand nodes run quickly', () => {
   it.each<[string, (index: number) => Partial<Node>]>([
     ['side by side', () => ({})],
-    ['all hanging on the first', (index) => ({ needs: index === 0 ? [] : ['n0'] })],
-    ['each hanging on the one before', (index) => ({ needs: index === 0 ? [] : [`n${index - 1}`] })],
-    ['each behind a barrier of its own', (index) => ({ order: index })],
+    ['all depending on the first', (index) => ({ needs: index === 0 ? [] : ['n0'] })],
+    ['each depending on the one before', (index) => ({ needs: index === 0 ? [] : [`n${index - 1}`] })],
+    ['each with its own order number', (index) => ({ order: index })],
   ])('%s', async (_, shape) => {
     const nodes = Array.from({ length: 10_000 }, (__, index) => node(`n${index}`, shape(index)));
     let ran = 0;
@@ -262,7 +262,7 @@ describe('ten thousand nodes run within moments', () => {
     expect(ran).toBe(10_000);
   });
 
-  it('one of them hanging on all others', async () => {
+  it('one of them depending on all others', async () => {
     const others = Array.from({ length: 10_000 }, (_, index) => node(`n${index}`));
     const { started } = await run([node('last', { needs: others.map(({ id }) => id) }), ...others]);
     expect(started.at(-1)).toBe('last');

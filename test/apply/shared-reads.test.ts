@@ -1,4 +1,4 @@
-/** Updates that read pages of the list again in place of single resources, in simulated time: what that costs, and how old a read is. */
+/** Updates that read pages of the list again instead of single resources, in simulated time: their cost, and the age of reads. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyPaged, type PagedRun, type PagedWorld } from '../support/sample-kinds/paged-service.ts';
@@ -19,7 +19,7 @@ describe('A thousand updates', () => {
   });
 
   it.each([5, 3, 1, 0.3])(
-    'cost at most three requests more than with a read of each resource, also at %s requests a second',
+    'take at most three requests more than with a read of each resource, even at %s requests a second',
     async (perSecond) => {
       const world: PagedWorld = { count: 200, updates: upTo(200), perSecond };
       const run = await applyPaged(world);
@@ -35,12 +35,12 @@ describe('Scattered updates', () => {
     ['one on each page', every(100, 10), { pages: 0, reads: 10 }],
     ['two on each page', every(50, 20), { pages: 0, reads: 20 }],
     ['three on each page', every(100, 10).flatMap((at) => [at, at + 40, at + 80]), { pages: 8, reads: 14 }],
-  ])('of which there are %s are read page by page only if that costs less', async (_, updates, expected) => {
+  ])('with %s are read page by page only if that takes fewer requests', async (_, updates, expected) => {
     expect(await applyPaged({ count: 1000, updates, perSecond: 30 })).toMatchObject(expected);
   });
 });
 
-describe('A resource that somebody changes', () => {
+describe('A resource that is changed in the service', () => {
   const drifting = (at: number): PagedWorld => ({
     count: 100,
     updates: upTo(100),
@@ -58,7 +58,7 @@ describe('A resource that somebody changes', () => {
     });
   });
 
-  it('in the three seconds after that is overwritten, unless each resource is read alone', async () => {
+  it('in the three seconds after that is overwritten, unless each resource is read separately', async () => {
     const overwritten = await applyPaged(drifting(1500));
     expect(overwritten.writes.find(({ index }) => index === 60)).toMatchObject({ by: 'page' });
     const alone = await applyPaged({ ...drifting(1500), readBeforeWrite: 'resource' });
@@ -67,15 +67,15 @@ describe('A resource that somebody changes', () => {
   });
 });
 
-describe('A resource that its page shows otherwise than the resource itself', () => {
-  it('while its read is answered late is not written', async () => {
+describe('A resource that its page shows differently from a single read', () => {
+  it('is not written if it changed while its single read was answered late', async () => {
     const late = { count: 1, updates: [0], perSecond: 30, after: 4000, greenAt: new Map([[0, 1000]]) };
     const run = await applyPaged(late);
     expect(run.writes).toEqual([]);
     expect(kindsOf(run)).toEqual(['stale']);
   });
 
-  it('is read alone before its update is given up', async () => {
+  it('is read separately before its update is given up', async () => {
     const falselyGreen = [60, 160];
     const run = await applyPaged({ count: 300, updates: upTo(300), perSecond: 100, falselyGreen });
     expect(kindsOf(run)).toEqual(['applied']);
@@ -88,35 +88,35 @@ describe('A resource that its page shows otherwise than the resource itself', ()
   });
 });
 
-describe('A list that cannot be relied on', () => {
+describe('A list that is not reliable', () => {
   it.each([
     ['lags behind what is written', { lag: 5000 }],
     ['lacks a field', { hidden: 'colour' }],
     ['lacks the ownership tag', { hidden: 'tag' }],
     ['is refused', { pagesUntilRefused: 0 }],
-  ] as const)('because it %s is read once, and then each resource alone', async (_, how) => {
+  ] as const)('because it %s is read once, and then each resource separately', async (_, how) => {
     const run = await applyPaged({ count: 300, updates: upTo(300), perSecond: 30, ...how });
     expect(kindsOf(run)).toEqual(['applied']);
     expect(run.writes.every(({ by }) => by === 'resource')).toBe(true);
     expect(run).toMatchObject({ pages: 1, reads: 300 });
   });
 
-  it('any more, because a later page is refused, is not read again', async () => {
+  it('because a later page is refused is not read again', async () => {
     const run = await applyPaged({ count: 300, updates: upTo(300), perSecond: 100, pagesUntilRefused: 1 });
     expect(kindsOf(run)).toEqual(['applied']);
     expect(run.pages).toBe(2);
     expect(run.reads).toBe(1 + 200);
   });
 
-  it('in time, because pages come late, is given up after three pages', async () => {
+  it('because its pages come late is given up after three pages', async () => {
     const run = await applyPaged({ count: 400, updates: upTo(400), perSecond: 30, pageAfter: 4000 });
     expect(run.writes.every(({ by }) => by === 'resource')).toBe(true);
     expect(run).toMatchObject({ pages: 3, reads: 400 });
   });
 });
 
-describe('A list that lags for less than an answer takes', () => {
-  it('is not relied on for longer than three seconds after what it shows', async () => {
+describe('A list whose delay is shorter than its response time', () => {
+  it('is used for at most three seconds after the time that it shows', async () => {
     const lag = 850;
     const run = await applyPaged({
       ...{ count: 300, updates: upTo(300), perSecond: 12, after: 900, pageAfter: 5, lag },
@@ -128,7 +128,7 @@ describe('A list that lags for less than an answer takes', () => {
 });
 
 describe('A resource that is no longer on its page', () => {
-  it('is read alone, and the pages of the others are found', async () => {
+  it('is read separately, and the pages of the others are found', async () => {
     const gone = [...every(30, 5), 101, 102];
     const run = await applyPaged({ count: 500, updates: upTo(500).slice(1), gone, perSecond: 100 });
     expect(run.writes).toHaveLength(499 - 6);
@@ -137,7 +137,7 @@ describe('A resource that is no longer on its page', () => {
   });
 });
 
-describe('Whatever the service does', () => {
+describe('For any behaviour of the service', () => {
   const worlds: fc.Arbitrary<PagedWorld> = fc
     .record({
       count: fc.integer({ min: 1, max: 350 }),
@@ -158,7 +158,7 @@ describe('Whatever the service does', () => {
       greenAt: new Map(changed),
     }));
 
-  it('no write relies on an old page, or on a read that shows that somebody else wrote', async () => {
+  it('no write relies on an old page, or on a read that shows another writer', async () => {
     await fc.assert(
       fc.asyncProperty(worlds, async (world) => {
         const { updates, greenAt = new Map(), lag = 0, gone = [] } = world;
@@ -175,7 +175,7 @@ describe('Whatever the service does', () => {
         const left = updates.filter((index) => !greenAt.has(index) && !gone.includes(index));
         expect(left.filter((index) => !written.includes(index))).toEqual([]);
         const alone = await applyPaged({ ...world, readBeforeWrite: 'resource' });
-        // Three pages may serve nothing.
+        // Three pages may be useless.
         expect(run.pages + run.reads).toBeLessThanOrEqual(alone.reads + 3);
       }),
       { numRuns: 40 },

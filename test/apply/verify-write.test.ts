@@ -1,4 +1,4 @@
-/** Who proves what a target keeps, and who waits for it. */
+/** The first call that writes an unverified member verifies it for the others, which wait. */
 import { describe, expect, it } from 'vitest';
 import { WriteVerifier } from '../../src/apply/verify-write.ts';
 
@@ -9,8 +9,8 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([promise, Promise.resolve(open)])) !== open;
 }
 
-describe('The first call that writes what is unverified', () => {
-  it('proves it for the others, which wait so long', async () => {
+describe('The first call that writes an unverified member', () => {
+  it('verifies it for the others, which wait for the result', async () => {
     const proofs = new WriteVerifier();
     expect(await proofs.enter(['Tags', 'Parent'])).toEqual(['Tags', 'Parent']);
     const second = proofs.enter(['Parent']);
@@ -20,7 +20,7 @@ describe('The first call that writes what is unverified', () => {
     expect(await proofs.enter(['Tags'])).toEqual([]);
   });
 
-  it('leaves it to the next one if it was refused', async () => {
+  it('leaves the verification to the next call if it was refused', async () => {
     const proofs = new WriteVerifier();
     await proofs.enter(['Parent']);
     const second = proofs.enter(['Parent']);
@@ -28,7 +28,7 @@ describe('The first call that writes what is unverified', () => {
     expect(await second).toEqual(['Parent']);
   });
 
-  it('stops the others if it was dropped, and what they hold of other proofs goes to the next', async () => {
+  it('stops the others if the member was dropped, and passes on their other verifications', async () => {
     const proofs = new WriteVerifier();
     await proofs.enter(['Parent']);
     const second = proofs.enter(['Consumers', 'Parent']);
@@ -39,7 +39,7 @@ describe('The first call that writes what is unverified', () => {
     expect(await third).toEqual(['Consumers']);
   });
 
-  it('does not concern calls that write something else', async () => {
+  it('does not affect calls that write other members', async () => {
     const proofs = new WriteVerifier();
     await proofs.enter(['Parent']);
     expect(await proofs.enter(['Consumers'])).toEqual(['Consumers']);

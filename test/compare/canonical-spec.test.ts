@@ -24,13 +24,13 @@ describe('the canonical form of a spec', () => {
     );
   });
 
-  it('has the fields that the spec has, and no others', () => {
+  it('has only known fields that the spec has', () => {
     expect(canonicalSpec(parentFields, { colour: null, unheardOf: 1 })).toEqual({ colour: 'red' });
   });
 });
 
-describe('the content that changes leave behind', () => {
-  it('is what a resource is once they are carried out', () => {
+describe('the content after changes', () => {
+  it('is the content of a resource to which they were applied', () => {
     fc.assert(
       fc.property(parentSpec, liveParent, (desired, live) => {
         const { fields } = diff({
@@ -54,7 +54,7 @@ describe('the content that changes leave behind', () => {
     );
   });
 
-  it('has a default for every field that nobody mentions, and nothing secret', () => {
+  it('has a default for every undeclared field, and no secrets', () => {
     const { credential, hint, ...content } = contentAfter(parentFields, undefined, []);
     expect([credential, hint]).toEqual([undefined, undefined]);
     expect(content).toEqual({

@@ -36,7 +36,7 @@ const comparisons: Readonly<Record<string, Comparison>> = {
   wordOr: wordOr('unset'),
 };
 
-/** Values that look like what a comparison is for, and values that do not. */
+/** Values that fit a comparison, and values that do not. */
 const address = fc.oneof(fc.ipV4(), fc.ipV6(), fc.constant('::ffff:10.1.2.3'));
 const block = fc.oneof(
   address,
@@ -68,7 +68,7 @@ function areEqual(comparison: Comparison, one: Json, other: Json): boolean {
 }
 
 describe.each(Object.entries(comparisons))('%s', (_, comparison) => {
-  it('gives every value a canonical form, and that form is its own', () => {
+  it('gives every value a canonical form, which is its own canonical form', () => {
     fc.assert(
       fc.property(anything, (value) => {
         const once = comparison.canonical(value);
@@ -86,30 +86,35 @@ describe('values that mean the same are equal', () => {
     ['an hour and a half', duration, '1.5h', '1h30m'],
     ['seconds as text', duration, '3600', 3600],
     ['a week in days', duration, '7d', '168h'],
-    ['an empty duration and none', duration, '', 0],
-    ['half a second, which the service cuts off', duration, '500ms', 0],
+    ['an empty duration and 0', duration, '', 0],
+    ['half a second, which the service rounds down', duration, '500ms', 0],
     ['a set in another order', set, ['b', 'a'], ['a', 'b']],
-    ['a set that says one thing twice', set, ['a', 'a'], ['a']],
-    ['a set and its elements between commas', set, 'a, b', ['b', 'a']],
-    ['no set and an empty one', set, null, []],
-    ['a text of nothing and none', text, '', null],
-    ['a word of nothing and none', optionalText, '', null],
-    ['no word and the one that it stands for', wordOr('default'), '', 'default'],
-    ['a host with and without its length', cidrSet, ['10.0.0.1/32'], ['10.0.0.1']],
+    ['a set with a repeated element', set, ['a', 'a'], ['a']],
+    ['a set and its elements separated by commas', set, 'a, b', ['b', 'a']],
+    ['null and an empty set', set, null, []],
+    ['an empty text and null', text, '', null],
+    ['an empty word and null', optionalText, '', null],
+    ['an empty word and its default', wordOr('default'), '', 'default'],
+    ['a host with and without its prefix length', cidrSet, ['10.0.0.1/32'], ['10.0.0.1']],
     ['a long and a short IPv6 host', cidrSet, ['2001:0DB8:0:0::1/128'], ['2001:db8::1']],
-    ['an IPv4 block in IPv6 clothes', cidrSet, ['::ffff:10.0.0.0/104'], ['10.0.0.0/8']],
+    ['an IPv4 block written as IPv6', cidrSet, ['::ffff:10.0.0.0/104'], ['10.0.0.0/8']],
     ['blocks in another order', cidrSet, ['10.0.0.0/8', '1.2.3.4'], '1.2.3.4,10.0.0.0/8'],
     ['a port behind a long and a short IPv6 host', cidrSet, ['[FD00:0::1]:443'], ['[fd00::1]:443']],
-    ['a port behind IPv4 in IPv6 clothes', cidrSet, ['[::ffff:10.0.0.1]:80'], ['10.0.0.1:80']],
+    ['a port behind IPv4 written as IPv6', cidrSet, ['[::ffff:10.0.0.1]:80'], ['10.0.0.1:80']],
     ['no port and port 0', cidrSet, ['10.0.0.1:0'], ['10.0.0.1']],
-    ['a PEM of another editor', pem, '-----A-----\r\nx  \r\n-----B-----\r\n', '-----A-----\nx\n-----B-----'],
+    [
+      'a PEM from another editor',
+      pem,
+      '-----A-----\r\nx  \r\n-----B-----\r\n',
+      '-----A-----\nx\n-----B-----',
+    ],
     ['no PEM and an empty one', pem, null, ''],
     ['keys in another order', pemSet, ['k2\n', 'k1'], ['k1', 'k2']],
     ['no keys and one that is empty', pemSet, [''], null],
-    ['a moment in two time zones', minute, '2024-05-06T07:08:09+02:00', '2024-05-06T05:08:59.999Z'],
+    ['a time in two time zones', minute, '2024-05-06T07:08:09+02:00', '2024-05-06T05:08:59.999Z'],
     ['labels in another order', stringMap, { a: '1', b: '' }, { b: null, a: 1 }],
     [
-      'a secret without a version and its first',
+      'a secret without a version and with version 1',
       secretVersion,
       { env: 'A' },
       { set: true, version: 1, env: 'A' },
@@ -130,47 +135,47 @@ describe('values that mean the same are equal', () => {
   });
 });
 
-describe('values that mean something else differ', () => {
+describe('values with different meanings differ', () => {
   it.each<[string, Comparison, Json, Json]>([
     ['a list in another order', list, ['b', 'a'], ['a', 'b']],
-    ['a list that says one thing twice', list, ['a', 'a'], ['a']],
+    ['a list with a repeated element', list, ['a', 'a'], ['a']],
     ['a set with one more', set, ['a'], ['a', 'b']],
     ['an element with a comma and two elements', set, ['a,b'], ['a', 'b']],
     ['a word in another case', scalar, 'A', 'a'],
     ['a number and its text', scalar, 1, '1'],
-    ['nothing and false', scalar, null, false],
+    ['null and false', scalar, null, false],
     ['a block and one of its hosts', cidrSet, ['10.0.0.0/24'], ['10.0.0.0']],
     ['blocks with other host bits', cidrSet, ['10.0.0.1/24'], ['10.0.0.2/24']],
     ['a mapped block that is wider than IPv4', cidrSet, ['::ffff:0:0/90'], ['0.0.0.0']],
-    ['two texts that are no blocks', cidrSet, ['10.0.0.0/x'], ['10.0.0.0/y']],
+    ['two texts that are not blocks', cidrSet, ['10.0.0.0/x'], ['10.0.0.0/y']],
     ['a path that begins like a block', cidrSet, ['10.0.0.0/8/sock'], ['10.0.0.0/8']],
-    ['a length that no address has', cidrSet, ['10.0.0.0/99'], ['10.0.0.0']],
-    ['a number and the address that it could be', cidrSet, ['10'], ['0.0.0.10']],
-    ['moments in two minutes', minute, '2024-05-06T07:08:59Z', '2024-05-06T07:09:00Z'],
+    ['an impossible prefix length', cidrSet, ['10.0.0.0/99'], ['10.0.0.0']],
+    ['a number and the address that it could mean', cidrSet, ['10'], ['0.0.0.10']],
+    ['times in two minutes', minute, '2024-05-06T07:08:59Z', '2024-05-06T07:09:00Z'],
     ['a secret and no secret', secretVersion, { env: 'A' }, null],
     ['a secret from two variables', secretVersion, { env: 'A', version: 2 }, { env: 'B', version: 2 }],
     ['a secret from a variable and from a file', secretVersion, { env: 'A' }, { file: 'A' }],
     ['a secret with a source and one without', secretVersion, { env: 'A' }, { set: true, version: 1 }],
     ['two versions of a secret', secretVersion, { env: 'A' }, { env: 'A', version: 2 }],
-    ['a label that is empty and none', stringMap, { a: '' }, {}],
+    ['an empty label and a missing one', stringMap, { a: '' }, {}],
     ['seconds and a negative number', duration, '-5', 5],
   ])('%s', (_, comparison, one, other) => {
     expect(areEqual(comparison, one, other)).toBe(false);
   });
 
-  it('a moment without a zone is kept as it is: what it means depends on the machine', () => {
+  it('a time without a zone is kept, because its meaning depends on the machine', () => {
     expect(minute.canonical('2024-05-06T07:08:09')).toBe('2024-05-06T07:08:09');
   });
 });
 
 it.each(['::ffff:10.0.0.0/90', '10.0.0.0/99', '/run/agent.sock', 'fe80::1%eth0', '10'])(
-  '%s is no block that a token could be bound to, and is kept as it is',
+  '%s is not a block that a token can be bound to, and is kept',
   (text) => {
     expect(cidrSet.canonical([text])).toEqual([text]);
   },
 );
 
-it('no secret is part of its own canonical form, however it is written: only the name of its source is', () => {
+it('the canonical form of a secret has the name of its source, but never the secret', () => {
   fc.assert(
     fc.property(anything, fc.constantFrom('bare', 'value', 'set', 'version'), (extra, how) => {
       const secret = 'hvs.planted';

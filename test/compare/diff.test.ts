@@ -23,13 +23,14 @@ function diffOf(about: Partial<DiffInput>) {
   });
 }
 
-/** Carries field changes out on plain data: what a service does that obeys. */
+/** Carries field changes out on plain data, like a service does. */
 function carriedOut(live: Spec, changes: readonly FieldChange[]): Spec {
   const after = structuredClone(canonicalSpec(parentFields, live)) as Record<string, Json>;
   for (const { path, after: value } of changes) {
     const [name = '', member] = path;
-    const whole = after[name];
-    const next = member === undefined ? value : withMember(isJsonObject(whole) ? whole : {}, member, value);
+    const current = after[name];
+    const next =
+      member === undefined ? value : withMember(isJsonObject(current) ? current : {}, member, value);
     if (next === undefined) delete after[name];
     else after[name] = next;
   }
@@ -42,7 +43,7 @@ function withMember(object: Readonly<Record<string, Json>>, name: string, value:
 }
 
 describe('any resource', () => {
-  it('that is as declared has no difference', () => {
+  it('that equals its manifest has no difference', () => {
     fc.assert(
       fc.property(parentSpec, (spec) => {
         expect(changesOf({ desired: spec, live: spec })).toEqual([]);
@@ -50,7 +51,7 @@ describe('any resource', () => {
     );
   });
 
-  it('that was answered in other spellings has no difference', () => {
+  it('that is returned in other spellings has no difference', () => {
     const pairs = parentSpec.chain((spec) => fc.tuple(fc.constant(spec), rewritten(spec)));
     fc.assert(
       fc.property(pairs, ([spec, other]) => {
@@ -60,7 +61,7 @@ describe('any resource', () => {
     );
   });
 
-  it('has none left once its changes are carried out', () => {
+  it('has no difference after its changes are carried out', () => {
     fc.assert(
       fc.property(parentSpec, liveParent, (desired, live) => {
         const after = carriedOut(live, changesOf({ desired, live }));
@@ -70,7 +71,7 @@ describe('any resource', () => {
     );
   });
 
-  it('keeps what the manifest does not mention', () => {
+  it('keeps values that the manifest does not declare', () => {
     fc.assert(
       fc.property(parentSpec, liveParent, (desired, live) => {
         for (const { path } of changesOf({ desired, live })) expect(Object.keys(desired)).toContain(path[0]);
@@ -78,7 +79,7 @@ describe('any resource', () => {
     );
   });
 
-  it('shows the same changes, whatever the spelling and the order of keys', () => {
+  it('shows the same changes for any spelling and order of keys', () => {
     const triples = fc
       .tuple(parentSpec, liveParent)
       .chain(([desired, live]) =>
@@ -91,13 +92,13 @@ describe('any resource', () => {
     );
   });
 
-  it('that does not exist yet is reported completely, with no value before', () => {
+  it('that does not exist yet is reported completely, without values before', () => {
     fc.assert(
       fc.property(parentSpec, (desired) => {
         const changes = changesOf({ desired, live: undefined, recorded: { about: 'old', colour: 'blue' } });
         const { hint: _, ...managed } = canonicalSpec(parentFields, desired);
-        const told = changes.map(({ path, after }) => [path.join(), after]);
-        expect(Object.fromEntries(told)).toEqual(managed);
+        const values = changes.map(({ path, after }) => [path.join(), after]);
+        expect(Object.fromEntries(values)).toEqual(managed);
         expect(changes.every((change) => !('before' in change) && change.unknown === undefined)).toBe(true);
       }),
     );
@@ -105,7 +106,7 @@ describe('any resource', () => {
 });
 
 describe('a field that is not declared', () => {
-  it('goes back to its default once it was ours, and says so', () => {
+  it('is reset to its default if this stack had set it, and says so', () => {
     expect(changesOf({ live: { colour: 'blue' }, recorded: { colour: 'blue' } })).toEqual([
       { path: ['colour'], before: 'blue', after: 'red', shape: 'scalar', origin: 'no longer declared' },
     ]);
@@ -115,19 +116,19 @@ describe('a field that is not declared', () => {
     expect(changesOf({ live: { colour: 'red' }, recorded: { colour: 'blue' } })).toEqual([]);
   });
 
-  it('is left as it is, and mentioned, when it has no default', () => {
+  it('is left as it is, with a note, if it has no default', () => {
     expect(diffOf({ live: { owner: 'ann' }, recorded: { owner: 'ann' } })).toEqual({
       fields: [],
       notes: ['owner is no longer declared and has no default: it keeps its value'],
     });
   });
 
-  it('of a resource that is to be created is not mentioned at all', () => {
+  it('of a resource to be created is not mentioned', () => {
     const found = diffOf({ live: undefined, recorded: { colour: 'blue', owner: 'ann' } });
     expect(found).toEqual({ fields: [], notes: [] });
   });
 
-  it('means its default where every write replaces everything', () => {
+  it('gets its default if every write replaces the whole resource', () => {
     const changes = changesOf({ absent: 'default', live: { colour: 'blue' }, desired: { owner: 'ann' } });
     const ofColour = changes.filter(({ path }) => path[0] === 'colour');
     expect(ofColour).toEqual([
@@ -142,7 +143,7 @@ describe('a field that is not declared', () => {
   });
 });
 
-describe('null, nothing and empty are three things', () => {
+describe('null, missing and empty values differ', () => {
   it('null asks for the default', () => {
     expect(changesOf({ desired: { colour: null }, live: { colour: 'blue' } })).toEqual([
       { path: ['colour'], before: 'blue', after: 'red', shape: 'scalar', origin: 'default' },
@@ -162,7 +163,7 @@ describe('null, nothing and empty are three things', () => {
     ]);
   });
 
-  it('null of an object takes it away', () => {
+  it('null for an object removes it', () => {
     expect(changesOf({ desired: { access: null }, live: { access: { note: 'x' } } })).toEqual([
       { path: ['access'], before: { note: 'x' }, after: null, shape: 'scalar', origin: 'default' },
     ]);
@@ -170,7 +171,7 @@ describe('null, nothing and empty are three things', () => {
 });
 
 describe('the keys of a map', () => {
-  it('that every object answers to are keys like any other', () => {
+  it('may be any property of JavaScript objects, such as constructor', () => {
     const found = changesOf({
       desired: { labels: { constructor: 'x' } },
       live: { labels: { toString: 'y' } },
@@ -185,7 +186,7 @@ describe('the keys of a map', () => {
 describe('the members of an object', () => {
   const live = { access: { note: 'round', users: ['car'], key: 'k' } };
 
-  it('that are absent are not managed', () => {
+  it('that are missing are not managed', () => {
     expect(changesOf({ desired: { access: { users: ['car', 'ball'] } }, live })).toEqual([
       { path: ['access', 'users'], before: ['car'], after: ['ball', 'car'], shape: 'set' },
     ]);
@@ -197,7 +198,7 @@ describe('the members of an object', () => {
     ]);
   });
 
-  it('that are no longer declared are reset, or left and mentioned', () => {
+  it('that are no longer declared are reset, or left with a note', () => {
     const recorded = { access: { note: 'round', key: 'k', users: ['car'] } };
     expect(diffOf({ desired: { access: { users: ['car'] } }, live, recorded })).toEqual({
       fields: [
@@ -213,7 +214,7 @@ describe('the members of an object', () => {
     });
   });
 
-  it('are set as a whole where there was no object', () => {
+  it('are set as a whole if there was no object', () => {
     expect(changesOf({ desired: { access: { note: 'x' } }, live: { access: null } })).toEqual([
       { path: ['access'], before: null, after: { note: 'x' }, shape: 'scalar' },
     ]);
@@ -228,11 +229,11 @@ describe('a value that the service does not report', () => {
     ]);
   });
 
-  it('is a change when nothing was ever recorded', () => {
+  it('is a change if there is no record of it', () => {
     expect(changesOf({ desired: { owner: 'ann' }, live: {} })).toHaveLength(1);
   });
 
-  it('of a secret changes with its version and with its source, and with nothing else', () => {
+  it('of a secret changes only with its version and its source', () => {
     const recorded = { credential: { set: true, version: 1, env: 'CODE' } };
     expect(changesOf({ desired: { credential: { env: 'CODE', version: 1 } }, recorded })).toEqual([]);
     for (const [written, after] of [
@@ -248,7 +249,7 @@ describe('a value that the service does not report', () => {
       ]);
   });
 
-  it('is a change whatever it is, and says why nobody knows', () => {
+  it('is always a change, with the reason why it is unknown', () => {
     const unknown = { readers: 'hidden while it rains' };
     expect(changesOf({ desired: { readers: ['a'] }, live: { readers: ['a'] }, unknown })).toEqual([
       { path: ['readers'], unknown: 'hidden while it rains', after: ['a'], shape: 'set' },
@@ -270,12 +271,12 @@ describe('a field that only a create sends', () => {
     });
   });
 
-  it('says nothing when the service does not report it', () => {
+  it('has no note when the service does not report it', () => {
     expect(diffOf({ desired: { madeBy: 'ann' }, live: {} })).toEqual({ fields: [], notes: [] });
   });
 });
 
-it('what is meant for trueup itself is never a difference', () => {
+it('a field for trueup itself is never a difference', () => {
   expect(changesOf({ desired: { hint: 'x' }, live: { hint: 'y' } })).toEqual([]);
   expect(changesOf({ desired: { hint: 'x' }, live: undefined })).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** The laws of names: which id a name stands for, whatever else the service has. */
+/** Properties of names: which id a name resolves to, for any other resources of the service. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { resolveNames, resolveSpec, withNames, withUniqueNames } from '../../src/compare/named-references.ts';
@@ -11,14 +11,14 @@ const references: readonly NamedReference[] = [
   { name: ['source', 'host'], id: ['source', 'hostId'], what: 'host' },
 ];
 
-/** Few letters, so that names and ids repeat, and look like each other. */
+/** Few letters, so that names and ids are repeated and similar. */
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'A', ' ', '"'), minLength: 1, maxLength: 3 });
 const things = fc.uniqueArray(fc.record({ id: word, name: word }), {
   selector: ({ id }) => id,
   maxLength: 8,
 });
 
-/** The ids are those of things that exist, where a draw hits one. */
+/** Often with ids of existing resources. */
 const spec = fc.record(
   {
     ownerId: fc.oneof(word, fc.constant(null)),
@@ -29,7 +29,7 @@ const spec = fc.record(
 );
 
 describe('A name', () => {
-  it('stands for a thing only if exactly one has it, in this spelling', () => {
+  it('resolves to an id only if exactly one resource has it, in this spelling', () => {
     fc.assert(
       fc.property(things, word, (all, name) => {
         const lists = new Map([['owner', nameList(all)]]);
@@ -41,7 +41,7 @@ describe('A name', () => {
     );
   });
 
-  it('stands for nothing in a list that may lack some', () => {
+  it('does not resolve with a list that may be incomplete', () => {
     fc.assert(
       fc.property(things, word, (all, name) => {
         const lists = new Map([['owner', nameList(all, 'it was not read to its end')]]);
@@ -50,7 +50,7 @@ describe('A name', () => {
     );
   });
 
-  it('that only one thing has leads back to its id', () => {
+  it('that is unique resolves back to its id', () => {
     fc.assert(
       fc.property(things, (all) => {
         const list = nameList(all);
@@ -67,7 +67,7 @@ describe('A name', () => {
     );
   });
 
-  it('is written for an id so that the same is declared', () => {
+  it('is written for an id so that it resolves to the same id', () => {
     fc.assert(
       fc.property(spec, things, things, (live, owners, hosts) => {
         const lists = new Map([
@@ -82,7 +82,7 @@ describe('A name', () => {
     );
   });
 
-  it('is shown beside an id, and no approval depends on it', () => {
+  it('is shown beside an id, and does not change the digest', () => {
     fc.assert(
       fc.property(things, word, word, (all, before, after) => {
         const fields: readonly FieldChange[] = [{ path: ['ownerId'], before, after, shape: 'scalar' }];

@@ -10,7 +10,7 @@ function guardFile(): string {
   return join(directory, 'deep', 'guard');
 }
 
-/** As long as somebody waits, and what comes to pass when that one has tried so often. */
+/** The waits of a process, and an action after this number of attempts. */
 function* triesUntil(tries: number, then: () => void): Generator<number> {
   for (let tried = 0; ; tried += 1) {
     if (tried === tries) then();
@@ -18,10 +18,10 @@ function* triesUntil(tries: number, then: () => void): Generator<number> {
   }
 }
 
-/** What a guard looks like that nobody has touched for years: to look at it tells nothing of who is inside. */
+/** A guard file with a very old modification time, which says nothing about its current holder. */
 const longAgo = (guard: string) => utimesSync(guard, new Date(0), new Date(0));
 
-describe('work that one at a time may do', () => {
+describe('work under an exclusive lock', () => {
   it('never overlaps, and all of it is done', async () => {
     const guard = guardFile();
     let inside = 0;
@@ -39,21 +39,21 @@ describe('work that one at a time may do', () => {
     expect([ends.length, most]).toEqual([10, 1]);
   });
 
-  it('leaves nothing but an empty file of its owner', async () => {
+  it('leaves only an empty file of its owner', async () => {
     const guard = guardFile();
     await withExclusiveFile(guard, async () => expect(readdirSync(join(guard, '..'))).toEqual(['guard']));
     expect(readdirSync(join(guard, '..'))).toEqual(['guard']);
     expect([statSync(guard).size, statSync(guard).mode & 0o777]).toEqual([0, 0o600]);
   });
 
-  it('leaves the way free when it fails', async () => {
+  it('releases the lock when it fails', async () => {
     const guard = guardFile();
     const failing = withExclusiveFile(guard, () => Promise.reject(new Error('the disk is full')));
     await expect(failing).rejects.toThrow('the disk is full');
     expect(await withExclusiveFile(guard, async () => 'next')).toBe('next');
   });
 
-  it('waits for another process that is inside, however long that one is paused', async () => {
+  it('waits for another process that holds the lock, even if that is suspended', async () => {
     const guard = guardFile();
     const holder = await holderOf(guard);
     holder.pause();
@@ -67,7 +67,7 @@ describe('work that one at a time may do', () => {
     expect(seen).toEqual(['still outside', 'inside']);
   });
 
-  it('admits one of several that wait, whatever the clock of the file server says', async () => {
+  it('runs one at a time of several that wait, for any clock of the file server', async () => {
     const guard = guardFile();
     const holder = await holderOf(guard);
     longAgo(guard);
@@ -86,7 +86,7 @@ describe('work that one at a time may do', () => {
     expect(most).toEqual([1, 1, 1, 1, 1]);
   });
 
-  it('goes on at once when who was inside is killed', async () => {
+  it('continues at once when the process with the lock is killed', async () => {
     const guard = guardFile();
     const holder = await holderOf(guard);
     await holder.kill();
@@ -94,7 +94,7 @@ describe('work that one at a time may do', () => {
     expect(await withExclusiveFile(guard, async () => 'inside', [])).toBe('inside');
   });
 
-  it('is given up with a word when nobody ever leaves', async () => {
+  it('is given up with a message when the lock is never released', async () => {
     const guard = guardFile();
     const holder = await holderOf(guard);
     await expect(withExclusiveFile(guard, async () => {}, [1, 1])).rejects.toThrow(
@@ -103,7 +103,7 @@ describe('work that one at a time may do', () => {
     holder.leave();
   });
 
-  it('is reported when the guard cannot be made, or is another file', async () => {
+  it('is reported when the guard file cannot be made, or is another file', async () => {
     const guard = guardFile();
     writeFileSync(join(guard, '..', '..', 'file'), '');
     const below = join(guard, '..', '..', 'file', 'guard');
@@ -115,14 +115,14 @@ describe('work that one at a time may do', () => {
     );
   });
 
-  it('is refused where the guard may only be read, for that would admit everybody', async () => {
+  it('is refused if the guard file is read-only, because it would not exclude anything', async () => {
     const guard = guardFile();
     await withExclusiveFile(guard, async () => {});
     chmodSync(guard, 0o400);
     const entered = await withExclusiveFile(guard, async () => 'inside').catch(
       (error: Error) => error.message,
     );
-    // Root may write everywhere: then there is nothing to refuse.
+    // Root may write everywhere, so nothing is refused.
     if (process.getuid?.() !== 0) expect(entered).toContain('EACCES');
   });
 });

@@ -4,7 +4,7 @@ import { formatLedger, parseLedger } from '../../src/ledger/ledger-text.ts';
 
 const place = { place: 'the ledger', stack: 'payments' };
 
-/** As it was written before targets had identities. */
+/** A ledger from before targets had identities. */
 function former(records: object): string {
   const checksum = createHash('sha256').update(JSON.stringify(records)).digest('hex');
   return JSON.stringify({ version: 1, stack: 'payments', serial: 3, checksum, records });
@@ -13,7 +13,7 @@ function former(records: object): string {
 describe('a ledger of version 1', () => {
   const text = former({ 'Kind/acme/app': { origin: 'created', fields: {} } });
 
-  it('does not say what its targets were, also once it was written again as it is', () => {
+  it('has no identities of targets, even after it was written again unchanged', () => {
     const read = parseLedger(text, place);
     expect(read).not.toHaveProperty('targets');
     const again = parseLedger(formatLedger('payments', { ...read, serial: 4 }), place);
@@ -22,7 +22,7 @@ describe('a ledger of version 1', () => {
   });
 });
 
-it('a ledger with a record of what is not an address is damaged, no matter who made its checksum', () => {
+it('a ledger with a record of an invalid address is damaged, even with a valid checksum', () => {
   const text = former({
     'Kind/acme/app': { origin: 'created', fields: {} },
     app: { origin: 'created', fields: {} },

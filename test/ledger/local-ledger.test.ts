@@ -22,19 +22,19 @@ async function open() {
   return { directory: join(directory, '.trueup'), file, store, written };
 }
 
-it('reading makes no directory and no file', async () => {
+it('reading creates no directory and no file', async () => {
   const { directory, store } = await open();
   expect(await store.read()).toMatchObject({ known: false, serial: 0 });
   await expect(stat(directory)).rejects.toThrow('ENOENT');
 });
 
-it('nobody but its owner may read it', async () => {
+it('only its owner may read it', async () => {
   const { file, written } = await open();
   await written();
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-it('it is readable JSON, in the order of addresses, whatever the order they came in', async () => {
+it('it is readable JSON, ordered by address, for any order of its records', async () => {
   const { file, store } = await open();
   const records = ledgerOf({ 'Parent/acme/b': record(), 'Parent/acme/a': record() }).records;
   await store.write({ known: false, serial: 0, records });
@@ -43,7 +43,7 @@ it('it is readable JSON, in the order of addresses, whatever the order they came
   expect(text.split('\n').length).toBeGreaterThan(5);
 });
 
-it('it reads back with every value that a field can have', async () => {
+it('every value that a field can have is read as it was written', async () => {
   const { store } = await open();
   const fields = {
     nothing: null,
@@ -61,16 +61,16 @@ it('it reads back with every value that a field can have', async () => {
   expect((await store.read()).records).toEqual(records);
 });
 
-describe('a ledger that is not as it was written is reported, and never taken for an empty one', () => {
+describe('a ledger that was changed is reported, and never taken for an empty one', () => {
   it.each<[string, (text: string) => string, string]>([
-    ['cut off', (text) => text.slice(0, -20), 'is damaged: it is not JSON'],
+    ['truncated', (text) => text.slice(0, -20), 'is damaged: it is not JSON'],
     ['empty', () => '', 'is damaged: it is not JSON'],
     ['another file', () => '[1, 2]', 'is damaged: it is not a ledger'],
-    ['nothing', () => 'null', 'is damaged: it is not a ledger'],
+    ['null', () => 'null', 'is damaged: it is not a ledger'],
     ['without records', () => '{"version":1,"stack":"mine","serial":1,"checksum":"x"}', 'it is not a ledger'],
     ['edited', (text) => text.replace('created', 'adopted'), 'its checksum does not match'],
     [
-      'short of a record',
+      'with another address of a record',
       (text) => text.replace('Parent/acme/app', 'Parent/acme/lib'),
       'its checksum does not match',
     ],
@@ -88,7 +88,7 @@ describe('a ledger that is not as it was written is reported, and never taken fo
     await expect(store.write(ledgerOf({}))).rejects.toThrow(message);
   });
 
-  it('a directory in its place', async () => {
+  it('replaced by a directory', async () => {
     const { file, store } = await open();
     await mkdir(file, { recursive: true });
     await expect(store.read()).rejects.toThrow(`"${file}" cannot be read`);
@@ -96,7 +96,7 @@ describe('a ledger that is not as it was written is reported, and never taken fo
 });
 
 describe('a write', () => {
-  it('that cannot be made says which file, and leaves the old one as it was', async () => {
+  it('that fails names the file, and leaves the old one unchanged', async () => {
     const { directory, file, store, written } = await open();
     const text = await written();
     await chmod(directory, 0o500);
@@ -105,7 +105,7 @@ describe('a write', () => {
       () => undefined,
       (error: Error) => error,
     );
-    // Root may write everywhere: then there is nothing to refuse.
+    // Root may write everywhere, so nothing is refused.
     if (refused !== undefined) {
       expect(refused).toBeInstanceOf(LedgerError);
       expect(refused.message).toContain(`"${file}" cannot be written`);
@@ -113,7 +113,7 @@ describe('a write', () => {
     }
   });
 
-  it('that began from an older ledger is refused, and leaves nothing behind', async () => {
+  it('from an older ledger is refused, and leaves nothing behind', async () => {
     const { directory, store, written } = await open();
     const before = await store.read();
     await written();
@@ -121,14 +121,14 @@ describe('a write', () => {
     expect(await readdir(directory)).toEqual(['.gitignore', 'mine.ledger.json', 'mine.ledger.json.guard']);
   });
 
-  it('leaves the ledger and the empty file that guards it, and nothing else', async () => {
+  it('leaves only the ledger and its empty guard file', async () => {
     const { directory, store, written } = await open();
     await written();
     await store.write(await store.read());
     expect(await readdir(directory)).toEqual(['.gitignore', 'mine.ledger.json', 'mine.ledger.json.guard']);
   });
 
-  it('that was killed half-way changes nothing: its torn file is no ledger', async () => {
+  it('that was killed half-way changes nothing, because its temporary file is not the ledger', async () => {
     const { file, store, written } = await open();
     await written();
     await writeFile(`${file}.1234.new`, '{"version":1,"stack":"mi');
@@ -136,7 +136,7 @@ describe('a write', () => {
     expect(await store.write(await store.read())).toMatchObject({ serial: 2 });
   });
 
-  it('takes away what was killed long ago, and neither what may be under way nor what somebody else put there', async () => {
+  it('removes old temporary files of killed writes, but no recent ones and no other files', async () => {
     const { directory, file, written } = await open();
     await mkdir(directory);
     const fresh = () => `${randomUUID()}.new`;
@@ -156,7 +156,7 @@ describe('a write', () => {
     expect((await readdir(directory)).toSorted()).toEqual(kept.toSorted());
   });
 
-  it('is seen completely by whoever reads meanwhile', async () => {
+  it('is seen completely by concurrent reads', async () => {
     const { store } = await open();
     const big = ledgerOf(
       Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`Parent/acme/${index}`, record()])),

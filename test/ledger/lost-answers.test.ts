@@ -1,6 +1,6 @@
 /**
- * A store that carries a write out and is gone before it has said so: what the run writes next goes on top of that, for
- * nobody else has written. Real git and a real PostgreSQL, each with a line that breaks.
+ * A store that carries out a write and fails before it responds: the next write of the run continues from that one, if
+ * no other run has written. Real git and a real PostgreSQL, each with a connection that breaks.
  */
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, connect as dial, type Socket } from 'node:net';
@@ -21,15 +21,15 @@ beforeAll(() => {
 });
 afterAll(() => server?.stop());
 
-/** A ledger on a line that breaks when the test says so. */
+/** A ledger with a connection that breaks when the test says so. */
 interface BreakingLine {
   readonly store: StackStore;
-  /** the same place, for somebody whose line is well */
+  /** the same ledger with a working connection */
   readonly other: StackStore;
-  /** the next write is carried out, and from then on nobody answers */
+  /** the next write is carried out, and then nothing responds */
   breakAfterWrite(): void;
   mend(): void;
-  /** the next time that a lock is given back only the answer is lost */
+  /** the response to the next unlock is lost */
   loseUnlock(): void;
 }
 
@@ -63,10 +63,10 @@ function overGit(): BreakingLine {
   };
 }
 
-/** How PostgreSQL says what it has done to a row. */
+/** How PostgreSQL reports what it has done to a row. */
 const done = { write: /UPDATE 1/, unlock: /DELETE 1/ };
 
-/** Between the store and the server stands a socket of the test. */
+/** A socket of the test between the store and the server. */
 async function overPostgres(): Promise<BreakingLine> {
   const url = server?.newDatabase() ?? '';
   const directory = temporaryFolder();
@@ -85,7 +85,7 @@ async function overPostgres(): Promise<BreakingLine> {
       socket.on('error', () => {}).on('close', () => sockets.delete(socket));
     }
     near.on('data', (chunk) => far.write(chunk));
-    // The server names what it has done once it is done.
+    // The server reports what it has done once it is done.
     far.on('data', (chunk) => {
       if (!isLost?.test(chunk.toString('latin1'))) return near.write(chunk);
       if (isLost === done.write) isDown = true;
@@ -125,7 +125,7 @@ const places = [
 
 describe.each(places)('a lock in %s', (name, open) => {
   it.skipIf(name === 'PostgreSQL' && bin === undefined)(
-    'that was given back is known to have been ours, also when the answer was lost',
+    'that was released is known to have been ours, even if the response was lost',
     async () => {
       const line = await open();
       await line.store.lock(lock('mine'));
@@ -136,9 +136,9 @@ describe.each(places)('a lock in %s', (name, open) => {
   );
 });
 
-describe.each(places)('a ledger in %s whose answer to a write was lost', (name, open) => {
+describe.each(places)('a ledger in %s with a lost response to a write', (name, open) => {
   describe.skipIf(name === 'PostgreSQL' && bin === undefined)('counts that write as our own', () => {
-    /** Begun, and one write carried out of which nobody was told. */
+    /** Begun, with one write that was carried out without a response. */
     async function lost() {
       const line = await open();
       const begun = await line.store.write(ledger(0, 'a'));
@@ -149,7 +149,7 @@ describe.each(places)('a ledger in %s whose answer to a write was lost', (name, 
     const recordsOf = (...names: string[]) => ({ records: ledger(1, ...names).records });
     const namesOf = async ({ other }: BreakingLine) => namesIn(await other.read());
 
-    it('and the next one goes on top of it', async () => {
+    it('and the next one continues from it', async () => {
       const line = await lost();
       line.mend();
       expect(await line.other.read()).toMatchObject({ serial: 2 });
@@ -159,7 +159,7 @@ describe.each(places)('a ledger in %s whose answer to a write was lost', (name, 
       expect((await line.store.write({ ...written, ...recordsOf('d') })).serial).toBe(4);
     });
 
-    it('also when others failed in between', async () => {
+    it('even if others failed in between', async () => {
       const line = await lost();
       for (const more of ['c', 'd'])
         await expect(line.store.write({ ...line.begun, ...recordsOf('a', 'b', more) })).rejects.toThrow();
@@ -168,14 +168,14 @@ describe.each(places)('a ledger in %s whose answer to a write was lost', (name, 
       expect(await namesOf(line)).toEqual(['a', 'b', 'e']);
     });
 
-    it('also when the one on top of it was lost in the same way', async () => {
+    it('even if the next one was lost in the same way', async () => {
       const line = await lost();
       line.mend();
       line.breakAfterWrite();
       const next = { ...line.begun, ...recordsOf('a', 'b', 'c') };
       await expect(line.store.write(next)).rejects.toThrow(/cannot be/);
       line.mend();
-      // It says again what stands there already: nothing is written for that.
+      // It writes what is stored already, so nothing is written.
       expect((await line.store.write(next)).serial).toBe(3);
       expect((await line.store.write({ ...line.begun, ...recordsOf('z'), serial: 3 })).serial).toBe(4);
       expect(await namesOf(line)).toEqual(['z']);
@@ -190,7 +190,7 @@ describe.each(places)('a ledger in %s whose answer to a write was lost', (name, 
       expect(await namesOf(line)).toEqual(['theirs']);
     });
 
-    it('and not the very same ledger once another run has raised its serial', async () => {
+    it('and not an equal ledger after another run has raised its serial', async () => {
       const line = await lost();
       line.mend();
       await line.other.write(await line.other.read());

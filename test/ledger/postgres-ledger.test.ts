@@ -1,4 +1,4 @@
-// What only a database can do wrong: rights, versions, connections that break.
+// Problems that only a database can have: permissions, versions, connections that break.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { postgresLedger } from '../../src/ledger/postgres-ledger.ts';
 import type { StackStore } from '../../src/model/ledger.ts';
@@ -23,7 +23,7 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
   const schemas = (url: string) =>
     server.run(url, `select count(*) from pg_namespace where nspname = 'trueup'`);
 
-  it('is not changed by reading it', async () => {
+  it('is not changed by a read', async () => {
     const url = server.newDatabase();
     const store = open(url);
     expect((await store.read()).known).toBe(false);
@@ -34,14 +34,14 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     expect(schemas(url)).toBe('1');
   });
 
-  it('is made ready once, by whoever comes first', async () => {
+  it('gets its schema once, from the first of several stores', async () => {
     const url = server.newDatabase();
     await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => open(url).keepEntries([entry(id)])));
     expect(server.run(url, 'select version from trueup.migrations')).toBe('1');
     expect(await open(url).listEntries(9)).toHaveLength(5);
   });
 
-  it('can be read by a user who may do nothing else', async () => {
+  it('can be read by a user with only read permission', async () => {
     const url = server.newDatabase();
     await open(url).write(ledger(0, 'a'));
     server.run(
@@ -56,14 +56,14 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     );
   });
 
-  it('may have the schema made by somebody with more rights', async () => {
+  it('may have a schema that a user with more permissions created', async () => {
     const url = server.newDatabase();
     server.run(url, 'create role writer login; create schema trueup authorization writer');
     await open(server.urlFor(url, 'writer')).write(ledger(0, 'a'));
     expect((await open(url).read()).serial).toBe(1);
   });
 
-  it('says what a user may not create', async () => {
+  it('reports a missing permission to create the schema', async () => {
     const url = server.newDatabase();
     server.run(url, 'create role nobody_much login');
     await expect(open(server.urlFor(url, 'nobody_much')).write(ledger(0))).rejects.toThrow(
@@ -71,7 +71,7 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     );
   });
 
-  it('is left alone when a newer trueup has been there', async () => {
+  it('is not used when a newer trueup has migrated it', async () => {
     const url = server.newDatabase();
     await open(url).write(ledger(0, 'a'));
     server.run(url, 'insert into trueup.migrations (version) values (99)');
@@ -80,7 +80,7 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     await expect(open(url).lock(lock('mine'))).rejects.toThrow(newer);
   });
 
-  it('notices an edit by hand', async () => {
+  it('detects a manual change', async () => {
     const url = server.newDatabase();
     await open(url).write(ledger(0, 'a'));
     server.run(url, `update trueup.ledgers set content = replace(content::text, 'created', 'adopted')::json`);

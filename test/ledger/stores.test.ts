@@ -1,4 +1,4 @@
-// One contract for every place that a ledger can be kept in. Each `open` stands for another machine.
+// One contract for every store of a ledger. Each `open` is another machine.
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -16,7 +16,7 @@ import {
 } from '../support/ledger/postgres-server.ts';
 import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 
-/** Opens the store of one stack, in the same place each time; closed with the test. */
+/** Opens the store of one stack, at the same place each time; closed with the test. */
 type Open = (stack?: string) => StackStore;
 
 const bin = findPostgres();
@@ -57,7 +57,7 @@ const places: readonly (readonly [string, () => Open])[] = [
   ],
 ];
 
-it.runIf(postgresIsRequired)('PostgreSQL is there, as the environment says', () => {
+it.runIf(postgresIsRequired)('PostgreSQL is available if the environment requires it', () => {
   expect(bin).toBeDefined();
 });
 
@@ -101,13 +101,13 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().read()).not.toHaveProperty('approved');
     });
 
-    it('of each stack by itself', async () => {
+    it('of each stack separately', async () => {
       const open = place();
       await open().write(ledger(0, 'a'));
       expect((await open('other').read()).known).toBe(false);
     });
 
-    it('that is out of the way of a new one once it was set aside, lock and history left alone', async () => {
+    it('that can be set aside and replaced by a new one, without changes of lock and history', async () => {
       const open = place();
       await open().write(ledger(0, 'old'));
       await open().lock(lock('a'));
@@ -140,11 +140,11 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().readLock()).toEqual(lock('mine'));
     });
 
-    it('and refuses a write from one that has vanished', async () => {
+    it('and refuses a write from one that no longer exists', async () => {
       await expect(place()().write(ledger(7, 'a'))).rejects.toThrow('(serial 0, expected 7)');
     });
 
-    it('and lets exactly one of several writers at once win', async () => {
+    it('and lets exactly one of several concurrent writers succeed', async () => {
       const open = place();
       const first = await open().write(ledger(0, 'first'));
       const ends = await Promise.allSettled(
@@ -156,7 +156,7 @@ describe.each(places)('%s', (name, place) => {
       expect((await open().read()).serial).toBe(2);
     });
 
-    it('whatever text is in it', async () => {
+    it('with any text in it', async () => {
       const open = place();
       const store = open();
       let { serial } = await store.read();
@@ -175,11 +175,11 @@ describe.each(places)('%s', (name, place) => {
   });
 
   describe.skipIf(name === 'PostgreSQL' && bin === undefined)('keeps a lock', () => {
-    it('that nobody holds at first', async () => {
+    it('that is free at first', async () => {
       expect(await place()().readLock()).toBeUndefined();
     });
 
-    it('that one run takes, and another one sees in its way', async () => {
+    it('that one run takes, and that refuses another run', async () => {
       const open = place();
       const mine = lock('mine', { attempt: 2, pid: 41, url: 'https://ci.example.com/771' });
       expect(await open().lock(mine)).toEqual(mine);
@@ -187,7 +187,7 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().readLock()).toEqual(mine);
     });
 
-    it('that is free again once it was given back', async () => {
+    it('that is free again once it was released', async () => {
       const open = place();
       await open().lock(lock('mine'));
       expect(await open().unlock('mine')).toEqual(lock('mine'));
@@ -195,7 +195,7 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().lock(lock('yours'))).toEqual(lock('yours'));
     });
 
-    it('that only its own id takes away', async () => {
+    it('that only its own id releases', async () => {
       const open = place();
       expect(await open().unlock('mine')).toBeUndefined();
       await open().lock(lock('mine'));
@@ -203,7 +203,7 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().readLock()).toEqual(lock('mine'));
     });
 
-    it('that may be taken over from a lock that is named, and from no other', async () => {
+    it('that may be taken over only by naming the lock that is held', async () => {
       const open = place();
       await open().lock(lock('old'));
       expect(await open().lock(lock('wrong'), 'another')).toEqual(lock('old'));
@@ -211,7 +211,7 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().lock(lock('late'), 'old')).toEqual(lock('new'));
     });
 
-    it('that exactly one of several runs at once takes', async () => {
+    it('that exactly one of several concurrent runs gets', async () => {
       const open = place();
       const wanted = ['a', 'b', 'c', 'd'].map((id) => lock(id));
       const held = await Promise.all(wanted.map((one) => open().lock(one)));
@@ -219,7 +219,7 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().readLock()).toEqual(held[0]);
     });
 
-    it('that is no obstacle to a write of who holds it', async () => {
+    it('that does not prevent a write by a run without it', async () => {
       const open = place();
       const ours = open();
       await ours.lock(lock('mine'));
@@ -238,7 +238,7 @@ describe.each(places)('%s', (name, place) => {
       expect(await store.showEntry('20261120T114200Z-7f3a')).toBeUndefined();
     });
 
-    it('newest first, and no more than is asked for', async () => {
+    it('newest first, with at most the requested number of entries', async () => {
       const open = place();
       for (const id of ['20261120T2-b', '20261121T1-a', '20261120T1-c'])
         await open().keepEntries([entry(id)]);
@@ -250,7 +250,7 @@ describe.each(places)('%s', (name, place) => {
       expect((await open().listEntries(1)).map(({ id }) => id)).toEqual(['20261121T1-a']);
     });
 
-    it('of which an entry is completed in its place', async () => {
+    it('with entries that can be completed', async () => {
       const open = place();
       await open().keepEntries([entry('e1')]);
       const completed = entry('e1', { ended: '2026-11-20T11:43:00.000Z', commit: 'abc', dirty: true });
@@ -259,7 +259,7 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().showEntry('e1')).toEqual(completed);
     });
 
-    it('of which entries can be dropped, and others stay', async () => {
+    it('with entries that can be removed while others stay', async () => {
       const open = place();
       await open().keepEntries([entry('e1'), entry('e2'), entry('e3')]);
       await open().removeEntries(['e1', 'e3', 'none', '../payments.ledger']);
@@ -268,14 +268,14 @@ describe.each(places)('%s', (name, place) => {
       expect((await open().listEntries(10)).map(({ id }) => id)).toEqual(['e2']);
     });
 
-    it('of which nothing is shown that is no id', async () => {
+    it('and shows nothing for an invalid id', async () => {
       const open = place();
       await open().keepEntries([entry('e1')]);
       for (const id of ['e2', '', '../payments.ledger', "e1' or 'a' = 'a"])
         expect(await open().showEntry(id)).toBeUndefined();
     });
 
-    it('also while ledger and lock change', async () => {
+    it('during changes of ledger and lock', async () => {
       const open = place();
       await open().keepEntries([entry('e1')]);
       await open().write(ledger(0, 'a'));

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { readOne, told } from '../support/manifest/manifest-folder.ts';
 
-const whole = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, target: one }\nspec: {}\n';
+const parentManifest =
+  'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, target: one }\nspec: {}\n';
 
-async function say(...targets: readonly string[]): Promise<string[]> {
+async function messagesFor(...targets: readonly string[]): Promise<string[]> {
   const stack = `apiVersion: trueup.dev/v1
 kind: Stack
 metadata: { name: payments }
@@ -11,7 +12,7 @@ spec:
   manifests: [manifests]
   targets:
 ${targets.map((target) => `    - { ${target} }\n`).join('')}`;
-  const { diagnostics } = await readOne(whole, stack);
+  const { diagnostics } = await readOne(parentManifest, stack);
   return told(diagnostics);
 }
 
@@ -20,7 +21,7 @@ const mount = (name: string, about: string) =>
   `name: ${name}, service: cluster-auth, url: embedded, mount: ${name}, ${about}`;
 
 it('two targets that use different dialects with the embedded service are an error of validate', async () => {
-  const [problem, ...others] = await say(
+  const [problem, ...others] = await messagesFor(
     organization,
     mount('two', 'dialect: fortress'),
     mount('three', 'dialect: neutral'),
@@ -30,14 +31,14 @@ it('two targets that use different dialects with the embedded service are an err
   );
   expect(others).toEqual([]);
   expect(
-    await say(organization, mount('two', 'dialect: fortress'), mount('three', 'owns: [a]')),
+    await messagesFor(organization, mount('two', 'dialect: fortress'), mount('three', 'owns: [a]')),
   ).toMatchObject([expect.stringContaining('target "three" uses the dialect "neutral"')]);
 });
 
-it('one dialect for all targets of a service is fine, and so is another service at an address', async () => {
+it('one dialect for all targets of a service is fine, beside another service at an address', async () => {
   const elsewhere = 'url: "https://secrets.example.com", dialect: fortress, token: { env: T }';
   expect(
-    await say(
+    await messagesFor(
       organization,
       mount('two', 'dialect: fortress'),
       mount('three', 'dialect: fortress'),

@@ -11,7 +11,7 @@ const settings = (source: string) =>
   `apiVersion: trueup.dev/v1\nkind: Settings\nmetadata: { name: main }\nspec:\n  host: x\n  authKey: ${source}\n`;
 const stack = (secrets: string) => `${plainStack}  secrets: ${secrets}\n`;
 
-/** The codes of what is wrong with this source under these limits. */
+/** The codes of the errors of this source under these limits. */
 async function codes(source: string, secrets: string): Promise<string[]> {
   const { diagnostics } = await readOne(settings(source), stack(secrets));
   return diagnostics.map(({ code }) => code);
@@ -20,12 +20,12 @@ async function codes(source: string, secrets: string): Promise<string[]> {
 const refused = ['source-not-admitted'];
 
 describe('the source of a secret', () => {
-  it('may be anything where the stack says nothing', async () => {
+  it('may be anything if the stack has no spec.secrets', async () => {
     expect((await readOne(settings('{ env: ANY }'))).diagnostics).toEqual([]);
     expect((await readOne(settings('{ file: /etc/shadow }'))).diagnostics).toEqual([]);
   });
 
-  it('is one that the stack admits, else it is reported at its place, with what is admitted', async () => {
+  it('has to be admitted by the stack, or it is reported at its place with what is admitted', async () => {
     const { diagnostics, complete } = await readOne(
       settings('{ env: CI_TOKEN }'),
       stack('{ env: [AUTH_*, KEY] }'),
@@ -80,7 +80,7 @@ describe('the source of a secret', () => {
     ['secrets/auth.key', '<stack>/secrets/*'],
     ['<stack>/secrets/auth.key', 'secrets/*'],
   ])(
-    'from the file %s is matched by %s: both are meant from the folder of the stack',
+    'from the file %s is matched by %s: both are relative to the folder of the stack',
     async (file, pattern) => {
       const folder = temporaryFolder({});
       const absolute = (path: string) => path.replace('<stack>', folder);
@@ -107,7 +107,7 @@ describe('the source of a secret', () => {
     ['secrets/link/id', 'secrets/**', undefined, false],
     ['secrets/none', 'secrets/*', undefined, true],
   ])(
-    'behind the path %s, which %s admits, is what it leads to (%s): %s',
+    'behind the path %s, which %s admits, is the file that the link leads to (%s): %s',
     async (file, pattern, to, admitted) => {
       const folder = temporaryFolder({
         'trueup.yaml': stack(`{ files: ["${pattern}"] }`),
@@ -132,7 +132,7 @@ describe('the source of a secret', () => {
     'var/run/secrets/**',
     'var/run/secrets/auth/*',
     'var/run/*/auth/token',
-  ])('is admitted by %s where a pod has it mounted, which is full of links', async (pattern) => {
+  ])('is admitted by %s if a pod mounts it, through several links', async (pattern) => {
     const folder = temporaryFolder({
       'trueup.yaml': stack(`{ files: ["${pattern}"] }`),
       'manifests/a.yaml': settings('{ file: var/run/secrets/auth/token }'),
@@ -150,7 +150,7 @@ describe('the source of a secret', () => {
     expect(diagnostics).toEqual([]);
   });
 
-  it('is none of a sort whose list is left out', async () => {
+  it('is not admitted if the list of its type is missing', async () => {
     expect(await codes('{ file: /run/key }', '{ env: ["*"] }')).toEqual(refused);
     expect(await codes('{ env: KEY }', '{ files: ["/**"] }')).toEqual(refused);
     expect(await codes('{ env: KEY }', '{}')).toEqual(refused);
@@ -166,8 +166,8 @@ describe('the source of a secret', () => {
   });
 });
 
-describe('what the stack admits', () => {
-  it('never means the tokens of its targets', async () => {
+describe('spec.secrets of a stack', () => {
+  it('does not apply to the tokens of its targets', async () => {
     const target = 'url: https://x.example.com, dialect: neutral, mount: m, token: { env: TOKEN }';
     const text = stack('{ env: [KEY] }').replace('url: embedded }', `${target} }`);
     const { diagnostics } = await readOne(settings('{ env: KEY }'), text);
@@ -175,7 +175,7 @@ describe('what the stack admits', () => {
   });
 
   it.each(['{ env: KEY }', '{ env: ["a b"] }', '{ files: ["!secrets/**"] }', '{ file: ["x"] }'])(
-    'is a list of names and one of files, and not %s',
+    'is a list of names and one of files, but not %s',
     async (secrets) => {
       const { diagnostics, stack: read } = await readOne('', stack(secrets));
       expect(read).toBeUndefined();

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readOne, told } from '../support/manifest/manifest-folder.ts';
 
-const whole = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, target: one }\nspec: {}\n';
+const parentManifest =
+  'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, target: one }\nspec: {}\n';
 
 const stack = (...targets: readonly string[]) => `apiVersion: trueup.dev/v1
 kind: Stack
@@ -11,8 +12,8 @@ spec:
   targets:
 ${targets.map((target) => `    - { ${target} }\n`).join('')}`;
 
-/** What is said about a stack of these targets, without its file's name. */
-async function say(targets: readonly string[], manifest = whole): Promise<string[]> {
+/** The diagnostics of a stack with these targets, without the name of its file. */
+async function messagesFor(targets: readonly string[], manifest = parentManifest): Promise<string[]> {
   const { diagnostics } = await readOne(manifest, stack(...targets));
   return told(diagnostics).map((line) => line.replaceAll('trueup.yaml:', ''));
 }
@@ -23,10 +24,10 @@ const mount = (name: string, about: string) =>
   `name: ${name}, service: cluster-auth, dialect: neutral, token: { env: T }, ${about}`;
 const secrets = 'url: "https://secrets.example.com"';
 
-describe('two targets that are the same place', () => {
-  it('are reported with both places, however the one place is spelt', async () => {
+describe('two targets with the same identity', () => {
+  it('are reported with both places, in any spelling of the address', async () => {
     expect(
-      await say([
+      await messagesFor([
         organization('one', 'url: "https://app.example.com", organization: acme'),
         organization('two', 'url: "HTTPS://App.Example.com:443/", organization: Acme'),
       ]),
@@ -34,7 +35,7 @@ describe('two targets that are the same place', () => {
       '8:15+3 one-place: targets "one" and "two" are the same place: workspaces acme at https://app.example.com | fix: keep one of them, and name it in the manifests of both | the other one 7:15',
     ]);
     expect(
-      await say([
+      await messagesFor([
         organization('one', 'url: embedded, organization: acme'),
         mount('two', `${secrets}, mount: clusters/a, namespace: team`),
         mount('three', `${secrets}, mount: clusters/a, namespace: /team/, owns: ["a-*"]`),
@@ -44,20 +45,22 @@ describe('two targets that are the same place', () => {
     ]);
   });
 
-  it('are fine when both say which names are theirs and no name can be both', async () => {
+  it('are fine when both own names and no name can match both', async () => {
     const owning = (name: string, patterns: string) => mount(name, `${secrets}, owns: ${patterns}`);
     const first = organization('one', 'url: embedded, organization: acme');
-    expect(await say([first, owning('two', '["pay-*", ops]'), owning('three', '["bill-*"]')])).toEqual([]);
-    expect(await say([first, owning('two', '["pay-*", ops]'), owning('three', '["bill-*", "Op*"]')])).toEqual(
-      [
-        '9:135+5 one-place: targets "two" and "three" are the same place: cluster-auth auth/cluster at https://secrets.example.com, and a name can match both "ops" and "Op*" | fix: narrow one of the two, so that no name matches both | the other one 8:132',
-      ],
-    );
+    expect(
+      await messagesFor([first, owning('two', '["pay-*", ops]'), owning('three', '["bill-*"]')]),
+    ).toEqual([]);
+    expect(
+      await messagesFor([first, owning('two', '["pay-*", ops]'), owning('three', '["bill-*", "Op*"]')]),
+    ).toEqual([
+      '9:135+5 one-place: targets "two" and "three" are the same place: cluster-auth auth/cluster at https://secrets.example.com, and a name can match both "ops" and "Op*" | fix: narrow one of the two, so that no name matches both | the other one 8:132',
+    ]);
   });
 
-  it('are two places when anything of the identity differs', async () => {
+  it('are only reported if the whole identity is equal', async () => {
     expect(
-      await say([
+      await messagesFor([
         organization('one', 'url: "https://app.example.com", organization: acme'),
         organization('two', 'url: "https://app.example.com", organization: acme2'),
         organization('three', 'url: "https://app.example.com:8443", organization: acme'),
@@ -68,15 +71,15 @@ describe('two targets that are the same place', () => {
     ).toEqual([]);
   });
 
-  it('of one name are reported as two of one name', async () => {
+  it('are reported as a duplicate name if they have one', async () => {
     const twice = organization('one', 'url: embedded, organization: acme');
-    expect(await say([twice, twice])).toEqual([
+    expect(await messagesFor([twice, twice])).toEqual([
       '8:15+3 duplicate: two targets are called "one" | fix: give one of them another name | first here 7:15',
     ]);
   });
 });
 
-describe('what there is one of in a place', () => {
+describe('a resource that exists once in a mount', () => {
   const shared = [
     organization('one', 'url: embedded, organization: acme'),
     mount('two', `${secrets}, owns: ["a-*"]`),
@@ -85,18 +88,18 @@ describe('what there is one of in a place', () => {
   const settings = (metadata: string) =>
     `apiVersion: trueup.dev/v1\nkind: Settings\nmetadata: { name: main, ${metadata} }\nspec: { host: x }\n`;
 
-  it('is declared for one of its targets only', async () => {
-    expect(await say(shared, settings('target: two'))).toEqual([]);
-    expect(await say(shared, `${settings('target: two')}---\n${settings('target: three')}`)).toEqual([
+  it('is declared for only one of the targets of that mount', async () => {
+    expect(await messagesFor(shared, settings('target: two'))).toEqual([]);
+    expect(await messagesFor(shared, `${settings('target: two')}---\n${settings('target: three')}`)).toEqual([
       'manifests/a.yaml:8:19+4 duplicate: Settings "main" is declared for the targets "two" and "three", which are the same place | fix: keep one of them | first declared here manifests/a.yaml:3:19',
     ]);
-    expect(await say(shared, settings('targets: [two, three]'))).toEqual([
+    expect(await messagesFor(shared, settings('targets: [two, three]'))).toEqual([
       'manifests/a.yaml:3:40+5 duplicate: Settings "main" is declared for the targets "two" and "three", which are the same place | fix: keep one of them | first declared here manifests/a.yaml:3:35',
     ]);
   });
 
-  it('is declared for each target that is its own place', async () => {
+  it('is declared for each target that is another mount', async () => {
     const apart = [...shared.slice(0, 2), mount('three', `${secrets}, mount: other`)];
-    expect(await say(apart, settings('targets: [two, three]'))).toEqual([]);
+    expect(await messagesFor(apart, settings('targets: [two, three]'))).toEqual([]);
   });
 });

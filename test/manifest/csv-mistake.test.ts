@@ -1,4 +1,4 @@
-/** The explanation of wrong CSV has to agree with the parser on what is wrong. */
+/** The explanation of invalid CSV has to agree with the parser on what is invalid. */
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const parses = (text: string) => {
   }
 };
 
-it('A mistake is found in each text that the parser refuses, and in no other', () => {
+it('A mistake is found in each text that the parser refuses, and in no other text', () => {
   const part = fc.constantFrom('"', '""', ',', '\n', '\r\n', '\r', 'a', ' ', 'é', '"b"');
   fc.assert(
     fc.property(fc.array(part, { maxLength: 14 }), (parts) => {

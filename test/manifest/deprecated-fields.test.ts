@@ -11,7 +11,7 @@ function warnings(kind: string, spec: Record<string, never[] | boolean | string>
 }
 
 describe('A field that the API has deprecated', () => {
-  it('is a warning that names its successor', () => {
+  it('has a warning that names its successor', () => {
     expect(warnings('Workspace', { operations: true })).toEqual([
       'warning spec.operations: use executionMode',
     ]);
@@ -20,13 +20,13 @@ describe('A field that the API has deprecated', () => {
     ]);
   });
 
-  it('is to be left out when it has none', () => {
+  it('has a warning to leave it out if it has no successor', () => {
     expect(warnings('ClusterAuthConfig', { issuer: 'me' })).toEqual([
       'warning spec.issuer: leave "issuer" out',
     ]);
   });
 
-  it('is said only of fields that are written', () => {
+  it('has no warning if it is not written', () => {
     expect(warnings('Workspace', { executionMode: 'remote' })).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// What the reference says about each field comes from schemas and field tables, and is complete.
+// The reference of fields is complete, and comes from schemas and field tables.
 import { describe, expect, it } from 'vitest';
 import { kinds } from '../../src/kinds/index.ts';
 import { describeKinds, type FieldDescription } from '../../src/manifest/schema/describe-fields.ts';
@@ -12,7 +12,7 @@ function field(kind: string, path: string): FieldDescription | undefined {
 }
 
 describe('the description of fields', () => {
-  it('knows every kind and the stack, and each field of the field tables', () => {
+  it('contains every kind and the stack, and each field of the field tables', () => {
     expect(described.map(({ name }) => name)).toEqual([...kinds.keys(), 'Stack']);
     for (const [name, { fields, shortForms = {} }] of kinds)
       for (const top of [...Object.keys(fields), ...Object.keys(shortForms)])
@@ -26,7 +26,7 @@ describe('the description of fields', () => {
     expect(bare.map(({ name, field: { path } }) => `${name}.${path}`)).toEqual([]);
   });
 
-  it('says of every field that takes null what null does', () => {
+  it('explains null for every field that accepts it', () => {
     const nullable = all.filter((each) => each.field.null !== undefined);
     expect(nullable.length).toBeGreaterThan(30);
     expect(nullable.filter((each) => each.field.null === 'the default of the service')).toEqual([]);
@@ -62,7 +62,7 @@ describe('the description of fields', () => {
     expect(found !== undefined && 'null' in found).toBe('null' in expected);
   });
 
-  it('lists many allowed words apart from the type', () => {
+  it('lists many allowed words separately from the type', () => {
     expect(field('Stack', 'spec.guards.allow')).toMatchObject({
       type: 'a list of text',
       values: adjustableGuardIds,

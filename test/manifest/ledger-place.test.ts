@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
 
-const whole = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app }\nspec: {}\n';
-const read = (ledger: string) => readOne(whole, `${plainStack}  ledger: ${ledger}\n`);
+const parentManifest = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app }\nspec: {}\n';
+const read = (ledger: string) => readOne(parentManifest, `${plainStack}  ledger: ${ledger}\n`);
 
-describe('a stack says where its ledger is kept', () => {
+describe('the place of the ledger in a stack', () => {
   it.each([
     ['local', { in: 'local' }],
     ['{ local: { folder: state/ledger } }', { in: 'local', folder: 'state/ledger' }],
@@ -14,14 +14,14 @@ describe('a stack says where its ledger is kept', () => {
     ['postgres', { in: 'postgres', url: { env: 'TRUEUP_LEDGER_URL' } }],
     ['{ postgres: { url: { env: LEDGER } } }', { in: 'postgres', url: { env: 'LEDGER' } }],
     ['{ postgres: { url: { file: /run/url } } }', { in: 'postgres', url: { file: '/run/url' } }],
-  ])('as %s', async (text, place) => {
+  ])('may be %s', async (text, place) => {
     const { stack, diagnostics } = await read(text);
     expect(diagnostics).toEqual([]);
     expect(stack?.ledger).toEqual(place);
   });
 
-  it('or nothing, and keeps it beside itself', async () => {
-    expect((await readOne(whole)).stack).not.toHaveProperty('ledger');
+  it('is beside the stack if it is not declared', async () => {
+    expect((await readOne(parentManifest)).stack).not.toHaveProperty('ledger');
   });
 
   it.each([
@@ -42,16 +42,16 @@ describe('a stack says where its ledger is kept', () => {
     ],
     ['{ postgres: {} }', ['9:', 'missing-field', 'spec.ledger.postgres.url']],
     ['{ postgres: { url: {} } }', ['9:', 'spec.ledger.postgres.url']],
-  ])('and is shown what is wrong with %s', async (text, parts) => {
-    const said = told((await read(text)).diagnostics).join('\n');
-    for (const part of parts) expect(said).toContain(part);
+  ])('is reported if it is %s', async (text, parts) => {
+    const messages = told((await read(text)).diagnostics).join('\n');
+    for (const part of parts) expect(messages).toContain(part);
   });
 
   it.each([
     '{ postgres: { url: "postgres://me:planted@db/trueup" } }',
     '{ postgres: { url: "host=db password=planted" } }',
     '{ postgres: { url: { env: "password=planted" } } }',
-  ])('and never sees the secret repeated that it wrongly holds: %s', async (text) => {
+  ])('is reported without a secret that it wrongly contains: %s', async (text) => {
     const { diagnostics } = await read(text);
     expect(diagnostics).not.toEqual([]);
     expect(JSON.stringify(diagnostics)).not.toContain('planted');

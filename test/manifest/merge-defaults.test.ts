@@ -4,14 +4,14 @@ import { depthOf, mergeDefaults } from '../../src/manifest/stack-defaults.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 
 describe('defaults under a spec', () => {
-  it('fill in maps by key, at any depth', () => {
+  it('are merged into maps by key, at any depth', () => {
     expect(mergeDefaults({ a: 1, repo: { branch: 'main', id: 'x' } }, { repo: { id: 'y' } })).toEqual({
       a: 1,
       repo: { branch: 'main', id: 'y' },
     });
   });
 
-  it('give way to lists, text, null and empty lists as a whole', () => {
+  it('are replaced as a whole by lists, text, null and empty lists', () => {
     expect(mergeDefaults({ a: [1, 2], b: { c: 1 }, d: 'x' }, { a: [3], b: null, d: '' })).toEqual({
       a: [3],
       b: null,
@@ -30,7 +30,7 @@ describe('defaults under a spec', () => {
     map: fc.dictionary(fc.constantFrom('a', 'b', 'c', '__proto__'), tie('node')),
   }));
 
-  it('change nothing when there are none, or when the spec says all of them', () => {
+  it('change nothing when there are none, or when the spec has all of them', () => {
     fc.assert(
       fc.property(json.map, (spec) => {
         expect(mergeDefaults({}, spec)).toEqual(spec);
@@ -40,7 +40,7 @@ describe('defaults under a spec', () => {
     );
   });
 
-  it('never change what the spec says', () => {
+  it('never change a value of the spec', () => {
     const keeps = (own: Json, merged: Json | undefined): boolean =>
       isJsonObject(own) && isJsonObject(merged)
         ? Object.entries(own).every(([key, value]) => Object.hasOwn(merged, key) && keeps(value, merged[key]))
@@ -52,7 +52,7 @@ describe('defaults under a spec', () => {
     );
   });
 
-  it('merged once more change nothing', () => {
+  it('change nothing when they are merged again', () => {
     fc.assert(
       fc.property(json.map, json.map, (defaults, own) => {
         const merged = mergeDefaults(defaults, own);
@@ -71,7 +71,7 @@ describe('defaults under a spec', () => {
   });
 });
 
-it('the depth of a path is how much of it exists', () => {
+it('the depth of a path is the number of its segments that exist', () => {
   const value = { a: { b: [{ c: 1 }] } };
   expect(depthOf(value, ['a', 'b', '0', 'c'])).toBe(4);
   expect(depthOf(value, ['a', 'b', '1', 'c'])).toBe(2);

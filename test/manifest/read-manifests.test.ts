@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 
 vi.mock('js-yaml', { spy: true });
 
-const whole = (name: string) =>
+const parentManifest = (name: string) =>
   `apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: ${name} }\nspec: {}\n`;
 const names = ({ resources }: { resources: readonly { address: { name: string } }[] }) =>
   resources.map(({ address }) => address.name);
@@ -19,19 +19,19 @@ const names = ({ resources }: { resources: readonly { address: { name: string } 
 describe('a directory of manifests', () => {
   const files = {
     'trueup.yaml': plainStack,
-    'manifests/b.yaml': `${whole('two')}---\n${whole('three')}`,
-    'manifests/a.yml': whole('one'),
+    'manifests/b.yaml': `${parentManifest('two')}---\n${parentManifest('three')}`,
+    'manifests/a.yml': parentManifest('one'),
     'manifests/notes.txt': 'not: [yaml',
   };
 
-  it('is read in the order of its files, and counted', async () => {
+  it('is read in the order of its files, and its files are counted', async () => {
     const manifests = await read(files);
     expect(names(manifests)).toEqual(['one', 'two', 'three']);
     expect(manifests).toMatchObject({ files: 2, documents: 3, diagnostics: [], complete: true });
     expect(manifests.stack).toMatchObject({ name: 'payments', file: 'trueup.yaml' });
   });
 
-  it('is found from below, and its files are shown as one would type them there', async () => {
+  it('is found from below, and its files are shown as you would type them there', async () => {
     const manifests = await read(
       { ...files, 'manifests/c.yaml': 'a: [', '.git/HEAD': '' },
       { from: 'manifests' },
@@ -52,16 +52,16 @@ describe('a directory of manifests', () => {
     expect(manifests.stack?.directory).toMatch(/stacks\/pay$/);
   });
 
-  it('may hold manifests beside the Stack itself, which is no manifest', async () => {
-    const stack = `${plainStack.replace('[manifests]', '["**/*.yaml"]')}---\n${whole('own')}`;
-    const manifests = await read({ 'trueup.yaml': stack, 'a.yaml': whole('one') });
+  it('may contain manifests beside the Stack, which is not counted as a manifest', async () => {
+    const stack = `${plainStack.replace('[manifests]', '["**/*.yaml"]')}---\n${parentManifest('own')}`;
+    const manifests = await read({ 'trueup.yaml': stack, 'a.yaml': parentManifest('one') });
     expect(names(manifests)).toEqual(['own', 'one']);
     expect(manifests).toMatchObject({ files: 2, documents: 2, complete: true });
   });
 
-  it('has each file parsed once, however many patterns find it, and ten thousand documents in one', async () => {
+  it('is parsed once for each file, for any number of patterns, and with ten thousand documents in one file', async () => {
     vi.clearAllMocks();
-    const many = Array.from({ length: 10_000 }, (_, number) => whole(`app-${number}`)).join('---\n');
+    const many = Array.from({ length: 10_000 }, (_, number) => parentManifest(`app-${number}`)).join('---\n');
     const manifests = await read({
       'trueup.yaml': plainStack.replace('[manifests]', '[manifests, "**/*.yaml", manifests/a.yaml]'),
       'manifests/a.yaml': many,
@@ -74,57 +74,69 @@ describe('a directory of manifests', () => {
 });
 
 describe('standard input', () => {
-  const files = { 'trueup.yaml': `${plainStack}---\n${whole('own')}`, 'manifests/a.yaml': whole('one') };
+  const files = {
+    'trueup.yaml': `${plainStack}---\n${parentManifest('own')}`,
+    'manifests/a.yaml': parentManifest('one'),
+  };
 
-  it('is a selection of a stack that has files of its own, and complete as that', async () => {
+  it('is a complete selection of a stack that has its own files', async () => {
     for (const items of ['[manifests]', '[manifests, "-"]', '["!manifests/**"]']) {
       const stack = files['trueup.yaml'].replace('[manifests]', items);
-      const manifests = await read({ ...files, 'trueup.yaml': stack }, { path: '-', stdin: whole('two') });
+      const manifests = await read(
+        { ...files, 'trueup.yaml': stack },
+        { path: '-', stdin: parentManifest('two') },
+      );
       expect(names(manifests), items).toEqual(['two']);
       expect(manifests, items).toMatchObject({ isSelection: true, files: 1, documents: 1, complete: true });
     }
   });
 
-  it('is the whole of a stack that has no files of its own, and of any other when that is said', async () => {
+  it('is the complete input of a stack without its own files, and of any stack on request', async () => {
     for (const items of ['["-"]', '[]']) {
       const stack = files['trueup.yaml'].replace('[manifests]', items);
-      const manifests = await read({ ...files, 'trueup.yaml': stack }, { path: '-', stdin: whole('two') });
+      const manifests = await read(
+        { ...files, 'trueup.yaml': stack },
+        { path: '-', stdin: parentManifest('two') },
+      );
       expect(names(manifests), items).toEqual(['own', 'two']);
       expect(manifests, items).toMatchObject({ isSelection: false, complete: true });
     }
-    const manifests = await read(files, { path: '-', stdin: whole('two'), inputIsWhole: true });
+    const manifests = await read(files, { path: '-', stdin: parentManifest('two'), inputIsWhole: true });
     expect(names(manifests)).toEqual(['own', 'two']);
     expect(manifests).toMatchObject({ isSelection: false, complete: true });
   });
 
-  it('says what is wrong in it, at its own places', async () => {
-    const manifests = await read(files, { path: '-', stdin: `${whole('two')}---\n${whole('two')}` });
+  it('is reported with its mistakes and their places', async () => {
+    const manifests = await read(files, {
+      path: '-',
+      stdin: `${parentManifest('two')}---\n${parentManifest('two')}`,
+    });
     expect(manifests).toMatchObject({ files: 1, documents: 2, complete: false });
     expect(told(manifests.diagnostics)).toEqual([
       '-:8:19+3 duplicate: Parent "two" is declared twice for target "acme" | fix: keep one of them | first declared here -:3:19',
     ]);
   });
 
-  it('may bring its Stack along', async () => {
-    const stdin = `${whole('one')}---\n${plainStack.replace('[manifests]', '["-"]')}`;
+  it('may contain its Stack', async () => {
+    const stdin = `${parentManifest('one')}---\n${plainStack.replace('[manifests]', '["-"]')}`;
     const manifests = await read({}, { path: '-', stdin });
     expect(names(manifests)).toEqual(['one']);
     expect(manifests.stack).toMatchObject({ name: 'payments', file: '-' });
     expect(manifests).toMatchObject({ files: 1, isSelection: false, complete: true });
     const filed = await read(
-      { 'manifests/a.yaml': whole('two') },
-      { path: '-', stdin: `${whole('one')}---\n${plainStack}` },
+      { 'manifests/a.yaml': parentManifest('two') },
+      { path: '-', stdin: `${parentManifest('one')}---\n${plainStack}` },
     );
     expect(names(filed)).toEqual(['one', 'two']);
     expect(filed).toMatchObject({ files: 2, isSelection: false, complete: true });
   });
 
-  it('may be one of the manifests that the stack names', async () => {
+  it('may be one of the manifests of the stack', async () => {
     const files = {
       'trueup.yaml': plainStack.replace('[manifests]', '[manifests, "-"]'),
-      'manifests/a.yaml': whole('one'),
+      'manifests/a.yaml': parentManifest('one'),
     };
-    expect(names(await read(files, { stdin: whole('two') }))).toEqual(['one', 'two']);
+    expect(names(await read(files, { stdin: parentManifest('two') }))).toEqual(['one', 'two']);
     const without = await read(files);
     expect(told(without.diagnostics)).toEqual([
       'no-input: manifests are expected on standard input, and there is none',
@@ -132,11 +144,11 @@ describe('standard input', () => {
     expect(without.complete).toBe(false);
   });
 
-  it('without a document is an error, however it was requested', async () => {
+  it('without a document is an error, for any way of requesting it', async () => {
     const empty = [
       'no-document: standard input holds no document | fix: pipe manifests into it; a stack without manifests has "manifests: []"',
     ];
-    const files = { 'trueup.yaml': plainStack, 'manifests/a.yaml': whole('one') };
+    const files = { 'trueup.yaml': plainStack, 'manifests/a.yaml': parentManifest('one') };
     const listed = { ...files, 'trueup.yaml': plainStack.replace('[manifests]', '[manifests, "-"]') };
     for (const stdin of ['', ' \n', '# nothing\n', '---\n']) {
       for (const manifests of [
@@ -151,7 +163,7 @@ describe('standard input', () => {
     }
   });
 
-  it('that brings a Stack and no manifest is an error, unless the stack asks for none', async () => {
+  it('with a Stack but no manifest is an error, unless the stack has no manifests', async () => {
     const bring = (items: string) => read({}, { path: '-', stdin: plainStack.replace('[manifests]', items) });
     expect(told((await bring('["-"]')).diagnostics)).toEqual([
       'no-document: standard input holds a Stack and no manifest | fix: pipe manifests into it; a stack without manifests has "manifests: []"',
@@ -159,8 +171,8 @@ describe('standard input', () => {
     expect(await bring('[]')).toMatchObject({ diagnostics: [], resources: [], complete: true });
   });
 
-  it('is read only when it is asked for', async () => {
-    const folder = temporaryFolder({ 'trueup.yaml': plainStack, 'manifests/a.yaml': whole('one') });
+  it('is read only when it is requested', async () => {
+    const folder = temporaryFolder({ 'trueup.yaml': plainStack, 'manifests/a.yaml': parentManifest('one') });
     const stdin = () => Promise.reject(new Error('nobody asked'));
     const manifests = await readManifests({
       cwd: folder,
@@ -171,19 +183,19 @@ describe('standard input', () => {
     expect(manifests.complete).toBe(true);
   });
 
-  it('without a stack anywhere still says what is wrong in it', async () => {
-    const manifests = await read({}, { path: '-', stdin: whole('"a b"') });
+  it('without a stack is still checked for mistakes', async () => {
+    const manifests = await read({}, { path: '-', stdin: parentManifest('"a b"') });
     expect(manifests.diagnostics.map(({ code }) => code)).toEqual(['no-stack', 'pattern']);
     expect(manifests.complete).toBe(false);
   });
 });
 
-describe('a read that is not complete says why', () => {
+describe('an incomplete read is reported', () => {
   it('when a file is not YAML, and reads the others', async () => {
     const manifests = await read({
       'trueup.yaml': plainStack,
       'manifests/a.yaml': 'a:b\nc: d',
-      'manifests/b.yaml': whole('one'),
+      'manifests/b.yaml': parentManifest('one'),
     });
     expect(names(manifests)).toEqual(['one']);
     expect(manifests.complete).toBe(false);
@@ -192,7 +204,7 @@ describe('a read that is not complete says why', () => {
     ]);
   });
 
-  it('when a directory is empty, a pattern matches nothing, or a file is not there', async () => {
+  it('when a directory is empty, a pattern matches nothing, or a file is missing', async () => {
     const manifests = await read({
       'trueup.yaml': plainStack.replace('[manifests]', '[empty, "more/*.yaml", one.yaml]'),
       'empty/notes.txt': '',
@@ -213,14 +225,14 @@ describe('a read that is not complete says why', () => {
   it('when exclusions remove all files of a pattern, or when there are only exclusions', async () => {
     const excluded = await read({
       'trueup.yaml': plainStack.replace('[manifests]', '[manifests, "!manifests/**"]'),
-      'manifests/a.yaml': whole('one'),
+      'manifests/a.yaml': parentManifest('one'),
     });
     expect(told(excluded.diagnostics)).toEqual([
       'trueup.yaml:5:15+9 no-manifests: the exclusions remove all files of "manifests" | fix: correct the patterns, or write { pattern: "manifests", optional: true } if it may match nothing',
     ]);
     const onlyExclusions = await read({
       'trueup.yaml': plainStack.replace('[manifests]', '["!manifests/**"]'),
-      'manifests/a.yaml': whole('one'),
+      'manifests/a.yaml': parentManifest('one'),
     });
     expect(told(onlyExclusions.diagnostics)).toEqual([
       'trueup.yaml:5:14+17 no-manifests: "spec.manifests" has only exclusions, and no pattern for manifests | fix: add a pattern; a stack without manifests has "manifests: []"',
@@ -231,18 +243,18 @@ describe('a read that is not complete says why', () => {
     }
   });
 
-  it('when a pattern finds the stack file alone, unless that holds manifests too', async () => {
+  it('when a pattern matches only the stack file, unless that contains manifests, too', async () => {
     const stack = plainStack.replace('[manifests]', '["*.yaml"]');
-    const alone = await read({ 'trueup.yaml': stack, 'a.yml': whole('one') });
+    const alone = await read({ 'trueup.yaml': stack, 'a.yml': parentManifest('one') });
     expect(told(alone.diagnostics)).toEqual([
       'trueup.yaml:5:15+8 no-manifests: "*.yaml" matches only the stack file, which holds no manifest | fix: correct the patterns, or write { pattern: "*.yaml", optional: true } if it may match nothing',
     ]);
     expect(alone.complete).toBe(false);
-    const own = await read({ 'trueup.yaml': `${stack}---\n${whole('own')}` });
+    const own = await read({ 'trueup.yaml': `${stack}---\n${parentManifest('own')}` });
     expect(own).toMatchObject({ diagnostics: [], complete: true });
   });
 
-  it('when a file holds no document, whether it is empty or all of it is commented out', async () => {
+  it('when a file has no document, because it is empty or a comment', async () => {
     for (const text of ['', ' \n', '# nothing here any more\n', '---\n', '---\n# a\n---\n...\n', '~\n']) {
       const empty = await readOne(text);
       expect(told(empty.diagnostics), text).toEqual([
@@ -250,7 +262,7 @@ describe('a read that is not complete says why', () => {
       ]);
       expect(empty, text).toMatchObject({ documents: 0, complete: false });
     }
-    const beside = await readOne(`# a comment\n---\n${whole('one')}---\n`);
+    const beside = await readOne(`# a comment\n---\n${parentManifest('one')}---\n`);
     expect(beside).toMatchObject({ diagnostics: [], documents: 1, complete: true });
   });
 
@@ -270,23 +282,23 @@ describe('a read that is not complete says why', () => {
   });
 
   it('when a manifest is invalid', async () => {
-    expect(await readOne(whole('"a b"'))).toMatchObject({ resources: [], complete: false });
+    expect(await readOne(parentManifest('"a b"'))).toMatchObject({ resources: [], complete: false });
   });
 });
 
-describe('a read that finds nothing is complete', () => {
-  it('when the stack says that there is nothing', async () => {
+describe('a read without manifests is complete', () => {
+  it('when the stack declares that there are none', async () => {
     const manifests = await read({ 'trueup.yaml': plainStack.replace('[manifests]', '[]') });
     expect(manifests).toMatchObject({ diagnostics: [], files: 0, documents: 0, complete: true });
   });
 
-  it('when what matches nothing is optional', async () => {
+  it('when a pattern without a match is optional', async () => {
     const items =
       '[manifests, { pattern: more/**, optional: true }, { pattern: manifests/old, optional: true }, "!manifests/old/**"]';
     const files = {
       'trueup.yaml': plainStack.replace('[manifests]', items),
-      'manifests/a.yaml': whole('one'),
-      'manifests/old/b.yaml': whole('two'),
+      'manifests/a.yaml': parentManifest('one'),
+      'manifests/old/b.yaml': parentManifest('two'),
     };
     const manifests = await read(files);
     expect(names(manifests)).toEqual(['one']);
@@ -304,19 +316,19 @@ describe('a read that finds nothing is complete', () => {
 
 describe('the stack', () => {
   it('may be missing', async () => {
-    const manifests = await read({ 'a.yaml': whole('one') });
+    const manifests = await read({ 'a.yaml': parentManifest('one') });
     expect(manifests).toMatchObject({ resources: [], files: 0, complete: false });
     expect(manifests.diagnostics).toMatchObject([{ code: 'no-stack', class: 'failure' }]);
   });
 
-  it('is not a manifest', async () => {
-    const manifests = await read({ 'a.yaml': whole('one') }, { path: 'a.yaml' });
+  it('has to contain a document of kind Stack', async () => {
+    const manifests = await read({ 'a.yaml': parentManifest('one') }, { path: 'a.yaml' });
     expect(told(manifests.diagnostics)).toEqual([
       'a.yaml:1:1+1 no-stack: "a.yaml" holds no document of kind "Stack" | allowed a document with "apiVersion: trueup.dev/v1", "kind: Stack", "metadata.name", "spec.manifests" and "spec.targets" | fix: add one, or give the path of the stack',
     ]);
   });
 
-  it('is there alone: another one among the manifests is reported', async () => {
+  it('is an error if another one is among the manifests', async () => {
     const manifests = await read({
       'trueup.yaml': plainStack.replace('[manifests]', '["**/*.yaml"]'),
       'other/trueup.yaml': plainStack,
@@ -326,7 +338,7 @@ describe('the stack', () => {
     ]);
   });
 
-  it('that is not YAML is reported like any other file', async () => {
+  it('is reported like any other file if it is not YAML', async () => {
     const manifests = await read({ 'trueup.yaml': 'kind: Stack\n\tspec: 1\n' });
     expect(told(manifests.diagnostics)).toEqual([
       'trueup.yaml:2:1+1 yaml-syntax: a tab indents this line | fix: indent with spaces',
@@ -334,7 +346,7 @@ describe('the stack', () => {
   });
 });
 
-describe('with the kinds of this program', () => {
+describe('with the kinds of trueup', () => {
   const stack = `apiVersion: trueup.dev/v1
 kind: Stack
 metadata: { name: payments }
@@ -385,7 +397,7 @@ spec:
     expect(manifests.complete).toBe(true);
   });
 
-  it("the API's own spellings are translated", async () => {
+  it('the spellings of the API are translated', async () => {
     const { diagnostics } = await readReal(
       'apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: a }\nspec:\n  execution-mode: remote\n---\napiVersion: trueup.dev/v1\nkind: ClusterAuthRole\nmetadata: { name: payments-a }\nspec:\n  boundServiceAccountNames: [a]\n  boundServiceAccountNamespaces: [a]\n  token_ttl: 1h\n',
     );
@@ -395,7 +407,7 @@ spec:
     ]);
   });
 
-  it('a reviewer JWT that is in a manifest is refused and not shown', async () => {
+  it('a reviewer JWT in a manifest is refused and not shown', async () => {
     const { diagnostics } = await readReal(
       'apiVersion: trueup.dev/v1\nkind: ClusterAuthConfig\nmetadata: { name: config }\nspec:\n  clusterHost: https://10.0.0.1\n  tokenReviewerJwt: eyJplanted\n',
     );

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
 
-const whole = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app }\nspec: {}\n';
-const read = (stack: string, manifest = whole) => readOne(manifest, stack);
+const parentManifest = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app }\nspec: {}\n';
+const read = (stack: string, manifest = parentManifest) => readOne(manifest, stack);
 
-/** What is said about a stack, without its file's name. */
-async function say(stack: string): Promise<string[]> {
+/** The diagnostics of a stack, without the name of its file. */
+async function messagesFor(stack: string): Promise<string[]> {
   const { diagnostics } = await read(stack);
   return told(diagnostics).map((line) => line.replaceAll('trueup.yaml:', ''));
 }
@@ -109,21 +109,21 @@ describe('the archive of a stack', () => {
     ['{ file: a.db, postgres: { url: { env: X } } }', 'must have exactly one member'],
     ['{}', '"file" or "postgres"'],
   ])('is not %s', async (written, words) => {
-    const said = await say(`${plainStack}  audit: { archive: ${written} }\n`);
-    expect(said.join('\n')).toContain(words);
+    const messages = await messagesFor(`${plainStack}  audit: { archive: ${written} }\n`);
+    expect(messages.join('\n')).toContain(words);
   });
 });
 
 describe('a stack with mistakes', () => {
-  it('has a name that fits into an ownership tag', async () => {
-    expect(await say(plainStack.replace('payments', 'Pay ments'))).toEqual([
+  it('needs a name that fits into an ownership tag', async () => {
+    expect(await messagesFor(plainStack.replace('payments', 'Pay ments'))).toEqual([
       '3:19+9 pattern: "metadata.name" is not well formed | found the text "Pay ments" | allowed lower-case letters, digits and "-", at most 63 | fix: write "pay-ments"',
     ]);
   });
 
-  it('has fields of its own', async () => {
+  it('is reported if it has unknown fields', async () => {
     expect(
-      await say(`${plainStack}  default: {}\n  guards: { maxDelete: 3, maxDeletePercent: 101 }\n`),
+      await messagesFor(`${plainStack}  default: {}\n  guards: { maxDelete: 3, maxDeletePercent: 101 }\n`),
     ).toEqual([
       '9:3+7 unknown-field: there is no field "default" in "spec" | fix: did you mean "defaults"?',
       '10:13+9 unknown-field: there is no field "maxDelete" in "spec.guards" | allowed "maxDeletes", "maxDeletePercent", "maxUpdatePercent", "raise" or "allow" | fix: did you mean "maxDeletes"?',
@@ -131,25 +131,26 @@ describe('a stack with mistakes', () => {
     ]);
   });
 
-  it('says where its manifests are in texts, or in maps that say more', async () => {
-    const saying = (items: string) => say(plainStack.replace('[manifests]', `[manifests, ${items}]`));
-    expect(await saying('5, ""')).toEqual([
+  it('lists its manifests as texts, or as maps with options', async () => {
+    const messagesForItems = (items: string) =>
+      messagesFor(plainStack.replace('[manifests]', `[manifests, ${items}]`));
+    expect(await messagesForItems('5, ""')).toEqual([
       '5:26+1 wrong-type: "spec.manifests[1]" has the wrong type | found the number 5 | allowed text or a map | fix: put it in quotes: \'5\'',
       '5:29+2 empty: "spec.manifests[2]" is empty | allowed at least 1 character',
     ]);
-    expect(await saying('{ patern: a }, { pattern: manifests, optional: yes }')).toEqual([
+    expect(await messagesForItems('{ patern: a }, { pattern: manifests, optional: yes }')).toEqual([
       '5:28+6 unknown-field: there is no field "patern" in "spec.manifests[1]" | allowed "pattern" or "optional" | fix: did you mean "pattern"?',
       '5:73+3 wrong-type: "spec.manifests[2].optional" has the wrong type | found the text "yes" | allowed true or false | fix: write true, without quotes',
     ]);
     const alone = 'allowed a file, a directory or a pattern; write "-" and exclusions with "!" as plain text';
-    expect(await saying('{ pattern: "!a", optional: true }, { pattern: "-" }, {}')).toEqual([
+    expect(await messagesForItems('{ pattern: "!a", optional: true }, { pattern: "-" }, {}')).toEqual([
       `5:37+4 pattern: "spec.manifests[1].pattern" is not well formed | found the text "!a" | ${alone}`,
       `5:72+3 pattern: "spec.manifests[2].pattern" is not well formed | found the text "-" | ${alone}`,
       '5:79+2 missing-field: "spec.manifests[3].pattern" is missing | allowed text | fix: add "pattern"',
     ]);
   });
 
-  it('says what an approval of its plans takes', async () => {
+  it('declares what an approval of its plans needs', async () => {
     const approvals = (text: string) => plainStack.replace(/^spec:/m, `spec:\n  approvals: ${text}`);
     const rules = '{ accept: [signature, review], count: 2, from: [{ signers: keys }, { team: acme/ops }] }';
     const { stack, diagnostics } = await read(approvals(rules));
@@ -160,7 +161,7 @@ describe('a stack with mistakes', () => {
       from: [{ signers: 'keys' }, { team: 'acme/ops' }],
     });
     expect(
-      await say(approvals('{ accept: [none, review], count: 0, from: [{ signers: ../keys }] }')),
+      await messagesFor(approvals('{ accept: [none, review], count: 0, from: [{ signers: ../keys }] }')),
     ).toEqual([
       expect.stringContaining('approvals-not-needed: "none" stands beside other methods'),
       expect.stringContaining('out-of-range: "spec.approvals.count" is out of range'),
@@ -168,26 +169,26 @@ describe('a stack with mistakes', () => {
     ]);
   });
 
-  it('has defaults of kinds that exist', async () => {
-    expect(await say(`${plainStack}  defaults:\n    parent: {}\n    Stack: {}\n`)).toEqual([
+  it('has defaults only for kinds that exist', async () => {
+    expect(await messagesFor(`${plainStack}  defaults:\n    parent: {}\n    Stack: {}\n`)).toEqual([
       '10:5+6 unknown-kind: "parent" in "spec.defaults" is not a kind | allowed "Parent", "Labels", "Readers", "Role" or "Settings" | fix: did you mean "Parent"?',
       '11:5+5 unknown-kind: "Stack" in "spec.defaults" is not a kind | allowed "Parent", "Labels", "Readers", "Role" or "Settings"',
     ]);
   });
 
-  it('may have its kind in the wrong case, or no kind', async () => {
-    expect(await say(plainStack.replace('Stack', 'stack'))).toEqual([
+  it('is reported if its kind has the wrong case, or is missing', async () => {
+    expect(await messagesFor(plainStack.replace('Stack', 'stack'))).toEqual([
       '2:7+5 not-allowed: "kind" cannot have this value | found the text "stack" | allowed "Stack" | fix: write "Stack"',
     ]);
-    expect(await say(plainStack.replace('kind: Stack\n', ''))).toEqual([
+    expect(await messagesFor(plainStack.replace('kind: Stack\n', ''))).toEqual([
       '1:1+10 missing-field: "kind" is missing | allowed "Stack" | fix: add "kind: Stack"',
     ]);
   });
 
-  it('does not silence the mistakes in its manifests', async () => {
+  it('does not hide the mistakes in its manifests', async () => {
     const { diagnostics, resources } = await read(
       plainStack.replace('payments', 'Pay ments'),
-      `${whole}---\n${whole.replace('spec: {}', 'spec: { runMode: x }')}`,
+      `${parentManifest}---\n${parentManifest.replace('spec: {}', 'spec: { runMode: x }')}`,
     );
     expect(diagnostics.map(({ code, place }) => `${place?.file} ${code}`)).toEqual([
       'manifests/a.yaml duplicate',
@@ -201,35 +202,35 @@ describe('a stack with mistakes', () => {
 describe('a target with mistakes', () => {
   it.each([
     [
-      'has a name like no other',
+      'needs a unique name',
       `name: prod, service: workspaces, url: embedded, organization: x`,
       [
         '8:15+4 duplicate: two targets are called "prod" | fix: give one of them another name | first here 7:15',
       ],
     ],
     [
-      'has a plain name',
+      'needs a plain name',
       'name: Acme_1, service: workspaces, url: embedded, organization: x',
       [
         '7:15+6 pattern: "spec.targets[0].name" is not well formed | found the text "Acme_1" | allowed lower-case letters, digits and "-"',
       ],
     ],
     [
-      'is of a service that exists',
+      'needs a service that exists',
       'name: acme, service: workspace, url: embedded, organization: x',
       [
         '7:30+9 not-allowed: "spec.targets[0].service" cannot have this value | found the text "workspace" | allowed "workspaces" or "cluster-auth" | fix: did you mean "workspaces"?',
       ],
     ],
     [
-      'says its organization',
+      'needs an organization',
       `${acme}, url: embedded`,
       [
         '7:7+50 missing-field: "spec.targets[0].organization" is missing | fix: add the name of the organization',
       ],
     ],
     [
-      'says its dialect when it is real, and its token',
+      'needs a dialect and a token if it is not embedded',
       `${acme}, url: "https://x.example", organization: x`,
       [
         '7:7+78 missing-field: "spec.targets[0].dialect" is missing | allowed "neutral" or "hosted" | fix: add "neutral" for a neutral service or "hosted" for a hosted service',
@@ -237,14 +238,14 @@ describe('a target with mistakes', () => {
       ],
     ],
     [
-      'has a dialect of its service',
+      'needs a dialect of its service',
       `${acme}, url: embedded, organization: x, dialect: fortress`,
       [
         '7:83+8 unknown-dialect: targets of service "workspaces" have no such dialect | found "fortress" | allowed "neutral" or "hosted"',
       ],
     ],
     [
-      'has fields of its service',
+      'has only fields of its service',
       `${acme}, url: embedded, organization: x, mount: y, owns: [a]`,
       [
         '7:74+5 not-for-service: "mount" is for targets of service "cluster-auth", and "acme" is of "workspaces" | fix: remove "mount"',
@@ -252,26 +253,26 @@ describe('a target with mistakes', () => {
       ],
     ],
     [
-      'says its mount where the dialect knows none',
+      'needs a mount if its dialect has no default',
       `${prod}, url: embedded, dialect: fortress`,
       ['7:7+71 missing-field: "spec.targets[0].mount" is missing | fix: add the name of the mount'],
     ],
     [
-      'has a mount without slashes',
+      'has a mount without slashes around it',
       `${prod}, url: embedded, mount: auth/kubernetes/`,
       [
         '7:66+16 mount: "spec.targets[0].mount" must be the name below "auth/", without slashes around it | found "auth/kubernetes/" | fix: write "kubernetes"',
       ],
     ],
     [
-      'has a mount that leads nowhere else',
+      'has a mount without segments such as ..',
       `${prod}, url: embedded, mount: team/../x`,
       [
         '7:66+9 mount: "spec.targets[0].mount" must be the name of a mount, without empty segments, "." or ".." | found "team/../x" | fix: write the name below "auth/"',
       ],
     ],
-  ])('%s', async (_, text, said) => {
-    expect(await say(target(text))).toEqual(said);
+  ])('%s', async (_, text, messages) => {
+    expect(await messagesFor(target(text))).toEqual(messages);
   });
 
   it.each([
@@ -289,7 +290,7 @@ describe('a target with mistakes', () => {
     ['https://x/v1', 'ends with the path of the API, "/v1"', 'remove "/v1"'],
     ['https://x?a=b', 'holds a query or fragment', 'end it before "?" and "#"'],
     ['https://me:planted@x', 'holds a user name or password', 'remove it, and give a "token"'],
-  ])('has an address and nothing else: %s', async (url, message, fix) => {
+  ])('needs a plain address: %s', async (url, message, fix) => {
     const { diagnostics } = await read(
       target(`${acme}, url: "${url}", organization: x, dialect: hosted, token: { env: T }`),
     );
@@ -336,16 +337,16 @@ describe('a target with mistakes', () => {
       'token: { login: { mount: a, role: b, jwt: { env: C } } }',
       '7:86+5 not-for-service: a login is for targets of service "cluster-auth" | fix: give "env" or "file"',
     ],
-  ])('never holds a secret: %s', async (field, message) => {
+  ])('is reported without its secret: %s', async (field, message) => {
     const { diagnostics } = await read(target(`${acme}, url: embedded, organization: acme, ${field}`));
     expect(told(diagnostics)).toEqual([`trueup.yaml:${message}`]);
     expect(JSON.stringify(diagnostics)).not.toContain('planted');
   });
 
-  it('is not blamed in the manifests that name it', async () => {
+  it('causes no errors in the manifests that name it', async () => {
     const { diagnostics } = await read(
       target('name: acme, service: workspace, url: embedded'),
-      whole.replace('name: app', 'name: app, target: acme'),
+      parentManifest.replace('name: app', 'name: app, target: acme'),
     );
     expect(diagnostics.map(({ code, place }) => `${place?.file} ${code}`)).toEqual([
       'trueup.yaml not-allowed',

@@ -30,7 +30,7 @@ describe('a manifest', () => {
     expect(resource && at(resource.placeOf(['workers']))).toBe('manifests/a.yaml:3:19');
   });
 
-  it('has the name that the service keeps, and remembers its own', async () => {
+  it('gets the name that the service stores, and keeps its own', async () => {
     const [resource] = await resolve(
       'apiVersion: trueup.dev/v1\nkind: Role\nmetadata: { name: Payments }\nspec: { holders: [a] }\n',
     );
@@ -38,7 +38,7 @@ describe('a manifest', () => {
     expect(resource?.metadata).toEqual({ name: 'Payments' });
   });
 
-  it('that asks for removal has an empty spec, whatever the defaults', async () => {
+  it('with a removal request has an empty spec, for any defaults', async () => {
     const [resource] = await resolve(
       'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, remove: force }\n',
       '    Parent: { workers: 2, tags: { a: b } }\n',
@@ -50,7 +50,7 @@ describe('a manifest', () => {
 describe('the defaults of the stack', () => {
   const defaults = '    Parent: { workers: 2, repo: { branch: main }, tags: { team: a } }\n';
 
-  it('are merged under the spec, and each value knows its place', async () => {
+  it('are merged under the spec, and each value has its place', async () => {
     const [resource, labels] = await resolve(
       `${head}spec:\n  repo: { identifier: x }\n  tags: { env: prod }\n`,
       defaults,
@@ -65,7 +65,7 @@ describe('the defaults of the stack', () => {
     expect(labels && at(labels.placeOf(['labels', 'env']))).toBe('manifests/a.yaml:6:16');
   });
 
-  it('make short forms too', async () => {
+  it('apply to short forms, too', async () => {
     const [, labels] = await resolve(`${head}spec: { repo: { identifier: x } }\n`, defaults);
     expect(labels).toMatchObject({
       address: { kind: 'Labels', name: 'app' },
@@ -75,7 +75,7 @@ describe('the defaults of the stack', () => {
     expect(labels && at(labels.place)).toBe('trueup.yaml:10:51');
   });
 
-  it('of the kind that a short form means apply to it', async () => {
+  it('of the kind of a short form apply to it', async () => {
     const [, labels] = await resolve(`${head}spec: { tags: { a: b } }\n`, '    Labels: { keep: [x] }\n');
     expect(labels).toMatchObject({ spec: { labels: { a: 'b' }, keep: ['x'] }, fromDefaults: ['keep'] });
     expect(labels && at(labels.placeOf(['keep', '0']))).toBe('trueup.yaml:10:22');
@@ -83,7 +83,7 @@ describe('the defaults of the stack', () => {
 });
 
 describe('a short form', () => {
-  it('becomes the resource that a document of its kind would be', async () => {
+  it('becomes the resource that a document of its kind would declare', async () => {
     const manifest = `${head}spec:\n  tags: { env: prod }\n  readers: [one, two]\n`;
     const [boxResource, labels, readers] = await resolve(manifest);
     expect(boxResource?.spec).toEqual({});
@@ -98,7 +98,7 @@ describe('a short form', () => {
     expect(readers && at(readers.placeOf(['names', '1']))).toBe('manifests/a.yaml:6:18');
   });
 
-  it('may be empty or null, which is not absent', async () => {
+  it('may be empty or null, which is not the same as missing', async () => {
     const resources = await resolve(`${head}spec: { tags: {}, readers: null }\n`);
     expect(resources.map(({ address, spec }) => [address.kind, spec])).toEqual([
       ['Parent', {}],
@@ -109,13 +109,13 @@ describe('a short form', () => {
 });
 
 describe('a deprecated spelling', () => {
-  it("is folded into today's, and keeps its place", async () => {
+  it('is replaced by the current one, and keeps its place', async () => {
     const [resource] = await resolve(`${head}spec:\n  operations: false\n`);
     expect(resource?.spec).toEqual({ runMode: 'local' });
     expect(resource && at(resource.placeOf(['runMode']))).toBe('manifests/a.yaml:5:15');
   });
 
-  it('in a manifest goes before the new one in the defaults, and the other way round', async () => {
+  it('in a manifest overrides the new one in the defaults, and the other way round', async () => {
     const [old] = await resolve(`${head}spec: { operations: false }\n`, '    Parent: { runMode: agent }\n');
     expect(old).toMatchObject({ spec: { runMode: 'local' }, fromDefaults: [] });
     const [today] = await resolve(`${head}spec: { runMode: agent }\n`, '    Parent: { operations: false }\n');
@@ -127,7 +127,7 @@ describe('a deprecated spelling', () => {
 });
 
 describe('anchors', () => {
-  it('lead to where a value was written', async () => {
+  it('lead to the place where a value was written', async () => {
     const [, second] = await resolve(
       `apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: one }\nspec: { workers: 1 }\n---\n${head}spec:\n  repo: &r { identifier: x }\n  workers: 2\n`,
     );

@@ -3,30 +3,32 @@ import { plainStack, readOne, told } from '../support/manifest/manifest-folder.t
 
 const head = 'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app }\n';
 
-/** What is said about one manifest, without its file's name. */
-async function say(manifest: string): Promise<string[]> {
+/** The diagnostics of one manifest, without the name of its file. */
+async function messagesFor(manifest: string): Promise<string[]> {
   const { diagnostics } = await readOne(manifest);
   return told(diagnostics).map((line) => line.replaceAll('manifests/a.yaml:', ''));
 }
 
-const spec = (text: string) => say(`${head}spec:\n${text}`);
+const spec = (text: string) => messagesFor(`${head}spec:\n${text}`);
 
-describe('a field that does not exist', () => {
-  it('is most often misspelt', async () => {
+describe('an unknown field', () => {
+  it('has a suggestion if it is misspelt', async () => {
     expect(await spec('  runMod: remote\n')).toEqual([
       '5:3+6 unknown-field: there is no field "runMod" in "spec" | fix: did you mean "runMode"?',
     ]);
   });
 
-  it("or written as the API's documentation has it", async () => {
+  it('has a suggestion if it is written like in the documentation of the API', async () => {
     expect(await spec('  run-mode: remote\n  auto_apply: true\n')).toEqual([
       '5:3+8 unknown-field: there is no field "run-mode" in "spec" | fix: write "runMode": fields have the API\'s names in camelCase',
       '6:3+10 unknown-field: there is no field "auto_apply" in "spec" | fix: write "autoApply": fields have the API\'s names in camelCase',
     ]);
   });
 
-  it('or put in the wrong section, which is reported once', async () => {
-    expect(await say('apiVersion: trueup.dev/v1\nkind: Parent\nname: app\nrunMode: remote\n')).toEqual([
+  it('has a suggestion if it is in the wrong section, and is reported once', async () => {
+    expect(
+      await messagesFor('apiVersion: trueup.dev/v1\nkind: Parent\nname: app\nrunMode: remote\n'),
+    ).toEqual([
       '3:1+4 unknown-field: there is no field "name" at the top level | allowed "apiVersion", "kind", "metadata" or "spec" | fix: move "name" under "metadata"',
       '4:1+7 unknown-field: there is no field "runMode" at the top level | allowed "apiVersion", "kind", "metadata" or "spec" | fix: move "runMode" under "spec"',
     ]);
@@ -36,22 +38,22 @@ describe('a field that does not exist', () => {
     ]);
   });
 
-  it('or like nothing at all', async () => {
+  it('has the allowed fields if it is similar to none', async () => {
     expect(await spec('  repo: { identifier: a, zzz: 1 }\n')).toEqual([
       '5:26+3 unknown-field: there is no field "zzz" in "spec.repo" | allowed "identifier" or "branch"',
     ]);
   });
 
-  it('when a required field is misspelt, nothing is said about its absence', async () => {
+  it('is reported without the required field that it misspells', async () => {
     expect(await spec('  repo: { identifer: a }\n')).toEqual([
       '5:11+9 unknown-field: there is no field "identifer" in "spec.repo" | allowed "identifier" or "branch" | fix: did you mean "identifier"?',
     ]);
   });
 });
 
-describe('a field that is missing', () => {
-  it('is reported at what should hold it', async () => {
-    expect(await say('kind: Parent\nmetadata: {}\n')).toEqual([
+describe('a missing field', () => {
+  it('is reported at the map that should contain it', async () => {
+    expect(await messagesFor('kind: Parent\nmetadata: {}\n')).toEqual([
       '1:1+4 missing-field: "apiVersion" is missing | allowed "trueup.dev/v1" | fix: add "apiVersion: trueup.dev/v1"',
       '1:1+4 missing-field: "spec" is missing | fix: add "spec"',
       '2:1+8 missing-field: "metadata.name" is missing | allowed text | fix: add "name"',
@@ -149,7 +151,7 @@ describe('a value of the wrong type', () => {
     expect(await spec(`  ${line}\n`)).toEqual([`5:${place} wrong-type: ${message}`]);
   });
 
-  it('is reported for the one alternative that was meant', async () => {
+  it('is reported for the one alternative that it resembles', async () => {
     expect(await spec('  source: { gitt: x }\n')).toEqual([
       '5:13+4 unknown-field: there is no field "gitt" in "spec.source" | allowed "git" or "ref" | fix: did you mean "git"?',
     ]);
@@ -158,21 +160,21 @@ describe('a value of the wrong type', () => {
     ]);
   });
 
-  it('is reported for complete documents too', async () => {
-    expect(await say('- a\n- b\n')).toEqual([
+  it('is reported for whole documents, too', async () => {
+    expect(await messagesFor('- a\n- b\n')).toEqual([
       '1:1+3 wrong-type: a document must be a map with "apiVersion", "kind", "metadata" and "spec" | found a list',
     ]);
-    expect(await say('just text\n')).toEqual([
+    expect(await messagesFor('just text\n')).toEqual([
       '1:1+9 wrong-type: a document must be a map with "apiVersion", "kind", "metadata" and "spec" | found the text "just text"',
     ]);
-    expect(await say(`${head}spec:\n`)).toEqual([
+    expect(await messagesFor(`${head}spec:\n`)).toEqual([
       '4:1+4 wrong-type: "spec" has no value | found nothing | allowed a map | fix: write "spec: {}", or give it fields',
     ]);
   });
 });
 
 describe('null', () => {
-  it('where there is no default is explained', async () => {
+  it('is explained for a field without a default', async () => {
     expect(await spec('  engineVersion: null\n  projectId:\n  repo: { identifier: a, branch: ~ }\n')).toEqual(
       [
         '5:18+4 no-default: "spec.engineVersion" has no default, so null means nothing | found null | fix: give it a value, or leave "engineVersion" out, which means "not managed"',
@@ -182,9 +184,9 @@ describe('null', () => {
     );
   });
 
-  it('says nothing of "not managed" where a kind is replaced whole', async () => {
+  it('has no hint about "not managed" in a kind that is always replaced as a whole', async () => {
     expect(
-      await say(
+      await messagesFor(
         'apiVersion: trueup.dev/v1\nkind: Settings\nmetadata: { name: main }\nspec: { host: null }\n',
       ),
     ).toEqual([
@@ -192,7 +194,7 @@ describe('null', () => {
     ]);
   });
 
-  it('where there is a default is fine', async () => {
+  it('is fine for a field with a default', async () => {
     expect(await spec('  description: null\n  runMode: ~\n  repo:\n')).toEqual([]);
   });
 });
@@ -246,28 +248,28 @@ describe('a value that is not allowed', () => {
 });
 
 describe('the header of a document', () => {
-  it('names a kind that exists', async () => {
+  it('needs a kind that exists', async () => {
     const kinds = '"Parent", "Labels", "Readers", "Role", "Settings" or "Stack"';
-    expect(await say(head.replace('Parent', 'parent'))).toEqual([
+    expect(await messagesFor(head.replace('Parent', 'parent'))).toEqual([
       `2:7+6 unknown-kind: there is no such kind | found the text "parent" | allowed ${kinds} | fix: did you mean "Parent"?`,
     ]);
-    expect(await say('apiVersion: v1\nmetadata: { name: app }\n')).toEqual([
+    expect(await messagesFor('apiVersion: v1\nmetadata: { name: app }\n')).toEqual([
       `1:1+10 missing-field: "kind" is missing | allowed ${kinds} | fix: add "kind"`,
       '1:13+2 not-allowed: "apiVersion" cannot have this value | found the text "v1" | allowed "trueup.dev/v1" | fix: write "trueup.dev/v1"',
     ]);
   });
 
-  it('names a version that exists', async () => {
-    expect(await say(`${head.replace('dev/v1', 'dev/v2')}spec: {}\n`)).toEqual([
+  it('needs a version that exists', async () => {
+    expect(await messagesFor(`${head.replace('dev/v1', 'dev/v2')}spec: {}\n`)).toEqual([
       '1:13+13 not-allowed: "apiVersion" cannot have this value | found the text "trueup.dev/v2" | allowed "trueup.dev/v1" | fix: write "trueup.dev/v1"',
     ]);
   });
 
-  it('has a name that the service accepts', async () => {
-    expect(await say(`${head.replace('app', '"a b"')}spec: {}\n`)).toEqual([
+  it('needs a name that the service accepts', async () => {
+    expect(await messagesFor(`${head.replace('app', '"a b"')}spec: {}\n`)).toEqual([
       '3:19+5 pattern: "metadata.name" is not well formed | found the text "a b" | allowed letters, digits, "-" and "_", at most 20 | fix: write "a-b"',
     ]);
-    expect(await say(`${head.replace('app', '123')}spec: {}\n`)).toEqual([
+    expect(await messagesFor(`${head.replace('app', '123')}spec: {}\n`)).toEqual([
       '3:19+3 wrong-type: "metadata.name" has the wrong type | found the number 123 | allowed text | fix: put it in quotes: \'123\'',
     ]);
   });
@@ -275,24 +277,24 @@ describe('the header of a document', () => {
 
 describe('a removal request', () => {
   const removalRequest = (more: string) =>
-    say(`apiVersion: trueup.dev/v1\nkind: Parent\nmetadata:\n  name: app\n  remove: safe\n${more}`);
+    messagesFor(`apiVersion: trueup.dev/v1\nkind: Parent\nmetadata:\n  name: app\n  remove: safe\n${more}`);
 
-  it('needs no spec, and has none', async () => {
+  it('has no spec, and needs none', async () => {
     expect(await removalRequest('')).toEqual([]);
     expect(await removalRequest('spec: {}\n')).toEqual([
       '6:1+4 not-allowed: a document with "metadata.remove" is a removal request and has no "spec" | fix: remove "spec"',
     ]);
   });
 
-  it('says nothing that only a living resource can mean', async () => {
+  it('has no metadata that is only for declared resources', async () => {
     expect(await removalRequest('  protect: true\n')).toEqual([
       '6:3+7 contradiction: "metadata.protect" has no effect in a removal request | fix: remove "protect", or "remove" | removal is requested here 5:11',
     ]);
   });
 
-  it('is asked for in one of two ways', async () => {
+  it('is either safe or force', async () => {
     expect(
-      await say('apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, remove: forced }\n'),
+      await messagesFor('apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, remove: forced }\n'),
     ).toEqual([
       '3:32+6 not-allowed: "metadata.remove" cannot have this value | found the text "forced" | allowed "safe" or "force" | fix: did you mean "force"?',
     ]);
@@ -335,12 +337,12 @@ describe('a secret in a manifest', () => {
   });
 });
 
-describe('all mistakes of a manifest', () => {
-  it('are reported in one run, in reading order', async () => {
-    const said = await say(
+describe('the mistakes of a manifest', () => {
+  it('are all reported in one run, in reading order', async () => {
+    const messages = await messagesFor(
       'apiVersion: trueup.dev/v1\nkind: Parent\nmetadata: { name: app, protct: true, target: acm }\nspec:\n  workers: many\n  runMode: x\n  repo: { branch: 1 }\n',
     );
-    expect(said.map((line) => line.split(': ')[0])).toEqual([
+    expect(messages.map((line) => line.split(': ')[0])).toEqual([
       '3:24+6 unknown-field',
       '3:46+3 unknown-target',
       '5:12+4 wrong-type',
@@ -354,7 +356,7 @@ describe('all mistakes of a manifest', () => {
 describe('a mistake in the defaults of the stack', () => {
   const withDefaults = (defaults: string) => `${plainStack}  defaults:\n    Parent: ${defaults}\n`;
 
-  it('is reported once, where it was made', async () => {
+  it('is reported once, at its place', async () => {
     const manifests = `${head}spec: {}\n---\n${head.replace('app', 'other')}spec: {}\n`;
     const { diagnostics } = await readOne(
       manifests,
@@ -366,14 +368,14 @@ describe('a mistake in the defaults of the stack', () => {
     ]);
   });
 
-  it('that shows only in a manifest says where it comes from', async () => {
+  it('is reported with its origin if only a manifest shows it', async () => {
     const { diagnostics } = await readOne(`${head}spec: {}\n`, withDefaults('{ repo: { branch: main } }'));
     expect(told(diagnostics)).toEqual([
       'trueup.yaml:10:15+4 missing-field: "spec.repo.identifier" is missing (a default of the stack) | allowed text | fix: add "identifier" | applies to this manifest manifests/a.yaml:3:19',
     ]);
   });
 
-  it('need not be complete', async () => {
+  it('is not reported if the defaults are only incomplete', async () => {
     const { diagnostics } = await readOne(
       `${head}spec: { repo: { identifier: x } }\n`,
       withDefaults('{ repo: { branch: main } }'),

@@ -6,7 +6,7 @@ import { kinds } from '../../src/kinds/index.ts';
 const folder = new URL('../../schemas/', import.meta.url);
 
 describe('the published schemas', () => {
-  it('are fresh: "npm run schemas" would write nothing new', async () => {
+  it('are up to date: "npm run schemas" would write nothing new', async () => {
     const written = new Map<string, string>();
     for (const file of await readdir(folder))
       written.set(file, await readFile(new URL(file, folder), 'utf8'));
@@ -15,7 +15,7 @@ describe('the published schemas', () => {
       expect(written.get(file) === text, `${file} is fresh`).toBe(true);
   });
 
-  it('cover every kind, the stack, a file of mixed kinds, and what commands print as JSON', () => {
+  it('cover every kind, the stack, a file of mixed kinds, and the JSON output of commands', () => {
     const files = [...schemaFiles().keys()];
     expect(files).toHaveLength(kinds.size + 29);
     expect(files).toContain('cluster-auth-role.schema.json');

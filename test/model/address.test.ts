@@ -4,7 +4,7 @@ import { type AddressText, formatAddress, parseAddress, readAddress } from '../.
 
 const part = fc.stringMatching(/^[A-Za-z0-9_.-]{1,8}$/);
 
-it('an address reads back as it was written, also with slashes in its name', () => {
+it('an address is parsed to what was formatted, even with slashes in its name', () => {
   const name = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
   fc.assert(
     fc.property(fc.record({ kind: part, target: part, name }), (address) => {
@@ -18,7 +18,7 @@ it.each(['', 'Parent', 'Parent/acme', '/acme/app', 'Parent//app'])('"%s" is not 
   expect(() => readAddress(text)).toThrow(`not an address: ${text}`);
 });
 
-it('a text is an address once it has been read, and not before', () => {
+it('a text has the type of an address only after it was parsed', () => {
   const text = 'Parent/acme/app';
   // @ts-expect-error: any text could be one
   const unread: AddressText = text;

@@ -14,7 +14,7 @@ describe('The resource that an approval is about', () => {
     expect(approvedId(change(action, { id: 'ws-1' }))).toBe('ws-1');
   });
 
-  it('is identified by its content where it has no id', () => {
+  it('is identified by its content if it has no id', () => {
     expect(approvedIdentity(change('delete', { fingerprint: 'f' }))).toEqual({ fingerprint: 'f' });
     expect(approvedId(change('delete', { fingerprint: 'f' }))).toBeUndefined();
   });
@@ -27,7 +27,7 @@ describe('The resource that an approval is about', () => {
     },
   );
 
-  it('is not identified where nothing of it is known', () => {
+  it('is not identified if neither is known', () => {
     expect(approvedIdentity(change('delete', {}))).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-/** A kind is written in the types of its own schema; what the schema lacks does not compile, as `npm run typecheck` sees. */
+/** A kind is written in the types of its own schema; a field that the schema lacks does not compile (`npm run typecheck`). */
 import { Type } from 'typebox';
 import { expect, it } from 'vitest';
 import { workspaceSpec } from '../../src/kinds/workspace/schema.ts';
@@ -32,7 +32,7 @@ const lamp: KindForm<LampSpec, LiveLamp> = {
   calls: () => ({ calls: [] }),
 };
 
-it('a kind may be written in its own types, and is the same kind to those who know none', () => {
+it('a kind may be written in its own types, and is the same object as a generic kind', () => {
   expect(defineKind(lamp)).toBe(lamp);
 });
 
@@ -50,16 +50,16 @@ it('a field that the schema lacks does not compile', () => {
   expect(misspelt).toHaveLength(4);
 });
 
-it('what is not certain to be there, or not of a certain type, is not taken for it', () => {
-  const rash: readonly KindForm<LampSpec, LiveLamp>[] = [
+it('a value that may be missing or of another type does not compile without a check', () => {
+  const unchecked: readonly KindForm<LampSpec, LiveLamp>[] = [
     // @ts-expect-error: a removal request declares no brightness
     { ...lamp, check: ({ spec }) => (spec.brightness.toFixed() === '0' ? [] : []) },
-    // @ts-expect-error: no value that the schema admits
+    // @ts-expect-error: not a value of the schema
     { ...lamp, check: ({ spec }) => (spec.colour === 'blue' ? [] : []) },
-    // @ts-expect-error: what is live is whatever was answered
+    // @ts-expect-error: a live value may have any type
     { ...lamp, toManifest: ({ spec }) => ({ spec: { brightness: 1 + (spec.brightness ?? 0) } }) },
   ];
-  expect(rash).toHaveLength(3);
+  expect(unchecked).toHaveLength(3);
 });
 
 it('the schema of another kind does not compile', () => {

@@ -1,4 +1,4 @@
-// The catalogue of codes is whole, and of one voice. That no code is used that it lacks, the compiler sees to.
+// The catalogue of codes is complete and consistent. The compiler checks that every used code is in it.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -15,53 +15,53 @@ const code = sources(tree)
   .map((path) => tree.get(path) ?? '')
   .join('\n');
 
-/** The codes of which something does not hold. */
-function those(is: (entry: CodeEntry, name: string) => boolean): string[] {
+/** The codes whose entry has a property. */
+function codesWhere(is: (entry: CodeEntry, name: string) => boolean): string[] {
   return catalogue.filter(([name, entry]) => is(entry, name)).map(([name]) => name);
 }
 
 describe('the catalogue of errors', () => {
-  it('has no code that nothing is reported under', () => {
-    expect(those((_, name) => !code.includes(`'${name}'`))).toEqual([]);
+  it('has no unused code', () => {
+    expect(codesWhere((_, name) => !code.includes(`'${name}'`))).toEqual([]);
   });
 
   it('has each code in one group, in kebab-case', () => {
     const grouped = codeGroups.flatMap(({ codes }) => Object.keys(codes));
     expect(grouped.toSorted()).toEqual(Object.keys(diagnosticCodes).sort());
-    expect(those((_, name) => !/^[a-z]+(-[a-z0-9]+)*$/.test(name))).toEqual([]);
+    expect(codesWhere((_, name) => !/^[a-z]+(-[a-z0-9]+)*$/.test(name))).toEqual([]);
   });
 
   it('has titles of one line that begin with a capital or a name and end without a full stop', () => {
-    expect(those(({ title }) => !/^(?:[A-Z]|trueup )[^\n]{8,90}[^.!?\s]$/.test(title))).toEqual([]);
+    expect(codesWhere(({ title }) => !/^(?:[A-Z]|trueup )[^\n]{8,90}[^.!?\s]$/.test(title))).toEqual([]);
     expect(new Set(catalogue.map(([, { title }]) => title)).size).toBeGreaterThan(catalogue.length - 5);
   });
 
-  it('says of each what to do, as an instruction without a full stop', () => {
-    expect(those(({ fix }) => !/^[a-z][^\n]{8,140}[^.!?\s]$/.test(fix))).toEqual([]);
+  it('has a fix for each code, as an instruction without a full stop', () => {
+    expect(codesWhere(({ fix }) => !/^[a-z][^\n]{8,140}[^.!?\s]$/.test(fix))).toEqual([]);
   });
 
-  it('says of each the class and the severity that it is reported with', () => {
-    const told = [
+  it('has for each code the class and the severity that it is reported with', () => {
+    const reported = [
       ...code.matchAll(
         /code: '(?<name>[a-z-]+)',\s+severity: '(?<severity>\w+)'(?: as const)?,\s+class: '(?<as>\w+)'/g,
       ),
     ].map(({ groups = {} }) => groups);
-    expect(told.length).toBeGreaterThan(20);
+    expect(reported.length).toBeGreaterThan(20);
     const entries = new Map(catalogue);
-    const unlike = told.filter(({ name = '', severity, as = '' }) => {
+    const mismatched = reported.filter(({ name = '', severity, as = '' }) => {
       const entry = entries.get(name);
       const isSevere = severity === 'error';
       const classes: readonly string[] = [entry?.class ?? []].flat();
       return !classes.includes(as) || isSevere === (entry?.warning ?? false);
     });
-    expect(unlike).toEqual([]);
+    expect(mismatched).toEqual([]);
   });
 });
 
 describe('docs/reference/errors.md', () => {
   const page = readFileSync(new URL('../../docs/reference/errors.md', import.meta.url), 'utf8');
 
-  it('is fresh: "npm run reference" would write nothing new', () => {
+  it('is up to date: "npm run reference" would write nothing new', () => {
     expect(page === errorsPage()).toBe(true);
   });
 

@@ -26,7 +26,7 @@ describe('diagnostics are reported in reading order', () => {
     diagnostic({ file: 'b.yaml', line: 1, code: 'b', message: 'y' }),
   ];
 
-  it('in whatever order they were found', () => {
+  it('for any order in which they were found', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(inOrder, { minLength: inOrder.length }), (found) => {
         expect(sortDiagnostics(found)).toEqual(inOrder);
@@ -35,7 +35,7 @@ describe('diagnostics are reported in reading order', () => {
   });
 });
 
-it('warnings alone are no errors', () => {
+it('warnings alone are not errors', () => {
   const warning = diagnostic({ severity: 'warning' });
   expect(hasErrors([warning])).toBe(false);
   expect(hasErrors([warning, diagnostic()])).toBe(true);

@@ -23,18 +23,18 @@ describe('a duration', () => {
   });
 
   it.each(['1w', '1.5', '1.5d', '-5', '-1h', 'soon', '1 h', '1h30', 'h', '1d12h', 'Infinity'])(
-    '%j is none',
+    '%j is not a duration',
     (text) => {
       expect(parseDuration(text)).toBeUndefined();
     },
   );
 
-  it('is none when its number is none', () => {
+  it('is invalid if its number is not finite', () => {
     expect(parseDuration(Number.NaN)).toBeUndefined();
     expect(parseDuration(Number.POSITIVE_INFINITY)).toBeUndefined();
   });
 
-  it('said in words means the same number of seconds', () => {
+  it('is formatted as a text of the same number of seconds', () => {
     fc.assert(
       fc.property(fc.nat({ max: 2_000_000_000 }), (seconds) => {
         expect(parseDuration(formatDuration(seconds))).toBe(seconds);
@@ -50,7 +50,7 @@ describe('a duration', () => {
     [5400, '1h30m'],
     [86_400, '24h'],
     [3661, '1h1m1s'],
-  ])('%i seconds are said %s', (seconds, text) => {
+  ])('%i seconds are formatted as %s', (seconds, text) => {
     expect(formatDuration(seconds)).toBe(text);
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { camelCase, kebabCase, snakeCase } from '../../src/model/field.ts';
 
-describe("the API's names and a manifest's", () => {
+describe('names of the API and of manifests', () => {
   it.each([
     ['execution-mode', 'executionMode', kebabCase],
     ['vcs-repo', 'vcsRepo', kebabCase],
@@ -10,12 +10,12 @@ describe("the API's names and a manifest's", () => {
     ['name', 'name', kebabCase],
     ['token_max_ttl', 'tokenMaxTtl', snakeCase],
     ['bound_service_account_namespace_selector', 'boundServiceAccountNamespaceSelector', snakeCase],
-  ])('%s is %s, and back', (wire, field, back) => {
+  ])('%s becomes %s, and back', (wire, field, back) => {
     expect(camelCase(wire)).toBe(field);
     expect(back(field)).toBe(wire);
   });
 
-  it('lead to each other by one rule, whatever the words', () => {
+  it('are converted into each other by one rule, for any words', () => {
     const wordOf = fc.stringMatching(/^[a-z][a-z0-9]{0,5}$/);
     const words = fc.array(wordOf, { minLength: 1, maxLength: 5 });
     fc.assert(

@@ -11,7 +11,7 @@ it('docs/reference/guards.md lists every guard, in the order of reports, with it
   expect(rows).toEqual(Object.entries(guardDefaults));
 });
 
-it('what blocks is acknowledged once, however many kinds and targets it is about', () => {
+it('a blocking guard is acknowledged once, for all its kinds and targets', () => {
   const guard = (id: Guard['id'], effect: Guard['effect'], target: string): Guard => ({
     id,
     effect,

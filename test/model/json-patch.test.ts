@@ -50,7 +50,7 @@ function applied(document: Spec, operations: readonly object[]): Spec {
 }
 
 describe('the operations of field changes', () => {
-  it('turn the live spec into the desired one, and leave what is not managed as it is', () => {
+  it('turn the live spec into the desired one, and leave unmanaged values unchanged', () => {
     fc.assert(
       fc.property(spec, spec, (desired, live) => {
         const before = canonicalSpec(fields, live);
@@ -98,7 +98,7 @@ describe('the operations of field changes', () => {
     ]);
   });
 
-  it('add what has no known value before, and remove what goes', () => {
+  it('add a value whose former value is unknown, and remove one that is dropped', () => {
     expect(
       toJsonPatch([
         { path: ['issuer'], unknown: 'not returned by the service', after: 'x', shape: 'scalar' },

@@ -5,7 +5,7 @@ import { canonicalText, isJsonObject, type Json, ownMember, sameJson } from '../
 const json = fc.jsonValue() as fc.Arbitrary<Json>;
 
 describe('the text of a value', () => {
-  it('reads back as that value', () => {
+  it('is parsed to the same value', () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(JSON.parse(canonicalText(value))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -30,7 +30,7 @@ describe('the text of a value', () => {
     );
   });
 
-  it('has keys in the order of their characters, also those that objects order by themselves', () => {
+  it('has sorted keys, even those that objects order themselves', () => {
     const value = JSON.parse('{"a":[{"9":1,"10":2,"1a":3}],"__proto__":{"b":1,"a":2},"B":null}') as Json;
     expect(canonicalText(value)).toBe('{"B":null,"__proto__":{"a":2,"b":1},"a":[{"10":2,"1a":3,"9":1}]}');
   });
@@ -50,7 +50,7 @@ describe('the text of a value', () => {
   });
 });
 
-it('a member is only what the object itself has', () => {
+it('a member is only an own property of the object', () => {
   expect(ownMember({}, 'constructor')).toBeUndefined();
   expect(ownMember({ constructor: 'x' }, 'constructor')).toBe('x');
   expect(ownMember(JSON.parse('{ "__proto__": "x" }'), '__proto__')).toBe('x');

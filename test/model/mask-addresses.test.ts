@@ -1,4 +1,4 @@
-/** Whoever quotes an address, people or programs, tells nobody its login and its parameters. */
+/** A masked address shows no login and no parameters, in any quotation by people and programs. */
 import { expect, it } from 'vitest';
 import { maskAddresses } from '../../src/redaction/mask-text.ts';
 
@@ -16,7 +16,7 @@ it.each([
 });
 
 it.each(['mail ann@example.invalid', 'https://h:8200/v1/x', 'a // b', 'why? #1', 'git@h:acme/x.git'])(
-  '%s has nothing to hide',
+  '%s is not changed',
   (text) => {
     expect(maskAddresses(text)).toBe(text);
   },

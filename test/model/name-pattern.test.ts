@@ -15,17 +15,17 @@ describe('a name pattern', () => {
     ['app', 'app', true],
     ['App', 'app', false],
     ['', '', true],
-  ])('says of "%s" against "%s": %s', (name, pattern, matches) => {
+  ])('decides for "%s" against "%s": %s', (name, pattern, matches) => {
     expect(matchesPattern(name, pattern)).toBe(matches);
   });
 
-  it('takes nothing but the star as special', () => {
+  it('treats only the star as special', () => {
     for (const pattern of ['a?c', 'a.c', '[a-c]', '{a,b}', '!a', 'a\\*'])
       expect(matchesPattern('abc', pattern)).toBe(false);
     expect(matchesPattern('a?c.[x]', 'a?c.[*]')).toBe(true);
   });
 
-  it('matches whatever its stars are replaced with', () => {
+  it('matches any text in place of its stars', () => {
     const piece = fc.string({ maxLength: 5 }).map((text) => text.replaceAll('*', ''));
     fc.assert(
       fc.property(
@@ -55,13 +55,13 @@ describe('two name patterns', () => {
     ['', '', true],
     ['PAYMENTS-*', 'payments-api', true],
     ['Ci', 'cI', true],
-  ])('of which one is "%s" and the other "%s" may match one name: %s', (one, other, overlap) => {
+  ])('such as "%s" and "%s" may match the same name: %s', (one, other, overlap) => {
     expect(patternsOverlap(one, other)).toBe(overlap);
     expect(patternsOverlap(other, one)).toBe(overlap);
   });
 
   it('overlap exactly when there is a text that both match', () => {
-    // Whatever two such patterns have in common is at most as long as all their letters together.
+    // A text that both match has at most as many letters as both patterns together.
     const texts = textsUpTo(8);
     const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 5 });
     fc.assert(

@@ -17,7 +17,7 @@ describe('a misspelt word', () => {
     expect(nearestWord(word, fields)).toBe(meant);
   });
 
-  it.each(['terraform', 'x', '', 'executionMode'])('"%s" is taken for nothing', (word) => {
+  it.each(['terraform', 'x', '', 'executionMode'])('"%s" has no near word', (word) => {
     expect(nearestWord(word, fields)).toBeUndefined();
   });
 });
@@ -28,7 +28,7 @@ describe('the distance of two words', () => {
     expect(editDistance('kitten', 'sitting')).toBe(3);
   });
 
-  it('is none to itself, the same both ways, and at most the longer word', () => {
+  it('is zero to itself, the same both ways, and at most the length of the longer word', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (one, other) => {
         const distance = editDistance(one, other);

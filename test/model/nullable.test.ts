@@ -11,6 +11,6 @@ it.each<[string, TSchema, object]>([
     { type: ['string', 'null'], enum: ['a', 'b', null] },
   ],
   ['a list', Type.Array(Type.String()), { type: ['array', 'null'], items: { type: 'string' } }],
-])('%s that may be null says so in its type', (_, schema, expected) => {
+])('%s that may be null has null in its type', (_, schema, expected) => {
   expect(jsonSchema(nullable(schema))).toEqual(expected);
 });

@@ -10,7 +10,7 @@ import {
 const stack = fc.stringMatching(/^[a-z0-9-]{1,63}$/);
 
 describe('an ownership tag', () => {
-  it('reads back as it was written', () => {
+  it('is parsed to what was formatted', () => {
     const ownershipTag = fc.record({
       stack,
       protect: fc.boolean(),
@@ -35,7 +35,7 @@ describe('an ownership tag', () => {
 });
 
 describe('a creator mark', () => {
-  it('reports the stack that it was made for', () => {
+  it('has the name of the stack that it was made for', () => {
     fc.assert(fc.property(stack, (name) => stackOfCreatorMark(creatorMarkOf(name)) === name));
   });
 

@@ -1,14 +1,14 @@
-// Values inside sentences: whatever a value contains, a reader finds where it begins and ends.
+// Values in sentences: quotes show where any value begins and ends.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { quoted, quotedUnlessPlain, splitQuoted } from '../../src/model/quoted.ts';
 
 describe('a value in a sentence', () => {
-  it('prints as it is, in quotes, when it is plain', () => {
+  it('is printed unchanged, in quotes, when it is plain', () => {
     expect(quoted('network prod/eu-1')).toBe('"network prod/eu-1"');
   });
 
-  it('cannot end its quotes, whatever it contains', () => {
+  it('cannot end its quotes, with any content', () => {
     const hostile = fc.string({ unit: fc.constantFrom('"', '\\', ' ', 'a', '\n', '\u001b', ',') });
     fc.assert(
       fc.property(hostile, hostile, (one, other) => {
@@ -19,7 +19,7 @@ describe('a value in a sentence', () => {
     );
   });
 
-  it('is written without quotes as a name or an id only when it has the characters of one', () => {
+  it('has no quotes as a name or an id only if it has the characters of one', () => {
     expect(['user-1', 'Ann Lee', 'a@b.example', 'apps:deploy/x'].map(quotedUnlessPlain)).toEqual([
       'user-1',
       'Ann Lee',

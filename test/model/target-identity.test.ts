@@ -5,7 +5,7 @@ const workspaces = { service: 'workspaces', url: 'https://app.example.com', orga
 const mount = { service: 'cluster-auth', url: 'https://secrets.example.com:8200', mount: 'cluster' } as const;
 const textOf = (target: Parameters<typeof identityOf>[0]) => formatIdentity(identityOf(target));
 
-it('a target is its service, its place and its address', () => {
+it('a target is identified by its service, its place and its address', () => {
   expect(textOf(workspaces)).toBe('workspaces acme at https://app.example.com');
   expect(textOf(mount)).toBe('cluster-auth auth/cluster at https://secrets.example.com:8200');
 });
@@ -30,12 +30,12 @@ it.each([
   expect(textOf({ ...workspaces, url })).not.toBe(textOf(workspaces));
 });
 
-it('the name of an organization has no case, a mount has', () => {
+it('the name of an organization ignores case, a mount does not', () => {
   expect(textOf({ ...workspaces, organization: 'Acme' })).toBe(textOf(workspaces));
   expect(textOf({ ...mount, mount: 'Cluster' })).not.toBe(textOf(mount));
 });
 
-it('namespace and mount are one path', () => {
+it('namespace and mount form one path', () => {
   expect(textOf({ ...mount, namespace: 'team/dev' })).toBe(
     'cluster-auth team/dev/auth/cluster at https://secrets.example.com:8200',
   );
@@ -44,6 +44,6 @@ it('namespace and mount are one path', () => {
   expect(textOf({ ...mount, mount: 'team/auth/cluster' })).not.toBe(textOf({ ...mount, namespace: 'team' }));
 });
 
-it('the embedded service is itself on whatever port it listens', () => {
+it('the embedded service is the same on any port', () => {
   expect(textOf({ ...workspaces, url: 'embedded' })).toBe('workspaces acme at embedded');
 });

@@ -19,7 +19,7 @@ import { app, at, desired, live, planOf, record, type World } from '../support/s
 
 const lib = at('Parent', 'lib');
 
-/** What is kept of an approved plan, proved again by its digest. */
+/** The stored content of an approved plan, verified by its digest. */
 function approve({ plan }: PlanResult): ProvedPlan {
   const content: Json = JSON.parse(JSON.stringify(planContent(plan)));
   const proved = proveContent(content, plan);
@@ -63,7 +63,7 @@ describe('Two pull requests that were merged before the first was applied', () =
   const one: Edits = { app: { colour: 'blue' } };
   const two: Edits = { app: { timeout: 60 }, lib: { owner: 'bob' } };
 
-  it('are what both approvals together say', () => {
+  it('match both approvals together', () => {
     expect(verdictOf(planEdits(one, two), planEdits(one), planEdits(two))).toBe('subset');
   });
 
@@ -72,17 +72,17 @@ describe('Two pull requests that were merged before the first was applied', () =
     expect(verdictOf(planEdits(one, two), planEdits(two))).toBe('differs');
   });
 
-  it('are approved by the later one alone if its plan showed all of it', () => {
+  it('are approved by the later approval alone if its plan showed all changes', () => {
     expect(verdictOf(planEdits(one, two), planEdits(one, two))).toBe('equal');
   });
 
-  it('take the later value of one field, whatever the earlier one was', () => {
+  it('take the later value of a field that both change', () => {
     const later: Edits = { app: { colour: 'green' } };
     expect(verdictOf(planEdits(one, later), planEdits(one), planEdits(later))).toBe('equal');
     expect(verdictOf(planEdits(later, one), planEdits(one), planEdits(later))).toBe('differs');
   });
 
-  it('are not approved with a third value that the merge made', () => {
+  it('are not approved if the merge made a third value', () => {
     const list = (...steps: string[]): Edits => ({ app: { steps } });
     const fresh = planEdits(list('a', 'b'));
     expect(verdictOf(fresh, planEdits(list('a')), planEdits(list('b')))).toBe('differs');
@@ -95,12 +95,12 @@ describe('Two pull requests that were merged before the first was applied', () =
     expect(verdictOf(fresh, planEdits(one), planEdits(two))).toBe('differs');
   });
 
-  it('are not approved if one of them was taken back in between, as long as something is planned', () => {
+  it('are not approved if one was reverted in between, unless the last approved plan is the fresh one', () => {
     expect(verdictOf(planEdits(two), planEdits(one), planEdits(two))).toBe('equal');
     expect(verdictOf(planEdits(two), planEdits(two), planEdits(one))).toBe('differs');
   });
 
-  it('may change a resource in one, delete it in the next, and change another one in the last', () => {
+  it('may update a resource, then delete it, and then update another one', () => {
     const kept = (world: World): World => ({
       ...world,
       records: { 'Parent/acme/app': record({ id: 'id-app' }) },
@@ -130,16 +130,16 @@ describe('Two pull requests that were merged before the first was applied', () =
   });
 });
 
-describe('An approved plan of another place', () => {
+describe('An approved plan for another address of a target', () => {
   const moved: World = { ...worldOf({ app: { colour: 'blue' } }), target: { url: 'https://other.test' } };
 
-  it('approves nothing of a target that has another address by now', () => {
+  it('approves nothing of a target whose address changed', () => {
     const approved = planEdits({ app: { colour: 'blue' } });
     expect(verdictOf(planOf(moved), approved)).toBe('elsewhere');
     expect(verdictOf(planOf(moved), approved, approved)).toBe('elsewhere');
   });
 
-  it('still approves its changes once the stack has a further target', () => {
+  it('still approves its changes after the stack got another target', () => {
     const other = live(at('Parent', 'theirs', 'other'), { spec: start });
     const fresh = planOf({ ...worldOf({ app: { colour: 'blue' } }), live: [...isLive, other] });
     expect(fresh.plan.targets).toHaveLength(2);
@@ -158,11 +158,11 @@ describe('The content of an approved plan', () => {
   it.each<[string, Json]>([
     ['nothing', null],
     ['another version', { ...content, version: 2 }],
-    ['an item less', { ...content, items: content.items.slice(1) }],
-    ['an item more', { ...content, items: [...content.items, '["Parent/acme/lib","update"]'] }],
-    ['no item at all', { ...content, items: ['nonsense'] }],
+    ['one missing item', { ...content, items: content.items.slice(1) }],
+    ['one added item', { ...content, items: [...content.items, '["Parent/acme/lib","update"]'] }],
+    ['an item that cannot be read', { ...content, items: ['nonsense'] }],
     ['another target', { ...content, targets: [{ ...content.targets[0], url: 'https://other.test' }] }],
-    ['targets that are none', { ...content, targets: [null] }],
+    ['an invalid target', { ...content, targets: [null] }],
     ['a selection', { ...content, selection: ['Parent/acme/app'] }],
   ])('is refused with %s', (_, other) => {
     expect(proveContent(other, plan)).toBeUndefined();
@@ -173,7 +173,7 @@ describe('The content of an approved plan', () => {
     expect(proveContent(content, { ...plan, digest: '0'.repeat(32) })).toBeUndefined();
   });
 
-  it('is refused if an item brings values that its hash does not cover', () => {
+  it('is refused if an item has values that its hash does not cover', () => {
     const place = { stack: plan.stack, address: app };
     const [change] = plan.changes;
     const fields = change?.fields.map((field) => {
@@ -187,13 +187,16 @@ describe('The content of an approved plan', () => {
   });
 });
 
-describe('By law', () => {
-  it.each(approvalRows)('one approved plan is checked as it is alone, when $says', ({ approved, fresh }) => {
-    const [was, is] = [planOf(approved), planOf(fresh)];
-    expect(checkApprovedPlans(is, [approve(was)])).toEqual(checkApprovedChanges(is, approve(was)));
-  });
+describe('For any plans', () => {
+  it.each(approvalRows)(
+    'one approved plan in a list is checked like a single one when $says',
+    ({ approved, fresh }) => {
+      const [was, is] = [planOf(approved), planOf(fresh)];
+      expect(checkApprovedPlans(is, [approve(was)])).toEqual(checkApprovedChanges(is, approve(was)));
+    },
+  );
 
-  it('one approved plan is checked as it is alone', () => {
+  it('one approved plan in a list is checked like a single one', () => {
     fc.assert(
       fc.property(parentSpec, parentSpec, liveParent, liveParent, (one, other, found, later) => {
         const [approved, fresh] = [
@@ -208,7 +211,7 @@ describe('By law', () => {
     );
   });
 
-  it('nothing passes that is in none of the approved plans, or that a later one replaced', () => {
+  it('no change passes that is in none of the approved plans, or that a later one replaced', () => {
     fc.assert(
       fc.property(fc.array(edits, { minLength: 1, maxLength: 4 }), edits, (pulls, fresh) => {
         const approved = pulls.map((pull) => planEdits(pull));
@@ -225,10 +228,10 @@ describe('By law', () => {
     );
   });
 
-  it('all of the pull requests together pass, in the order in which they were merged', () => {
+  it('all pull requests together pass, in the order in which they were merged', () => {
     fc.assert(
       fc.property(fc.array(edits, { minLength: 1, maxLength: 4 }), (pulls) => {
-        // A pull request that sets a value back is planned as no change, so it takes nothing back that was approved before.
+        // A pull request that restores a value is planned without a change, so it reverts nothing that was approved before.
         const isBack = (spec: Spec) => Object.entries(spec).some(([name, value]) => start[name] === value);
         fc.pre(!pulls.some((pull) => Object.values(pull).some(isBack)));
         expect(verdictOf(planEdits(...pulls), ...pulls.map((pull) => planEdits(pull)))).toMatch(
@@ -238,7 +241,7 @@ describe('By law', () => {
     );
   });
 
-  it('the order matters only for one and the same field', () => {
+  it('the order matters only if two pull requests change the same field', () => {
     fc.assert(
       fc.property(edits, edits, edits, (one, two, fresh) => {
         const keys = (pull: Edits) =>

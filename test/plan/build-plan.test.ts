@@ -16,7 +16,7 @@ import {
 import { readAddress } from '../../src/model/address.ts';
 
 describe('a plan', () => {
-  it('without anything in it is empty and complete', () => {
+  it('of an empty stack is empty and complete', () => {
     const { plan } = planOf({});
     expect(plan).toMatchObject({ changes: [], problems: [], notices: [], unchanged: 0 });
     expect(plan.coverage).toMatchObject({ complete: true, ledger: 'found' });
@@ -33,7 +33,7 @@ describe('a plan', () => {
     expect(planOf(world).plan.coverage.complete).toBe(false);
   });
 
-  it('counts what was declared and needs nothing', () => {
+  it('counts declared resources that need no change', () => {
     const { plan } = planOf({
       desired: [desired(app, { colour: 'red' }), desired(at('Parent', 'lib'))],
       live: [live(app, { spec: { colour: 'red' }, ownershipTag: 'mine' })],
@@ -41,15 +41,15 @@ describe('a plan', () => {
     expect([plan.changes.length, plan.unchanged]).toEqual([1, 1]);
   });
 
-  it('refuses a kind that nobody knows: validation should have', () => {
+  it('throws for an unknown kind, which validation should have refused', () => {
     expect(() => planOf({ desired: [desired(at('Castle', 'x'))] })).toThrow('no kind Castle in this plan');
   });
 });
 
-describe('what a reader should know', () => {
+describe('a note or a notice', () => {
   const note = 'madeBy can only be set at creation: live "bob", declared "ann"';
 
-  it('of a resource that changes is there with its change', () => {
+  it('belongs to the change if the resource changes', () => {
     const planning = planOf({
       desired: [desired(app, { madeBy: 'ann', colour: 'blue' })],
       live: [live(app, { spec: { madeBy: 'bob', colour: 'red' }, ownershipTag: 'mine' })],
@@ -58,7 +58,7 @@ describe('what a reader should know', () => {
     expect(planning.plan.notices).toEqual([]);
   });
 
-  it('of a resource with nothing to do is a notice: it is not a change of the plan', () => {
+  it('belongs to the plan if the resource needs no change', () => {
     const { plan } = planOf({
       desired: [desired(app, { madeBy: 'ann' })],
       live: [live(app, { spec: { madeBy: 'bob' }, ownershipTag: 'mine' })],
@@ -67,7 +67,7 @@ describe('what a reader should know', () => {
     expect(plan.notices).toEqual([{ address: app, message: note }]);
   });
 
-  it('is in one order, whatever the order of files', () => {
+  it('has the same place for any order of files', () => {
     const names = ['c', 'a', 'b'];
     const notices = (order: readonly string[]) =>
       planOf({
@@ -80,14 +80,14 @@ describe('what a reader should know', () => {
     expect(notices(names.toReversed())).toEqual(['a', 'b', 'c']);
   });
 
-  it('is that a create may find something there, after an incomplete read', () => {
+  it('says after an incomplete read that a resource to be created may exist', () => {
     const planning = planOf({ desired: [desired(app)], incomplete: ['page 2 is missing'] });
     expect(changeAt(planning, app).notes).toEqual([
       'it may already exist, because not everything was read: page 2 is missing',
     ]);
   });
 
-  it('is what the service will refuse about a change', () => {
+  it('says what the service will refuse about a change', () => {
     const locked: Kind = {
       ...parentKind,
       blockers: (_, action) => (action === 'adopt' ? ['it is full'] : []),
@@ -105,7 +105,7 @@ describe('a reference', () => {
   const consuming = desired(app, { consumers: ['lib'] });
   const lib = at('Parent', 'lib');
 
-  it('to a resource that the plan creates is sent as a reference, behind that create', () => {
+  it('to a resource that the plan creates is sent as a placeholder, after that create', () => {
     const planning = planOf({ desired: [consuming, desired(lib)] });
     expect(actions(planning)).toEqual(['Parent/acme/lib: create', 'Parent/acme/app: create']);
     expect(changeAt(planning, app).calls[0]).toMatchObject({
@@ -119,7 +119,7 @@ describe('a reference', () => {
     expect(changeAt(planning, app).calls[0]?.body).toMatchObject({ consumers: ['id-lib'] });
   });
 
-  it('to nothing is an error at its place', () => {
+  it('to a resource that does not exist is an error at its place', () => {
     expect(planOf({ desired: [consuming] }).plan.problems).toMatchObject([
       {
         code: 'unknown-reference',
@@ -130,12 +130,12 @@ describe('a reference', () => {
     ]);
   });
 
-  it('to what could not be looked for is reported as such, and not as a mistake in the manifest', () => {
+  it('to a resource that could not be read is not reported as a mistake in the manifest', () => {
     const { plan } = planOf({ desired: [consuming], incomplete: ['page 2 is missing'] });
     expect(plan.problems).toMatchObject([{ code: 'unknown-reference', class: 'incomplete' }]);
   });
 
-  it('to what the plan deletes is an error', () => {
+  it('to a resource that the plan deletes is an error', () => {
     const { plan } = planOf({
       desired: [consuming],
       live: [live(lib, { ownershipTag: 'mine' })],
@@ -146,7 +146,7 @@ describe('a reference', () => {
     );
   });
 
-  it('to and fro is a circle, and shown as one', () => {
+  it('in both directions is reported as a cycle', () => {
     const { plan } = planOf({ desired: [consuming, desired(lib, { consumers: ['app'] })] });
     expect(plan.problems).toMatchObject([{ code: 'cycle' }]);
     expect(plan.problems[0]?.message).toBe(
@@ -156,7 +156,7 @@ describe('a reference', () => {
 });
 
 describe('calls', () => {
-  it('are made from what the kind prepared, and the record from what was declared', () => {
+  it('are made from the prepared spec, and the record from the declared spec', () => {
     const polite: Kind = {
       ...parentKind,
       prepare: ({ desired: wanted }) => ({ desired: { ...wanted, consumers: ['Lib', 'lib'] } }),
@@ -173,7 +173,7 @@ describe('calls', () => {
     });
   });
 
-  it("are in the target's own names", () => {
+  it("use the field names of the target's dialect", () => {
     const input = inputOf({ desired: [desired(app)] });
     const targets = input.targets.map((found) => ({
       ...found,
@@ -183,7 +183,7 @@ describe('calls', () => {
     expect(plan.changes[0]?.calls[0]?.body).toEqual({ name: 'app', ownershipTag: 'mine', mates: [] });
   });
 
-  it('of a child that its parent carries are not its own', () => {
+  it('of a child are left out if the call of its parent includes it', () => {
     const planning = planOf({ desired: [desired(app), desired(at('Child', 'app'), { tags: ['prod'] })] });
     expect(changeAt(planning, at('Child', 'app'))).toMatchObject({
       action: 'create',
@@ -193,7 +193,7 @@ describe('calls', () => {
   });
 });
 
-it('ten thousand resources are planned within a moment', () => {
+it('ten thousand resources are planned quickly', () => {
   const many = Array.from({ length: 10_000 }, (_, index) => `whole-${index}`);
   const { plan } = planOf({
     desired: many.map((name, index) =>

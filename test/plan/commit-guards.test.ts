@@ -9,7 +9,7 @@ const unknown: CommitOrder = { is: 'unknown', applied: later, why: 'there is no 
 const change = { desired: [desired(at('Parent', 'app'))] };
 
 describe('a plan from an older commit than the one that was applied', () => {
-  it('is blocked as a whole, and names both', () => {
+  it('is blocked as a whole by a message that names both commits', () => {
     expect(guardsOf({ ...change, commitOrders: [behind] })).toEqual([
       {
         id: 'older-commit',
@@ -22,7 +22,7 @@ describe('a plan from an older commit than the one that was applied', () => {
     ]);
   });
 
-  it('is not when there is nothing to do, or when the stack is the same in both', () => {
+  it('is not blocked when there is nothing to do, or when both commits have the same stack', () => {
     expect(guardsOf({ commitOrders: [behind] })).toEqual([]);
     expect(guardsOf({ ...change, commitOrders: [{ ...behind, differs: false }] })).toEqual([]);
     expect(guardsOf({ ...change, commitOrders: [{ is: 'ahead' }] })).toEqual([]);
@@ -32,7 +32,7 @@ describe('a plan from an older commit than the one that was applied', () => {
 describe('a plan from a commit that diverged from the one that was applied', () => {
   const diverged: CommitOrder = { ...behind, is: 'diverged' };
 
-  it('is blocked as a whole, names both, and says what to do', () => {
+  it('is blocked as a whole by a message that names both commits and what to do', () => {
     expect(guardsOf({ ...change, commitOrders: [diverged] })).toEqual([
       {
         id: 'diverged-commit',
@@ -46,14 +46,14 @@ describe('a plan from a commit that diverged from the one that was applied', () 
     ]);
   });
 
-  it('is not when there is nothing to do, or when the stack is the same in both', () => {
+  it('is not blocked when there is nothing to do, or when both commits have the same stack', () => {
     expect(guardsOf({ commitOrders: [diverged] })).toEqual([]);
     expect(guardsOf({ ...change, commitOrders: [{ ...diverged, differs: false }] })).toEqual([]);
   });
 });
 
-describe('a plan of which nobody can say whether it is older', () => {
-  it('is warned of, with the reason', () => {
+describe('a plan whose commit cannot be compared with the applied one', () => {
+  it('gets a warning with the reason', () => {
     expect(guardsOf({ ...change, commitOrders: [unknown] })).toMatchObject([
       {
         id: 'commit-unknown',
@@ -64,7 +64,7 @@ describe('a plan of which nobody can say whether it is older', () => {
     expect(guardsOf({ commitOrders: [unknown] })).toEqual([]);
   });
 
-  it('is blocked where the stack wants that', () => {
+  it('is blocked if the stack raises that guard', () => {
     const stack = { guards: { raise: ['commit-unknown' as const] } };
     expect(guardsOf({ ...change, commitOrders: [unknown], stack })).toMatchObject([{ effect: 'blocks' }]);
   });

@@ -11,7 +11,7 @@ import {
 import { anyPlan } from '../support/report/arbitrary-plan.ts';
 import { change, plan } from '../support/report/small-plan.ts';
 
-/** Plans of real planners have one change for an address, one field change for a path, one target for a name. */
+/** Like real plans: one change for an address, one field change for a path, one target for a name. */
 const anyMeaning = anyPlan.map(({ stack, targets, selection, changes, changedNames }): PlanMeaning => {
   const first = <T>(all: readonly T[], key: (one: T) => string) => [
     ...new Map([...all].reverse().map((one) => [key(one), one])).values(),
@@ -36,7 +36,7 @@ function differenceOf(a: readonly Change[], b: readonly Change[]) {
 }
 
 describe('Two plans', () => {
-  it('have no difference exactly when they have one digest', () => {
+  it('have no difference exactly when they have the same digest', () => {
     fc.assert(
       fc.property(anyMeaning, anyMeaning, fc.boolean(), (a, b, same) => {
         const compared = same ? { ...a, changes: [...a.changes].reverse() } : b;
@@ -45,7 +45,7 @@ describe('Two plans', () => {
     );
   });
 
-  it('differ the other way round in the same places', () => {
+  it('differ at the same addresses when they are compared the other way round', () => {
     fc.assert(
       fc.property(anyMeaning, anyMeaning, (a, b) => {
         const [there, back] = [comparePlans(a, b), comparePlans(b, a)];
@@ -56,7 +56,7 @@ describe('Two plans', () => {
     );
   });
 
-  it('may each do what the other does not', () => {
+  it('are compared when each has a change that the other one lacks', () => {
     const [first, second] = [one, other].map((address) =>
       change({ ...(address && { address }), fields: [red] }),
     );
@@ -67,7 +67,7 @@ describe('Two plans', () => {
     ]);
   });
 
-  it('may do the same to a resource, but for one field', () => {
+  it('are compared field by field when both change the same resource', () => {
     const white = { ...red, after: 'white' };
     const size = { path: ['size'], after: 3, shape: 'scalar' } as const;
     expect(
@@ -82,12 +82,16 @@ describe('Two plans', () => {
     ]);
   });
 
-  it('are the same whatever their reasons, notes, calls and places are', () => {
-    const told = change({ reason: 'another', notes: ['a note'], fields: [{ ...red, origin: 'default' }] });
-    expect(isSamePlan(differenceOf([change({ fields: [red] })], [told]))).toBe(true);
+  it('are equal if only reasons, notes, calls and places differ', () => {
+    const annotated = change({
+      reason: 'another',
+      notes: ['a note'],
+      fields: [{ ...red, origin: 'default' }],
+    });
+    expect(isSamePlan(differenceOf([change({ fields: [red] })], [annotated]))).toBe(true);
   });
 
-  it('are for different places when a target is somewhere else, or is none', () => {
+  it('differ in their targets if a target has another address, or is missing', () => {
     const [target] = plan().targets;
     if (target === undefined) throw new Error('a target');
     const moved = { ...target, url: 'https://other.test' };
@@ -100,8 +104,8 @@ describe('Two plans', () => {
   });
 });
 
-describe('The atoms of a plan', () => {
-  it('read back to what the plan meant', () => {
+describe('The digest items of a plan', () => {
+  it('are read back with the same meaning', () => {
     fc.assert(
       fc.property(anyMeaning, (made) => {
         const named = { ...made, changes: made.changes.filter(({ address }) => address.name !== '') };
@@ -111,7 +115,7 @@ describe('The atoms of a plan', () => {
     );
   });
 
-  it('that report a resource but not what becomes of it are a bug', () => {
+  it('are an error if they have fields of a resource but not its action', () => {
     expect(() => readDigestItems(['["Toy/acme/ball",["a"],{},{}]'])).toThrow(
       'no digest item has the action of',
     );

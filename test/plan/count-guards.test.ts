@@ -15,49 +15,57 @@ describe('a plan that changes much', () => {
     ['is stopped at four deletes', { kept: 5, deleted: 4 }, ['deletes blocks 4 of 9 (3)']],
     ['counts releases as deletes', { kept: 5, deleted: 2, released: 2 }, ['deletes blocks 4 of 9 (3)']],
     ['counts adoptions and creations as neither', { kept: 1, adopted: 50, created: 50 }, []],
-    ['is stopped when the only one goes', { deleted: 1 }, ['zero blocks 1 of 1 (0)']],
-    ['is stopped when all go, however few', { deleted: 1, released: 1 }, ['zero blocks 2 of 2 (0)']],
+    ['is stopped when the only resource is deleted', { deleted: 1 }, ['zero blocks 1 of 1 (0)']],
     [
-      'is stopped when all of two go, whatever comes in their place',
+      'is stopped when all resources go, even if they are few',
+      { deleted: 1, released: 1 },
+      ['zero blocks 2 of 2 (0)'],
+    ],
+    [
+      'is stopped when both of two resources go, even if new ones are created',
       { deleted: 2, created: 9 },
       ['zero blocks 2 of 2 (0)'],
     ],
-    ['passes when the only one makes way for another', { deleted: 1, created: 1 }, []],
+    ['passes when the only resource is deleted and a new one is created', { deleted: 1, created: 1 }, []],
     [
-      'is stopped when the only one goes and another is adopted',
+      'is stopped when the only resource is deleted and another one is adopted',
       { deleted: 1, adopted: 1 },
       ['zero blocks 1 of 1 (0)'],
     ],
     [
-      'is stopped for both reasons when all of many go',
+      'is stopped for both reasons when many resources all go',
       { deleted: 4 },
       ['deletes blocks 4 of 4 (3)', 'zero blocks 4 of 4 (0)'],
     ],
-    ['does not weigh percentages of nine', { kept: 7, deleted: 2 }, []],
+    ['does not check percentages of nine resources', { kept: 7, deleted: 2 }, []],
     ['passes with ten percent of ten', { kept: 9, deleted: 1 }, []],
     ['is stopped above ten percent of ten', { kept: 8, deleted: 2 }, ['delete-percent blocks 2 of 10 (10)']],
     ['is stopped just above ten percent', { kept: 26, deleted: 3 }, ['delete-percent blocks 3 of 29 (10)']],
     ['passes with exactly ten percent', { kept: 27, deleted: 3 }, []],
-    ['may update all of nine', { updated: 9 }, []],
+    ['may update all of nine resources', { updated: 9 }, []],
     ['passes with thirty percent of updates', { kept: 7, updated: 3 }, []],
-    ['is stopped above thirty', { kept: 6, updated: 4 }, ['update-percent blocks 4 of 10 (30)']],
     [
-      'weighs against what is owned, not against what comes',
+      'is stopped above thirty percent of updates',
+      { kept: 6, updated: 4 },
+      ['update-percent blocks 4 of 10 (30)'],
+    ],
+    [
+      'counts percentages of the owned resources, not of new ones',
       { kept: 6, updated: 4, created: 90, adopted: 90 },
       ['update-percent blocks 4 of 10 (30)'],
     ],
     [
-      'passes as far as its stack says',
+      'passes within the limits of its stack',
       { kept: 6, deleted: 4, guards: { maxDeletes: 4, maxDeletePercent: 40 } },
       [],
     ],
     [
-      'is stopped by one delete where its stack says so',
+      'is stopped by one delete if its stack has that limit',
       { kept: 2, deleted: 1, guards: { maxDeletes: 0 } },
       ['deletes blocks 1 of 3 (0)'],
     ],
     [
-      'is stopped by one update where its stack says so',
+      'is stopped by one update if its stack has that limit',
       { kept: 19, updated: 1, guards: { maxUpdatePercent: 4.9 } },
       ['update-percent blocks 1 of 20 (4.9)'],
     ],
@@ -65,7 +73,7 @@ describe('a plan that changes much', () => {
     expect(fired(crowd(of))).toEqual(expected);
   });
 
-  it('says it in one sentence with its numbers, and names what it is about', () => {
+  it('gets a message with the numbers, and the addresses of what is counted', () => {
     const [guard] = guardsOf(crowd({ kept: 26, deleted: 3 }));
     expect(guard).toMatchObject({
       kind: 'Parent',
@@ -81,21 +89,21 @@ describe('a plan that changes much', () => {
 
   it.each<[string, World, string]>([
     [
-      'all that it has records of',
+      'only resources with records',
       { records: recordsOf('a', 'b') },
       'all 2 Role that this stack owns in "acme" would be deleted or released',
     ],
     [
-      'some that it has no record of',
+      'some resources without records',
       { records: recordsOf('a') },
       'all 2 Role that this stack owns or removes in "acme" would be deleted or released, without a record of 1',
     ],
     [
-      'nothing that it has a record of',
+      'only resources without records',
       {},
       'all 2 Role that this stack owns or removes in "acme" would be deleted or released, without a record of any',
     ],
-  ])('says what goes to zero where an exclusive target loses %s', (_, world, message) => {
+  ])('reports how many resources go to zero if an exclusive target loses %s', (_, world, message) => {
     const roles = ['a', 'b'].map((name) => live(at('Role', name), { spec: content }));
     const guards = guardsOf({ live: roles, target: { owns: ['*'], exclusive: true }, ...world });
     expect(guards.find(({ id }) => id === 'zero')?.message).toBe(message);
@@ -122,18 +130,18 @@ describe('a plan that changes much', () => {
     expect(guard?.concerns).toHaveLength(12);
   });
 
-  it('passes with few deletes over the whole plan, and weighs percentages in each target by itself', () => {
+  it('passes with few deletes in the whole plan, and checks percentages for each target', () => {
     expect(fired(spread(8, 1, ['acme', 'other', 'third']))).toEqual([]);
   });
 
-  it('says once what its targets have said', () => {
+  it('is not stopped for all targets together if each of them is stopped', () => {
     expect(guardsOf(spread(5, 4, ['acme', 'other'])).map(({ id, target }) => `${id} ${target}`)).toEqual([
       'deletes acme',
       'deletes other',
     ]);
   });
 
-  it('says what no target has said although one of them said its own', () => {
+  it('is stopped for all targets together if only one of them is stopped', () => {
     const [one, other] = [spread(5, 4, ['acme']), spread(5, 1, ['other'])];
     const world = {
       desired: [...(one.desired ?? []), ...(other.desired ?? [])],
@@ -168,16 +176,19 @@ describe('a plan that changes much', () => {
     ]);
   });
 
-  it('is counted for each kind by itself, revocations among it', () => {
+  it('is counted for each kind, and withdrawn children count as deletes', () => {
     const parents = crowd({ kept: 4 });
-    const parts = ['kept-0', 'kept-1', 'kept-2', 'kept-3'].map((name) => at('Child', name));
+    const children = ['kept-0', 'kept-1', 'kept-2', 'kept-3'].map((name) => at('Child', name));
     const tagged = record({ fields: { tags: ['prod'] } });
     const world: World = {
       ...parents,
-      live: [...(parents.live ?? []), ...parts.map((address) => live(address, { spec: { tags: ['prod'] } }))],
+      live: [
+        ...(parents.live ?? []),
+        ...children.map((address) => live(address, { spec: { tags: ['prod'] } })),
+      ],
       records: {
         ...parents.records,
-        ...Object.fromEntries(parts.map((address) => [formatAddress(address), tagged])),
+        ...Object.fromEntries(children.map((address) => [formatAddress(address), tagged])),
       },
     };
     expect(guardsOf(world).map(({ id, kind }) => `${id} ${kind}`)).toEqual(['deletes Child', 'zero Child']);
@@ -185,18 +196,21 @@ describe('a plan that changes much', () => {
 
   it('does not count children that go with their parent', () => {
     const parents = crowd({ kept: 1, deleted: 1 });
-    const parts = [at('Child', 'kept-0'), at('Child', 'deleted-0')];
+    const children = [at('Child', 'kept-0'), at('Child', 'deleted-0')];
     const world: World = {
       ...parents,
-      live: [...(parents.live ?? []), ...parts.map((address) => live(address, { spec: { tags: ['prod'] } }))],
+      live: [
+        ...(parents.live ?? []),
+        ...children.map((address) => live(address, { spec: { tags: ['prod'] } })),
+      ],
       records: {
         ...parents.records,
         ...Object.fromEntries(
-          parts.map((address) => [formatAddress(address), record({ fields: { tags: ['prod'] } })]),
+          children.map((address) => [formatAddress(address), record({ fields: { tags: ['prod'] } })]),
         ),
       },
     };
-    // Of two parts one goes with its whole, so that the other is the last one.
+    // One of the two children goes with its parent, so the other one is the last.
     expect(guardsOf(world)).toMatchObject([{ id: 'zero', kind: 'Child', counted: 1, of: 1 }]);
   });
 

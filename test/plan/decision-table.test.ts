@@ -1,6 +1,6 @@
 /**
- * Every combination of document, ownership tag, creator mark, ledger and live difference, judged by the planner and by the rows of
- * the rules of docs/internals/rules/ownership.md: each combination falls under exactly one row, and what comes of it is what that row says.
+ * Every combination of document, ownership tag, creator mark, ledger and live difference, checked by the planner and by the rows of
+ * the rules in docs/internals/rules/ownership.md: each combination matches exactly one row, and the plan does what that row says.
  */
 import { describe, expect, it } from 'vitest';
 import { type Address, formatAddress, readAddress } from '../../src/model/address.ts';
@@ -46,7 +46,7 @@ function documentOf(address: Address, document: ParentCase['document']): Desired
 }
 
 /** The stack is called `mine`; `former` is what it was called, for ownership tags and creator marks from that time. */
-function fullWorld(combination: ParentCase, claimant = 'mine'): World {
+function parentWorld(combination: ParentCase, claimant = 'mine'): World {
   const { document, ownershipTag, creatorMark, ledger, live: found } = combination;
   const [, flag] = ownershipTag.split(':');
   const claims = ownershipTag.startsWith('ours')
@@ -66,11 +66,11 @@ function fullWorld(combination: ParentCase, claimant = 'mine'): World {
     desired: documentOf(app, document),
     live: found === 'missing' ? [] : [live(app, about)],
     ledger: ledger !== 'no ledger',
-    records: wholeRecords(ledger),
+    records: parentRecords(ledger),
   };
 }
 
-function wholeRecords(ledger: ParentCase['ledger']): Readonly<Record<string, LedgerRecord>> {
+function parentRecords(ledger: ParentCase['ledger']): Readonly<Record<string, LedgerRecord>> {
   if (ledger === 'no ledger' || ledger === 'no record') return {};
   const id = ledger === 'record of another id' ? 'id-of-another' : 'id-app';
   const origin: Origin = ledger === 'adopted' ? 'adopted' : 'created';
@@ -102,20 +102,20 @@ function roleWorld({ document, owns, ledger, live: found, target }: RoleCase): W
   };
 }
 
-/** What came of it, in the words of the rows. */
+/** The result of the plan, in the words of the rows. */
 function actionOf({ plan, forget }: PlanResult, { records = {} }: World): string {
   const problems = plan.problems.map(({ class: kind, code }) => `${kind} ${code}`);
   if (problems.length > 0) return problems.join(', ');
   const actions = plan.changes.map(({ action, fields }) => {
-    const told = fields.map(({ path: [name], before, after }) => {
+    const details = fields.map(({ path: [name], before, after }) => {
       if (name === 'claim') return `claim ${before ?? 'none'} → ${after ?? 'none'}`;
       return name === 'remove' ? `by ${String(after)}` : String(name);
     });
-    return [action, ...told].join(', ');
+    return [action, ...details].join(', ');
   });
-  const said = plan.notices.map(({ message }) => `says "${message}"`);
+  const messages = plan.notices.map(({ message }) => `says "${message}"`);
   const forgotten = forget.some((text) => Object.hasOwn(records, text)) ? ['forgotten'] : [];
-  return [...(actions.length === 0 ? ['nothing'] : actions), ...said, ...forgotten].join(', ');
+  return [...(actions.length === 0 ? ['nothing'] : actions), ...messages, ...forgotten].join(', ');
 }
 
 function originOf({ plan, records }: PlanResult): string {
@@ -123,20 +123,20 @@ function originOf({ plan, records }: PlanResult): string {
   return first?.record.origin ?? '-';
 }
 
-/** Those about who is who; guards that count are no matter of one resource. */
+/** Only guards about ownership: guards that count are not about one resource. */
 function guardsOf({ plan }: PlanResult): string {
   const asked = plan.guards.filter(({ id }) => ['recreate', 'no-record', 'adopt'].includes(id));
   return asked.map(({ id }) => id).join(', ') || '-';
 }
 
-/** A row quotes of a message only what tells it from others. */
-function isSaid(expected: string, found: string): boolean {
+/** A row quotes only the part of a message that distinguishes it from others. */
+function matchesRow(expected: string, found: string): boolean {
   const quoted = /says "([^"]*)"/;
   const [, words = ''] = quoted.exec(expected) ?? [];
-  const said = found.replace(/says ".*"(?=$|, forgotten$)/, (message) =>
+  const shortened = found.replace(/says ".*"(?=$|, forgotten$)/, (message) =>
     words !== '' && message.includes(words) ? `says "${words}"` : message,
   );
-  return expected === said;
+  return expected === shortened;
 }
 
 interface Table<C extends Circumstances> {
@@ -147,13 +147,13 @@ interface Table<C extends Circumstances> {
 
 function checkTable<C extends Circumstances>({ rules, cases, observe }: Table<C>): void {
   it('has exactly one row for every combination', () => {
-    const askew = cases.flatMap((combination) => {
+    const ambiguous = cases.flatMap((combination) => {
       const rows = rules.filter((rule) => applies(rule, combination));
       return rows.length === 1
         ? []
         : [`${wordsOf(combination)}: ${rows.map(({ says }) => says).join(' / ')}`];
     });
-    expect(askew).toEqual([]);
+    expect(ambiguous).toEqual([]);
   });
 
   it.each(rules.map((rule) => [rule.says, rule] as const))('%s', (_, rule) => {
@@ -161,7 +161,7 @@ function checkTable<C extends Circumstances>({ rules, cases, observe }: Table<C>
     expect(concerned).not.toEqual([]);
     const wrong = concerned.flatMap((combination) => {
       const found = observe(combination);
-      return isSaid(rule.comes, found) ? [] : [`${wordsOf(combination)} → ${found}`];
+      return matchesRow(rule.comes, found) ? [] : [`${wordsOf(combination)} → ${found}`];
     });
     expect(wrong, rule.comes).toEqual([]);
   });
@@ -171,7 +171,7 @@ const parents = combinationsOf(parentCircumstances).filter(isPossibleParent);
 const roles = combinationsOf(roleCircumstances).filter(isPossibleRole);
 
 const ofParent = (observe: (planning: PlanResult, world: World) => string) => (combination: ParentCase) => {
-  const world = fullWorld(combination);
+  const world = parentWorld(combination);
   return observe(planOf(world), world);
 };
 
@@ -180,18 +180,18 @@ const ofRole = (observe: (planning: PlanResult, world: World) => string) => (com
   return observe(planOf(world), world);
 };
 
-it('the tables are about every combination that there can be', () => {
-  // Five documents, six ownership tags, three creator marks, five ledgers, two contents; and what is not there, in four ledgers.
+it('the tables cover every possible combination', () => {
+  // Five documents, six ownership tags, three creator marks, five ledgers, two contents; and missing resources, in four ledgers.
   expect(parents).toHaveLength(5 * 6 * 3 * 5 * 2 + 5 * 4);
   // Five documents where a name may be declared, three where it may not; eight ledgers, four contents, two targets.
   expect(roles).toHaveLength((5 * 2 + 3) * 8 * 4 * 2);
 });
 
-describe('what becomes of a parent', () => {
+describe('the action for a parent', () => {
   checkTable({ rules: parentActions, cases: parents, observe: ofParent(actionOf) });
 });
 
-describe('the origin that is recorded of a parent', () => {
+describe('the recorded origin of a parent', () => {
   checkTable({ rules: parentOrigins, cases: parents, observe: ofParent(originOf) });
 });
 
@@ -199,11 +199,11 @@ describe('the guard that asks about a parent', () => {
   checkTable({ rules: parentGuards, cases: parents, observe: ofParent(guardsOf) });
 });
 
-describe('what becomes of a role', () => {
+describe('the action for a role', () => {
   checkTable({ rules: roleActions, cases: roles, observe: ofRole(actionOf) });
 });
 
-describe('the origin that is recorded of a role', () => {
+describe('the recorded origin of a role', () => {
   checkTable({ rules: roleOrigins, cases: roles, observe: ofRole(originOf) });
 });
 
@@ -211,16 +211,16 @@ describe('the guard that asks about a role', () => {
   checkTable({ rules: roleGuards, cases: roles, observe: ofRole(guardsOf) });
 });
 
-/** A stack whose former ledger is there, and has been taken over: the ownership tags are all that is left to be taken. */
+/** A stack whose former ledger exists and was taken over: only the ownership tags are left to take over. */
 const renamed: World = {
   stack: { renamedFrom: 'former' },
   former: { name: 'former', hasLedger: true, records: new Set() },
 };
 
-it('a stack that was renamed checks by its former name as by its own, and writes the new one', () => {
+it('a renamed stack treats its former name like its own, and writes the new one', () => {
   const wrong = parents.flatMap((combination) => {
-    const former = fullWorld(combination, 'former');
-    const own = fullWorld(combination);
+    const former = parentWorld(combination, 'former');
+    const own = parentWorld(combination);
     const expected = withFormerClaim(actionOf(planOf(own), own), combination);
     const found = actionOf(planOf({ ...former, ...renamed }), former);
     return found === expected ? [] : [`${wordsOf(combination)} → ${found}, and not ${expected}`];
@@ -236,14 +236,14 @@ function withFormerClaim(
   const former = action.replace(/claim mine(?=[ :])/, 'claim former');
   if (document !== 'declared' && document !== 'adopt') return former;
   if (ownershipTag === 'ours') return former.replace(/^(nothing|update)/, 'adopt, claim former → mine');
-  // Without an ownership tag the creator mark says whose it was, as long as no record of ours says more.
+  // Without an ownership tag the creator mark decides, unless our record says more.
   const isRecorded = ['created', 'adopted'].some((origin) => ledger.startsWith(origin));
   const isFormer =
     ownershipTag.startsWith('ours:') || (ownershipTag === 'none' && creatorMark === 'ours' && !isRecorded);
   return isFormer ? former.replace(/^update/, 'adopt') : former;
 }
 
-describe('a stack that goes on under another name', () => {
+describe('a stack with a new name', () => {
   const ofFormer = { ownershipTag: 'former', creatorStack: 'former', spec: { colour: 'red' } };
   const withRecords = (...addresses: readonly Address[]): World => ({
     stack: { renamedFrom: 'former' },
@@ -255,12 +255,12 @@ describe('a stack that goes on under another name', () => {
       concerns.map(({ address, messages }) => [id, effect, formatAddress(address), ...messages].join(' ')),
     );
 
-  it('takes over what has the former ownership tag, and asks first', () => {
+  it('takes over resources with the former ownership tag, and asks first', () => {
     const world = { ...withRecords(), desired: [desired(app)], live: [live(app, ofFormer)] };
     expect(guards(world)).toEqual(['takeover blocks Parent/acme/app']);
   });
 
-  it('takes over a role that its former ledger knows, although nothing is sent for it', () => {
+  it('takes over a role that its former ledger has, although nothing is sent for it', () => {
     const world = {
       ...withRecords(role),
       desired: [desired(role, { colour: 'red' })],
@@ -271,7 +271,7 @@ describe('a stack that goes on under another name', () => {
     expect(plan.changes).toMatchObject([{ action: 'adopt', fields: [], calls: [] }]);
     expect(records.get(readAddress('Role/acme/job'))?.record.origin).toBe('created');
     expect(guards(world)).toEqual(['takeover blocks Role/acme/job']);
-    // Once it has come along, it is as any other.
+    // Once it was taken over, it is like any other role.
     const after = { ...world, former: { ...world.former, records: new Set() } } as World;
     expect(planOf(after).plan.changes).toEqual([]);
   });
@@ -282,7 +282,7 @@ describe('a stack that goes on under another name', () => {
     expect(guards(world).filter((text) => text.startsWith('zero'))).toEqual([]);
   });
 
-  it("asks twice before it deletes what was the former one's", () => {
+  it('asks with two guards before it deletes resources of the former stack', () => {
     const world = {
       ...withRecords(role),
       live: [live(role, { spec: content }), live(app, ofFormer)],
@@ -295,7 +295,7 @@ describe('a stack that goes on under another name', () => {
     ]);
   });
 
-  it('deletes nothing of the former name while it cannot see its ledger, and says so', () => {
+  it('deletes no resources of the former name while its ledger is not found, and says so', () => {
     const { plan } = planOf({ stack: { renamedFrom: 'former' }, live: [live(app, ofFormer)] });
     expect(plan.changes).toEqual([]);
     expect(plan.notices[0]?.message).toContain('whose ledger was not found: it is kept');

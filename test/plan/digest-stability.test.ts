@@ -1,6 +1,6 @@
 /**
- * The digest from the outside: stacks in files, read by the manifest floor, planned with the real kinds. Whatever a text
- * editor, another machine or another day does to the files leaves it as it is; whatever changes what is meant changes it.
+ * The digest seen from outside: stacks in files, read as manifests and planned with the real kinds. It stays the same for anything that
+ * a text editor, another machine or another day changes in the files, and changes with their meaning.
  */
 import fc from 'fast-check';
 import { dump } from 'js-yaml';
@@ -20,7 +20,7 @@ import { role, workspace } from '../support/cli/documents.ts';
 import { type StackDraft, stackDraft } from '../support/simulation/random-stacks.ts';
 import { type Files, makeFolder, removeFolder } from '../support/rig/temporary-folder.ts';
 
-/** Reads them in a folder of their own, which is gone afterwards. */
+/** Reads the files in a temporary folder. */
 async function read(files: Files): Promise<Manifests> {
   const folder = makeFolder(files);
   try {
@@ -55,11 +55,11 @@ function planResources(
     });
     return { target, dialect, sets: new Map([...kinds.keys()].map((kind) => [kind, of(kind)])), requests: 1 };
   });
-  const look = { targets, ledger: noLedger, manifestsComplete: true, files: 1, documents: 1 };
-  return buildPlan({ stack, kinds, desired, ...look }).plan;
+  const reading = { targets, ledger: noLedger, manifestsComplete: true, files: 1, documents: 1 };
+  return buildPlan({ stack, kinds, desired, ...reading }).plan;
 }
 
-/** What was declared once, as a service answers it to the stack that owns it. */
+/** A declared resource, as the service reports it to the stack that owns it. */
 function asLive({ address, spec }: DesiredResource, stack: string): LiveResource {
   const ownershipTag = { stack, protect: false, release: false, inherited: false };
   return {
@@ -110,7 +110,7 @@ function plainFiles({ owns, defaults, manifests }: StackDraft): Files {
   };
 }
 
-/** One of many ways to write the same document down. */
+/** One of many ways to write the same document. */
 const writer: fc.Arbitrary<Writer> = fc
   .record({
     as: fc.constantFrom('block', 'flow', 'json', 'wide json'),
@@ -144,7 +144,7 @@ function reordered(value: Json, seed: number): Json {
 
 const fileName = fc.constantFrom('a.yaml', 'b.yml', 'deep/down/c.yaml', 'Z.yaml', 'deep/0.yaml');
 
-/** The same stack in other files, in another order, by another hand. */
+/** The same stack in other files, in another order and format. */
 function rewritten({ owns, defaults, manifests: all }: StackDraft): fc.Arbitrary<Files> {
   const { length } = all;
   const each = <T>(arbitrary: fc.Arbitrary<T>) =>
@@ -167,7 +167,7 @@ function rewritten({ owns, defaults, manifests: all }: StackDraft): fc.Arbitrary
 const runs = { numRuns: 100 };
 
 describe('The digest of a plan stays the same', () => {
-  it('in whatever files, order, formatting and folder its manifests stand', async () => {
+  it('for any files, order, format and folders of its manifests', async () => {
     const twice = stackDraft.chain((draft) => rewritten(draft).map((files) => ({ draft, files })));
     let compared = 0;
     await fc.assert(
@@ -188,7 +188,7 @@ describe('The digest of a plan stays the same', () => {
     ['a duration in another unit', { tokenTtl: '1h' }, { tokenTtl: '60m' }],
     ['a set in another order', { policies: ['a', 'b'] }, { policies: ['b', 'a', 'b'] }],
     ['a service account named twice', {}, { boundServiceAccountNames: ['app', 'app'] }],
-  ])('for a role that says %s', async (_, one, other) => {
+  ])('for a role with %s', async (_, one, other) => {
     const digests = await Promise.all([one, other].map((spec) => digestOf([role('web', spec)])));
     expect(digests[0]).toBe(digests[1]);
   });
@@ -205,7 +205,7 @@ describe('The digest of a plan stays the same', () => {
 });
 
 describe('The digest of a plan changes', () => {
-  /** As a reviewer would tell two plans apart: what becomes of what, field by field. */
+  /** What a reviewer compares in two plans: the actions, and their fields. */
   const meaning = ({ changes }: Plan) =>
     changes
       .flatMap(({ address, action, fields }) => [
@@ -217,10 +217,10 @@ describe('The digest of a plan changes', () => {
       .sort()
       .join('\n');
 
-  it('exactly when something else would become of live', async () => {
+  it('exactly when the result for the live resources would differ', async () => {
     const pair = fc.tuple(stackDraft, stackDraft, fc.boolean()).map(([one, other, isEdit]) => ({
       one,
-      // Another stack altogether, or this one with one document from there.
+      // Another stack, or this one with one document of the other.
       other: isEdit
         ? { ...one, manifests: [...one.manifests.slice(1), ...other.manifests.slice(0, 1)] }
         : other,
@@ -262,7 +262,7 @@ describe('The digest of a plan changes', () => {
     ['protection', withApp({}, { protect: true })],
     ['release instead of deletion', withApp({}, { onRemove: 'release' })],
     ['one policy more', withRole({ policies: ['read', 'write'] })],
-    ['a longer life', withRole({ tokenTtl: '2h' })],
+    ['a longer token TTL', withRole({ tokenTtl: '2h' })],
     ['another namespace', withRole({ boundServiceAccountNamespaces: ['payments', 'ops'] })],
     ['no audience', withRole({ audience: null })],
     ['another role name', [app, workspace('db'), role('web-2', { policies: ['read'] })]],
@@ -279,7 +279,7 @@ describe('The digest of a plan changes', () => {
     expect(await digestOf(before, about)).not.toBe(await digestOf(before));
   });
 
-  it('with what is live before', async () => {
+  it('with the live values before the change', async () => {
     const declared = [role('web', { policies: ['read'] }, { adopt: true })];
     const digests = await Promise.all(
       [['write'], ['write', 'sudo'], []].map((policies) =>

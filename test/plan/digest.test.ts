@@ -42,38 +42,38 @@ it('a digest is 32 hexadecimal characters', () => {
 });
 
 describe('the digest of a plan stays the same', () => {
-  /** Parents that are declared one way and live another, all in a random order and spelling. */
-  const towns = fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z]{1,3}$/), parentSpec, liveParent), {
+  /** Parents with a declared and a different live spec, in random order and spelling. */
+  const parentLists = fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z]{1,3}$/), parentSpec, liveParent), {
     minLength: 1,
     maxLength: 5,
     selector: ([name]) => name,
   });
 
-  function digestOfTown(town: readonly (readonly [string, object, object])[]): string {
+  function digestOfParents(parents: readonly (readonly [string, object, object])[]): string {
     const { plan } = planOf({
-      desired: town.map(([name, spec]) => desired(at('Parent', name), { ...spec })),
-      live: town.map(([name, , spec]) =>
+      desired: parents.map(([name, spec]) => desired(at('Parent', name), { ...spec })),
+      live: parents.map(([name, , spec]) =>
         live(at('Parent', name), { spec: { ...spec }, ownershipTag: 'mine' }),
       ),
-      records: Object.fromEntries(town.map(([name]) => [`Parent/acme/${name}`, record()])),
+      records: Object.fromEntries(parents.map(([name]) => [`Parent/acme/${name}`, record()])),
     });
     return plan.digest;
   }
 
   it('in any order of files, keys and sets, and in any spelling of values', () => {
-    const twice = towns.chain((town) =>
+    const twice = parentLists.chain((parents) =>
       fc
         .tuple(
-          ...town.map(([name, spec, found]) =>
+          ...parents.map(([name, spec, found]) =>
             fc.tuple(fc.constant(name), rewritten(spec), rewritten(found)),
           ),
         )
         .chain((other) => fc.shuffledSubarray(other, { minLength: other.length }))
-        .map((other) => [town, other] as const),
+        .map((other) => [parents, other] as const),
     );
     fc.assert(
-      fc.property(twice, ([town, other]) => {
-        expect(digestOfTown(other)).toBe(digestOfTown(town));
+      fc.property(twice, ([parents, other]) => {
+        expect(digestOfParents(other)).toBe(digestOfParents(parents));
       }),
     );
   });
@@ -92,11 +92,11 @@ describe('the digest of a plan stays the same', () => {
 
   it.each<[string, Partial<Change>]>([
     ['the reason', { reason: 'for another reason' }],
-    ['the notes', { notes: ['somebody should know'] }],
+    ['the list of notes', { notes: ['somebody should know'] }],
     ['the place', { place: { file: 'x.yaml', line: 9, column: 1, length: 1, text: '' } }],
-    ['what the calls rely on', { preconditions: { content: 1 } }],
-    ['how a value came to be', { fields: [{ ...field, origin: 'default' }] }],
-  ])('whatever %s', (_, about) => {
+    ['a precondition of the calls', { preconditions: { content: 1 } }],
+    ['the origin of a value', { fields: [{ ...field, origin: 'default' }] }],
+  ])('if only %s differs', (_, about) => {
     expect(digest({ changes: [{ ...change, ...about }] })).toBe(digest());
   });
 });
@@ -116,15 +116,15 @@ describe('the digest changes', () => {
     ['no field', { changes: [{ ...change, fields: [] }] }],
     ['another value before', { changes: [{ ...change, fields: [{ ...field, before: 'green' }] }] }],
     ['another value after', { changes: [{ ...change, fields: [{ ...field, after: 'green' }] }] }],
-    ['a value before that nobody knows', { changes: [{ ...change, fields: [unknownBefore()] }] }],
+    ['an unknown value before', { changes: [{ ...change, fields: [unknownBefore()] }] }],
     ['another path', { changes: [{ ...change, fields: [{ ...field, path: ['colour', 'blue'] }] }] }],
-    ['null instead of nothing', { changes: [{ ...change, fields: [{ ...field, before: null }] }] }],
-    ['nothing instead of null', { changes: [{ ...change, fields: [withoutBefore()] }] }],
+    ['null instead of a missing value', { changes: [{ ...change, fields: [{ ...field, before: null }] }] }],
+    ['a missing value instead of null', { changes: [{ ...change, fields: [withoutBefore()] }] }],
   ])('with %s', (_, meaning) => {
     expect(digest(meaning)).not.toBe(digest());
   });
 
-  it('null and nothing are different meanings, on either side', () => {
+  it('between null and a missing value, on either side', () => {
     const fields: FieldChange[] = [
       { path: ['a'], shape: 'scalar', before: null },
       { path: ['a'], shape: 'scalar', after: null },
@@ -135,7 +135,7 @@ describe('the digest changes', () => {
     expect(new Set(digests).size).toBe(fields.length);
   });
 
-  it('with any change of the value that a field shall have', () => {
+  it('with any change of the planned value of a field', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
         const [a, b] = [one, other].map((after) =>

@@ -19,7 +19,7 @@ const ours = record({ id: 'id-app', origin: 'created' });
 const adopted = record({ id: 'id-app', origin: 'adopted' });
 const another = record({ id: 'id-of-another', origin: 'created' });
 
-/** What the plan makes of one declared whole whose colour differs: its action, or the code of its problem. */
+/** What the plan makes of one declared parent whose colour differs: its action, or the code of its problem. */
 function outcome(world: World): string {
   const { plan, records } = planOf({ desired: [parent()], ...world });
   const [problem] = plan.problems;
@@ -47,72 +47,72 @@ describe('a declared parent', () => {
   const untagged = 'conflict: exists-unclaimed';
 
   it.each<[string, World, string]>([
-    ['that is not there is created', {}, 'create as created, claim none → mine'],
+    ['is created if it does not exist', {}, 'create as created, claim none → mine'],
     [
-      'that is gone is created again',
+      'is created again if it was deleted',
       { records: { [appAddress]: adopted } },
       'create as created, claim none → mine',
     ],
-    ['with our claim is updated', { live: [found({ ownershipTag: 'mine' })] }, 'update as adopted'],
+    ['with our ownership tag is updated', { live: [found({ ownershipTag: 'mine' })] }, 'update as adopted'],
     [
-      'with our claim and creator mark was created by us',
+      'with our ownership tag and creator mark is recorded as created',
       { live: [found({ ownershipTag: 'mine', creatorStack: 'mine' })] },
       'update as created',
     ],
     [
-      'keeps the origin that the ledger has, whatever the creator mark says',
+      'keeps the origin of its record, even if the creator mark differs',
       { live: [found({ ownershipTag: 'mine', creatorStack: 'mine' })], records: { [appAddress]: adopted } },
       'update as adopted',
     ],
     [
-      'with the claim of another stack is a conflict',
+      'with the ownership tag of another stack is a conflict',
       { live: [found({ ownershipTag: 'yours', creatorStack: 'mine' })] },
       conflict,
     ],
     [
-      'with the claim of another stack is a conflict even when the ledger knows it',
+      'with the ownership tag of another stack is a conflict even if it has a record',
       { live: [found({ ownershipTag: 'yours' })], records: { [appAddress]: ours } },
       conflict,
     ],
     [
-      'with the claim of another stack cannot be adopted',
+      'with the ownership tag of another stack cannot be adopted',
       { live: [found({ ownershipTag: 'yours' })], desired: [parent({ adopt: true })] },
       conflict,
     ],
     [
-      'with a claim that its project hands down is an error',
+      'with an ownership tag inherited from its project is an error',
       { live: [found({ ownershipTag: 'yours', inherited: true })] },
       'conflict: claim-inherited',
     ],
     [
-      'with our own claim from its project is an error, too',
+      'with our own ownership tag inherited from its project is an error, too',
       { live: [found({ ownershipTag: 'mine', inherited: true })], records: { [appAddress]: ours } },
       'conflict: claim-inherited',
     ],
-    ['without any claim is an error', { live: [found()] }, untagged],
+    ['without any ownership tag is an error', { live: [found()] }, untagged],
     [
-      'whose claim was removed is not proved to be ours by its creator mark',
+      'without its ownership tag is not proved to be ours by its creator mark',
       { live: [found({ creatorStack: 'mine' })] },
       untagged,
     ],
     [
-      'whose claim was removed gets it back when the ledger has its id',
+      'gets its removed ownership tag back if the ledger has its id',
       { live: [found()], records: { [appAddress]: adopted } },
       'update as adopted, claim none → mine',
     ],
     [
-      'that took the name of one of ours is not ours',
+      'that took the name of one of our resources is not ours',
       { live: [found()], records: { [appAddress]: another } },
       untagged,
     ],
     [
-      'whose record has no id is not proved to be ours by it',
+      'is not proved to be ours by a record without an id',
       { live: [found()], records: { [appAddress]: record() } },
       untagged,
     ],
     ['that another stack created is not ours', { live: [found({ creatorStack: 'yours' })] }, untagged],
     [
-      'without a claim is adopted when the manifest says so',
+      'without an ownership tag is adopted when the manifest says so',
       { live: [found()], desired: [parent({ adopt: true })] },
       'adopt as adopted, claim none → mine',
     ],
@@ -126,17 +126,17 @@ describe('a declared parent', () => {
       'update as created',
     ],
     [
-      'changes hands when its stack was renamed',
+      'is taken over when its stack was renamed',
       { live: [found({ ownershipTag: 'old' })], stack: { renamedFrom: 'old' } },
       'adopt as adopted, claim old → mine',
     ],
     [
-      'is not proved to be of a renamed stack by its creator mark alone',
+      'is not taken over by a renamed stack because of its creator mark alone',
       { live: [found({ creatorStack: 'old' })], stack: { renamedFrom: 'old' } },
       untagged,
     ],
     [
-      'gets the flags of its manifest into its claim',
+      'gets the flags of its manifest into its ownership tag',
       { live: [found({ ownershipTag: 'mine' })], desired: [parent({ protect: true, onRemove: 'release' })] },
       'update as adopted, claim mine → mine:protect:release',
     ],
@@ -149,7 +149,7 @@ describe('a declared parent', () => {
     expect(outcome(world)).toBe(expected);
   });
 
-  it('that is exactly as declared and ours needs nothing, and is recorded', () => {
+  it('that is ours and equals its manifest needs no change, and is recorded', () => {
     const { plan, records } = planOf({
       desired: [parent()],
       live: [found({ ownershipTag: 'mine', spec: { colour: 'blue' } })],
@@ -180,7 +180,7 @@ describe('a declared parent', () => {
   });
 });
 
-describe('a declared role, which can bear no mark,', () => {
+describe('a declared role, which cannot have an ownership tag,', () => {
   const role = at('Role', 'job');
   const name = formatAddress(role);
   const declared = (metadata: Partial<Metadata> = {}) => desired(role, { colour: 'blue' }, metadata);
@@ -194,29 +194,25 @@ describe('a declared role, which can bear no mark,', () => {
   }
 
   it.each<[string, World, string]>([
-    ['that is not there is created', {}, 'create as created'],
+    ['is created if it does not exist', {}, 'create as created'],
+    ['is adopted without a request if it equals its manifest', { live: [there('blue')] }, 'adopt as adopted'],
     [
-      'that is there as declared is adopted, and nothing is sent',
-      { live: [there('blue')] },
-      'adopt as adopted',
-    ],
-    [
-      'that is there as declared, and that an apply which was cut short had begun to create, is ours',
+      'is ours if an interrupted apply began to create it and it equals its manifest',
       { live: [there('blue')], begunCreations: [role] },
       'nothing as created',
     ],
     [
-      'that such an apply had begun is ours, and written once more, when all that differs is what nobody can tell',
+      'is ours and written again if only unreadable fields may differ after an interrupted apply',
       { live: [live(role, { spec: { timeout: 0, readers: [] } })], begunCreations: [role] },
       'update as created',
     ],
     [
-      'that such an apply had begun, and that differs, is an adoption',
+      'is adopted if an interrupted apply began to create it and it differs',
       { live: [there('red')], begunCreations: [role] },
       'adopt as adopted',
     ],
     [
-      'that is there, differs and was never written by us is an adoption, which a guard asks about',
+      'is adopted, with a guard that asks, if it differs and this stack never wrote it',
       { live: [there('red')] },
       'adopt as adopted',
     ],
@@ -226,12 +222,12 @@ describe('a declared role, which can bear no mark,', () => {
       'adopt as adopted',
     ],
     [
-      'that the ledger knows is updated',
+      'with a record is updated',
       { live: [there('red')], records: { [name]: record({ origin: 'created' }) } },
       'update as created',
     ],
     [
-      'that the ledger knows as adopted stays adopted',
+      'with a record as adopted stays adopted',
       { live: [there('red')], records: { [name]: record({ origin: 'adopted' }) } },
       'update as adopted',
     ],
@@ -239,7 +235,7 @@ describe('a declared role, which can bear no mark,', () => {
     expect(outcomeOfRecorded(world)).toBe(expected);
   });
 
-  it('is recorded with all of its content, as the write leaves it', () => {
+  it('is recorded with its whole content after the write', () => {
     const { records } = planOf({
       desired: [desired(role, { timeout: '1h' })],
       live: [live(role, { spec: { colour: 'green', timeout: 5, readers: ['b', 'a'] } })],
@@ -250,9 +246,9 @@ describe('a declared role, which can bear no mark,', () => {
 });
 
 describe('a declared child of a parent', () => {
-  const part = at('Child', 'app');
-  const tagged = desired(part, { tags: ['prod'] });
-  const tags = (about: Partial<LiveAbout> = {}) => live(part, { spec: { tags: [] }, ...about });
+  const child = at('Child', 'app');
+  const tagged = desired(child, { tags: ['prod'] });
+  const tags = (about: Partial<LiveAbout> = {}) => live(child, { spec: { tags: [] }, ...about });
 
   function outcomeOfChild(world: World): string {
     const planning = planOf({ desired: [tagged], ...world });
@@ -262,12 +258,12 @@ describe('a declared child of a parent', () => {
 
   it.each<[string, World, string]>([
     [
-      'is created along with its whole',
+      'is created along with its parent',
       { desired: [parent(), tagged] },
       'Parent/acme/app: create, Child/acme/app: create',
     ],
     [
-      'is updated in a whole of ours',
+      'is updated in a parent of ours',
       {
         desired: [parent(), tagged],
         live: [found({ ownershipTag: 'mine', spec: { colour: 'blue' } }), tags()],
@@ -275,44 +271,48 @@ describe('a declared child of a parent', () => {
       'Child/acme/app: update',
     ],
     [
-      'is updated in a whole of ours that another file declares',
+      'is updated in a parent of ours that is declared elsewhere',
       { live: [found({ ownershipTag: 'mine:protect' }), tags()] },
       'Child/acme/app: update',
     ],
     [
-      'of a whole that another stack claims is a conflict',
+      'of a parent with the ownership tag of another stack is a conflict',
       { live: [found({ ownershipTag: 'yours' }), tags()] },
       'conflict: claimed-by-another-stack',
     ],
     [
-      'of a whole with the former name of our stack is ours',
+      'of a parent with the former name of our stack is ours',
       { live: [found({ ownershipTag: 'old' }), tags()], stack: { renamedFrom: 'old' } },
       'Child/acme/app: update',
     ],
     [
-      'of a whole whose project hands a claim down is an error',
+      'of a parent with an inherited ownership tag is an error',
       { live: [found({ ownershipTag: 'mine', inherited: true }), tags()] },
       'conflict: claim-inherited',
     ],
-    ['of a whole without a claim is an error', { live: [found(), tags()] }, 'conflict: exists-unclaimed'],
     [
-      'of a whole without a claim can be adopted by itself',
-      { live: [found(), tags()], desired: [desired(part, { tags: ['prod'] }, { adopt: true })] },
+      'of a parent without an ownership tag is an error',
+      { live: [found(), tags()] },
+      'conflict: exists-unclaimed',
+    ],
+    [
+      'of a parent without an ownership tag can be adopted by itself',
+      { live: [found(), tags()], desired: [desired(child, { tags: ['prod'] }, { adopt: true })] },
       'Child/acme/app: adopt',
     ],
     [
-      'of a whole without a claim that it was adopted in before is ours',
+      'of a parent without an ownership tag is ours if it was adopted before',
       { live: [found(), tags()], records: { 'Child/acme/app': record({ origin: 'adopted' }) } },
       'Child/acme/app: update',
     ],
-    ['of a whole that nobody has is an error', {}, 'invalid: unknown-reference'],
+    ['of a parent that does not exist is an error', {}, 'invalid: unknown-reference'],
     [
-      'of a whole that could not be looked for is told as such',
+      'of a parent that could not be read is reported as incomplete',
       { incomplete: ['page 2 is missing'] },
       'incomplete: unknown-reference',
     ],
     [
-      'says nothing of its own where its whole has the problem',
+      'is not reported by itself if its parent has the problem',
       { desired: [parent(), tagged], live: [found(), tags()] },
       'conflict: exists-unclaimed',
     ],
@@ -353,7 +353,7 @@ describe('a parent that was renamed', () => {
     expect(planning.forget).toEqual([]);
   });
 
-  it('by somebody in the service is found by its id and gets its name back', () => {
+  it('in the service is found by its id and gets its name back', () => {
     const planning = planOf({
       desired: [parent()],
       live: [live(web, { id: 'id-app', ownershipTag: 'mine', spec: { colour: 'blue' } })],
@@ -365,7 +365,7 @@ describe('a parent that was renamed', () => {
     ]);
   });
 
-  it('leaves its old record behind until the new one is written', () => {
+  it('keeps its old record until the new one is written', () => {
     const renamed = live(web, { id: 'id-app', ownershipTag: 'mine', spec: { colour: 'blue' } });
     const records = { [appAddress]: ours, 'Parent/acme/web': ours };
     expect(planOf({ desired: [declared], live: [renamed], records: { [appAddress]: ours } }).forget).toEqual(
@@ -374,7 +374,7 @@ describe('a parent that was renamed', () => {
     expect(planOf({ desired: [declared], live: [renamed], records }).forget).toEqual([appAddress]);
   });
 
-  it('and whose old name was taken by another since is the one it is: the old name means nothing', () => {
+  it('keeps its identity when another resource took its old name', () => {
     const planning = planOf({
       desired: [declared],
       live: [
@@ -386,7 +386,7 @@ describe('a parent that was renamed', () => {
     expect(actions(planning)).toEqual([]);
   });
 
-  it('is given to one declaration only, to the one that the ledger knows, in any order of files', () => {
+  it('matches only one declaration, the one that has the record, in any order of files', () => {
     const both = [parent(), desired(web, {}, { renamedFrom: 'site' })];
     const site = live(at('Parent', 'site'), { id: 'id-app', ownershipTag: 'mine', spec: { colour: 'red' } });
     for (const order of [both, both.toReversed()]) {
@@ -395,7 +395,7 @@ describe('a parent that was renamed', () => {
     }
   });
 
-  it('and that two manifests want is given to the first of them by name', () => {
+  it('matches the first by name of two manifests that name its former name', () => {
     const both = [
       desired(web, {}, { renamedFrom: 'site' }),
       desired(at('Parent', 'api'), {}, { renamedFrom: 'site' }),

@@ -1,4 +1,4 @@
-/** Names that stand for another resource of which the ledger has no record. */
+/** Names that refer to another resource, which has no record in the ledger. */
 import { describe, expect, it } from 'vitest';
 import { at, desired, live, record, type World } from '../support/sample-kinds/sample-plan.ts';
 import { fired } from '../support/sample-kinds/watched-resources.ts';
@@ -6,7 +6,7 @@ import { fired } from '../support/sample-kinds/watched-resources.ts';
 const app = at('Parent', 'app');
 const other = at('Parent', 'other');
 
-describe('A resource without a record, while the ledger has something else under its name that is live elsewhere', () => {
+describe('A resource whose name is recorded for another resource', () => {
   const world: World = {
     desired: [desired(app), desired(other)],
     live: [
@@ -16,11 +16,11 @@ describe('A resource without a record, while the ledger has something else under
     records: { 'Parent/acme/app': record({ id: 'id-app' }), 'Parent/acme/other': record({ id: 'id-app' }) },
   };
 
-  it('is not recorded silently, though nothing of it differs', () => {
+  it('is not recorded silently, although no field differs', () => {
     expect(fired(world)).toEqual(['reference-changed blocks 1']);
   });
 
-  it('is no other one if an unfinished apply began to create it, under a name that a rename made free', () => {
+  it('needs no guard if an interrupted apply began to create it under a name that a rename freed', () => {
     expect(fired({ ...world, begunCreations: [app] })).toEqual([]);
   });
 });

@@ -59,12 +59,12 @@ describe('an exported spec', () => {
     );
   });
 
-  it('leaves out what no write could change and what no read reports', () => {
+  it('leaves out fields that no write can change or no read reports', () => {
     expect(write({ born: 'by hand', secret: 'x', old: false })).toEqual({});
     expect(write({})).toEqual({});
   });
 
-  it('contradicts the defaults of the stack, also with what the service would choose', () => {
+  it('overrides the defaults of the stack, even with values that the service would choose', () => {
     const defaults = {
       loud: true,
       note: 'ours',
@@ -93,7 +93,7 @@ describe('an exported spec', () => {
     ).toEqual({});
   });
 
-  it('comes out as live again when the defaults are merged under it, whatever they are', () => {
+  it('gives the live values again for any defaults that are merged under it', () => {
     const word = fc.constantFrom('', 'a', 'b', 'two\nlines\n');
     const spec = fc.record<Record<string, Json>>(
       {

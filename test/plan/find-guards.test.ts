@@ -23,25 +23,25 @@ import {
   watchedResources,
 } from '../support/sample-kinds/watched-resources.ts';
 
-describe('who is who', () => {
+describe('guards about ownership', () => {
   const app = at('Parent', 'app');
   const job = at('Role', 'job');
   const known = { 'Parent/acme/app': record({ id: 'id-app' }) };
 
   it.each<[string, World, string[]]>([
     [
-      'what this stack applied and somebody deleted is not created anew without a word',
+      'ask before a deleted resource is created again',
       { desired: [desired(app)], records: known },
       ['recreate blocks 1'],
     ],
-    ['what is new is', { desired: [desired(app)] }, []],
+    ['do not ask about a new resource', { desired: [desired(app)] }, []],
     [
-      'a role that is gone is asked about as well',
+      'ask about a deleted role as well',
       { desired: [desired(job)], records: { 'Role/acme/job': record() } },
       ['recreate blocks 1', 'new-role warns 1'],
     ],
     [
-      'what the ledger lacks is not deleted without a word, however few',
+      'ask before a resource without a record is deleted, even if it is only one',
       {
         ...withKept(),
         live: [...withKept().live, live(app, { ownershipTag: 'mine', creatorStack: 'mine' })],
@@ -49,7 +49,7 @@ describe('who is who', () => {
       ['no-record blocks 1'],
     ],
     [
-      'what the ledger lacks is not deleted without a word for a removal request either',
+      'ask before a removal request deletes a resource without a record',
       {
         ...withKept(),
         desired: [...withKept().desired, desired(app, {}, { remove: 'safe' })],
@@ -58,17 +58,17 @@ describe('who is who', () => {
       ['no-record blocks 1'],
     ],
     [
-      'what the ledger never knew is not deleted without a word from an exclusive target',
+      'ask before an exclusive target loses a role without a record',
       { live: [live(job)], target: { owns: ['*'], exclusive: true } },
       ['zero blocks 1 of 1 (0)', 'no-record blocks 1'],
     ],
     [
-      'a role that was never ours and differs is not taken over without a word',
+      'ask before a role that differs and was never ours is adopted',
       { desired: [desired(job, { colour: 'blue' })], live: [live(job, { spec: { colour: 'red' } })] },
       ['adopt blocks 1'],
     ],
     [
-      'a role whose manifest adopts it is',
+      'do not ask about a role whose manifest adopts it',
       {
         desired: [desired(job, { colour: 'blue' }, { adopt: true })],
         live: [live(job, { spec: { colour: 'red' } })],
@@ -76,7 +76,7 @@ describe('who is who', () => {
       [],
     ],
     [
-      'a role that is exactly as declared is',
+      'do not ask about a role that equals its manifest',
       { desired: [desired(job, { colour: 'red' })], live: [live(job, { spec: { colour: 'red' } })] },
       [],
     ],
@@ -90,21 +90,21 @@ describe('who is who', () => {
   }
 });
 
-describe('a delete and a create that look alike', () => {
+describe('a delete and a create of similar resources', () => {
   const old = at('Parent', 'old');
   const ours = {
     'Parent/acme/old': record({ id: 'id-old' }),
     'Parent/acme/stays': record({ id: 'id-stays' }),
   };
   const stays = live(at('Parent', 'stays'), { ownershipTag: 'mine' });
-  const goes = (spec: Spec) => [live(old, { ownershipTag: 'mine', spec }), stays];
-  const comes = (spec: Spec, kind = 'Parent') => [
+  const liveOld = (spec: Spec) => [live(old, { ownershipTag: 'mine', spec }), stays];
+  const declaredNew = (spec: Spec, kind = 'Parent') => [
     desired(at('Parent', 'stays')),
     desired(at(kind, 'new'), spec),
   ];
 
-  it('wait for an answer, with the line that makes it a rename', () => {
-    const world = { desired: comes({ owner: 'ann' }), live: goes({ owner: 'ann' }), records: ours };
+  it('are blocked, with the line that makes them a rename', () => {
+    const world = { desired: declaredNew({ owner: 'ann' }), live: liveOld({ owner: 'ann' }), records: ours };
     expect(fired(world)).toEqual(['rename blocks 1']);
     const [guard] = guardsOf(world);
     expect(guard?.concerns).toEqual([
@@ -117,30 +117,33 @@ describe('a delete and a create that look alike', () => {
     ]);
   });
 
-  it('do so too when the old one was adopted, and would be released', () => {
+  it('are blocked, too, if the old one was adopted and would be released', () => {
     const records = { ...ours, 'Parent/acme/old': record({ id: 'id-old', origin: 'adopted' }) };
-    const world = { desired: comes({ owner: 'ann' }), live: goes({ owner: 'ann' }), records };
+    const world = { desired: declaredNew({ owner: 'ann' }), live: liveOld({ owner: 'ann' }), records };
     expect(fired(world)).toEqual(['rename blocks 1']);
   });
 
   it.each<[string, World]>([
-    ['not when they differ', { desired: comes({ owner: 'bob' }), live: goes({ owner: 'ann' }) }],
-    ['not when there is nothing to go by', { desired: comes({}), live: goes({}) }],
     [
-      'not when it is a rename already',
+      'are not blocked if they differ',
+      { desired: declaredNew({ owner: 'bob' }), live: liveOld({ owner: 'ann' }) },
+    ],
+    ['are not blocked if there is nothing to compare', { desired: declaredNew({}), live: liveOld({}) }],
+    [
+      'are not blocked if they are a rename already',
       {
         desired: [
           desired(at('Parent', 'stays')),
           desired(at('Parent', 'new'), { owner: 'ann' }, { renamedFrom: 'old' }),
         ],
-        live: goes({ owner: 'ann' }),
+        live: liveOld({ owner: 'ann' }),
       },
     ],
   ])('%s', (_, world) => {
     expect(fired({ records: ours, ...world })).toEqual([]);
   });
 
-  it('are paired with the most alike, each once', () => {
+  it('are paired with the most similar one, each once while possible', () => {
     const [red, blue] = [at('Parent', 'was-red'), at('Parent', 'was-blue')];
     const [guard] = guardsOf({
       desired: [
@@ -172,24 +175,24 @@ describe('a delete and a create that look alike', () => {
   it.each<[string, World]>([
     ['protected', { live: [live(old, { ownershipTag: 'mine (protect)', spec: { owner: 'ann' } }), stays] }],
     [
-      'refused by the service',
+      'in use',
       { live: [live(old, { ownershipTag: 'mine', spec: { owner: 'ann' }, facts: { inUse: true } }), stays] },
     ],
     [
-      'no more than claimed by this stack',
+      'tagged but not recorded',
       {
         live: [live(old, { ownershipTag: 'mine', spec: { owner: 'ann' } }), stays],
         records: { 'Parent/acme/stays': record({ id: 'id-stays' }) },
       },
     ],
-    ['robbed of its claim', { live: [live(old, { spec: { owner: 'ann' } }), stays] }],
-  ])('wait also when the old one is %s, and is kept', (_, world) => {
-    const [guard] = guardsOf({ desired: comes({ owner: 'ann' }), records: ours, ...world });
+    ['without its ownership tag', { live: [live(old, { spec: { owner: 'ann' } }), stays] }],
+  ])('are blocked, too, if the old one is %s and therefore kept', (_, world) => {
+    const [guard] = guardsOf({ desired: declaredNew({ owner: 'ann' }), records: ours, ...world });
     expect(guard).toMatchObject({ id: 'rename', counted: 1 });
     expect(guard?.concerns[0]?.messages[0]).toContain('looks like "old", which this plan keeps');
   });
 
-  describe('by all that is declared, where no better sign is', () => {
+  describe('that are compared by all declared values', () => {
     const known = { 'Parent/acme/old': record({ id: 'id-old', fields: { colour: 'red' } }) };
     const twin = (spec: Spec, fromDefaults: readonly string[] = []): World => ({
       desired: [{ ...desired(at('Parent', 'new'), spec), fromDefaults }, desired(at('Parent', 'stays'))],
@@ -199,16 +202,19 @@ describe('a delete and a create that look alike', () => {
       ],
       records: { ...ours, ...known },
     });
-    const part = (name: string, ...tags: string[]) => desired(at('Child', name), { tags });
+    const child = (name: string, ...tags: string[]) => desired(at('Child', name), { tags });
 
     it.each<[string, World]>([
-      ['the same settings', twin({ colour: 'red' })],
-      ['what is live, where the ledger does not know it', { ...twin({ colour: 'red' }), records: {} }],
+      ['are blocked with equal settings', twin({ colour: 'red' })],
       [
-        'the same parts',
+        'are blocked with equal live settings if the ledger has no record',
+        { ...twin({ colour: 'red' }), records: {} },
+      ],
+      [
+        'are blocked with equal children',
         {
           ...twin({}),
-          desired: [desired(at('Parent', 'new')), part('new', 'prod'), desired(at('Parent', 'stays'))],
+          desired: [desired(at('Parent', 'new')), child('new', 'prod'), desired(at('Parent', 'stays'))],
           records: {
             ...ours,
             'Parent/acme/old': record({ id: 'id-old' }),
@@ -221,17 +227,17 @@ describe('a delete and a create that look alike', () => {
     });
 
     it.each<[string, World]>([
-      ['other settings are another one', twin({ colour: 'blue' })],
-      ['one setting more is another one', twin({ colour: 'red', about: 'sea' })],
-      ['nothing declared is like nothing', { ...twin({}), records: { ...ours } }],
-      ['what all have by default is no likeness', twin({ colour: 'red' }, ['colour'])],
+      ['are not blocked with other settings', twin({ colour: 'blue' })],
+      ['are not blocked with one more setting', twin({ colour: 'red', about: 'sea' })],
+      ['are not blocked if nothing is declared', { ...twin({}), records: { ...ours } }],
+      ['are not blocked if only defaults are equal', twin({ colour: 'red' }, ['colour'])],
       [
-        'other parts are another one',
+        'are not blocked with other children',
         {
           ...twin({ colour: 'red' }),
           desired: [
             desired(at('Parent', 'new'), { colour: 'red' }),
-            part('new', 'prod'),
+            child('new', 'prod'),
             desired(at('Parent', 'stays')),
           ],
         },
@@ -241,7 +247,7 @@ describe('a delete and a create that look alike', () => {
     });
   });
 
-  it('cannot be renamed in place where the kind has no ownership tag, and it is said', () => {
+  it('get a message that a kind without an ownership tag cannot be renamed in place', () => {
     const content = { colour: 'red', timeout: 0, readers: ['kitchen'] };
     const [guard] = guardsOf({
       desired: [desired(at('Role', 'new'), { readers: ['kitchen'] }), desired(at('Role', 'stays'))],
@@ -264,22 +270,18 @@ describe('wider access', () => {
 
   it.each<[string, World, string[]]>([
     ['warns', roles(['a'], ['a', 'b']), ['widening warns 1']],
-    ['is none where it only narrows', roles(['a', 'b'], ['a']), []],
-    ['is none where nothing of it changes', roles(['a'], ['a']), []],
+    ['is not reported if access only narrows', roles(['a', 'b'], ['a']), []],
+    ['is not reported if nothing of it changes', roles(['a'], ['a']), []],
     ['blocks with a wildcard', roles(['a'], ['*']), ['wildcard blocks 1']],
+    ['blocks and warns if it does both', roles(['a'], ['b', '*']), ['wildcard blocks 1', 'widening warns 1']],
+    ['warns of a new role', { desired: [desired(job, { readers: ['a'] })] }, ['new-role warns 1']],
     [
-      'blocks and warns where it does both',
-      roles(['a'], ['b', '*']),
-      ['wildcard blocks 1', 'widening warns 1'],
-    ],
-    ['warns of what is new', { desired: [desired(job, { readers: ['a'] })] }, ['new-role warns 1']],
-    [
-      'blocks when everyone may look into something new',
+      'blocks when a new resource is shared with everyone',
       { desired: [desired(at('Parent', 'app'), { colour: 'glass' })] },
       ['global-sharing blocks 1'],
     ],
     [
-      'is judged of an adoption against what is live',
+      'of an adoption is compared with the live values',
       {
         desired: [desired(at('Parent', 'app'), { colour: 'glass' }, { adopt: true })],
         live: [live(at('Parent', 'app'), { spec: { colour: 'red' } })],
@@ -290,7 +292,7 @@ describe('wider access', () => {
     expect(fired(world)).toEqual(expected);
   });
 
-  it('reports with each change who gains and who loses, and in the guard only who gains', () => {
+  it('is reported with each change, gains and losses, and in the guard only gains', () => {
     const planning = planOf({ kinds: watchedResources, ...roles(['a'], ['b']) });
     expect(changeAt(planning, job).risks).toEqual([
       opens('readers', 'b may read'),
@@ -299,7 +301,7 @@ describe('wider access', () => {
     expect(planning.plan.guards[0]?.concerns).toEqual([{ address: job, messages: ['b may read'] }]);
   });
 
-  it('is not said of what a deleted one loses, but with its change', () => {
+  it('has no guard for what a deleted role loses, which its change shows', () => {
     const content = { colour: 'red', timeout: 0, readers: ['a'] };
     const planning = planOf({
       kinds: watchedResources,
@@ -311,7 +313,7 @@ describe('wider access', () => {
     expect(planning.plan.guards).toEqual([]);
   });
 
-  it('is checked by the names that the plan shows, also where the service still answers others', () => {
+  it('is compared by the names in the plan, even if the service still returns other ones', () => {
     const renaming: Kind = {
       ...watchedRole,
       prepare: (meeting) => ({
@@ -323,7 +325,7 @@ describe('wider access', () => {
     expect(plan.changes[0]?.risks).toEqual([opens('readers', 'b may read')]);
   });
 
-  it('of a value that nobody can report is left to the kind', () => {
+  it('of an unknown value is left to the kind', () => {
     const seen: (Spec | undefined)[] = [];
     const hidden: Kind = {
       ...watchedRole,
@@ -340,7 +342,7 @@ describe('wider access', () => {
     expect(seen).toEqual([{ colour: 'red', timeout: 0 }]);
   });
 
-  it('of many is one guard for each kind and target', () => {
+  it('of many resources is one guard for each kind and target', () => {
     const names = ['one', 'two', 'three'];
     const [guard, ...more] = guardsOf({
       desired: names.map((name) => desired(at('Role', name), { readers: [name] })),
@@ -351,20 +353,20 @@ describe('wider access', () => {
   });
 });
 
-describe('what a stack says of guards', () => {
+describe('the guard settings of a stack', () => {
   const widened = { desired: [desired(at('Role', 'job'), { readers: ['a'] })] };
   const zero = crowd({ deleted: 1 });
 
   it.each<[string, World, Guards, string[]]>([
-    ['raises a warning', widened, { raise: ['new-role'] }, ['new-role blocks 1']],
-    ['raises only what it names', widened, { raise: ['widening'] }, ['new-role warns 1']],
-    ['allows what would block', zero, { allow: ['zero'] }, ['zero warns 1 of 1 (0)']],
-    ['allows only what it names', zero, { allow: ['deletes'] }, ['zero blocks 1 of 1 (0)']],
+    ['raise a warning', widened, { raise: ['new-role'] }, ['new-role blocks 1']],
+    ['raise only what they name', widened, { raise: ['widening'] }, ['new-role warns 1']],
+    ['allow what would block', zero, { allow: ['zero'] }, ['zero warns 1 of 1 (0)']],
+    ['allow only what they name', zero, { allow: ['deletes'] }, ['zero blocks 1 of 1 (0)']],
   ])('%s', (_, world, guards, expected) => {
     expect(fired({ ...world, stack: { guards } })).toEqual(expected);
   });
 
-  it('changes neither the changes nor the digest', () => {
+  it('change neither the changes nor the digest', () => {
     const [one, other] = [{}, { maxDeletes: 0, allow: ['zero'] } satisfies Guards].map(
       (guards) => planOf({ kinds: watchedResources, ...zero, stack: { guards } }).plan,
     );

@@ -1,4 +1,4 @@
-/** What a stack loosens against an earlier version of itself, and the stricter of the two. */
+/** The settings that a stack loosens compared with an earlier version of itself, and the stricter of the two versions. */
 import '../support/fixed-seed.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: unde
 const patterns = fc.uniqueArray(fc.constantFrom('a', 'a*', 'a*b', '*b', 'ab', '*', 'b-*'), { maxLength: 3 });
 const ids: readonly BuiltInGuard[] = ['deletes', 'zero', 'widening', 'commit-unknown'];
 
-/** Without the members that are undefined, as the reader makes stacks. */
+/** Without undefined members, like stacks that were read from files. */
 const defined = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
 
@@ -90,7 +90,7 @@ function admits(list: readonly string[] | undefined): boolean[] {
   return texts.map((text) => list?.some((pattern) => matchesPattern(text, pattern)) ?? true);
 }
 
-/** How many of the three effects a guard may have: none when it is allowed, all when it always blocks. */
+/** The strictness of a guard: 0 when it is allowed, 2 when it always blocks. */
 function strength({ raise = [], allow = [] }: Guards, id: BuiltInGuard): number {
   if (allow.includes(id)) return 0;
   return raise.includes(id) || guardDefaults[id] === 'blocks' ? 2 : 1;
@@ -183,7 +183,7 @@ describe('The stricter of two versions of a stack', () => {
     );
   });
 
-  it('names something wherever the later version is looser, so nothing is loosened unseen', () => {
+  it('reports a loosened setting whenever the later version is looser', () => {
     fc.assert(
       fc.property(anyStack, anyStack, (before, after) => {
         const { loosened } = stricterOf(before, after);
@@ -193,7 +193,7 @@ describe('The stricter of two versions of a stack', () => {
     );
   });
 
-  it('is the stack itself where nothing has changed, and nothing is loosened', () => {
+  it('is the stack itself if nothing changed, and nothing is reported as loosened', () => {
     fc.assert(
       fc.property(anyStack, (stack) => {
         const { stack: same, loosened } = stricterOf(stack, stack);
@@ -203,7 +203,7 @@ describe('The stricter of two versions of a stack', () => {
     );
   });
 
-  it('compares a target that got a new name with the one of its place', () => {
+  it('compares a target that got a new name with the one at the same address', () => {
     const target = {
       service: 'cluster-auth',
       url: 'https://s.example.com',
@@ -249,7 +249,7 @@ describe('a fresh plan beside an approved one', () => {
   const guardsOf = (approved: readonly Guard[], own: readonly Guard[] = []) =>
     withStricterGuards({ ...fresh, guards: own }, { guards: approved }).guards.map(({ message }) => message);
 
-  it('has its guards as well, if it was made with stricter settings', () => {
+  it('gets the guards of the approved plan if that was made with stricter settings', () => {
     const loosened = [guardOf('loosened', 'one'), guardOf('loosened', 'two')];
     expect(guardsOf([...loosened, guardOf('deletes')], [guardOf('zero')])).toEqual([
       'one',

@@ -23,7 +23,7 @@ function notes(world: World): readonly string[] {
 }
 
 describe('the deletion of a parent whose child others read', () => {
-  it('says who loses it, no matter who they belong to', () => {
+  it('lists who loses access, including resources of others', () => {
     const world = { live: [live(app, ours), lib, readBy({ lib: 'id-lib', stranger: 'id-stranger' })] };
     expect(notes({ ...world, desired: [desired(lib.address)] })).toEqual([
       'lib can read it no more',
@@ -31,70 +31,86 @@ describe('the deletion of a parent whose child others read', () => {
     ]);
   });
 
-  it('says nothing of those that the same plan deletes', () => {
+  it('does not list readers that the same plan deletes', () => {
     expect(notes({ live: [live(app, ours), lib, readBy({ lib: 'id-lib' })] })).toEqual([]);
   });
 
-  it('knows by its id who goes, whatever the name says', () => {
+  it('identifies deleted readers by id, not by name', () => {
     const world = { live: [live(app, ours), lib, readBy({ lib: 'id-of-another' })] };
     expect(notes(world)).toEqual(['lib can read it no more']);
   });
 
-  it('says it of a part that was recorded under a former name', () => {
-    const part = readBy({ stranger: 'id-stranger' }, { name: 'former', id: 'id-app' });
-    expect(notes({ live: [live(app, ours), part] })).toEqual(['stranger can read it no more']);
+  it('lists the readers of a child that was recorded under a former name', () => {
+    const child = readBy({ stranger: 'id-stranger' }, { name: 'former', id: 'id-app' });
+    expect(notes({ live: [live(app, ours), child] })).toEqual(['stranger can read it no more']);
   });
 
-  it('says it as well when a removal request asks for it', () => {
+  it('lists them for a removal request as well', () => {
     const world = { live: [live(app, ours), readBy({ stranger: 'id-stranger' })] };
     expect(notes({ ...world, desired: [desired(app, {}, { remove: 'force' })] })).toEqual([
       'stranger can read it no more',
     ]);
   });
 
-  it('is approved by the same digest, for who loses by it is no part of what it means', () => {
+  it('has the same digest with any readers, because they are not part of its meaning', () => {
     const [alone, seen] = [[], [readBy({ stranger: 'id-stranger' })]].map(
-      (parts) => planOf({ records, live: [live(app, ours), ...parts] }).plan.digest,
+      (children) => planOf({ records, live: [live(app, ours), ...children] }).plan.digest,
     );
     expect(alone).toBe(seen);
   });
 });
 
-it('nobody loses anything by a parent that is kept or released', () => {
-  const part = readBy({ stranger: 'id-stranger' });
-  const kept = planOf({ live: [live(app, { ownershipTag: 'mine:protect' }), part] });
+it('a parent that is kept or released has no note about lost access', () => {
+  const child = readBy({ stranger: 'id-stranger' });
+  const kept = planOf({ live: [live(app, { ownershipTag: 'mine:protect' }), child] });
   expect(kept.plan.changes).toEqual([]);
-  const released = planOf({ live: [live(app, { ownershipTag: 'mine:release' }), part] });
+  const released = planOf({ live: [live(app, { ownershipTag: 'mine:release' }), child] });
   expect(changeAt(released, app).notes).toEqual([]);
 });
 
-describe('what is going to be deleted is known before any part is read', () => {
-  const leaving = (world: World) => [...plannedDeletions(inputOf(world))];
+describe('the deletions that are known before any child is read', () => {
+  const deletions = (world: World) => [...plannedDeletions(inputOf(world))];
   const created = live(app, ours);
 
   it.each<[string, World, readonly string[]]>([
-    ['what we created and nobody declares', { live: [created], records }, ['Parent/acme/app']],
-    ['what only claim and creator mark prove', { live: [created] }, ['Parent/acme/app']],
     [
-      'what a removal request asks for',
+      'include a resource that we created and no manifest declares',
+      { live: [created], records },
+      ['Parent/acme/app'],
+    ],
+    [
+      'include a resource that only ownership tag and creator mark prove',
+      { live: [created] },
+      ['Parent/acme/app'],
+    ],
+    [
+      'include the resource of a removal request',
       { live: [live(app, { ownershipTag: 'mine' })], desired: [desired(app, {}, { remove: 'safe' })] },
       ['Parent/acme/app'],
     ],
-    ['not what is declared', { live: [created], desired: [desired(app)] }, []],
+    ['do not include a declared resource', { live: [created], desired: [desired(app)] }, []],
     [
-      'not what is declared under a new name',
+      'do not include a resource that is declared under a new name',
       { live: [created], desired: [desired(at('Parent', 'web'), {}, { renamedFrom: 'app' })] },
       [],
     ],
-    ['not what is released', { live: [live(app, { ownershipTag: 'mine:release' })], records }, []],
-    ["not what is another stack's", { live: [live(app, { ownershipTag: 'yours' })], records }, []],
-    ['nothing after an incomplete look', { live: [created], incomplete: ['page 2 is missing'] }, []],
     [
-      'not what the service would refuse to delete',
+      'do not include a released resource',
+      { live: [live(app, { ownershipTag: 'mine:release' })], records },
+      [],
+    ],
+    [
+      'do not include a resource of another stack',
+      { live: [live(app, { ownershipTag: 'yours' })], records },
+      [],
+    ],
+    ['are empty after an incomplete read', { live: [created], incomplete: ['page 2 is missing'] }, []],
+    [
+      'do not include a resource that the service would refuse to delete',
       { live: [live(app, { ...ours, facts: { inUse: true } })], records },
       [],
     ],
   ])('%s', (_, world, expected) => {
-    expect(leaving(world)).toEqual(expected);
+    expect(deletions(world)).toEqual(expected);
   });
 });

@@ -1,4 +1,4 @@
-/** The laws of names and ids: what a name of a declared thing means is what the plan does with the thing. */
+/** Properties of names and ids: a declared name resolves to the id that the plan uses. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { idsOfDeclared } from '../../src/compare/declared-things.ts';
@@ -9,7 +9,7 @@ import { recordAbout } from '../../src/compare/match-ids.ts';
 import { isDeclaration } from '../../src/model/resource.ts';
 import { at, desired, inputOf, ledgerOf, live, record } from '../support/sample-kinds/sample-plan.ts';
 
-/** Few of each, so that names are used again, records are about others, and two have the same id. */
+/** Few of each, so that names are reused, records are about other resources, and ids collide. */
 const names = ['a', 'b', 'c', 'd', 'e'];
 const ids = ['1', '2', '3'];
 const idsByName = fc.dictionary(fc.constantFrom(...names), fc.constantFrom(...ids), {
@@ -71,8 +71,8 @@ const world = fc
     return { documents, ledger, matched, list: nameList(existing) };
   });
 
-describe('The id that a declared thing is given', () => {
-  it('is the one that the plan finds, also if things and documents were renamed and names used again', () => {
+describe('The id of a declared resource', () => {
+  it('is the one that the plan finds, also with renamed resources and reused names', () => {
     fc.assert(
       fc.property(world, ({ documents, ledger, matched, list }) => {
         const { records, movedAway } = ledger;
@@ -83,7 +83,7 @@ describe('The id that a declared thing is given', () => {
     );
   });
 
-  it('is given to no other one', () => {
+  it('is given to only one resource', () => {
     fc.assert(
       fc.property(world, ({ documents, ledger: { records }, list }) => {
         const found = [...idsOfDeclared(list, { declared: documents, records }).values()];
@@ -96,7 +96,7 @@ describe('The id that a declared thing is given', () => {
 });
 
 describe('The record of one resource', () => {
-  it('is the one that the plan takes for it', () => {
+  it('is the one that the plan uses for it', () => {
     fc.assert(
       fc.property(world, ({ ledger, matched }) => {
         const recordOf = matchRecords(ledger, matched);

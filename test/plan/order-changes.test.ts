@@ -44,12 +44,12 @@ function cycleOf(...calls: readonly Call[]): readonly string[] | undefined {
   return orderChanges(calls.map((one) => changeOf(one))).cycle;
 }
 
-describe('changes stand', () => {
-  it('by their names, when nothing else orders them', () => {
+describe('changes are ordered', () => {
+  it('by their names if nothing else orders them', () => {
     expect(ordered(call('b'), call('c'), call('a'))).toEqual(['a', 'b', 'c']);
   });
 
-  it('behind what they need', () => {
+  it('after the changes that they need', () => {
     expect(ordered(call('a', { needs: ['b'] }), call('b', { needs: ['c'] }), call('c'))).toEqual([
       'c',
       'b',
@@ -57,7 +57,7 @@ describe('changes stand', () => {
     ]);
   });
 
-  it('by order number before anything else', () => {
+  it('by order number first', () => {
     expect(ordered(call('a', { order: 30 }), call('b', { order: 10 }), call('c', { order: 20 }))).toEqual([
       'b',
       'c',
@@ -65,18 +65,18 @@ describe('changes stand', () => {
     ]);
   });
 
-  it('target by target', () => {
+  it('by target', () => {
     const [one, other] = [call('b', { target: 'acme', order: 9 }), call('a', { target: 'zone' })];
     expect(ordered(other, one)).toEqual(['b', 'a']);
   });
 
-  it('just behind the call that they share, and before what comes later', () => {
+  it('directly after the change whose call they share, and before later ones', () => {
     const shared = { ...changeOf(call('tags')), calls: [], sharedCall: 'app' };
     const { changes } = orderChanges([changeOf(call('later', { order: 5 })), shared, changeOf(call('app'))]);
     expect(changes.map(({ address }) => address.name)).toEqual(['app', 'tags', 'later']);
   });
 
-  it('at the end when they have no call at all', () => {
+  it('last if they have no call', () => {
     const silent = { ...changeOf(call('a')), calls: [] };
     const { changes } = orderChanges([silent, changeOf(call('b', { order: 99 }))]);
     expect(changes.map(({ address }) => address.name)).toEqual(['b', 'a']);
@@ -90,13 +90,13 @@ describe('a reference to an id', () => {
     return changes.find(({ address }) => address.name === one.id)?.calls[0]?.needs;
   };
 
-  it('in a path makes its call need the one that gives the id', () => {
+  it('in a path makes its call need the call that creates the id', () => {
     expect(needsOf(call('a', { path: ['wholes', new IdReference(readAddress('Parent/acme/new'))] }))).toEqual(
       ['new'],
     );
   });
 
-  it('anywhere in a body does so too', () => {
+  it('anywhere in a body does the same', () => {
     const body = { data: [{ type: 'wholes', id: new IdReference(readAddress('Parent/acme/new')) }] };
     expect(needsOf(call('a', { body }))).toEqual(['new']);
   });
@@ -105,28 +105,28 @@ describe('a reference to an id', () => {
     expect(needsOf(call('a', { body: { id: new IdReference(readAddress('Parent/acme/old')) } }))).toEqual([]);
   });
 
-  it('counts once beside a need that says the same', () => {
+  it('is listed once if its call names the same need', () => {
     const path = ['wholes', new IdReference(readAddress('Parent/acme/new'))];
     expect(needsOf(call('a', { path, needs: ['new'] }))).toEqual(['new']);
   });
 });
 
-describe('a circle is shown with its whole path', () => {
-  it('of two', () => {
+describe('a cycle is shown with its whole path', () => {
+  it('of two calls', () => {
     expect(cycleOf(call('a', { needs: ['b'] }), call('b', { needs: ['a'] }))).toEqual(['a', 'b', 'a']);
   });
 
-  it('and without what only leads to it', () => {
-    const circle = cycleOf(
+  it('without the calls that only lead to it', () => {
+    const cycle = cycleOf(
       call('start', { needs: ['b'] }),
       call('b', { needs: ['c'] }),
       call('c', { needs: ['d'] }),
       call('d', { needs: ['b'] }),
     );
-    expect(circle).toEqual(['b', 'c', 'd', 'b']);
+    expect(cycle).toEqual(['b', 'c', 'd', 'b']);
   });
 
-  it('of a call and a later one that it needs: they would wait for each other for ever', () => {
+  it('if a call needs another one with a higher order number', () => {
     expect(cycleOf(call('early', { needs: ['late'] }), call('late', { order: 10 }))).toEqual([
       'early',
       'late',
@@ -134,18 +134,18 @@ describe('a circle is shown with its whole path', () => {
     ]);
   });
 
-  it('that runs through two targets, each waiting at a barrier of the other', () => {
-    const circle = cycleOf(
+  it('through two targets whose order numbers wait for each other', () => {
+    const cycle = cycleOf(
       call('a1', { target: 'acme', needs: ['z2'] }),
       call('a2', { target: 'acme', order: 10 }),
       call('z1', { target: 'zone', needs: ['a2'] }),
       call('z2', { target: 'zone', order: 10 }),
     );
-    expect(new Set(circle)).toEqual(new Set(['a1', 'z2', 'z1', 'a2']));
-    expect(circle?.at(-1)).toBe(circle?.[0]);
+    expect(new Set(cycle)).toEqual(new Set(['a1', 'z2', 'z1', 'a2']));
+    expect(cycle?.at(-1)).toBe(cycle?.[0]);
   });
 
-  it('unless two references only look like one: mutual consumers are created one after the other', () => {
+  it('and does not exist for two resources that refer to each other', () => {
     const create = (name: string, friend: string) => [
       call(`${name}-create`, { createsId: { address: readAddress(`Parent/acme/${name}`), pointer: '/id' } }),
       call(`${name}-consumers`, {
@@ -157,13 +157,13 @@ describe('a circle is shown with its whole path', () => {
   });
 });
 
-it('two calls of one name are a bug, and said to be', () => {
+it('two calls with the same name are an error', () => {
   expect(() =>
     orderChanges([changeOf(call('a')), changeOf(call('a'), { address: at('Parent', 'b') })]),
   ).toThrow('two calls are named a');
 });
 
-/** Calls of two targets at random order numbers, each needing some that stand before it. */
+/** Calls of two targets with random order numbers, each needing some earlier ones. */
 const dag = fc
   .array(
     fc.record({
@@ -184,8 +184,8 @@ const dag = fc
     );
   });
 
-describe('any graph without a circle', () => {
-  it('is ordered with every call behind what it needs, target by target', () => {
+describe('any graph without a cycle', () => {
+  it('is ordered with every call after what it needs, target by target', () => {
     fc.assert(
       fc.property(dag, (calls) => {
         const names = ordered(...calls);
@@ -200,7 +200,7 @@ describe('any graph without a circle', () => {
     );
   });
 
-  it('is ordered the same, whatever the order it came in', () => {
+  it('is ordered the same for any order of its input', () => {
     const shuffled = dag.chain((calls) =>
       fc.tuple(fc.constant(calls), fc.shuffledSubarray(calls, { minLength: calls.length })),
     );
@@ -211,7 +211,7 @@ describe('any graph without a circle', () => {
     );
   });
 
-  it('gets a circle from one edge back, and the circle is real', () => {
+  it('gets a cycle from one reversed edge, and the reported cycle exists', () => {
     fc.assert(
       fc.property(dag, fc.nat(), fc.nat(), (calls, from, to) => {
         const [low, high] = [from % calls.length, to % calls.length].sort((a, b) => a - b);
@@ -220,16 +220,16 @@ describe('any graph without a circle', () => {
         const closed = calls.map((one) =>
           one === first ? { ...one, needs: [last.id] } : one === last ? { ...one, needs: [first.id] } : one,
         );
-        const circle = cycleOf(...closed) ?? [];
-        expect(circle.length).toBeGreaterThan(1);
-        expect(circle[0]).toBe(circle.at(-1));
-        for (const [index, id] of circle.slice(0, -1).entries())
-          expect(waitsFor(closed, id, circle[index + 1] ?? '')).toBe(true);
+        const cycle = cycleOf(...closed) ?? [];
+        expect(cycle.length).toBeGreaterThan(1);
+        expect(cycle[0]).toBe(cycle.at(-1));
+        for (const [index, id] of cycle.slice(0, -1).entries())
+          expect(waitsFor(closed, id, cycle[index + 1] ?? '')).toBe(true);
       }),
     );
   });
 
-  it('may be a chain of twenty thousand', () => {
+  it('may be a chain of twenty thousand calls', () => {
     const chain = Array.from({ length: 20_000 }, (_, index) =>
       call(`c${index}`, { needs: index === 0 ? [] : [`c${index - 1}`] }),
     );
@@ -237,7 +237,7 @@ describe('any graph without a circle', () => {
   });
 });
 
-/** Whether a call has to wait for another: it needs it, or stands behind a barrier that does. */
+/** Whether a call has to wait for another: it needs it, or has a higher order number in the same target. */
 function waitsFor(calls: readonly Call[], id: string, other: string): boolean {
   const [one, two] = [id, other].map((name) => calls.find((found) => found.id === name));
   if (one === undefined || two === undefined) return false;

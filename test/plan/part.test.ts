@@ -15,7 +15,7 @@ import {
   type World,
 } from '../support/sample-kinds/sample-plan.ts';
 
-/** Each in a file of its own: problems of one place are joined. */
+/** Each in its own file, because problems of one place are joined. */
 function desired(...args: Parameters<typeof declaredAt>): DesiredResource {
   const resource = declaredAt(...args);
   const place = { ...resource.place, file: formatAddress(args[0]) };
@@ -38,7 +38,7 @@ const kinds = registryOf(...[...samples.values()].filter(({ name }) => name !== 
 
 const colours = fc.constantFrom('red', 'blue');
 
-/** What is declared, live and recorded of one name. */
+/** What is declared, live and recorded for one name. */
 const fate = fc.record({
   declared: fc.constantFrom('yes', 'no', 'remove', 'adopt'),
   live: fc.constantFrom('ours', 'foreign', 'none'),
@@ -78,7 +78,7 @@ const worlds = fc.record({ a: fate, b: fate, c: fate, d: fate }).map((fates): Wo
   };
 });
 
-/** A world, and a part of what it declares. */
+/** A world, and some of the resources that it declares. */
 const parts = worlds.chain((world) =>
   fc.record({ world: fc.constant(world), some: fc.subarray([...(world.desired ?? [])]) }),
 );
@@ -100,7 +100,7 @@ function planOfPart(
   return buildPlan({ ...inputOf(world), part });
 }
 
-/** What a change means, besides the note of what comes along. */
+/** The meaning of a change, without the note about resources that come along. */
 const meanings = ({ plan: { changes } }: PlanResult) =>
   new Map(
     changes.map(({ address, action, reason, fields, id }) => [
@@ -127,7 +127,7 @@ describe('A plan of a part', () => {
     );
   });
 
-  it('brings along only what something in it needs and nothing that is selected', () => {
+  it('brings along only resources that others in it need, and none that are selected', () => {
     fc.assert(
       fc.property(parts, ({ world, some }) => {
         const selected = new Set(some.map(textOf));
@@ -150,7 +150,7 @@ describe('A plan of a part', () => {
     );
   });
 
-  it('of everything means the same as the whole but for what is not declared, and has another digest', () => {
+  it('of all declared resources equals the whole plan without undeclared ones, with another digest', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         const all = new Set((world.desired ?? []).map(textOf));
@@ -165,7 +165,7 @@ describe('A plan of a part', () => {
     );
   });
 
-  it('never removes, releases or forgets what no selected document asks to remove', () => {
+  it('removes, releases and forgets only what a selected document asks to remove', () => {
     fc.assert(
       fc.property(parts, ({ world, some }) => {
         const selected = new Set(some.map(textOf));
@@ -200,7 +200,7 @@ describe('A plan of a part', () => {
     expect(new Set(digests).size).toBe(digests.length);
   });
 
-  it('says that what it needs is excluded', () => {
+  it('reports a resource that it needs but that is excluded', () => {
     const world: World = {
       kinds,
       desired: [

@@ -15,8 +15,8 @@ import {
   type World,
 } from '../support/sample-kinds/sample-plan.ts';
 
-/** Plans, then reads again: what is to be done about the change at this address, now that this is live. */
-function look(world: World, now: LiveResource | undefined, address = now?.address ?? app): string {
+/** Plans, reads again, and returns what to do about the change at this address. */
+function recheckedAs(world: World, now: LiveResource | undefined, address = now?.address ?? app): string {
   const planning = planOf(world);
   expect(planning.plan.problems).toEqual([]);
   const verdict = planning.recheck(changeAt(planning, address), now, { now: 0 });
@@ -38,31 +38,31 @@ describe('just before an update', () => {
   const wants = (spec: Spec): World => ({ desired: [desired(app, spec)], live: [ofApp(before)] });
 
   it.each<[string, Spec, Spec, string]>([
-    ['what is as it was is sent', { colour: 'blue' }, {}, 'send'],
-    ['what is as it was in another spelling is sent', { timeout: '2h' }, { timeout: '1m' }, 'send'],
-    ['what somebody has done already is not sent', { colour: 'blue' }, { colour: 'blue' }, 'done'],
+    ['a change of an unchanged resource is sent', { colour: 'blue' }, {}, 'send'],
+    ['a change of a live value in another spelling is sent', { timeout: '2h' }, { timeout: '1m' }, 'send'],
+    ['a change that is live already is not sent', { colour: 'blue' }, { colour: 'blue' }, 'done'],
     [
-      'what somebody has done in another spelling is not sent',
+      'a change that is live already in another spelling is not sent',
       { timeout: '2h', readers: ['b', 'a'] },
       { timeout: 7200, readers: ['a', 'b', 'b'] },
       'done',
     ],
     [
-      'what moved is stale, and says which field',
+      'a field that changed is stale, and is named',
       { colour: 'blue' },
       { colour: 'green' },
       'stale: colour changed since the plan was made',
     ],
-    ['what is done in part is sent', { colour: 'blue', timeout: 5 }, { colour: 'blue' }, 'send'],
+    ['a change that is live in part is sent', { colour: 'blue', timeout: 5 }, { colour: 'blue' }, 'send'],
     [
-      'what is done in part and moved in part is stale',
+      'a change that is live in part is stale if another field changed',
       { colour: 'blue', timeout: 5 },
       { colour: 'blue', timeout: 6 },
       'stale: timeout changed since the plan was made',
     ],
-    ['a field that the change is not about may move', { colour: 'blue' }, { timeout: 999 }, 'send'],
+    ['a field outside of the change may differ', { colour: 'blue' }, { timeout: 999 }, 'send'],
     [
-      'another key of a map that is written may not',
+      'another key of a map that is written may not differ',
       { labels: { x: '2' } },
       { labels: { x: '1', y: '1' } },
       'stale: labels.y changed since the plan was made',
@@ -74,48 +74,50 @@ describe('just before an update', () => {
       'done',
     ],
     [
-      'a member that moved is stale',
+      'a member that changed is stale',
       { access: { note: 'm' } },
       { access: { note: 'n', users: ['t'] } },
       'stale: access.note changed since the plan was made',
     ],
     [
-      'a member that is as it was is sent',
+      'a change of an unchanged member is sent',
       { access: { note: 'm' } },
       { access: { note: 'l', users: ['u'] } },
       'send',
     ],
     [
-      'an object that went away is not its members already written',
+      'an object that disappeared is stale, and not done',
       { access: { note: 'm' } },
       { access: null },
       'stale: access changed since the plan was made',
     ],
   ])('%s', (_, wanted, moved, expected) => {
-    expect(look(wants(wanted), ofApp({ ...before, ...moved }))).toBe(expected);
+    expect(recheckedAs(wants(wanted), ofApp({ ...before, ...moved }))).toBe(expected);
   });
 
-  it('an object that appeared is not the one that was to be written', () => {
+  it('an object that appeared is stale if it has other values', () => {
     const world = { desired: [desired(app, { access: { note: 'm' } })], live: [ofApp({ access: null })] };
-    expect(look(world, ofApp({ access: { note: 'x' } }))).toBe(
+    expect(recheckedAs(world, ofApp({ access: { note: 'x' } }))).toBe(
       'stale: access.note changed since the plan was made',
     );
-    expect(look(world, ofApp({ access: { note: 'm' } }))).toBe('done');
+    expect(recheckedAs(world, ofApp({ access: { note: 'm' } }))).toBe('done');
   });
 
-  it('what is gone is stale', () => {
-    expect(look(wants({ colour: 'blue' }), undefined)).toBe('stale: it no longer exists in the service');
+  it('a deleted resource is stale', () => {
+    expect(recheckedAs(wants({ colour: 'blue' }), undefined)).toBe(
+      'stale: it no longer exists in the service',
+    );
   });
 
-  it('an ownership tag that somebody put on it is stale, whatever else is as it was', () => {
+  it('an ownership tag of another stack is stale, even if the fields are as planned', () => {
     const now = ofApp({ ...before, colour: 'blue' }, { ownershipTag: 'yours' });
-    expect(look(wants({ colour: 'blue' }), now)).toBe(
+    expect(recheckedAs(wants({ colour: 'blue' }), now)).toBe(
       'stale: its ownership tag changed since the plan was made',
     );
   });
 
-  it('an ownership tag that is gone is stale', () => {
-    expect(look(wants({ colour: 'blue' }), live(app, { spec: before }))).toBe(
+  it('a removed ownership tag is stale', () => {
+    expect(recheckedAs(wants({ colour: 'blue' }), live(app, { spec: before }))).toBe(
       'stale: its ownership tag changed since the plan was made',
     );
   });
@@ -125,20 +127,20 @@ describe('just before the ownership tag is written', () => {
   const world: World = { desired: [desired(app, {}, { adopt: true })], live: [live(app)] };
 
   it.each<[string, LiveAbout, string]>([
-    ['it is sent when there is none still', {}, 'send'],
-    ['nothing is sent when it is there', { ownershipTag: 'mine' }, 'done'],
+    ['it is sent when there is still none', {}, 'send'],
+    ['nothing is sent when it is there already', { ownershipTag: 'mine' }, 'done'],
     [
-      'it is stale when another stack was faster',
+      'it is stale when another stack wrote its own',
       { ownershipTag: 'yours' },
       'stale: claim changed since the plan was made',
     ],
     [
-      'it is stale when its project hands one down by now',
+      'it is stale when the resource inherits one from its project',
       { ownershipTag: 'mine', inherited: true },
       'stale: claim changed since the plan was made',
     ],
   ])('%s', (_, about, expected) => {
-    expect(look(world, live(app, about))).toBe(expected);
+    expect(recheckedAs(world, live(app, about))).toBe(expected);
   });
 });
 
@@ -151,11 +153,11 @@ describe('just before a rename', () => {
   const named = (name: string) => live(web, { id: 'id-app', ownershipTag: 'mine', spec: { name } });
 
   it.each([
-    ['the old name is sent a new one', 'app', 'send'],
-    ['the new name is there already', 'web', 'done'],
+    ['a rename from the old name is sent', 'app', 'send'],
+    ['nothing is sent when the new name is there already', 'web', 'done'],
     ['a third name is stale', 'site', 'stale: name changed since the plan was made'],
   ])('%s', (_, name, expected) => {
-    expect(look(world, named(name))).toBe(expected);
+    expect(recheckedAs(world, named(name))).toBe(expected);
   });
 });
 
@@ -163,31 +165,35 @@ describe('just before something is deleted', () => {
   const world: World = { live: [ofApp({})], records: { [appAddress]: record({ id: 'id-app' }) } };
 
   it.each<[string, LiveResource | undefined, string]>([
-    ['it is sent when nothing moved', ofApp({}), 'send'],
+    ['it is sent when nothing changed', ofApp({}), 'send'],
     ['nothing is sent when it is gone', undefined, 'done'],
-    ['it is stale when somebody moved in', ofApp({}, { facts: { inUse: true } }), 'stale: it is in use'],
     [
-      'it is stale when somebody protected it',
+      'it is stale when the resource came into use',
+      ofApp({}, { facts: { inUse: true } }),
+      'stale: it is in use',
+    ],
+    [
+      'it is stale when the resource was protected',
       ofApp({}, { ownershipTag: 'mine:protect' }),
       'stale: its ownership tag changed since the plan was made',
     ],
     [
-      'it is stale when its claim is gone',
+      'it is stale when the ownership tag was removed',
       live(app),
       'stale: its ownership tag changed since the plan was made',
     ],
     [
-      'it is stale when another stack claimed it',
+      'it is stale when another stack tagged the resource',
       ofApp({}, { ownershipTag: 'yours' }),
       'stale: its ownership tag changed since the plan was made',
     ],
   ])('%s', (_, now, expected) => {
-    expect(look(world, now, app)).toBe(expected);
+    expect(recheckedAs(world, now, app)).toBe(expected);
   });
 
-  it('a removal request that forces does not ask who lives in it', () => {
+  it('a forced removal request ignores that the resource is in use', () => {
     const forced = { ...world, desired: [desired(app, {}, { remove: 'force' as const })] };
-    expect(look(forced, ofApp({}, { facts: { inUse: true } }))).toBe('send');
+    expect(recheckedAs(forced, ofApp({}, { facts: { inUse: true } }))).toBe('send');
   });
 
   it('a role that changed since our last write stays', () => {
@@ -197,13 +203,13 @@ describe('just before something is deleted', () => {
       live: [live(job, { spec: content })],
       records: { 'Role/acme/job': record({ content }) },
     };
-    expect(look(roles, live(job, { spec: content }))).toBe('send');
-    expect(look(roles, live(job, { spec: { ...content, timeout: 5 } }))).toBe(
+    expect(recheckedAs(roles, live(job, { spec: content }))).toBe('send');
+    expect(recheckedAs(roles, live(job, { spec: { ...content, timeout: 5 } }))).toBe(
       'stale: it changed since this stack last wrote it',
     );
   });
 
-  it('a role that a removal request asks for goes, but only as the plan saw it', () => {
+  it('a role with a removal request is deleted, but only as the plan saw it', () => {
     const job = at('Role', 'job');
     const seen = live(job, { spec: { colour: 'red' }, facts: { content: 'red' } });
     const roles: World = {
@@ -211,8 +217,8 @@ describe('just before something is deleted', () => {
       live: [seen],
       records: { 'Role/acme/job': record({ content: { colour: 'blue' } }) },
     };
-    expect(look(roles, seen)).toBe('send');
-    expect(look(roles, { ...seen, facts: { content: 'green' } })).toBe(
+    expect(recheckedAs(roles, seen)).toBe('send');
+    expect(recheckedAs(roles, { ...seen, facts: { content: 'green' } })).toBe(
       'stale: content changed since the plan was made',
     );
   });
@@ -222,35 +228,39 @@ describe('just before something is released', () => {
   const world: World = { live: [ofApp({}, { ownershipTag: 'mine:release' })] };
 
   it.each<[string, LiveResource | undefined, string]>([
-    ['the claim is taken away', ofApp({}, { ownershipTag: 'mine:release' }), 'send'],
-    ['nothing is sent when it has none any more', live(app), 'done'],
+    ['the ownership tag is removed', ofApp({}, { ownershipTag: 'mine:release' }), 'send'],
+    ['nothing is sent when the ownership tag is gone already', live(app), 'done'],
     ['nothing is sent when it is gone', undefined, 'done'],
     [
-      'it is stale when another stack has claimed it',
+      'it is stale when another stack tagged the resource',
       ofApp({}, { ownershipTag: 'yours' }),
       'stale: claim changed since the plan was made',
     ],
   ])('%s', (_, now, expected) => {
-    expect(look(world, now, app)).toBe(expected);
+    expect(recheckedAs(world, now, app)).toBe(expected);
   });
 
-  // Who has painted it for us lets it go unpainted.
+  // A release of this kind also resets the colour.
   const painted: World = {
     live: [ofApp({ colour: 'blue' }, { ownershipTag: 'mine:release' })],
     kinds: registryOf({ ...parentKind, released: () => ({ colour: null }) }, childKind),
   };
 
   it.each<[string, LiveResource, string]>([
-    ['what it takes back is as it was', ofApp({ colour: 'blue' }, { ownershipTag: 'mine:release' }), 'send'],
-    ['only the claim has gone already', live(app, { spec: { colour: 'blue' } }), 'send'],
-    ['claim and colour have gone already', live(app, { spec: { colour: 'red' } }), 'done'],
     [
-      'what it takes back is something else by now',
+      'the values to reset are unchanged',
+      ofApp({ colour: 'blue' }, { ownershipTag: 'mine:release' }),
+      'send',
+    ],
+    ['only the ownership tag is gone already', live(app, { spec: { colour: 'blue' } }), 'send'],
+    ['ownership tag and colour are gone already', live(app, { spec: { colour: 'red' } }), 'done'],
+    [
+      'a value to reset has changed',
       ofApp({ colour: 'green' }, { ownershipTag: 'mine:release' }),
       'stale: colour changed since the plan was made',
     ],
-  ])('with more than the ownership tag: %s', (_, now, expected) => {
-    expect(look(painted, now)).toBe(expected);
+  ])('a release that also resets fields is checked: %s', (_, now, expected) => {
+    expect(recheckedAs(painted, now)).toBe(expected);
   });
 });
 
@@ -259,18 +269,18 @@ describe('just before a create that would overwrite', () => {
   const world: World = { desired: [desired(job, { colour: 'blue' })] };
 
   it.each<[string, LiveResource | undefined, string]>([
-    ['it is sent when there is nothing', undefined, 'send'],
-    ['nothing is sent when there is exactly that', live(job, { spec: { colour: 'blue' } }), 'done'],
+    ['it is sent when nothing exists', undefined, 'send'],
+    ['nothing is sent when an equal resource exists', live(job, { spec: { colour: 'blue' } }), 'done'],
     [
-      'it is stale when there is something else of that name',
+      'it is stale when a different resource with that name exists',
       live(job, { spec: { colour: 'red' } }),
       'stale: a resource with this name appeared since the plan was made',
     ],
   ])('%s', (_, now, expected) => {
-    expect(look(world, now, job)).toBe(expected);
+    expect(recheckedAs(world, now, job)).toBe(expected);
   });
 
-  it('is read; a create that fails by itself when the name is taken is not', () => {
+  it('the resource is read, unless the create fails by itself when the name is taken', () => {
     const roles = planOf(world);
     expect(roles.needsRecheck(changeAt(roles, job))).toBe(true);
     const parents = planOf({ desired: [desired(app)] });
@@ -278,7 +288,7 @@ describe('just before a create that would overwrite', () => {
   });
 });
 
-describe('facts that the calls were built on', () => {
+describe('facts that the calls depend on', () => {
   const job = at('Role', 'job');
   const seen = live(job, { spec: { colour: 'red' }, facts: { content: 'as it was' } });
   const world: World = {
@@ -287,20 +297,20 @@ describe('facts that the calls were built on', () => {
     records: { 'Role/acme/job': record() },
   };
 
-  it('are stale when they moved', () => {
-    expect(look(world, { ...seen, facts: { content: 'another' } })).toBe(
+  it('are stale when they changed', () => {
+    expect(recheckedAs(world, { ...seen, facts: { content: 'another' } })).toBe(
       'stale: content changed since the plan was made',
     );
-    expect(look(world, seen)).toBe('send');
+    expect(recheckedAs(world, seen)).toBe('send');
   });
 
   it('do not matter when everything is done already', () => {
     const done = live(job, { spec: { colour: 'blue' }, facts: { content: 'another' } });
-    expect(look(world, done)).toBe('done');
+    expect(recheckedAs(world, done)).toBe('done');
   });
 });
 
-describe('where every write replaces everything', () => {
+describe('if every write replaces the whole resource', () => {
   const long = at('Settings', 'config');
   const seen = { colour: 'red', timeout: 0, readers: [] };
   const world: World = {
@@ -310,15 +320,15 @@ describe('where every write replaces everything', () => {
     records: { 'Settings/acme/config': record() },
   };
 
-  it('a field that moved is stale, also when the change is not about it', () => {
-    expect(look(world, live(long, { spec: { ...seen, timeout: 5 } }))).toBe(
+  it('a field that changed is stale, even if the change is not about it', () => {
+    expect(recheckedAs(world, live(long, { spec: { ...seen, timeout: 5 } }))).toBe(
       'stale: timeout changed since the plan was made',
     );
-    expect(look(world, live(long, { spec: seen }))).toBe('send');
+    expect(recheckedAs(world, live(long, { spec: seen }))).toBe('send');
   });
 });
 
-describe('a value that nobody could see when the plan was made', () => {
+describe('a value that was unknown when the plan was made', () => {
   const hidden: Kind = {
     ...parentKind,
     prepare: ({ desired: wanted, live: found }) => ({
@@ -334,14 +344,14 @@ describe('a value that nobody could see when the plan was made', () => {
 
   it.each<[string, LiveResource, string]>([
     ['may still be hidden', ofApp({ readers: ['z'] }, { facts: { fog: true } }), 'send'],
-    ['may be seen by now, whatever it is', ofApp({ readers: ['q'] }), 'send'],
-    ['may be seen to be as it shall be', ofApp({ readers: ['a'] }), 'done'],
+    ['may be visible now, with any value', ofApp({ readers: ['q'] }), 'send'],
+    ['may be visible now, with the declared value', ofApp({ readers: ['a'] }), 'done'],
   ])('%s', (_, now, expected) => {
-    expect(look(world, now)).toBe(expected);
+    expect(recheckedAs(world, now)).toBe(expected);
   });
 });
 
-it('what its kind refuses by now is not sent', () => {
+it('a change that its kind refuses now is not sent', () => {
   const careful: Kind = {
     ...parentKind,
     prepare: ({ desired: wanted, live: found }) => ({
@@ -357,45 +367,49 @@ it('what its kind refuses by now is not sent', () => {
     desired: [desired(app, { colour: 'blue' })],
     live: [ofApp({ colour: 'red' })],
   };
-  expect(look(world, ofApp({ colour: 'red' }, { facts: { wet: true } }))).toBe('stale: the paint is wet');
+  expect(recheckedAs(world, ofApp({ colour: 'red' }, { facts: { wet: true } }))).toBe(
+    'stale: the paint is wet',
+  );
 });
 
-describe('a part', () => {
-  const part = at('Child', 'app');
+describe('a child', () => {
+  const child = at('Child', 'app');
   const kinds = registryOf(parentKind, childKind);
   const tags = (ownershipTag: string | undefined, now: readonly string[] = []) =>
-    live(part, { spec: { tags: now }, ownershipTag });
+    live(child, { spec: { tags: now }, ownershipTag });
 
-  it('goes on when its parent got its ownership tag by the same plan', () => {
+  it('is sent when its parent got its ownership tag by the same plan', () => {
     const world: World = {
       kinds,
-      desired: [desired(app, {}, { adopt: true }), desired(part, { tags: ['prod'] })],
+      desired: [desired(app, {}, { adopt: true }), desired(child, { tags: ['prod'] })],
       live: [live(app), tags(undefined)],
     };
-    expect(look(world, tags(undefined), part)).toBe('send');
-    expect(look(world, tags('mine'), part)).toBe('send');
-    expect(look(world, tags('yours'), part)).toBe('stale: its ownership tag changed since the plan was made');
+    expect(recheckedAs(world, tags(undefined), child)).toBe('send');
+    expect(recheckedAs(world, tags('mine'), child)).toBe('send');
+    expect(recheckedAs(world, tags('yours'), child)).toBe(
+      'stale: its ownership tag changed since the plan was made',
+    );
   });
 
-  it('that is taken back goes on when its parent got other flags by the same plan', () => {
+  it('that is withdrawn is sent when its parent got other flags by the same plan', () => {
     const world: World = {
       kinds,
       desired: [desired(app, {}, { protect: true })],
       live: [ofApp({}), tags('mine', ['prod', 'live'])],
       records: { 'Child/acme/app': record({ fields: { tags: ['prod'] } }) },
     };
-    expect(look(world, tags('mine:protect', ['prod', 'live']), part)).toBe('send');
-    expect(look(world, tags('mine', ['live']), part)).toBe('done');
-    expect(look(world, tags('mine', ['prod', 'live', 'edge']), part)).toMatch('stale: tags changed');
+    expect(recheckedAs(world, tags('mine:protect', ['prod', 'live']), child)).toBe('send');
+    expect(recheckedAs(world, tags('mine', ['live']), child)).toBe('done');
+    expect(recheckedAs(world, tags('mine', ['prod', 'live', 'edge']), child)).toMatch('stale: tags changed');
   });
 
-  it('whose parent is gone has nothing left to take back', () => {
+  it('is done when its parent is gone', () => {
     const world: World = {
       kinds,
       desired: [desired(app)],
       live: [ofApp({}), tags('mine', ['prod'])],
       records: { 'Child/acme/app': record({ fields: { tags: ['prod'] } }) },
     };
-    expect(look(world, undefined, part)).toBe('done');
+    expect(recheckedAs(world, undefined, child)).toBe('done');
   });
 });

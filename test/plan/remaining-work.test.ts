@@ -18,7 +18,7 @@ import {
   type World,
 } from '../support/sample-kinds/sample-plan.ts';
 
-/** The fresh plan against the approved one, of which only the atoms are known: all that a ledger keeps. */
+/** Checks a fresh plan against the digest items of the approved one, which are all that a ledger keeps. */
 function compareApproved(approved: PlanResult, fresh: PlanResult): ApprovalVerdict {
   const { digest, changes } = approved.plan;
   return checkApprovedChanges(fresh, {
@@ -27,73 +27,73 @@ function compareApproved(approved: PlanResult, fresh: PlanResult): ApprovalVerdi
   });
 }
 
-/** `equal`, `elsewhere`, what is done of a subset, or what stands in the way. */
-function verdict(judgement: ApprovalVerdict): string {
-  switch (judgement.is) {
+/** `equal`, `elsewhere`, what is done of a subset, or what differs. */
+function verdict(result: ApprovalVerdict): string {
+  switch (result.is) {
     case 'subset':
-      return `subset, done: ${judgement.done.map(formatAddress).join(' ') || 'nothing whole'}`;
+      return `subset, done: ${result.done.map(formatAddress).join(' ') || 'nothing whole'}`;
     case 'differs':
-      return judgement.difference.changes
+      return result.difference.changes
         .map(({ address, one, other, fields }) => {
           const paths = fields.map(({ path }) => path.join('.')).join(' ');
           return `differs: ${formatAddress(address)} ${one ?? 'nothing'} -> ${other ?? 'nothing'} [${paths}]`;
         })
         .join('; ');
     default:
-      return judgement.is;
+      return result.is;
   }
 }
 
-describe('An approved plan, when by now', () => {
+describe('An approved plan is checked when', () => {
   it.each(approvalRows)('$says', ({ approved, fresh, comes }) => {
     expect(verdict(compareApproved(planOf(approved), planOf(fresh)))).toBe(comes);
   });
 });
 
 describe('The children of a resource that the same plan creates', () => {
-  const part = at('Child', 'app');
+  const child = at('Child', 'app');
   const tags = (names: readonly string[]): World => ({
-    desired: [desired(app), desired(part, { tags: names })],
+    desired: [desired(app), desired(child, { tags: names })],
   });
   const tagged = (names: readonly string[], about: LiveAbout = ours): World => ({
     ...tags(['prod', 'core']),
-    live: [live(app, about), live(part, { ...about, spec: { tags: names } })],
+    live: [live(app, about), live(child, { ...about, spec: { tags: names } })],
   });
 
   it.each<[string, World, string]>([
-    ['all of it', tagged(['core', 'prod']), 'subset, done: Parent/acme/app Child/acme/app'],
-    ['a half', tagged(['prod']), 'subset, done: Parent/acme/app'],
-    ['nothing of it', tagged([]), 'subset, done: Parent/acme/app'],
-    ['more than it', tagged(['live']), 'subset, done: Parent/acme/app'],
+    ['all tags', tagged(['core', 'prod']), 'subset, done: Parent/acme/app Child/acme/app'],
+    ['one of the tags', tagged(['prod']), 'subset, done: Parent/acme/app'],
+    ['none of the tags', tagged([]), 'subset, done: Parent/acme/app'],
+    ['another tag', tagged(['live']), 'subset, done: Parent/acme/app'],
     [
-      'something else, as it was not us who created it',
+      'another tag, on a resource that we did not create',
       tagged(['live'], { ownershipTag: 'mine' }),
       'differs: Child/acme/app create -> update [tags]',
     ],
-  ])('are what was approved when %s is there', (_, fresh, comes) => {
+  ])('are compared with the approved tags when live has %s', (_, fresh, comes) => {
     expect(verdict(compareApproved(planOf(tags(['prod', 'core'])), planOf(fresh)))).toBe(comes);
   });
 
-  it('are not what was approved once the manifest asks for others', () => {
-    const fresh = { ...tagged([]), desired: [desired(app), desired(part, { tags: ['prod'] })] };
+  it('are not approved once the manifest asks for other tags', () => {
+    const fresh = { ...tagged([]), desired: [desired(app), desired(child, { tags: ['prod'] })] };
     expect(verdict(compareApproved(planOf(tags(['prod', 'core'])), planOf(fresh)))).toBe(
       'differs: Child/acme/app create -> update [tags]',
     );
   });
 });
 
-describe('A value that nobody could see when it was approved', () => {
+describe('A value that was unknown when it was approved', () => {
   const role = at('Parent', 'app');
   const wanted = desired(role, { owner: 'ann' });
 
-  it('may turn out to have been anything, as long as it becomes what was approved', () => {
+  it('may turn out to be any value, as long as the planned value is the approved one', () => {
     const approved = planOf({ desired: [wanted], live: [live(role, { ...ours })] });
     expect(approved.plan.changes[0]?.fields).toMatchObject([{ unknown: expect.any(String) }]);
     const fresh = planOf({ desired: [wanted], live: [live(role, { ...ours, spec: { owner: 'bob' } })] });
     expect(verdict(compareApproved(approved, fresh))).toBe('subset, done: nothing whole');
   });
 
-  it('may not become something else', () => {
+  it('may not get a value that was not approved', () => {
     const approved = planOf({ desired: [wanted], live: [live(role, { ...ours })] });
     const fresh = planOf({ desired: [desired(role, { owner: 'cat' })], live: [live(role, { ...ours })] });
     expect(verdict(compareApproved(approved, fresh))).toBe(
@@ -102,7 +102,7 @@ describe('A value that nobody could see when it was approved', () => {
   });
 });
 
-describe('An ownership tag that was to be written', () => {
+describe('An ownership tag in an approved plan', () => {
   it('is not done while live has another one, even if the manifest no longer asks for it', () => {
     const found = [live(app, { ...ours, spec: { description: 'old' } })];
     const spec = { description: 'new' };
@@ -114,10 +114,10 @@ describe('An ownership tag that was to be written', () => {
   });
 });
 
-describe('By law', () => {
+describe('For any plan', () => {
   const claimed = (spec: Spec) => live(app, { ...ours, spec });
 
-  it('a plan is what was approved if it is the same plan', () => {
+  it('the same plan is approved', () => {
     fc.assert(
       fc.property(parentSpec, liveParent, (spec, found) => {
         const world: World = { desired: [desired(app, spec)], live: [claimed(found)] };
@@ -126,7 +126,7 @@ describe('By law', () => {
     );
   });
 
-  it('while live comes to rest, nothing but the same plan goes on', () => {
+  it('only the same plan is approved while live does not change', () => {
     fc.assert(
       fc.property(parentSpec, parentSpec, liveParent, (spec, other, found) => {
         const [approved, fresh] = [spec, other].map((asked) =>
@@ -139,7 +139,7 @@ describe('By law', () => {
     );
   });
 
-  it('a plan of which some came true goes on, and whatever else moves stops it', () => {
+  it('a plan that was applied in part is approved, and any other live change stops it', () => {
     const picks = fc.array(fc.boolean(), { minLength: 20, maxLength: 20 });
     fc.assert(
       fc.property(parentSpec, liveParent, picks, (spec, found, pick) => {
@@ -158,7 +158,7 @@ describe('By law', () => {
     );
   });
 
-  it('a creation goes on from wherever it was cut short', () => {
+  it('a creation that was interrupted anywhere is approved', () => {
     fc.assert(
       fc.property(parentSpec, liveParent, (spec, found) => {
         const approved = planOf({ desired: [desired(app, spec)] });

@@ -1,4 +1,4 @@
-// What is kept of fields that nobody declares: what is live and no default, and of a secret no more than a digest.
+// Which live values of undeclared fields are kept: none that are defaults, and only a digest of a secret.
 import { expect, it } from 'vitest';
 import { list, scalar, stringMap, text } from '../../src/compare/comparisons.ts';
 import type { FieldTable } from '../../src/model/field.ts';
@@ -24,7 +24,7 @@ it.each([
     /^https:\/\/\*\*\*@db\.example\.com\/x \(sha256 \w{16}\)$/,
   ],
   [
-    'a parameter of one',
+    'a query parameter of an address',
     'https://db.example.com/?key=hunter2',
     /^https:\/\/db\.example\.com\/\?\*\*\* \(sha256 \w{16}\)$/,
   ],
@@ -33,7 +33,7 @@ it.each([
     'see -----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----',
     /^see \*\*\* \(sha256 \w{16}\)$/,
   ],
-])('Of %s a digest is kept, in texts, lists, and names and values of maps', (_, secret, kept) => {
+])('Only a digest of %s is kept, in texts, lists, and names and values of maps', (_, secret, kept) => {
   const found = seen({ note: secret, steps: [secret], labels: { [secret]: secret } });
   const labels = found['labels'] as Record<string, string>;
   const texts = [found['note'], (found['steps'] as string[])[0], ...Object.entries(labels).flat()];

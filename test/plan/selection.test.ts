@@ -1,4 +1,4 @@
-/** A part of a stack is planned: what is not in it is left as it is, whoever owns it. */
+/** A plan of a selection leaves all other resources as they are, no matter who owns them. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatAddress } from '../../src/model/address.ts';
@@ -21,7 +21,7 @@ import { crowd, fired } from '../support/sample-kinds/watched-resources.ts';
 const site = at('Parent', 'site');
 const ours = { ownershipTag: 'mine', creatorStack: 'mine' };
 
-/** All that a plan says and does, but for what becomes of the one whole that is declared. */
+/** Everything in a plan except the changes of the one declared parent. */
 function rest(world: World) {
   const { plan, forget } = planOf(world);
   const others = plan.changes.filter(({ address }) => formatAddress(address) !== formatAddress(app));
@@ -34,8 +34,8 @@ function rest(world: World) {
   };
 }
 
-describe('What a selection does not hold', () => {
-  /** One thing of every fate that an undeclared one may have, besides a whole that is declared. */
+describe('A resource outside of a selection', () => {
+  /** One undeclared resource for each possible outcome, besides a declared parent. */
   const world: World = {
     desired: [desired(app, { colour: 'blue' })],
     live: [
@@ -62,7 +62,7 @@ describe('What a selection does not hold', () => {
     target: { owns: ['*'], exclusive: true },
   };
 
-  it('is removed, released, taken back, mentioned and forgotten where the same is the whole stack', () => {
+  it('is removed, released, withdrawn, reported or forgotten if the whole stack is planned', () => {
     const { changes, notices, guards, forget } = rest(world);
     expect(changes.toSorted()).toEqual([
       'delete Child/acme/app',
@@ -77,7 +77,7 @@ describe('What a selection does not hold', () => {
     expect(forget).toEqual(['Parent/acme/gone']);
   });
 
-  it('is left as it is, without a word, and the read is complete', () => {
+  it('is left as it is without a report, and the read is complete', () => {
     expect(rest({ ...world, isSelection: true })).toEqual({
       changes: [],
       notices: [],
@@ -88,7 +88,7 @@ describe('What a selection does not hold', () => {
     expect(actions(planOf({ ...world, isSelection: true }))).toEqual(['Parent/acme/app: update']);
   });
 
-  it('changes nothing of what becomes of what it holds', () => {
+  it('does not influence the changes of the selected resources', () => {
     const parent = crowd({ kept: 3, deleted: 2, released: 2, updated: 4, adopted: 2, created: 3 });
     const all = parent.desired ?? [];
     const { changes } = planOf(parent).plan;
@@ -105,7 +105,7 @@ describe('What a selection does not hold', () => {
     );
   });
 
-  it('is no likely former name of what it creates', () => {
+  it('is not suggested as the former name of a created resource', () => {
     const twins: World = {
       desired: [desired(at('Parent', 'new'), { owner: 'ann' })],
       live: [live(at('Parent', 'old'), { ...ours, spec: { owner: 'ann' } })],
@@ -113,13 +113,13 @@ describe('What a selection does not hold', () => {
     };
     expect(fired(twins)).toContain('rename blocks 1');
     expect(fired({ ...twins, isSelection: true })).toEqual([]);
-    const buried = desired(at('Parent', 'old'), {}, { remove: 'safe' });
-    expect(fired({ ...twins, desired: [...(twins.desired ?? []), buried], isSelection: true })).toContain(
+    const removal = desired(at('Parent', 'old'), {}, { remove: 'safe' });
+    expect(fired({ ...twins, desired: [...(twins.desired ?? []), removal], isSelection: true })).toContain(
       'rename blocks 1',
     );
   });
 
-  it('is not said to be undeclared where something refers to it in vain', () => {
+  it('is not called undeclared when a reference to it fails', () => {
     const refers: World = { desired: [desired(app, { consumers: ['site'] })] };
     expect(planOf(refers).plan.problems).toMatchObject([
       { code: 'unknown-reference', message: expect.stringMatching(/which is neither declared nor live$/) },
@@ -137,8 +137,8 @@ describe('What a selection does not hold', () => {
   });
 });
 
-describe('What a selection holds', () => {
-  const dead: World = {
+describe('A resource in a selection', () => {
+  const removing: World = {
     desired: [desired(site, {}, { remove: 'safe' })],
     live: [live(app, ours), live(site, ours)],
     records: {
@@ -149,25 +149,25 @@ describe('What a selection holds', () => {
     isSelection: true,
   };
 
-  it('is removed where a removal request asks for it, and nothing else is going to leave', () => {
-    const planning = planOf(dead);
+  it('is removed if a removal request asks for it, and nothing else is removed', () => {
+    const planning = planOf(removing);
     expect(actions(planning)).toEqual(['Parent/acme/site: delete']);
     expect(planning.plan.selection).toEqual(['Parent/acme/site']);
-    expect([...plannedDeletions(inputOf(dead))]).toEqual(['Parent/acme/site']);
+    expect([...plannedDeletions(inputOf(removing))]).toEqual(['Parent/acme/site']);
   });
 
-  it('is forgotten once a removal request has done its work', () => {
-    const { plan, forget } = planOf({ ...dead, live: [live(app, ours)] });
+  it('is forgotten once its removal request is done', () => {
+    const { plan, forget } = planOf({ ...removing, live: [live(app, ours)] });
     expect(plan.changes).toEqual([]);
     expect(plan.notices).toMatchObject([{ address: site, message: expect.stringContaining('it is gone') }]);
     expect(forget).toEqual(['Parent/acme/site']);
   });
 
-  it('is renamed in place, and afterwards only the record of its former name is forgotten', () => {
+  it('is renamed in place, and then only the record of its former name is forgotten', () => {
     const renaming: World = {
       desired: [desired(at('Parent', 'new'), {}, { renamedFrom: 'site' })],
       live: [live(app, ours), live(site, ours)],
-      records: dead.records ?? {},
+      records: removing.records ?? {},
       isSelection: true,
     };
     const { plan, forget } = planOf(renaming);
@@ -178,24 +178,24 @@ describe('What a selection holds', () => {
     const renamed = planOf({
       ...renaming,
       live: [live(app, ours), live(at('Parent', 'new'), { ...ours, id: 'id-site' })],
-      records: { ...dead.records, 'Parent/acme/new': record({ id: 'id-site' }) },
+      records: { ...removing.records, 'Parent/acme/new': record({ id: 'id-site' }) },
     });
     expect(renamed.plan.changes).toEqual([]);
     expect(renamed.forget).toEqual(['Parent/acme/site']);
   });
 
-  it('trips the guards that it trips in the whole stack, counted against all that the stack owns', () => {
+  it('triggers the same guards as in the whole stack, counted against all that the stack owns', () => {
     const { desired: all = [], ...many } = crowd({ kept: 3, deleted: 12 });
-    const buried = Array.from({ length: 4 }, (_, index) =>
+    const removal = Array.from({ length: 4 }, (_, index) =>
       desired(at('Parent', `deleted-${index}`), {}, { remove: 'safe' }),
     );
-    const parent = fired({ ...many, desired: [...all, ...buried], isSelection: true });
-    expect(fired({ ...many, desired: buried, isSelection: true })).toEqual(parent);
+    const parent = fired({ ...many, desired: [...all, ...removal], isSelection: true });
+    expect(fired({ ...many, desired: removal, isSelection: true })).toEqual(parent);
     expect(parent).toContain('deletes blocks 4 of 15 (3)');
   });
 
-  it('is what its digest names: the same changes of another selection are another plan', () => {
-    const { live: found = [], records = {} } = dead;
+  it('is part of the digest: the same changes of another selection are another plan', () => {
+    const { live: found = [], records = {} } = removing;
     const plans = [
       { desired: [desired(app)] },
       { desired: [desired(app)], isSelection: true },

@@ -1,4 +1,4 @@
-/** Which removed and created resources are taken for the same one under a new name. */
+/** Which removed and created resources are considered the same one under a new name. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalText } from '../../src/model/json.ts';
@@ -65,7 +65,7 @@ describe('Settings without the name of their resource', () => {
     );
   });
 
-  it('do not lose short words and digits that stand for something else', () => {
+  it('keep short words and digits that do not belong to the name', () => {
     const version = { version: '1.5.0', text: 'DATA of app-1' };
     expect(keys('app-1', version)[1]).toBe(keys('app-2', { version: '1.5.0', text: 'DATA of app-2' })[1]);
     expect(keys('a', { text: 'data of a' })[2]).toBe(keys('b', { text: 'data of b' })[2]);
@@ -85,7 +85,7 @@ describe('Pairs of removed and created resources', () => {
     ]);
   });
 
-  it('have each removed resource once, as long as there is one for each create', () => {
+  it('use each removed resource once, if there are enough for all creates', () => {
     const some = fc.uniqueArray(key, { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(some, some, (was, is) => {
@@ -97,7 +97,7 @@ describe('Pairs of removed and created resources', () => {
     );
   });
 
-  it('are found with work that grows like the number of resources', () => {
+  it('are found with work that is proportional to the number of resources', () => {
     const workFor = (count: number) => {
       let work = 0;
       const crowd = (row: string) =>

@@ -22,7 +22,7 @@ describe('A renamed stack', () => {
     expect(commitsOf({ commit: one }, former)).toEqual({ commit: one, otherCommits: [other, third] });
   });
 
-  it('takes no commit over again once its former ledger was imported', () => {
+  it('takes over no commits again once its former ledger was imported', () => {
     const imported = { commit: other, otherCommits: [third], closedFor: renamed.name, records: new Map() };
     expect(commitsOf({ commit: one }, imported)).toEqual({ commit: one, otherCommits: undefined });
   });

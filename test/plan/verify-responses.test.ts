@@ -23,7 +23,7 @@ const call: Call = {
 
 const answer: Answer = { method: 'PATCH', url: '', status: 200, body: null, words: '' };
 
-/** A whole whose writes are answered with this, about all fields that it names and those of `more`. */
+/** A parent kind whose writes are answered with this spec, about its fields and those of `more`. */
 function answering(spec: Spec, ...more: string[]): Kind {
   return { ...parentKind, fieldsFromResponse: () => ({ about: [...Object.keys(spec), ...more], spec }) };
 }
@@ -32,7 +32,7 @@ function field(path: string, about: Partial<FieldChange> = {}): FieldChange {
   return { path: path.split('.'), shape: 'scalar', ...about };
 }
 
-function judge(kind: Kind, fields: readonly FieldChange[], { was = {}, shall = {} }: Records = {}) {
+function check(kind: Kind, fields: readonly FieldChange[], { was = {}, shall = {} }: Records = {}) {
   const change: Change = {
     address: { kind: 'Parent', target: 'acme', name: 'app' },
     action: 'update',
@@ -54,13 +54,13 @@ interface Records {
 
 const nothing = { contradicted: [], ignored: [], unverifiable: [], unverified: [] };
 
-describe('What was answered is what was sent', () => {
+describe('A response confirms the request with', () => {
   it.each<[string, FieldChange, Json]>([
-    ['a text that is empty or null', field('about', { before: 'x', after: null }), ''],
+    ['an empty text instead of null', field('about', { before: 'x', after: null }), ''],
     ['a set in another order', field('readers', { before: [], after: ['a', 'b'] }), ['b', 'a']],
     ['a duration in other units', field('timeout', { before: 0, after: 3600 }), '1h'],
     [
-      'an object with members that nobody sent',
+      'an object with members that were not sent',
       field('access', { after: { note: 'red' } }),
       { note: 'red', users: [] },
     ],
@@ -70,18 +70,18 @@ describe('What was answered is what was sent', () => {
       { note: '' },
     ],
     [
-      'a member that is none now',
+      'a member that was reset',
       field('access.note', { before: 'red', after: null }),
       { note: '', users: [] },
     ],
-    ['a key of a map that is gone', field('labels.a', { before: 'x' }), { b: 'y' }],
-    ['a field that went back to its default', field('colour', { before: 'blue' }), 'red'],
+    ['a key of a map that was removed', field('labels.a', { before: 'x' }), { b: 'y' }],
+    ['a field that has its default again', field('colour', { before: 'blue' }), 'red'],
   ])('%s', (_, change, value) => {
-    expect(judge(answering({ [change.path[0] ?? '']: value }), [change])).toEqual(nothing);
+    expect(check(answering({ [change.path[0] ?? '']: value }), [change])).toEqual(nothing);
   });
 });
 
-describe('What was answered otherwise', () => {
+describe('A response that contradicts the request', () => {
   it.each<[string, FieldChange, Json, Json | undefined]>([
     ['a value', field('colour', { before: 'red', after: 'blue' }), 'red', 'red'],
     ['a member', field('access.note', { before: 'red', after: null }), { note: 'red' }, 'red'],
@@ -93,8 +93,8 @@ describe('What was answered otherwise', () => {
     ],
     ['a key that is still there', field('labels.a', { before: 'x' }), { a: 'x' }, 'x'],
     ['a key that is missing', field('labels.a', { after: 'x' }), {}, undefined],
-  ])('%s is reported with what was answered, and not recorded as sent', (_, change, value, answered) => {
-    const verdict = judge(answering({ [change.path[0] ?? '']: value }), [change]);
+  ])('in %s is reported with its value, and the sent value is not recorded', (_, change, value, answered) => {
+    const verdict = check(answering({ [change.path[0] ?? '']: value }), [change]);
     expect(verdict.contradicted).toEqual([
       { ...change, ...(answered === undefined ? {} : { before: answered }) },
     ]);
@@ -102,73 +102,73 @@ describe('What was answered otherwise', () => {
   });
 });
 
-describe('What was answered as sent and is to be reset', () => {
+describe('A reset that the response confirms', () => {
   const records = { was: { colour: 'blue' } };
 
-  it('stays recorded until it has been read: the answer may be the request said again', () => {
+  it('is not recorded before a read, because the response may only repeat the request', () => {
     const reset = field('colour', { before: 'blue', after: 'red' });
-    const verdict = judge(answering({ colour: 'red' }), [reset], records);
+    const verdict = check(answering({ colour: 'red' }), [reset], records);
     expect(verdict).toEqual({ ...nothing, unverified: [['colour']] });
   });
 
-  it('is proved by the answer where no reading reports it', () => {
+  it('is proved by the response if no read reports the field', () => {
     const blind = field('colour', { after: 'red', unknown: 'not returned by the service' });
-    expect(judge(answering({ colour: 'red' }), [blind], records)).toEqual(nothing);
+    expect(check(answering({ colour: 'red' }), [blind], records)).toEqual(nothing);
   });
 });
 
-describe('A field that was to be reset and is answered with its old value', () => {
+describe('A field that was to be reset and is returned with its old value', () => {
   const reset = field('colour', { before: 'blue', after: 'red' });
 
   it('was ignored by the service', () => {
-    const verdict = judge(answering({ colour: 'blue' }), [reset], { was: { colour: 'blue' } });
+    const verdict = check(answering({ colour: 'blue' }), [reset], { was: { colour: 'blue' } });
     expect(verdict.ignored).toEqual([reset]);
     expect(verdict.contradicted).toEqual(verdict.ignored);
   });
 
-  it('was not ignored where another value is answered', () => {
-    const verdict = judge(answering({ colour: 'green' }), [reset], { was: { colour: 'blue' } });
+  it('was not ignored if another value is returned', () => {
+    const verdict = check(answering({ colour: 'green' }), [reset], { was: { colour: 'blue' } });
     expect(verdict.contradicted).toEqual([{ ...reset, before: 'green' }]);
     expect(verdict.ignored).toEqual([]);
   });
 });
 
-describe('What was not answered', () => {
+describe('A field that the response does not have', () => {
   const reset = field('colour', { before: 'blue', after: 'red' });
 
-  it('is left to the plan that is made afterwards where the service reported it before', () => {
+  it('is left to the next plan if the service reported it before', () => {
     const records = { was: { colour: 'blue' } };
-    expect(judge(answering({}, 'colour'), [reset], records)).toEqual({
+    expect(check(answering({}, 'colour'), [reset], records)).toEqual({
       ...nothing,
       unverified: [['colour']],
     });
-    expect(judge(parentKind, [reset], records)).toEqual({ ...nothing, unverified: [['colour']] });
-    expect(judge(parentKind, [reset], { ...records, shall: { colour: 'red' } })).toEqual(nothing);
+    expect(check(parentKind, [reset], records)).toEqual({ ...nothing, unverified: [['colour']] });
+    expect(check(parentKind, [reset], { ...records, shall: { colour: 'red' } })).toEqual(nothing);
   });
 
-  it('cannot be verified where the service never reported it, and its record goes', () => {
+  it('cannot be verified if the service never reported it, and its record is removed', () => {
     const blind = field('colour', { after: 'red', unknown: 'not returned by the service' });
-    const verdict = judge(answering({}, 'colour'), [blind], { was: { colour: 'blue' } });
+    const verdict = check(answering({}, 'colour'), [blind], { was: { colour: 'blue' } });
     expect(verdict).toEqual({ ...nothing, unverifiable: [['colour']] });
     const member = field('access.key', { after: 'k', unknown: 'not returned by the service' });
-    expect(judge(answering({ access: { note: null } }), [member]).unverifiable).toEqual([['access', 'key']]);
-    const bodiless = judge(parentKind, [blind], { was: { colour: 'blue' } });
+    expect(check(answering({ access: { note: null } }), [member]).unverifiable).toEqual([['access', 'key']]);
+    const bodiless = check(parentKind, [blind], { was: { colour: 'blue' } });
     expect(bodiless).toEqual({ ...nothing, unverifiable: [['colour']] });
   });
 
-  it('is left to the plan that is made afterwards where it was hidden only for a while', () => {
+  it('is left to the next plan if it was only hidden for a while', () => {
     const hidden = field('consumers', { after: ['a'], unknown: 'unknown while shared globally' });
-    expect(judge(parentKind, [hidden])).toEqual(nothing);
+    expect(check(parentKind, [hidden])).toEqual(nothing);
   });
 
-  it('is no wonder for a secret', () => {
-    expect(judge(answering({}, 'credential'), [field('credential', { after: { set: true } })])).toEqual(
+  it('is not reported if it is a secret', () => {
+    expect(check(answering({}, 'credential'), [field('credential', { after: { set: true } })])).toEqual(
       nothing,
     );
   });
 });
 
-it('A record keeps what it had where nothing is proved, and nothing where it had nothing', () => {
+it('A record keeps its former values at unverified paths, and no value if it had none', () => {
   const known = { colour: 'blue', access: { note: 'red' } };
   const paths = [['colour'], ['access', 'note'], ['access', 'key'], ['about'], ['labels', '__proto__']];
   const drafted = { about: 'new', access: { key: 'k' }, readers: [] };

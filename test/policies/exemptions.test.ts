@@ -7,13 +7,13 @@ const noon = Date.parse('2026-11-26T12:00:00Z');
 const dayText = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 describe('An exemption', () => {
-  it('is in force on its whole last day, and ended when the next one begins in UTC', () => {
+  it('is in force on its whole last day, and ends when the next day begins in UTC', () => {
     const state = (at: string) => exemptionState({ until: '2026-11-26' }, Date.parse(at)).is;
     expect(state('2026-11-26T23:59:59.999Z')).toBe('in-force');
     expect(state('2026-11-27T00:00:00Z')).toBe('ended');
   });
 
-  it('ends at the very time that it names', () => {
+  it('ends exactly at its given time', () => {
     const state = (at: string) => exemptionState({ until: '2026-11-26T12:00:00Z' }, Date.parse(at)).is;
     expect(state('2026-11-26T11:59:59Z')).toBe('in-force');
     expect(state('2026-11-26T12:00:00Z')).toBe('ended');
@@ -42,7 +42,7 @@ describe('An exemption', () => {
     },
   );
 
-  it('never comes back once it has ended', () => {
+  it('stays ended', () => {
     const time = fc.integer({ min: noon, max: noon + 400 * day });
     fc.assert(
       fc.property(time, time, fc.nat(400 * day), (end, at, later) => {
@@ -53,14 +53,14 @@ describe('An exemption', () => {
     );
   });
 
-  it('is for addresses that match, in which only a star is special', () => {
+  it('is for matching addresses, and only a star is special', () => {
     const exemptions = [{ resource: 'Workspace/acme/net-*', reason: 'r', owner: 'o', until: '2026-12-01' }];
     expect(exemptionsFor(exemptions, 'Workspace/acme/net-prod')).toHaveLength(1);
     expect(exemptionsFor(exemptions, 'Workspace/acme/web')).toHaveLength(0);
     expect(exemptionsFor(exemptions, 'xWorkspace/acme/net-prod')).toHaveLength(0);
   });
 
-  it('loosens a policy if it is for more resources, or ends later, than those before', () => {
+  it('loosens a policy if it covers more resources, or ends later, than those before', () => {
     const one = (resource: string, until: string) => ({ resource, until, reason: 'r', owner: 'o' });
     const before = [one('Workspace/acme/net-*', '2026-12-01')];
     expect(isNewExemption(one('Workspace/acme/net-a', '2026-11-30'), before)).toBe(false);

@@ -12,7 +12,7 @@ async function problemsOf(rule: string): Promise<string[]> {
   return problems.map(({ message, fix }) => (fix === undefined ? message : `${message}; ${fix}`));
 }
 
-/** What comes of rules, all in one job. */
+/** The results of rules, all in one job. */
 async function results(rules: readonly (string | { rule: string; message: string })[], change = sample) {
   const asked = await evaluate({
     rules: rules.map((rule) => (typeof rule === 'string' ? { rule } : rule)),
@@ -69,7 +69,7 @@ describe('A rule', () => {
     expect(found).toEqual([{ is: 'pass' }]);
   });
 
-  it('is a violation whose message is not a text as well, and says so', async () => {
+  it('is also a violation if its message is not a text, and reports that', async () => {
     const found = await results([
       { rule: 'false', message: '"no " + change.name' },
       { rule: 'false', message: '1 / 0' },
@@ -82,7 +82,7 @@ describe('A rule', () => {
     ]);
   });
 
-  it('that does not end is ended, and it and all that waited for it are errors', async () => {
+  it('that does not end is stopped, and it and all waiting rules are not evaluated', async () => {
     const list = `[${Array.from({ length: 60 }, (_, index) => index).join(',')}]`;
     const endless = 'abcdef'.split('').reduce((inner, name) => `${list}.all(${name}, ${inner})`, 'true');
     const found = await results(['true', endless, 'true']);
@@ -90,10 +90,10 @@ describe('A rule', () => {
     expect(found[1]?.message).toBe('the rules took more than 2 seconds together');
   });
 
-  it('is not ended while other processes keep the processor from it', async () => {
+  it('is not stopped while other processes use the processor', async () => {
     const list = `[${Array.from({ length: 60 }, (_, index) => index).join(',')}]`;
     const endless = 'abcdef'.split('').reduce((inner, name) => `${list}.all(${name}, ${inner})`, 'true');
-    // At its start, after two seconds, a moment later, and when it has had its time.
+    // At the start, twice shortly before the end of the two seconds, and after it.
     const times = [0, 1990, 1999, 2001];
     const seen: number[] = [];
     const processorTime = () => {
@@ -107,7 +107,7 @@ describe('A rule', () => {
     expect(seen.length).toBeGreaterThanOrEqual(4);
   });
 
-  it('is ended after thirty times its time, however busy the machine is', async () => {
+  it('is stopped after thirty times its time, even on a busy machine', async () => {
     const list = `[${Array.from({ length: 60 }, (_, index) => index).join(',')}]`;
     const endless = 'abcdef'.split('').reduce((inner, name) => `${list}.all(${name}, ${inner})`, 'true');
     let asked = 0;
@@ -120,7 +120,7 @@ describe('A rule', () => {
     expect(found[0]?.is).toBe('not-evaluated');
   });
 
-  it('that takes all memory of its thread is an error, and trueup goes on', async () => {
+  it('that takes all memory of its thread is not evaluated, and trueup continues', async () => {
     const list = `[${Array.from({ length: 60 }, (_, index) => index).join(',')}]`;
     const large = 'abcde'.split('').reduce((inner, name) => `${list}.map(${name}, ${inner})`, '"text"');
     const [found] = await results([`size(${large}) > 0`]);
@@ -152,7 +152,7 @@ describe('An expression is refused when it is read', () => {
     expect(await problemsOf('lowercase("A") == "a"')).toEqual(['there is no function "lowercase"']);
   });
 
-  it('if it has more than 4,096 bytes, or is no CEL', async () => {
+  it('if it has more than 4,096 bytes, or is not CEL', async () => {
     expect(await problemsOf(`"${'é'.repeat(2048)}" == ""`)).toEqual([
       'the expression has more than 4096 bytes',
     ]);
@@ -174,7 +174,7 @@ describe('An expression is refused when it is read', () => {
   });
 });
 
-it('Values of CEL are those of JSON, with integers', () => {
+it('Values of CEL equal those of JSON, with integers', () => {
   const back = (value: unknown): unknown =>
     typeof value === 'bigint'
       ? Number(value)

@@ -14,7 +14,7 @@ describe('A rule depends on tags', () => {
     String.raw`resource.name == r"\" && resource.tags.env == "prod"`,
     'resource.name == "//" && resource.tags.env == "prod"',
     'resource // of the plan\n.tags.env == "prod"',
-  ])('where it is %s', (rule) => {
+  ])('if it is %s', (rule) => {
     expect(namesTags({ rule })).toBe(true);
     expect(namesTags({ rule: 'true', message: rule })).toBe(true);
   });
@@ -26,7 +26,7 @@ describe('A rule depends on tags', () => {
     'resource.tagsOf == 1',
     'plan.counts.delete == 0',
     String.raw`resource.name == 'it\'s a resource'`,
-  ])('but not where it is %s', (rule) => {
+  ])('but not if it is %s', (rule) => {
     expect(namesTags({ rule })).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-// A secret is found in every spelling that services, proxies and logs have for it, wherever in a text it stands.
+// A secret is found in every encoding that services, proxies and logs use, at any place in a text.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KnownSecrets } from '../../src/redaction/known-secrets.ts';
@@ -12,7 +12,7 @@ const unicode = (text: string) =>
     (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`,
   ).join('');
 
-/** As encoders of HTML write them: some the named ones alone, some all that is no letter or digit, some every character. */
+/** Like encoders of HTML: of named characters only, of everything except letters and digits, or of every character. */
 const named = (text: string) =>
   text.replaceAll(
     /[&<>"']/g,
@@ -23,7 +23,7 @@ const references = (text: string, write: (point: number) => string, which = /./g
 const decimal = (point: number) => `&#${point};`;
 const hexadecimal = (point: number) => `&#x${point.toString(16).padStart(4, '0').toUpperCase()};`;
 
-/** What surrounds a secret where a longer text is encoded as a whole. */
+/** The encoding of a whole text with a secret and the text around it. */
 type Encoding = (secret: string, before: string, after: string) => string;
 
 const base64: Encoding = (secret, before, after) => Buffer.from(before + secret + after).toString('base64');
@@ -61,7 +61,7 @@ const encodings: readonly [string, Encoding][] = [
   ['in hex, in capitals', (secret) => Buffer.from(secret).toString('hex').toUpperCase()],
 ];
 
-/** As what is sent: without white space around it. */
+/** Like secrets that are sent: without surrounding white space. */
 const anySecret = fc
   .oneof(fc.string({ minLength: 8, unit: 'grapheme-ascii' }), fc.string({ minLength: 8, unit: 'grapheme' }))
   .map((text) => text.trim())
@@ -81,7 +81,7 @@ describe('a secret is redacted', () => {
         expect(clean).not.toContain(secret);
         expect(clean).not.toContain(core);
         expect(secrets.redact(`<${shown}>`)).toBe(clean);
-        // What is left of a longer encoding tells nothing but what stood around.
+        // The rest of a longer encoding has only the surrounding text.
         expect(clean.replace('[secret]', '').length).toBeLessThanOrEqual(
           2 + 3 * (before.length + after.length) + 4,
         );
@@ -89,7 +89,7 @@ describe('a secret is redacted', () => {
     );
   });
 
-  it('in one text of a value as in a text of its own, with any other texts beside it', () => {
+  it('in a text of a larger value in the same way as in a single text', () => {
     const encoding = fc.constantFrom(...encodings.map(([, encode]) => encode));
     const others = fc.array(fc.string({ unit: fc.constantFrom('a', '\\', '%', '&', '#', '\n', '=') }));
     const beside = fc.tuple(others, others);
@@ -130,7 +130,7 @@ describe('a secret is redacted', () => {
     );
   });
 
-  it('in JSON, which stays JSON of the same members', () => {
+  it('in JSON, which stays valid JSON with the same members', () => {
     const value = fc.oneof(
       anySecret,
       fc.constantFrom('12345678', '"12345678"', '","a":1,', '\\\\\\\\\\\\\\\\'),
@@ -156,8 +156,8 @@ describe('a secret is redacted', () => {
   });
 });
 
-describe('what is no secret stays', () => {
-  it('as it was, in text and in JSON', () => {
+describe('a text that is not a secret is kept', () => {
+  it('unchanged, in text and in JSON', () => {
     const secrets = new KnownSecrets();
     secrets.keep('s3cr3t-of-acme');
     const text = 'plan%20of "acme" \\n c2VjcmV0 +a+ {"a": "\\u202e"}';
@@ -167,53 +167,53 @@ describe('what is no secret stays', () => {
     );
   });
 
-  it('a secret under eight characters in all that is printed, but in what a service said', () => {
+  it('if it is a secret under eight characters, except in messages of services', () => {
     const secrets = new KnownSecrets();
     secrets.keep('create');
-    const said = `create ${Buffer.from('ci:create').toString('base64')}`;
-    expect(secrets.redactPrinted(said)).toBe(said);
-    expect(secrets.redact(said)).toMatch(/^\[secret\] \S{0,6}\[secret\]$/);
+    const text = `create ${Buffer.from('ci:create').toString('base64')}`;
+    expect(secrets.redactPrinted(text)).toBe(text);
+    expect(secrets.redact(text)).toMatch(/^\[secret\] \S{0,6}\[secret\]$/);
   });
 
-  it("a word of two letters in a service's answer, when it is a part of some encoding alone", () => {
+  it('if only its encoding has a secret of two letters, even in a response', () => {
     const secrets = new KnownSecrets();
     secrets.keep('ab');
     expect(secrets.redact('WFi, 6162, ab')).toBe('WFi, 6162, [secret]');
   });
 });
 
-it('two secrets of which one is a part of the other, or that overlap, leave nothing', () => {
+it('two secrets that contain each other or overlap are redacted completely', () => {
   const secrets = new KnownSecrets();
   for (const secret of ['hidden-one', 'hidden-one-and-two', 'two-of-them', 'secret']) secrets.keep(secret);
   expect(secrets.redact('a hidden-one-and-two-of-them b secret')).toBe('a [secret] b [secret]');
 });
 
-describe('what is kept', () => {
+describe('a stored value', () => {
   const secrets = new KnownSecrets();
   secrets.keep('s3cr3t/of~acme');
-  const told = {
+  const storedValue = {
     at: '/tags/s3cr3t~1of~0acme',
     tags: { 's3cr3t/of~acme': 1 },
     list: ['a', 's3cr3t/of~acme', null],
   };
 
-  it('has its secrets left out text by text, and nothing else changed', () => {
-    const kept = secrets.redactKept(told);
+  it('has its secrets redacted text by text, and nothing else changed', () => {
+    const kept = secrets.redactKept(storedValue);
     expect(kept).toEqual({ at: '/tags/[secret]', tags: { '[secret]': 1 }, list: ['a', '[secret]', null] });
     expect(secrets.redactPrinted(JSON.stringify(kept))).toBe(JSON.stringify(kept));
-    expect([secrets.isIn(told), secrets.isIn(kept), secrets.isIn('s3cr3t of acme')]).toEqual([
+    expect([secrets.isIn(storedValue), secrets.isIn(kept), secrets.isIn('s3cr3t of acme')]).toEqual([
       true,
       false,
       false,
     ]);
   });
 
-  it('is the very same where there is none in it, and another once one in it is learnt', () => {
+  it('is the same object if it has no secret, and a new one once its secret is known', () => {
     const later = new KnownSecrets();
     later.keep('an0ther-s3cret');
-    expect(later.redactKept(told)).toBe(told);
+    expect(later.redactKept(storedValue)).toBe(storedValue);
     later.keep('s3cr3t/of~acme');
-    expect(later.redactKept(told)).toEqual(secrets.redactKept(told));
+    expect(later.redactKept(storedValue)).toEqual(secrets.redactKept(storedValue));
   });
 });
 
@@ -259,11 +259,11 @@ describe('a secret of any length', () => {
   );
 
   it.each([
-    ['repeats one character, in a text that does, too', 'a'.repeat(100_000), 'a'.repeat(250_000)],
+    ['repeats one character, like the text', 'a'.repeat(100_000), 'a'.repeat(250_000)],
     ['repeats one character, which the text escapes', 'a'.repeat(100_000), 'a%61\\u0061'.repeat(50_000)],
     ['repeats an escape', '%25'.repeat(50_000), `%${'25'.repeat(150_000)}${'%25'.repeat(60_000)}`],
     ['begins with backslashes', `${'\\'.repeat(100_000)}n`, `${'\\'.repeat(250_000)}n`],
-  ])('is redacted where it %s', (_, secret, text) => {
+  ])('is redacted if it %s', (_, secret, text) => {
     const secrets = new KnownSecrets();
     secrets.keep(secret);
     const clean = secrets.redactPrinted(text);
@@ -277,7 +277,7 @@ describe('a secret of any length', () => {
     expect(secrets.redactPrinted(text) === text).toBe(true);
   });
 
-  it('is redacted in each of two hundred thousand places', () => {
+  it('is redacted at each of two hundred thousand places', () => {
     const secrets = new KnownSecrets();
     secrets.keep('s3cr3t/of~acme');
     const text = 's3cr3t/of~acme '.repeat(200_000);
@@ -296,7 +296,7 @@ describe('a secret of any length', () => {
   });
 });
 
-describe('a beginning of a secret', () => {
+describe('the beginning of a secret', () => {
   const secrets = new KnownSecrets();
   secrets.keep('hvs.CAESIJz0tQ7w');
   secrets.keep('postgres://trueup:pw-of-the-db@db.internal/ledger');
@@ -307,16 +307,16 @@ describe('a beginning of a secret', () => {
       'token hvs.CAES… is bad',
       'token [secret]… is bad',
     ],
-    ['of more characters, too', '"hvs.CAESIJz0"', '"[secret]"'],
-    ['escaped or in base64, too', 'hvs%2ECAESIJ, aHZzLkNBRVNJSg==', '[secret], [secret]'],
-    ['of seven characters is not', 'token hvs.CAE', 'token hvs.CAE'],
-    ['is not where the secret is an address', 'postgres://else', 'postgres://else'],
+    ['of more characters is redacted, too', '"hvs.CAESIJz0"', '"[secret]"'],
+    ['is redacted with an escape or in base64, too', 'hvs%2ECAESIJ, aHZzLkNBRVNJSg==', '[secret], [secret]'],
+    ['of seven characters is not redacted', 'token hvs.CAE', 'token hvs.CAE'],
+    ['is not redacted if the secret is an address', 'postgres://else', 'postgres://else'],
   ])('%s', (_, text, clean) => {
     expect(secrets.redact(text)).toBe(clean);
     expect(secrets.redactBody({ errors: [text] })).toEqual({ errors: [clean] });
   });
 
-  it('stays in what is printed and stored otherwise, as in names and live values', () => {
+  it('is kept in other printed and stored texts, such as names and live values', () => {
     const text = 'the role hvs.CAESIJz of acme';
     expect([secrets.redactPrinted(text), secrets.redactKept({ text }).text, secrets.isIn(text)]).toEqual([
       text,

@@ -1,4 +1,4 @@
-/** What a trace hides of requests and answers, also where the run does not know the secret. */
+/** What a trace hides in requests and responses, even if the run does not know the secret. */
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
 import { maskBody, maskHeader, maskLinks, maskText } from '../../src/redaction/mask-exchange.ts';
@@ -34,7 +34,7 @@ describe('a header', () => {
     expect(maskHeader(name, value)).toBe(value);
   });
 
-  it('with a link shows neither its parameters nor its password', () => {
+  it('with a link hides its parameters and its password', () => {
     expect(maskHeader('location', `https://me:${hidden}@host/x?sig=${hidden}`)).toBe(
       'https://***@host/x?sig=[secret]',
     );
@@ -51,7 +51,7 @@ describe('a header', () => {
       `/login;jsessionid=${hidden}?a=${hidden};b=${hidden}`,
       '/login;jsessionid=[secret]?a=[secret];b=[secret]',
     ],
-  ])('with a reference without a host does not, either: %s', (reference, shown) => {
+  ])('with a reference without a host hides them, too: %s', (reference, shown) => {
     expect(maskHeader('location', reference)).toBe(shown);
     expect(maskHeader('link', `<${reference}>; rel="next", </x?page=2>`)).toBe(
       `<${shown}>; rel="next", </x?page=2>`,
@@ -86,7 +86,7 @@ describe('a member', () => {
     'hosted-state-download-url',
     'hosted-json-state-download-url',
     'log-read-url',
-  ])('called %s is hidden with all that it holds', (name) => {
+  ])('called %s is hidden with all its content', (name) => {
     for (const value of [hidden, [hidden], { inner: { deep: [hidden] } }] satisfies Json[])
       expect(JSON.stringify(maskBody({ data: [{ attributes: { [name]: value } }] }))).not.toContain(hidden);
   });
@@ -98,7 +98,7 @@ describe('a member', () => {
     });
   });
 
-  it('that the service calls sensitive is hidden', () => {
+  it('that the service marks as sensitive is hidden', () => {
     expect(maskBody({ sensitive: true, value: hidden, name: 'db' })).toEqual({
       sensitive: true,
       value: '[secret]',
@@ -151,7 +151,7 @@ describe('a text in another form than JSON', () => {
     `pwd => ${hidden}`,
     `secret_id:\n  ${hidden}`,
     `tokens=["a", "${hidden}"]`,
-  ])('shows no value behind the name of a secret: %s', (text) => {
+  ])('hides the value after the name of a secret: %s', (text) => {
     expect(maskText(text)).not.toContain(hidden);
     expect(JSON.stringify(maskBody({ errors: [text] }))).not.toContain(hidden);
   });
@@ -161,7 +161,7 @@ describe('a text in another form than JSON', () => {
     'namespace: platform/eu, name=web; page=2',
     'permission denied: token_ttl=3600',
     'missing client token',
-  ])('is shown where it holds none: %s', (text) => {
+  ])('is shown if it has no secret: %s', (text) => {
     expect(maskText(text)).toBe(text);
   });
 });
@@ -198,7 +198,7 @@ describe('a link', () => {
     `https://host/file#${hidden}`,
     `https://user:${hidden}@host/file`,
     `https://store.host/v1/object/${'dmF1bHQ6djE6'.repeat(8)}${hidden}`,
-  ])('shows nothing that gives access: %s', (link) => {
+  ])('hides everything that gives access: %s', (link) => {
     expect(maskLinks(`see ${link} for it`)).not.toContain(hidden);
     expect(maskLinks(link)).toMatch(/^https:\/\/(\*\*\*@)?(store\.)?host\//);
   });

@@ -8,7 +8,7 @@ const fields = secretFields(sampleKinds);
 
 /** Every line of a text as an excerpt shows it. */
 function shown(text: string): string[] {
-  const source = createSourceText('a.yaml', text, (whole) => findHidden(whole, secretNames(sampleKinds)));
+  const source = createSourceText('a.yaml', text, (input) => findHidden(input, secretNames(sampleKinds)));
   const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
   return starts.map((start) => source.place(start, start + 1).text);
 }
@@ -63,7 +63,7 @@ describe('an excerpt', () => {
     ['a list', 'token: [ab,\n  c]\nnext: 1'],
     ['a list in lines', 'token:\n- ab\n- c\nnext: 1'],
     ['a map of keys', 'token:\n  ab: 1\n  c: 2\nnext: 1'],
-    ['what an alias stands for', 'x: &a |\n  ab\n  c\ntoken: *a\nnext: 1'],
+    ['the value of an alias', 'x: &a |\n  ab\n  c\ntoken: *a\nnext: 1'],
   ])('hides %s over several lines, and shows the next field', (_, text) => {
     const lines = shown(text);
     expect(lines.join('\n')).not.toMatch(/ab|\bc\b/);
@@ -71,9 +71,9 @@ describe('an excerpt', () => {
   });
 
   it.each([
-    ['without a space behind its colon', 'token:abc\nnext: 1'],
+    ['without a space after its colon', 'token:abc\nnext: 1'],
     ['without a colon', 'token abc\nnext: 1'],
-    ['with another sign', 'token = abc\nnext: 1'],
+    ['with an equals sign', 'token = abc\nnext: 1'],
     ['on a line that is not indented', 'token:\nabc\nnext: 1\n@'],
     ['in a quote that ends later', 'token: "x\n--- \nabc"\nnext: 1\n@'],
     ['in a bracket that ends later', 'token: [x,\nnext: [abc\n]]\nnext: 1\n@'],
@@ -86,7 +86,7 @@ describe('an excerpt', () => {
     expect(lines.join('\n')).toContain('next: 1');
   });
 
-  it('can be cut behind a key or at a value', () => {
+  it('can be cut after a key or at a value', () => {
     expect(maskFrom('  value: abc', 3, 'key')).toBe('  value: ***');
     expect(maskFrom('  value: abc', 10, 'value')).toBe('  value: ***');
     expect(maskFrom('  value', 3, 'key')).toBe('  ***');
@@ -98,7 +98,7 @@ it('the secret fields are those of the stack and those that a kind compares as s
   expect([...fields].sort()).toEqual(['auditToken', 'authKey', 'jwt', 'token']);
 });
 
-it('a path leads to a secret in whatever spelling', () => {
+it('a path leads to a secret in any spelling', () => {
   expect(leadsToSecret(['spec', 'auth_key', 'value'], fields)).toBe(true);
   expect(leadsToSecret(['spec', 'targets', '0', 'audit-token'], fields)).toBe(true);
   expect(leadsToSecret(['spec', 'tokenPolicies'], fields)).toBe(false);

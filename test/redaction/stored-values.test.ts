@@ -186,7 +186,7 @@ function pathsOf(stored: unknown, path = ''): string[] {
 describe('a secret in every member', () => {
   it.each([
     [
-      'of a ledger is redacted, but in names and ids of resources, targets, stacks and guards',
+      'of a ledger is redacted, except in names and ids of resources, targets, stacks and guards',
       redactLedger(ledger, redact, (approved) => approved),
       ['.records.(key)', '.records.*.id', '.targets.(key)', '.targets.*', '.closedFor'].concat([
         '.records.*.formerOwners.0.stack',
@@ -211,9 +211,9 @@ describe('a secret in every member', () => {
         '.approved.replaced.0',
       ]),
     ],
-    ['of a lock is redacted, but in its id', redactLock(lock, redact), ['.id']],
+    ['of a lock is redacted, except in its id', redactLock(lock, redact), ['.id']],
     [
-      'of an entry of the history is redacted, but in names and ids',
+      'of an entry of the history is redacted, except in names and ids',
       redactEntry(entry, redact),
       [
         '.id',
@@ -229,7 +229,7 @@ describe('a secret in every member', () => {
       ],
     ],
     [
-      'of an archived event is redacted, but in the ids of event, organization and resource',
+      'of an archived event is redacted, except in the ids of event, organization and resource',
       redactEvent(event, redact),
       ['.id', '.organizationId', '.resource.id'],
     ],
@@ -237,13 +237,13 @@ describe('a secret in every member', () => {
     expect([...new Set(pathsOf(stored))].sort()).toEqual([...names].sort());
   });
 
-  it('of a ledger is redacted in members that this version does not know', () => {
+  it('of a ledger is redacted, even in members that this version does not know', () => {
     const later = { ...ledger, records: new Map([[at, { ...record, later: planted }]]), later: value };
     const paths = pathsOf(redactLedger(later, redact, (approved) => approved));
     expect(paths.filter((path) => path.includes('later'))).toEqual([]);
   });
 
-  it('that a stored ledger has is found, with the record and the source', () => {
+  it('in a stored ledger is found, with the record and the source', () => {
     const found = findStored(ledger, (text) => secrets.sourcesIn(text));
     const source = 'the environment variable "TOKEN"';
     expect(found).toContainEqual({ record: at, member: 'seen', source });

@@ -28,13 +28,13 @@ function differenceOf(one: readonly FieldChange[], other: readonly FieldChange[]
 
 const colour = { path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' } as const;
 
-describe('How two plans differ, as text', () => {
-  it('says what only one of them does, with all its fields', () => {
+describe('The difference of two plans as text', () => {
+  it('has the changes of only one plan, with all their fields', () => {
     const only = comparePlans(plan({ changes: [change({ fields: [colour] })] }), plan());
     expect(textOf(only)).toBe('Only in approved\n  ~ update  Toy/acme/ball\n      colour  red -> blue');
   });
 
-  it('shows of what both do only the fields in question, side by side', () => {
+  it('has only the differing fields of a change in both plans, side by side', () => {
     const rest: FieldChange = { path: ['size'], before: 1, after: 2, shape: 'scalar' };
     expect(textOf(differenceOf([colour, rest], [rest, { ...colour, after: 'white' }]))).toBe(
       [
@@ -47,13 +47,13 @@ describe('How two plans differ, as text', () => {
     );
   });
 
-  it('shows values as the plan would, also where only one side knows how', () => {
+  it('formats values like the plan, even if only one side has their shape', () => {
     const timer: FieldChange = { path: ['ttl'], before: 0, after: 3600, shape: 'duration' };
     const bare: FieldChange = { ...timer, after: 7200, shape: 'scalar' };
     expect(textOf(differenceOf([bare], [timer]))).toMatch(/approved +0s -> 2h\n +now +0s -> 1h$/);
   });
 
-  it('says that a resource is to become something else altogether', () => {
+  it('shows different actions for a resource', () => {
     const [one, other] = (['delete', 'release'] as const).map((action) =>
       plan({ changes: [change({ action })] }),
     );
@@ -61,7 +61,7 @@ describe('How two plans differ, as text', () => {
     expect(textOf(comparePlans(one, other))).toMatch(/action\n +approved +delete\n +now +release$/);
   });
 
-  it('says where each was made for', () => {
+  it('shows the stack and the targets of each plan', () => {
     const [target] = plan().targets;
     if (target === undefined) throw new Error('a target');
     const moved = plan({ stack: 'zoo', targets: [{ ...target, url: 'https://other.test' }] });
@@ -78,7 +78,7 @@ describe('How two plans differ, as text', () => {
     );
   });
 
-  it('is empty only for plans that mean the same, and never moves a cursor', () => {
+  it('is empty only for plans with the same meaning, and never moves a cursor', () => {
     fc.assert(
       fc.property(anyPlan, anyPlan, fc.tuple(hostileText, hostileText), (one, other, [a, b]) => {
         const difference = comparePlans(one, other);
@@ -90,8 +90,8 @@ describe('How two plans differ, as text', () => {
   });
 });
 
-describe('How two plans differ, as JSON', () => {
-  it('has the two digests, each side of each field, and no side that is not there', () => {
+describe('The difference of two plans as JSON', () => {
+  it('has both digests, each side of each field, and no missing side', () => {
     const difference = differenceOf([colour], [{ path: ['size'], after: 2, shape: 'scalar' }]);
     expect(JSON.parse(renderPlanDifferenceJson(difference, digests))).toEqual({
       version: 1,
@@ -115,14 +115,14 @@ describe('How two plans differ, as JSON', () => {
     });
   });
 
-  it('says that plans of one meaning are the same', () => {
+  it('says that plans with the same meaning are the same', () => {
     expect(JSON.parse(renderPlanDifferenceJson(differenceOf([colour], [colour]), digests))).toMatchObject({
       same: true,
       changes: [],
     });
   });
 
-  it('holds of a secret whether it is set, its version and its source', () => {
+  it('has of a secret only whether it is set, its version and its source', () => {
     const secret = (version: number): FieldChange => ({
       path: ['jwt'],
       after: { set: true, version, env: `JWT_${version}`, value: 'planted' },

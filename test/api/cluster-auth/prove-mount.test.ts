@@ -11,7 +11,7 @@ afterEach(async () => {
 
 const [first, second] = ['GET /v1/sys/auth/cluster', 'GET /v1/sys/internal/ui/mounts/auth/cluster'];
 
-/** Answers to the two questions, in their order; whatever else is asked gets the last one. */
+/** Answers the two requests in their order; all further requests get the last answer. */
 async function answering(...answers: readonly Canned[]): Promise<Mount> {
   let asked = 0;
   mount = await openCannedMount(() => answers[Math.min(asked++, answers.length - 1)] ?? { status: 500 }, {
@@ -27,7 +27,7 @@ const typed = (type: unknown, more: object = {}): Canned => ({
 });
 
 describe('The type of a mount', () => {
-  it('is asked once a session, no matter who wants to know', async () => {
+  it('is requested once in a session, for all callers', async () => {
     const { session, seen } = await answering(typed('cluster'));
     const [one, other] = await Promise.all([askMountType(session), askMountType(session)]);
     expect([one, other]).toEqual([{ is: 'this' }, { is: 'this' }]);
@@ -36,28 +36,28 @@ describe('The type of a mount', () => {
 
   it.each([
     ['is forbidden', refused],
-    ['knows no such path', { status: 404, body: { errors: ['no handler for route'] } }],
+    ['does not support the path', { status: 404, body: { errors: ['no handler for route'] } }],
     ['says that there is no such mount', { status: 400, body: { errors: ['No auth engine at cluster/'] } }],
-    ['knows no such verb', { status: 405, body: { errors: [] } }],
-    ['tells something else', { status: 200, body: { data: { accessor: 'auth_1' } } }],
-    ['tells a type that is not a text', typed({ $secret: { env: 'X' } })],
-  ])('is asked in a second way where the first %s', async (_, answer) => {
+    ['does not support the verb', { status: 405, body: { errors: [] } }],
+    ['returns something else', { status: 200, body: { data: { accessor: 'auth_1' } } }],
+    ['returns a type that is not a text', typed({ $secret: { env: 'X' } })],
+  ])('is requested in a second way if the first one %s', async (_, answer) => {
     const { session, seen } = await answering(answer, typed('cluster', { path: 'cluster/' }));
     expect(await askMountType(session)).toEqual({ is: 'this' });
     expect(seen).toEqual([first, second]);
   });
 
-  it('is unknown where neither way reports it', async () => {
+  it('is unknown if neither way reports it', async () => {
     const { session } = await answering(refused, refused);
     expect(await askMountType(session)).toEqual({ is: 'unknown' });
   });
 
-  it('is not that of a mount above, which answers for whatever lies below it', async () => {
+  it('is not the type of a mount above, which answers for all paths below it', async () => {
     const { session } = await answering(refused, typed('cluster', { path: 'team/' }));
     expect(await askMountType(session)).toEqual({ is: 'unknown' });
   });
 
-  it.each([500, 502, 503, 401, 301, 307])('ends the read at once when it is answered %i', async (status) => {
+  it.each([500, 502, 503, 401, 301, 307])('ends the read at once after status %i', async (status) => {
     const { session, seen } = await answering({ status, body: { errors: ['sealed'] } });
     const type = await askMountType(session);
     expect(type).toMatchObject({
@@ -67,7 +67,7 @@ describe('The type of a mount', () => {
     expect(seen).toEqual([first]);
   });
 
-  it('of another dialect is reported with the dialects that call it so', async () => {
+  it('of another dialect is reported with the dialects that have this name', async () => {
     const { session } = await answering(typed('kubernetes'));
     expect(await askMountType(session)).toMatchObject({
       is: 'unread',
@@ -77,7 +77,7 @@ describe('The type of a mount', () => {
     });
   });
 
-  it('throws where nothing answers at all', async () => {
+  it('throws without any response', async () => {
     const { session, close } = await answering(refused);
     await close();
     await expect(askMountType(session)).rejects.toThrow(WireError);
@@ -89,7 +89,7 @@ describe('The config of a mount of unknown type', () => {
   it.each([
     ['has a host', { status: 200, body: { data: { cluster_host: 'https://k' } } }],
     ['was never written', { status: 404, body: { errors: [] } }],
-  ])('proves it when it %s', async (_, answer) => {
+  ])('proves its type if it %s', async (_, answer) => {
     const { session } = await answering(answer);
     expect(await whyConfigIsNoProof(session)).toBeUndefined();
   });
@@ -102,7 +102,7 @@ describe('The config of a mount of unknown type', () => {
       'correct the target\'s "dialect", which may be "vault" or "openbao"',
     ],
     [
-      'is no path of it',
+      'is not a path of it',
       { status: 404, body: { errors: ['1 error occurred:\n\t* unsupported path\n\n'] } },
       'another method',
     ],
@@ -110,7 +110,7 @@ describe('The config of a mount of unknown type', () => {
     ['is behind a proxy', { status: 404, body: { message: 'no route' } }, 'could not determine whether'],
     ['fails', { status: 500, body: { errors: ['sealed'] } }, 'could not determine whether'],
     ['holds no data', { status: 200, body: {} }, 'could not determine whether'],
-  ])('proves nothing when it %s', async (_, answer, says) => {
+  ])('proves nothing if it %s', async (_, answer, says) => {
     const { session } = await answering(answer);
     expect(await whyConfigIsNoProof(session)).toContain(says);
   });

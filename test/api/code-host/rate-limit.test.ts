@@ -4,7 +4,7 @@ import { askedWait } from '../../../src/api/transport/retry.ts';
 
 const now = 1_800_000_000_000;
 
-/** The seconds to wait; undefined for what is no limit of the rate. */
+/** The seconds to wait; undefined if the response is not about a rate limit. */
 function waitOf(
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -16,22 +16,22 @@ function waitOf(
   return (askedWait(limited, now) ?? Number.NaN) / 1000;
 }
 
-describe('a limit of the rate', () => {
+describe('a rate limit', () => {
   const inTenMinutes = String(now / 1000 + 600);
 
-  it.each([403, 429])('says when to come back, by %i', (status) => {
+  it.each([403, 429])('with status %i says when to try again', (status) => {
     expect(waitOf(status, { 'retry-after': '7' })).toBe(7);
     expect(waitOf(status, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': inTenMinutes })).toBe(600);
   });
 
-  it('that says nothing is waited for a minute, and longer each time', () => {
+  it('without a time waits for a minute, and longer each time', () => {
     const words = '{"message":"You have exceeded a secondary rate limit."}';
     const others = { 'x-ratelimit-remaining': '900', 'x-ratelimit-reset': inTenMinutes };
     expect([0, 1, 2].map((earlier) => waitOf(403, others, words, earlier))).toEqual([60, 120, 240]);
     expect(waitOf(429, {})).toBe(60);
   });
 
-  it('is not every 403', () => {
+  it('does not include every 403', () => {
     const words = '{"message":"Resource not accessible by integration"}';
     expect(
       waitOf(403, { 'x-ratelimit-remaining': '900', 'x-ratelimit-reset': inTenMinutes }, words),

@@ -1,6 +1,6 @@
 /**
- * What approvals are read from, when the code host fails, redirects or answers something else: whichever of the requests it is,
- * nothing is taken for a "yes".
+ * Reads for approvals when the code host fails, redirects or returns something unexpected: for any failed request,
+ * nothing counts as a "yes".
  */
 import { describe, expect, it } from 'vitest';
 import { CodeHostError, type PullRequests, type Pushes } from '../../../src/api/code-host/pull-requests.ts';
@@ -36,7 +36,7 @@ const methods: Readonly<Record<string, Method>> = {
   runApprovals: (all) => all.runApprovals({ id: 500, environment: 'production' }),
 };
 
-/** An error; or, where there is nothing, a value that says "no" or "not known". */
+/** An error; or, for a 404, a value that says "no" or "not known". */
 function isClosed(result: unknown, name: string, { status }: GivenAnswer): boolean {
   if (result instanceof CodeHostError || result instanceof WireError) return true;
   if (status !== 404) return false;
@@ -93,7 +93,7 @@ const failures: Readonly<Record<string, GivenAnswer>> = {
 };
 
 describe.each(Object.entries(places))('%s', (_, openPlace) => {
-  it.each(Object.keys(methods))('%s fails closed, whichever request fails and however', async (name) => {
+  it.each(Object.keys(methods))('%s fails closed, for any failed request and any failure', async (name) => {
     const method = methods[name] ?? (async () => undefined);
     const { double, reader, number } = await openPlace();
     await method(reader(), number);
@@ -131,7 +131,7 @@ describe.each(Object.entries(places))('%s', (_, openPlace) => {
     },
   );
 
-  it('a request without an answer ends with the run', async () => {
+  it('a request without a response ends with the run', async () => {
     const { double, reader, number } = await openPlace();
     const run = new AbortController();
     double.always(() => {
@@ -142,7 +142,7 @@ describe.each(Object.entries(places))('%s', (_, openPlace) => {
   });
 });
 
-it('a list that goes on for ever is given up', async () => {
+it('a list without an end is given up', async () => {
   const { double, reader, number } = await openGithubPlace();
   double.always(({ query }) => {
     const link = `<http://127.0.0.1/?page=${Number(query.get('page')) + 1}>; rel="next"`;
@@ -151,7 +151,7 @@ it('a list that goes on for ever is given up', async () => {
   await expect(reader().reviews(pullRequest(number))).rejects.toThrow('the list has no end');
 });
 
-it('a log of pushes that goes on for ever names no pusher', async () => {
+it('a log of pushes without an end names no pusher', async () => {
   const { double, reader, number } = await openGithubPlace();
   double.always(() => ({
     status: 200,
@@ -161,7 +161,7 @@ it('a log of pushes that goes on for ever names no pusher', async () => {
   expect(await reader().pushes(pullRequest(number), [])).toMatchObject({ is: 'unknown' });
 });
 
-it('an answer about another pull request is refused', async () => {
+it('a response about another pull request is refused', async () => {
   const { double, reader } = await openGithubPlace();
   double.always(({ path }) => (path.endsWith('/pulls/8') ? { status: 200, body: { number: 7 } } : undefined));
   await expect(reader().get(8)).rejects.toThrow('another pull request');
@@ -173,20 +173,20 @@ it('GraphQL errors are errors, although their status is 200', async () => {
   await expect(reader().labelChangedAt('trueup-ack/deletes')).rejects.toThrow('it has errors');
 });
 
-it('a state of a review that is not known is refused, because it might be a "no"', async () => {
+it('an unknown state of a review is refused, because it might be a "no"', async () => {
   const { github, state, pull, reader } = await openGithubScene();
   state.review(pull, { by: 'bob', state: 'REVOKED' });
   expect(github.url).toContain('127.0.0.1');
   await expect(reader().reviews(pullRequest(7))).rejects.toThrow('"REVOKED"');
 });
 
-it('the owner of a token is unknown where the code host does not say it', async () => {
+it('the owner of a token is unknown if the code host does not report it', async () => {
   expect(await (await openGithubScene()).reader().self()).toBeUndefined();
   expect(await (await openGithubScene(githubTokens.person)).reader().self()).toBe('ann');
   expect(await (await openGitlabScene()).reader().self()).toBe('project_5_bot_1');
 });
 
-it('a redirect is not followed, and the token goes nowhere else', async () => {
+it('a redirect is not followed, and the token is not sent elsewhere', async () => {
   const elsewhere = await openGithubScene();
   const { double, reader, number } = await openGithubPlace();
   double.always(({ path }) => ({ status: 302, headers: { location: `${elsewhere.github.url}${path}` } }));

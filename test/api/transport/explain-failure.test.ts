@@ -1,4 +1,4 @@
-// Services that cannot be reached: the message says what was tried, what happened and what to do, for each cause a user
+// Services that cannot be reached: the message says what was tried, what happened and what to do, for each cause that a user
 // can meet. Sockets, certificates and proxies are real.
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
@@ -29,7 +29,7 @@ describe('a connection that cannot be opened', () => {
     );
   });
 
-  it('because there is no such host, which is not tried again', async () => {
+  it('because the host does not exist, which is not tried again', async () => {
     expect(await messageOf({ url: 'http://no-such-host.invalid' })).toMatch(
       /no-such-host\.invalid.*; check (the target's "url"|the DNS server)/,
     );
@@ -37,7 +37,7 @@ describe('a connection that cannot be opened', () => {
 });
 
 it.each(['HTTPS_PROXY', 'https_proxy'])(
-  'a proxy that does not exist is what is reported, and not the target (%s)',
+  'a proxy that does not exist is reported instead of the target (%s)',
   async (name) => {
     const env = { [name]: 'http://no-such-proxy.invalid:3128' };
     const message = await messageOf({ url: 'https://192.0.2.7:8443', env });
@@ -46,7 +46,7 @@ it.each(['HTTPS_PROXY', 'https_proxy'])(
   },
 );
 
-it('headers without measure are reported with the way out', async () => {
+it('headers that are too large are reported with the way out', async () => {
   const { port } = await listenForTest(
     createServer((socket) => {
       socket.on('error', () => {});
@@ -59,7 +59,7 @@ it('headers without measure are reported with the way out', async () => {
 });
 
 describe('a certificate', () => {
-  it('of an authority that is not known leads to caCert', async () => {
+  it('of an unknown authority suggests caCert', async () => {
     const server = await listen(() => ({ body: {} }), localhost);
     expect(await messageOf({ url: server.url })).toBe(
       `GET ${server.url}/api/v2/workspaces/ws-1 failed: the certificate of "localhost:${server.port}" is signed by an authority that is not known here; give the authority's certificate as "caCert" of the target`,
@@ -71,7 +71,7 @@ describe('a certificate', () => {
     expect(await messageOf({ url: server.url, caCert: localhost.cert })).toBe('answered 200');
   });
 
-  it('for another name is not', async () => {
+  it('for another name is not trusted', async () => {
     const server = await listen(() => ({ body: {} }), localhost);
     const url = `https://127.0.0.1:${server.port}`;
     expect(await messageOf({ url, caCert: localhost.cert })).toContain(
@@ -79,21 +79,21 @@ describe('a certificate', () => {
     );
   });
 
-  it('given as something else than PEM is named', async () => {
+  it('in another format than PEM is named', async () => {
     const server = await listen(() => ({ body: {} }), localhost);
     expect(await messageOf({ url: server.url, caCert: 'not a certificate' })).toMatch(/"caCert"/);
   });
 });
 
 describe('the wrong protocol', () => {
-  it('https where http is spoken', async () => {
+  it('https for a server with http', async () => {
     const { port } = await listenForTest(createHttpServer());
     expect(await messageOf({ url: `https://127.0.0.1:${port}` })).toBe(
       `GET https://127.0.0.1:${port}/api/v2/workspaces/ws-1 failed: "127.0.0.1:${port}" does not speak TLS; check whether the target's "url" should begin with "http://"`,
     );
   });
 
-  it('something that is no HTTP at all', async () => {
+  it('for a server without HTTP', async () => {
     const { port } = await listenForTest(
       createServer((socket) => socket.resume().end('SSH-2.0-OpenSSH_9.2\r\n')),
     );
@@ -101,8 +101,8 @@ describe('the wrong protocol', () => {
   });
 });
 
-describe('an answer that does not come', () => {
-  it('is waited for so long and no longer', async () => {
+describe('a missing response', () => {
+  it('is waited for until the time limit', async () => {
     const server = await listen(() => 'silence');
     expect(
       await messageOf({
@@ -119,7 +119,7 @@ describe('an answer that does not come', () => {
 describe('a proxy', () => {
   const url = 'http://automation.invalid';
 
-  it('is used when the environment names one', async () => {
+  it('is used when the environment has one', async () => {
     const proxy = await listen(() => ({ body: {} }));
     const env = { HTTP_PROXY: `http://someone:proxy-password@127.0.0.1:${proxy.port}` };
     expect(await messageOf({ url, env })).toBe('answered 200');
@@ -136,13 +136,13 @@ describe('a proxy', () => {
     ).toBe('answered 200');
   });
 
-  it('is left out for the hosts in NO_PROXY', async () => {
+  it('is not used for the hosts in NO_PROXY', async () => {
     const proxy = await listen(() => ({ body: {} }));
     await messageOf({ url, env: { HTTP_PROXY: proxy.url, NO_PROXY: 'other,.invalid' } });
     expect(proxy.requests).toEqual([]);
   });
 
-  it('is left out for this machine', async () => {
+  it('is not used for this machine', async () => {
     const [proxy, server] = [await listen(() => ({ body: {} })), await listen(() => ({ body: {} }))];
     expect(await messageOf({ url: server.url, env: { HTTP_PROXY: proxy.url } })).toBe('answered 200');
     expect(proxy.requests).toEqual([]);
@@ -169,7 +169,7 @@ describe('a proxy', () => {
     expect(message).not.toContain('proxy-password');
   });
 
-  it('of the process itself is not read: the environment comes as a value', async () => {
+  it('in the environment of the process is not read, because the environment is a parameter', async () => {
     const proxy = await listen(() => ({ body: {} }));
     process.env['HTTP_PROXY'] = proxy.url;
     await messageOf({ url });

@@ -1,4 +1,4 @@
-// How often a service is asked: services that limit requests, or do not, in simulated time. The sender, the throttle and the
+// The rate of requests to services that limit them, or do not, in simulated time. The sender, the throttle and the
 // retries are the real ones.
 import { describe, expect, it } from 'vitest';
 import {
@@ -15,7 +15,7 @@ interface Counting {
   /** milliseconds of a window */
   readonly window?: number;
   readonly latency?: number;
-  /** requests of somebody else that count in each window as well */
+  /** requests of other clients that count in each window as well */
   readonly others?: number;
   readonly headers?: (counted: Counted) => Readonly<Record<string, string>>;
 }
@@ -28,7 +28,7 @@ interface Counted {
   readonly isRefused: boolean;
 }
 
-/** A service that counts requests in windows and answers 429 to what is too much. */
+/** A service that counts requests in windows and answers 429 to those above the limit. */
 function counting({ limit, window = 1000, latency = 20, others = 0, headers }: Counting): Answering {
   let [opened, count] = [Number.NEGATIVE_INFINITY, 0];
   return (at) => {
@@ -48,22 +48,22 @@ function counting({ limit, window = 1000, latency = 20, others = 0, headers }: C
   };
 }
 
-/** `X-RateLimit-Reset` as the embedded service has it. */
+/** `X-RateLimit-Reset` like the embedded service. */
 const exact = ({ limit, remaining, left }: Counted) => ({
   'x-ratelimit-limit': String(limit),
   'x-ratelimit-remaining': String(remaining),
   'x-ratelimit-reset': (left / 1000).toFixed(3),
 });
 
-/** Parent seconds, rounded down, as secrets services have it (wire/cluster-auth 2.1). */
-const whole = ({ limit, remaining, left, isRefused }: Counted) => ({
+/** Whole seconds, rounded down, like secrets services (wire/cluster-auth 2.1). */
+const wholeSeconds = ({ limit, remaining, left, isRefused }: Counted) => ({
   'x-ratelimit-limit': String(limit),
   'x-ratelimit-remaining': String(remaining),
   'x-ratelimit-reset': String(Math.floor(left / 1000)),
   ...(isRefused ? { 'retry-after': String(Math.floor(left / 1000)) } : {}),
 });
 
-/** No word about a limit, but about when to come back. */
+/** No header about a limit, but one about when to try again. */
 const retryAfter = ({ left, isRefused }: Counted): Record<string, string> =>
   isRefused ? { 'retry-after': String(Math.ceil(left / 1000)) } : {};
 
@@ -73,7 +73,7 @@ function percentOf({ arrivals }: Simulation, status: number): number {
   return (100 * arrivals.filter((arrival) => arrival.status === status).length) / arrivals.length;
 }
 
-/** Requests that arrive in each window of so many milliseconds. */
+/** Requests in each window of this number of milliseconds. */
 function perWindow({ arrivals, took }: Simulation, milliseconds: number): number[] {
   const counts = Array<number>(Math.floor(took / milliseconds) + 1).fill(0);
   for (const { at } of arrivals) {
@@ -83,7 +83,7 @@ function perWindow({ arrivals, took }: Simulation, milliseconds: number): number
   return counts;
 }
 
-/** Requests in each second, but for the last one, which may have begun late. */
+/** Requests in each second, except the last one, which may have begun late. */
 function perSecond(simulation: Simulation): number[] {
   return perWindow(simulation, 1000).slice(0, -1);
 }
@@ -93,7 +93,7 @@ function ratePerSecond({ requests }: Load, { took }: Simulation): number {
 }
 
 describe('A service that announces no limit', () => {
-  it('is asked 30 times a second at first, 10 % more after each five seconds, and never more than 200 times', async () => {
+  it('gets 30 requests a second at first, 10 % more after each five seconds, and never more than 200', async () => {
     const seconds = perSecond(await simulate(unlimited, { requests: 11_000 }));
     expect(Math.max(...seconds.slice(0, 5))).toBe(30);
     const [first = 0, second = 0, third = 0] = [2, 8, 13].map((at) => seconds[at]);
@@ -104,7 +104,7 @@ describe('A service that announces no limit', () => {
     expect(Math.max(...seconds)).toBeLessThanOrEqual(200);
   });
 
-  it('is asked no more than before while more makes it slow', async () => {
+  it('gets no more requests than before while more make it slow', async () => {
     let recent: number[] = [];
     const overloaded: Answering = (at) => {
       recent = [...recent.filter((earlier) => earlier > at - 1000), at];
@@ -115,19 +115,19 @@ describe('A service that announces no limit', () => {
     expect(Math.min(...seconds.slice(1))).toBeGreaterThanOrEqual(25);
   });
 
-  it('that is slow anyway is asked as often as it can answer', async () => {
+  it('that is always slow gets as many requests as it can answer', async () => {
     const load = { requests: 4000 };
     expect(ratePerSecond(load, await simulate(() => ({ after: 250 }), load))).toBeGreaterThan(35);
   });
 
-  it('is not asked less often because other requests take longer than the first ones', async () => {
+  it('does not get fewer requests because other requests take longer than the first ones', async () => {
     const load = { requests: 4000 };
     const seconds = perSecond(await simulate((at) => ({ after: at < 20_000 ? 5 : 150 }), load));
     expect(Math.min(...seconds.slice(1))).toBeGreaterThanOrEqual(28);
     expect(seconds.at(-2)).toBeGreaterThan(50);
   });
 
-  it.each([429, 503])('is asked half as often after a %d, once in five seconds', async (status) => {
+  it.each([429, 503])('gets half as many requests after a %d, once in five seconds', async (status) => {
     const fails = (at: number) => at > 3000 && at < 6000 && Math.floor(at / 50) % 20 === 0;
     const seconds = perSecond(
       await simulate((at): SimulatedAnswer => (fails(at) ? { status } : {}), { requests: 400 }),
@@ -156,7 +156,7 @@ describe('A service that announces no limit', () => {
       }
   });
 
-  it('and changes the one that it has refuses 2 % at most', async () => {
+  it('but changes its limit refuses 2 % at most', async () => {
     const limit = (at: number) => (at < 60_000 ? 100 : at < 120_000 ? 15 : 60);
     for (const headers of [retryAfter, undefined]) {
       const simulation = await simulate(counting({ limit, ...(headers && { headers }) }), { requests: 6000 });
@@ -165,7 +165,7 @@ describe('A service that announces no limit', () => {
     }
   });
 
-  it('may announce it with its first refusal, and is asked that often from then on', async () => {
+  it('may announce it with its first refusal, and gets that rate from then on', async () => {
     const headers = (counted: Counted) => (counted.isRefused ? exact(counted) : {});
     const simulation = await simulate(counting({ limit: 40, headers }), { requests: 3000 });
     expect(percentOf(simulation, 429)).toBeLessThan(0.5);
@@ -174,8 +174,8 @@ describe('A service that announces no limit', () => {
 });
 
 describe('A service that announces its limit', () => {
-  it.each([10, 30, 100, 150])('of %d a second is asked that often, and refuses nothing', async (limit) => {
-    for (const headers of [exact, whole]) {
+  it.each([10, 30, 100, 150])('of %d a second gets that rate, and refuses nothing', async (limit) => {
+    for (const headers of [exact, wholeSeconds]) {
       const load = { requests: 20 * limit };
       const simulation = await simulate(counting({ limit, headers }), load);
       expect(percentOf(simulation, 429)).toBe(0);
@@ -183,8 +183,8 @@ describe('A service that announces its limit', () => {
     }
   });
 
-  it('by the minute is asked until nothing is left, and then in the next minute', async () => {
-    for (const headers of [exact, whole]) {
+  it('by the minute gets requests until nothing is left, and then in the next minute', async () => {
+    for (const headers of [exact, wholeSeconds]) {
       const limit = 400;
       const simulation = await simulate(counting({ limit, window: 60_000, headers }), { requests: 2000 });
       expect(percentOf(simulation, 429)).toBe(0);
@@ -192,12 +192,12 @@ describe('A service that announces its limit', () => {
     }
   });
 
-  it('and answers slowly is not sent more than is left while its answers are under way', async () => {
+  it('and answers slowly gets no more than is left while its responses are pending', async () => {
     const slow = counting({ limit: 15, window: 60_000, latency: 1500, headers: exact });
     expect(percentOf(await simulate(slow, { requests: 60 }), 429)).toBe(0);
   });
 
-  it('and changes it is asked as often as it says now', async () => {
+  it('and changes it gets the current rate', async () => {
     const limit = (at: number) => (at < 20_000 ? 60 : at < 40_000 ? 10 : 40);
     const simulation = await simulate(counting({ limit, headers: exact }), { requests: 2200 });
     expect(percentOf(simulation, 429)).toBeLessThan(0.5);
@@ -205,24 +205,24 @@ describe('A service that announces its limit', () => {
     expect([seconds[10], seconds[30], seconds[50]]).toEqual([60, 10, 40]);
   });
 
-  it('is left the requests that somebody else with the same limit has sent', async () => {
+  it('gets no more than other clients with the same limit have left', async () => {
     const simulation = await simulate(counting({ limit: 30, others: 20, headers: exact }), { requests: 600 });
     expect(percentOf(simulation, 429)).toBeLessThanOrEqual(2);
   });
 
-  it('that no service can mean is not believed: 200 times a second at most', async () => {
+  it('that is too high to be true gets 200 requests a second at most', async () => {
     const headers = { 'x-ratelimit-limit': '6000' };
     const seconds = perSecond(await simulate(() => ({ headers }), { requests: 2000 }));
     expect(Math.max(...seconds)).toBe(200);
   });
 
-  it.each(['0', '-1', 'many', '1e999'])('of "%s" announces none', async (limit) => {
+  it.each(['0', '-1', 'many', '1e999'])('of "%s" is no limit', async (limit) => {
     const headers = { 'x-ratelimit-limit': limit, 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '30' };
     const seconds = perSecond(await simulate(() => ({ headers }), { requests: 400 }));
     expect(seconds.slice(0, 4)).toEqual([30, 30, 30, 30]);
   });
 
-  it('and an end of its window that is hours away is asked anyway', async () => {
+  it('with a window that ends in hours still gets requests', async () => {
     const headers = { 'x-ratelimit-limit': '30', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '86400' };
     expect((await simulate(() => ({ headers }), { requests: 60 })).took).toBeLessThan(5000);
   });
@@ -243,7 +243,7 @@ describe('requestsPerSecond of a target', () => {
       }
   });
 
-  it('above what the service allows gives way to it', async () => {
+  it('above the limit of the service is reduced to that limit', async () => {
     const load = { requests: 2000, requestsPerSecond: 500 };
     const simulation = await simulate(counting({ limit: 40, headers: exact }), load);
     expect(percentOf(simulation, 429)).toBeLessThanOrEqual(2);
@@ -254,7 +254,7 @@ describe('requestsPerSecond of a target', () => {
 describe('Reads of a cluster-auth service', () => {
   const load = { requests: 1000, service: 'cluster-auth' } as const;
 
-  it('are bounded by the number in flight alone: ten', async () => {
+  it('are limited only by the ten requests in flight', async () => {
     let most = 0;
     const service: Answering = (_, busy) => {
       most = Math.max(most, busy);
@@ -265,13 +265,13 @@ describe('Reads of a cluster-auth service', () => {
     expect(took).toBe((1000 / 10) * 20);
   });
 
-  it('are no licence for writes, which go at the rate', async () => {
+  it('do not speed up writes, which have the usual rate', async () => {
     const seconds = perSecond(await simulate(unlimited, { ...load, method: 'POST' }));
     expect(Math.max(...seconds.slice(0, 5))).toBe(30);
   });
 
   it.each([5, 30, 100, 300])(
-    'go at a rate once it refuses more than %d a second, and 2 % at most are refused',
+    'have a rate after a service refused more than %d a second, and 2 % at most are refused',
     async (limit) => {
       for (const headers of [retryAfter, undefined])
         for (const latency of [2, 50]) {
@@ -283,13 +283,13 @@ describe('Reads of a cluster-auth service', () => {
     },
   );
 
-  it('go at half of what was answered in the second before the first 429', async () => {
+  it('have half the rate of the responses in the second before the first 429', async () => {
     const seconds = perSecond(await simulate(counting({ limit: 100 }), load));
     expect(seconds[0]).toBeGreaterThanOrEqual(100);
     expect(Math.max(...seconds.slice(2, 6))).toBeLessThanOrEqual(55);
   });
 
-  it('go at a rate from the first 503 on', async () => {
+  it('have a rate from the first 503 on', async () => {
     let isFirst = true;
     const service: Answering = (at) => {
       const fails = isFirst && at >= 100;
@@ -300,8 +300,8 @@ describe('Reads of a cluster-auth service', () => {
     expect(Math.max(...seconds.slice(1, 4))).toBeLessThanOrEqual(16);
   });
 
-  it('go at the limit that the service announces', async () => {
-    const simulation = await simulate(counting({ limit: 50, headers: whole }), load);
+  it('have the rate that the service announces', async () => {
+    const simulation = await simulate(counting({ limit: 50, headers: wholeSeconds }), load);
     expect(percentOf(simulation, 429)).toBe(0);
     expect(Math.max(...perSecond(simulation))).toBe(50);
   });

@@ -1,4 +1,4 @@
-// The laws of sending again, over every input there can be.
+// Properties of retries, for any input.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../src/api/transport/exchange.ts';
@@ -41,7 +41,7 @@ const inputs: fc.Arbitrary<RetryInput> = fc.record({
   isPermanent: fc.boolean(),
   history: fc.record({ faults: fc.nat(8), throttled: fc.nat(40), spent: fc.nat(200_000) }),
 });
-/** The end of the run, from this moment on. */
+/** The time until the end of the run. */
 const runs = 900_000;
 const until = now + runs;
 const luck = fc.double({ min: 0, max: 1, noNaN: true });
@@ -51,7 +51,7 @@ function decide(input: RetryInput, random: number) {
 }
 
 describe('decideRetry', () => {
-  it('never repeats what is not repeatable, but for 429 and for what was not sent', () => {
+  it('never repeats a request that is not repeatable, except after a 429 or if it was not sent', () => {
     fc.assert(
       fc.property(inputs, luck, (input, random) => {
         const { exchange } = input;
@@ -61,7 +61,7 @@ describe('decideRetry', () => {
     );
   });
 
-  it('never repeats a success, a refusal, or what another try cannot mend', () => {
+  it('never repeats a success, a refusal, or a failure that is permanent', () => {
     fc.assert(
       fc.property(inputs, luck, (input, random) => {
         const { exchange, isPermanent } = input;
@@ -72,7 +72,7 @@ describe('decideRetry', () => {
     );
   });
 
-  it('comes to an end, in attempts and in time, unless the service itself asks to come back', () => {
+  it('ends, in attempts and in time, unless the service itself asks to try again', () => {
     fc.assert(
       fc.property(inputs, luck, (input, random) => {
         const decision = decide(input, random);
@@ -96,7 +96,7 @@ describe('decideRetry', () => {
     );
   });
 
-  it('holds up the whole target as long as asked, and without being asked for 429 alone', () => {
+  it('pauses the whole target as long as the service asks, and without that only after a 429', () => {
     fc.assert(
       fc.property(inputs, luck, (input, random) => {
         const decision = decide(input, random);
@@ -111,7 +111,7 @@ describe('decideRetry', () => {
     );
   });
 
-  it('waits about as long as the service asks, however often it asks', () => {
+  it('waits about as long as the service asks, even if it asks often', () => {
     const headers = { 'retry-after': '1' };
     const answer = { kind: 'answered', status: 429, headers, text: '' } as const;
     const input = { exchange: answer, repeatable: true, hasAnswered: true, isPermanent: false };
@@ -151,7 +151,7 @@ describe('askedWait', () => {
     expect(askedWait({ kind: 'answered', status: 429, headers: given, text: '' }, now)).toBe(wait);
   });
 
-  it.each([408, 500, 502, 503])('believes nothing but Retry-After of a %d', (status) => {
+  it.each([408, 500, 502, 503])('uses only Retry-After of a %d', (status) => {
     const reset = { 'x-ratelimit-reset': '3000' };
     const answer = { kind: 'answered', status, text: '' } as const;
     expect(askedWait({ ...answer, headers: reset }, now)).toBeUndefined();

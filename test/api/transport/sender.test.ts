@@ -1,5 +1,5 @@
 // What is sent again and what never is, seen from the server. Every server is a real one on loopback; only the clock is
-// not.
+// simulated.
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/api/transport/clock.ts';
 import { inTurn, listen, type Reply } from '../../support/http/loopback.ts';
@@ -15,13 +15,16 @@ const create = {
 const update = { method: 'PATCH', path: '/workspaces/ws-1', body: {}, repeatable: true } as const;
 
 describe('a read', () => {
-  it.each([408, 425, 500, 502, 503, 504])('is repeated after a %d, ever more slowly', async (status) => {
-    const server = await listen(inTurn({ status }, { status }, { status }, { body: { data: 'here' } }));
-    const { reader, clock, requests } = open({ url: server.url });
-    expect(await reader.get('/workspaces/ws-1')).toMatchObject({ status: 200, body: { data: 'here' } });
-    expect(clock.waits).toEqual([500, 1000, 2000]);
-    expect(requests()).toBe(4);
-  });
+  it.each([408, 425, 500, 502, 503, 504])(
+    'is repeated after a %d, with longer and longer waits',
+    async (status) => {
+      const server = await listen(inTurn({ status }, { status }, { status }, { body: { data: 'here' } }));
+      const { reader, clock, requests } = open({ url: server.url });
+      expect(await reader.get('/workspaces/ws-1')).toMatchObject({ status: 200, body: { data: 'here' } });
+      expect(clock.waits).toEqual([500, 1000, 2000]);
+      expect(requests()).toBe(4);
+    },
+  );
 
   it.each<Reply>(['drop', 'cut'])('is repeated when its connection breaks (%s)', async (fault) => {
     const server = await listen(inTurn(fault, fault, { body: { data: 'here' } }));
@@ -36,14 +39,14 @@ describe('a read', () => {
     expect(server.lines).toEqual(Array(3).fill('LIST /v1/auth/cluster/role'));
   });
 
-  it('gives the last answer when the service does not recover', async () => {
+  it('returns the last response when the service does not recover', async () => {
     const server = await listen(() => ({ status: 503, body: { errors: ['no leader'] } }));
     const { reader, requests } = open({ url: server.url, target: rolesTarget });
     expect(await reader.get('/auth/cluster/config')).toMatchObject({ status: 503, words: 'no leader' });
     expect(requests()).toBe(6);
   });
 
-  it('is not repeated while the service is sealed, which only a person ends', async () => {
+  it('is not repeated while the service is sealed, which needs an operator', async () => {
     const server = await listen(() => ({ status: 503, body: { errors: ['Vault is sealed'] } }));
     const { reader, clock } = open({ url: server.url, target: rolesTarget });
     expect(await reader.get('/auth/cluster/config')).toMatchObject({ status: 503, words: 'Vault is sealed' });
@@ -59,7 +62,7 @@ describe('a read', () => {
     expect(clock.now() - began).toBeGreaterThanOrEqual(2_000_000);
   });
 
-  it('ends with a clear word, and so does all that waits behind it, when it is to wait past the end of the run', async () => {
+  it('fails with a clear message when it would wait past the end of the run, as do all that wait behind it', async () => {
     const server = await listen(() => ({ status: 503, headers: { 'retry-after': '7200' } }));
     const { reader, clock } = open({ url: server.url });
     const all = Array.from({ length: 30 }, () => failureOf(reader.get('/workspaces/ws-1')));
@@ -89,13 +92,13 @@ describe('a write that is not repeatable', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it.each([408, 425, 500, 502, 503])('gives a %d back as it is', async (status) => {
+  it.each([408, 425, 500, 502, 503])('returns a %d as it is', async (status) => {
     const server = await listen(() => ({ status }));
     expect(await open({ url: server.url }).openWriter().send(create)).toMatchObject({ status });
     expect(server.requests).toHaveLength(1);
   });
 
-  it('is never sent again when the answer does not come in time', async () => {
+  it('is never sent again when the response does not come in time', async () => {
     const server = await listen(() => 'silence');
     const connection = open({ url: server.url, timeouts: { headers: 50 } });
     const error = await failureOf(connection.openWriter().send(create));
@@ -104,7 +107,7 @@ describe('a write that is not repeatable', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('is sent once, and says that it may be sent again, after 429: nothing was processed', async () => {
+  it('is sent once, and may be sent again after a 429, because nothing was processed', async () => {
     const server = await listen(inTurn({ status: 429 }, { status: 429 }, { status: 201, body: {} }));
     const writer = open({ url: server.url }).openWriter();
     const first = await writer.send(create);
@@ -117,7 +120,7 @@ describe('a write that is not repeatable', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('says that nothing was sent when no connection could be opened', async () => {
+  it('reports that nothing was sent when no connection could be opened', async () => {
     const server = await listen(() => ({ status: 201 }));
     await server.close();
     const connection = open({ url: server.url });
@@ -131,21 +134,16 @@ describe('a write that is not repeatable', () => {
   });
 });
 
-describe('an answer without end', () => {
+describe('a response without an end', () => {
   it.each([
+    ['never ends', 'trickle' as const, { timeouts: { answer: 60 } }, 'did not end its answer within 0.06 s'],
     [
-      'never comes to an end',
-      'trickle' as const,
-      { timeouts: { answer: 60 } },
-      'did not end its answer within 0.06 s',
-    ],
-    [
-      'is larger than any',
+      'is larger than the limit',
       'trickle' as const,
       { largest: 20 },
       'is larger than any that a service of this kind gives',
     ],
-  ])('is broken off when it %s', async (_, reply, bounds, says) => {
+  ])('is aborted if it %s', async (_, reply, bounds, says) => {
     const server = await listen(() => reply);
     const connection = open({
       url: server.url,
@@ -157,7 +155,7 @@ describe('an answer without end', () => {
     expect(error).toMatchObject({ sent: true });
   });
 
-  it('is not asked for again when it is too large', async () => {
+  it('is not requested again when it is too large', async () => {
     const server = await listen(() => ({ body: { data: 'x'.repeat(100) } }));
     await failureOf(open({ url: server.url, largest: 50 }).reader.get('/workspaces/ws-1'));
     expect(server.requests).toHaveLength(1);
@@ -166,7 +164,7 @@ describe('an answer without end', () => {
 
 describe('a write that is repeatable', () => {
   it.each<Reply>(['drop', 'cut', { status: 500 }])(
-    'is sent once anyway, and says that it may be sent again (%s)',
+    'is sent only once, and reports that it may be sent again (%s)',
     async (reply) => {
       const server = await listen(() => reply);
       const writer = open({ url: server.url }).openWriter();
@@ -176,7 +174,7 @@ describe('a write that is repeatable', () => {
     },
   );
 
-  it('waits before another attempt as failures require, or as the service asks', async () => {
+  it('waits before another attempt as long as failures require, or as the service asks', async () => {
     const server = await listen(
       inTurn({ status: 500 }, { status: 503, headers: { 'retry-after': '7' } }, {}),
     );
@@ -199,7 +197,7 @@ describe('a write that is repeatable', () => {
     expect(answer.again).toBeUndefined();
   });
 
-  it('goes before the reads that wait for their turn', async () => {
+  it('is sent before the reads that wait for their turn', async () => {
     const server = await listen(() => ({ body: {} }));
     const target = { ...workspacesTarget, requestsPerSecond: 1 };
     const { reader, openWriter } = open({ url: server.url, target });
@@ -214,7 +212,7 @@ describe('a write that needs a permit', () => {
     throw new Error('the lock is gone');
   };
 
-  it('asks for it when all waiting is over', async () => {
+  it('requests it after all waits', async () => {
     const arrived: number[] = [];
     const replies: Reply[] = [{ status: 429, headers: { 'retry-after': '60' } }, {}];
     const server = await listen(() => {
@@ -232,7 +230,7 @@ describe('a write that needs a permit', () => {
     expect(permitted).toEqual(arrived);
   });
 
-  it('is not sent without it', async () => {
+  it('is not sent without the permit', async () => {
     const server = await listen(() => ({}));
     const writer = open({ url: server.url }).openWriter();
     const never = await failureOf(writer.send({ ...update, permit: refusal }));
@@ -241,7 +239,7 @@ describe('a write that needs a permit', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('makes room for others when it is refused', async () => {
+  it('makes room for others when the permit is refused', async () => {
     const server = await listen(() => ({ body: {} }));
     const writer = open({ url: server.url }).openWriter();
     const refused = Array.from({ length: 30 }, () => failureOf(writer.send({ ...update, permit: refusal })));
@@ -261,7 +259,7 @@ describe('429', () => {
       9000,
     ],
     ['nothing', {}, 500],
-  ])('pauses as long as the service says by %s', async (_, headers, pause) => {
+  ])('pauses as long as the service asks with %s', async (_, headers, pause) => {
     const server = await listen(inTurn({ status: 429, headers }, { body: {} }));
     const { reader, clock } = open({ url: server.url });
     const began = clock.now();
@@ -270,7 +268,7 @@ describe('429', () => {
     expect(clock.now() - began).toBeLessThan(pause + 50);
   });
 
-  it('alone makes X-RateLimit-Reset a wait: a gateway that fails may send that always', async () => {
+  it('is the only status with which X-RateLimit-Reset is a wait, because gateways may always send it', async () => {
     const headers = { 'x-ratelimit-reset': '3000' };
     const server = await listen(inTurn({ status: 502, headers }, { body: {} }));
     const { reader, clock } = open({ url: server.url });
@@ -278,7 +276,7 @@ describe('429', () => {
     expect(clock.waits).toEqual([500]);
   });
 
-  it('holds up every other request to the target, writes included', async () => {
+  it('pauses every other request to the target, including writes', async () => {
     const held = Promise.withResolvers<void>();
     const wait = () => {
       held.resolve();
@@ -293,12 +291,12 @@ describe('429', () => {
     void openWriter()
       .send(update)
       .catch(() => undefined);
-    // A round trip on another line proves that the two above had their chance.
+    // A request on another connection proves that the two above could have been sent.
     await open({ url: server.url }).reader.get('/ping');
     expect(server.lines).toEqual(['GET /api/v2/workspaces/ws-1', 'GET /api/v2/ping']);
   });
 
-  it('lets no one slip through who was waiting for a connection', async () => {
+  it('also pauses requests that were waiting for a connection', async () => {
     const clock = { now: () => systemClock.now(), wait: () => new Promise<void>(() => undefined) };
     const server = await listen(() => ({ status: 429, headers: { 'retry-after': '60' } }));
     const { reader } = open({ url: server.url, clock });
@@ -308,7 +306,7 @@ describe('429', () => {
     expect(server.requests).toHaveLength(11);
   });
 
-  it('that never ends ends the run at its deadline, and not before', async () => {
+  it('without an end stops the run at its deadline, and not before', async () => {
     const server = await listen(() => ({ status: 429, headers: { 'retry-after': '50' } }));
     const { reader, clock } = open({ url: server.url });
     const began = clock.now();
@@ -317,7 +315,7 @@ describe('429', () => {
     expect(server.requests.length).toBeGreaterThan(36);
   });
 
-  it('that is answered thirty times in a row costs about thirty times what the service asks', async () => {
+  it('thirty times in a row takes about thirty times the wait that the service asks for', async () => {
     const refused = { status: 429, headers: { 'retry-after': '1' } };
     const server = await listen((_, count) => (count <= 30 ? refused : { body: {} }));
     const { reader, clock } = open({ url: server.url });
@@ -327,46 +325,46 @@ describe('429', () => {
     expect(clock.now() - began).toBeLessThanOrEqual(60_000);
   });
 
-  it('that makes everyone wait is reported once', async () => {
+  it('is reported once for all waiting requests', async () => {
     const clock = { now: () => systemClock.now(), wait: () => new Promise<void>(() => undefined) };
     const server = await listen(() => ({ status: 429, headers: { 'retry-after': '42' } }));
-    const said: string[] = [];
-    const onWait = (says: string) => void said.push(says);
+    const messages: string[] = [];
+    const onWait = (says: string) => void messages.push(says);
     const { reader } = open({ url: server.url, clock, onWait });
     for (let n = 0; n < 5; n += 1) void reader.get('/workspaces/ws-1').catch(() => undefined);
     await expect.poll(() => server.requests.length).toBe(5);
     await open({ url: server.url, retryPolicy: { throttled: 1 } }).reader.get('/ping');
     const url = `${server.url}/api/v2/workspaces/ws-1`;
     const says = `waiting for target "acme": it answered 429 to GET ${url}, and the next request is sent in 42 s`;
-    expect(said).toEqual([says]);
+    expect(messages).toEqual([says]);
   });
 });
 
-describe('a service that says that it has no request left', () => {
+describe('a service that reports that it has no request left', () => {
   const spent = { 'x-ratelimit-limit': '30', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '42.0' };
 
-  it('is asked again when it has, and the wait is reported', async () => {
+  it('gets the next request when it has one, and the wait is reported', async () => {
     const server = await listen(inTurn({ headers: spent, body: {} }, { body: {} }));
-    const said: string[] = [];
-    const { reader, clock } = open({ url: server.url, onWait: (says) => void said.push(says) });
+    const messages: string[] = [];
+    const { reader, clock } = open({ url: server.url, onWait: (says) => void messages.push(says) });
     const began = clock.now();
     await reader.get('/workspaces/ws-1');
     expect(clock.now()).toBe(began);
     await reader.get('/workspaces/ws-2');
     expect(clock.now() - began).toBe(42_000);
-    expect(said).toEqual([
+    expect(messages).toEqual([
       'waiting for target "acme": its rate limit is used up for now, and the next request is sent in 42 s',
     ]);
   });
 
-  it('is something else than an end of the run that has passed: what is left to do then, such as a revocation, is sent', async () => {
+  it('is not the same as a run that has ended: final requests such as a revocation are sent', async () => {
     const server = await listen(() => ({ body: {} }));
     const { reader } = open({ url: server.url, until: Date.parse('2029-12-31T23:59:59Z') });
     for (let n = 0; n < 3; n += 1) await reader.get('/workspaces/ws-1');
     expect(server.requests).toHaveLength(3);
   });
 
-  it('until after the end of the run ends it, and the answer that says so counts', async () => {
+  it('until after the end of the run ends the run, but the response that says so counts', async () => {
     const server = await listen(() => ({ headers: spent, body: { data: 'here' } }));
     const { reader } = open({ url: server.url, until: Date.parse('2030-01-01T00:00:30Z') });
     expect(await reader.get('/workspaces/ws-1')).toMatchObject({ body: { data: 'here' } });
@@ -377,7 +375,7 @@ describe('a service that says that it has no request left', () => {
 });
 
 describe('a token', () => {
-  it('that was replaced meanwhile is asked for again after 403, once', async () => {
+  it('that was replaced meanwhile is used after a 403, once', async () => {
     let current = 'old';
     const server = await listen(({ headers }) =>
       headers['authorization'] === 'Bearer new'
@@ -406,14 +404,14 @@ describe('a token', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('that stays the same makes 403 the answer', async () => {
+  it('that was not replaced makes a 403 the result', async () => {
     const server = await listen(() => ({ status: 403, body: { errors: ['permission denied'] } }));
     const answer = await open({ url: server.url }).reader.get('/workspaces/ws-1');
     expect(answer).toMatchObject({ status: 403, words: 'permission denied' });
     expect(server.requests).toHaveLength(1);
   });
 
-  it('loses the line end of the file that it was read from', async () => {
+  it('is read from its file without the line end', async () => {
     const server = await listen(() => ({ body: {} }));
     await open({ url: server.url, token: async () => 'from-a-file\n' }).reader.get('/workspaces/ws-1');
     expect(server.requests[0]?.headers['authorization']).toBe('Bearer from-a-file');

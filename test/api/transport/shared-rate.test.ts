@@ -1,4 +1,4 @@
-// A limit that processes share: start times whose answer arrives late, against a clock that only moves when someone waits.
+// A limit that processes share: start times whose response is late, with a clock that only advances when someone waits.
 import { describe, expect, it } from 'vitest';
 import { RateController } from '../../../src/api/transport/rate-controller.ts';
 import type { SharedRate } from '../../../src/api/transport/shared-rate.ts';
@@ -6,8 +6,8 @@ import { Throttle } from '../../../src/api/transport/throttle.ts';
 import { FakeClock } from '../../support/http/fake-clock.ts';
 
 /**
- * A limit of ten requests a second, taken from the moment of the question. @param took milliseconds that each answer takes, one after the
- * other; then the last one again
+ * A limit of ten requests a second, counted from the time of the request. @param took milliseconds of each response in turn; then those of
+ * the last one again
  */
 function openLimit(took: number[]) {
   const clock = new FakeClock();
@@ -39,7 +39,7 @@ function openLimit(took: number[]) {
 }
 
 describe('Start times of a limit that processes share', () => {
-  it('are used when the answer arrives soon', async () => {
+  it('are used when the response arrives soon', async () => {
     const { start, asked } = openLimit([20]);
     expect([await start(), await start()]).toEqual([20, 120]);
     expect(asked).toEqual([
@@ -48,9 +48,9 @@ describe('Start times of a limit that processes share', () => {
     ]);
   });
 
-  it('are not used when the process stood still until the answer arrived', async () => {
+  it('are not used when the process was suspended until the response arrived', async () => {
     const { start, asked } = openLimit([1000, 10]);
-    // With the second answer, it gets the time of one request and of the two seconds by which it may be late.
+    // With the second response, it gets the time of one request and of the two seconds by which it may be late.
     expect(await start()).toBe(1010);
     expect(asked).toEqual([
       { at: 0, late: 0 },
@@ -58,7 +58,7 @@ describe('Start times of a limit that processes share', () => {
     ]);
   });
 
-  it('are not used when the process stands still after the answer arrived', async () => {
+  it('are not used when the process is suspended after the response arrived', async () => {
     const { start, asked, clock } = openLimit([10]);
     const first = start();
     const others = [start(), start(), start()];
@@ -71,14 +71,14 @@ describe('Start times of a limit that processes share', () => {
   });
 
   it.each([150, 300, 900, 1900])(
-    'let a process go on whose answers always take %i ms, in times that it has taken',
+    'let a process with responses that always take %i ms continue, at times that it has taken',
     async (took) => {
       const { start, taken, asked } = openLimit([took]);
       for (let request = 0; request < 5; request += 1) {
         const at = await start();
         expect(taken.some(({ first, last }) => first <= at && at <= last + 100)).toBe(true);
       }
-      // The first answer shows that the limit is slow.
+      // The first response shows that the limit is slow.
       expect(asked.length).toBeLessThanOrEqual(6);
     },
   );

@@ -1,4 +1,4 @@
-// The pace at which one target is asked, against a clock that only moves when someone waits.
+// The rate of requests to one target, with a clock that only advances when someone waits.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/api/transport/clock.ts';
@@ -10,7 +10,7 @@ function openThrottle(rate: number, slots: number, clock: Clock = systemClock): 
   return new Throttle({ rate: new RateController({ initial: rate, highest: rate, clock }), slots, clock });
 }
 
-/** Starts so many requests that end at once, and tells when each began, in milliseconds from the first. */
+/** Starts `count` requests that end at once, and returns when each began, in milliseconds from the first. */
 async function startsOf(throttle: Throttle, clock: FakeClock, count: number): Promise<number[]> {
   const began = clock.now();
   const starts: number[] = [];
@@ -29,7 +29,7 @@ function busiestSecond(starts: readonly number[]): number {
 }
 
 describe('the rate', () => {
-  it('lets a third of a second through at once and is then kept', async () => {
+  it('allows a third of a second at once and is then kept', async () => {
     const clock = new FakeClock();
     const starts = await startsOf(openThrottle(30, 10, clock), clock, 120);
     expect(starts.filter((start) => start === 0)).toHaveLength(10);
@@ -37,7 +37,7 @@ describe('the rate', () => {
     expect(starts.at(-1)).toBeLessThan(4200);
   });
 
-  it('is never exceeded in any second, the first one included', async () => {
+  it('is never exceeded in any second, including the first', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 60 }),
@@ -58,7 +58,7 @@ describe('the rate', () => {
     expect(starts).toEqual([0, 2000, 4000]);
   });
 
-  it('may be none at all', async () => {
+  it('may be unlimited', async () => {
     const clock = new FakeClock();
     await startsOf(openThrottle(Number.POSITIVE_INFINITY, 10, clock), clock, 5000);
     expect(clock.waits).toEqual([]);
@@ -66,7 +66,7 @@ describe('the rate', () => {
 });
 
 describe('a pause', () => {
-  it('holds up everyone, and what follows begins slowly', async () => {
+  it('holds all requests, and those after it start slowly', async () => {
     const clock = new FakeClock();
     const throttle = openThrottle(10, 10, clock);
     throttle.pause(5000);
@@ -85,7 +85,7 @@ describe('a pause', () => {
 });
 
 describe('the slots', () => {
-  it('bound what is in flight, first come, first served', async () => {
+  it('limit the requests in flight, first come, first served', async () => {
     const throttle = openThrottle(Number.POSITIVE_INFINITY, 2);
     const order: number[] = [];
     const leaves = [1, 2, 3, 4].map(async (name) => {
@@ -100,7 +100,7 @@ describe('the slots', () => {
     expect(order).toEqual([1, 2, 3]);
   });
 
-  it('are given back once, however often it is said', async () => {
+  it('are freed only once, even if that is repeated', async () => {
     const throttle = openThrottle(Number.POSITIVE_INFINITY, 1);
     const leave = await throttle.enter();
     const order: string[] = [];
@@ -118,7 +118,7 @@ describe('the slots', () => {
   });
 });
 
-describe('who is asked to stop', () => {
+describe('a request that is stopped', () => {
   it('leaves the queue at once, and the others stay', async () => {
     const throttle = openThrottle(Number.POSITIVE_INFINITY, 1);
     const leave = await throttle.enter();

@@ -1,4 +1,4 @@
-// What is waited for is said: soon, then ever more seldom, one line for a target.
+// Waits are reported: soon, then less and less often, in one line for a target.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Waits } from '../../../src/api/transport/clock.ts';
 
@@ -10,46 +10,49 @@ afterEach(() => {
 });
 
 function listen() {
-  const said: string[] = [];
+  const messages: string[] = [];
   const clock = { now: () => Date.now(), wait: async () => undefined };
-  return { said, waits: new Waits('target "acme"', { report: (says) => void said.push(says), clock }) };
+  return {
+    messages,
+    waits: new Waits('target "acme"', { report: (says) => void messages.push(says), clock }),
+  };
 }
 
 describe('a wait', () => {
-  it('is reported after five seconds, and then more and more seldom', () => {
-    const { said, waits } = listen();
+  it('is reported after five seconds, and then less and less often', () => {
+    const { messages, waits } = listen();
     waits.begin('the answer to GET /a');
     vi.advanceTimersByTime(4_900);
-    expect(said).toEqual([]);
+    expect(messages).toEqual([]);
     vi.advanceTimersByTime(200_000);
-    expect(said).toEqual(
+    expect(messages).toEqual(
       [5, 15, 45, 105, 165].map((s) => `waiting for target "acme" for ${s} s: the answer to GET /a`),
     );
   });
 
-  it('that is over is reported no more', () => {
-    const { said, waits } = listen();
+  it('that is over is no longer reported', () => {
+    const { messages, waits } = listen();
     const over = waits.begin('the answer to GET /a');
     vi.advanceTimersByTime(3_000);
     over();
     vi.advanceTimersByTime(60_000);
-    expect(said).toEqual([]);
+    expect(messages).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('shares its line with all that wait at the same target', () => {
-    const { said, waits } = listen();
+  it('shares its line with all waits for the same target', () => {
+    const { messages, waits } = listen();
     const overs = ['GET /a', 'GET /b', 'GET /c'].map((says) => waits.begin(says));
     vi.advanceTimersByTime(5_000);
     overs[0]?.();
     vi.advanceTimersByTime(10_000);
-    expect(said).toEqual([
+    expect(messages).toEqual([
       'waiting for target "acme" for 5 s: GET /a, and 2 more',
       'waiting for target "acme" for 15 s: GET /b, and 1 more',
     ]);
   });
 
-  it('that begins when the next line is overdue asks no timer for less than no time', () => {
+  it('that begins when the next line is overdue starts no timer with a negative time', () => {
     const { waits } = listen();
     const timer = vi.spyOn(globalThis, 'setTimeout');
     waits.begin('the answer to GET /a');
@@ -63,13 +66,13 @@ describe('a wait', () => {
     expect(timer.mock.calls.every(([, milliseconds = 0]) => milliseconds >= 0)).toBe(true);
   });
 
-  it('of a hundred slow answers in a row does not fill the log', () => {
-    const { said, waits } = listen();
+  it('of a hundred slow responses in a row does not fill the log', () => {
+    const { messages, waits } = listen();
     for (let n = 0; n < 100; n += 1) {
       const over = waits.begin(`GET /${n}`);
       vi.advanceTimersByTime(6_000);
       over();
     }
-    expect(said.length).toBeLessThan(15);
+    expect(messages.length).toBeLessThan(15);
   });
 });

@@ -29,24 +29,24 @@ function recordOf(id: string): LedgerRecord {
   return { id, origin: 'created', fields: {} };
 }
 
-function wanted(part: LedgerRecord, whole: LedgerRecord): ReadRequest {
+function wanted(child: LedgerRecord, parent: LedgerRecord): ReadRequest {
   return {
     declared: [
       { address, spec: {}, metadata: { name: 'web' }, place, placeOf: () => place, fromDefaults: [] },
     ],
-    records: new Map([[readAddress('TagBindings/acme/web'), part]]),
-    record: ({ kind }) => (kind === 'Workspace' ? whole : part),
+    records: new Map([[readAddress('TagBindings/acme/web'), child]]),
+    record: ({ kind }) => (kind === 'Workspace' ? parent : child),
   };
 }
 
-describe('The tags of a workspace that was renamed by hand', () => {
-  it('are found through the record of the workspace, also when their own reports one that is gone', () => {
+describe('The tags of a workspace that was renamed in the service', () => {
+  it('are found through the record of the workspace, even if their own record has an old id', () => {
     const list = listOf(item('ws-new', 'web-by-hand'));
     const placed = placeChildren(list, wanted(recordOf('ws-gone'), recordOf('ws-new')), address);
     expect(placed).toEqual([{ address, item: item('ws-new', 'web-by-hand') }]);
   });
 
-  it('are found through their own record when that of the workspace is older', () => {
+  it('are found through their own record if the record of the workspace is older', () => {
     const list = listOf(item('ws-new', 'web-by-hand'));
     const placed = placeChildren(list, wanted(recordOf('ws-new'), recordOf('ws-gone')), address);
     expect(placed).toEqual([{ address, item: item('ws-new', 'web-by-hand') }]);

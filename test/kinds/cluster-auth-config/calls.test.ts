@@ -12,7 +12,7 @@ const host = 'https://k:6443';
 const config = (more: Spec = {}) =>
   declare(kind, 'config', { clusterHost: host, clusterCaCert: caCert, ...more });
 
-/** As the embedded service answers what `config()` declares. */
+/** What the embedded service returns for the config that `config()` declares. */
 const answered: JsonObject = {
   cluster_host: host,
   cluster_ca_cert: caCert,
@@ -40,7 +40,7 @@ function plan(declared: Spec, was?: JsonObject, recorded?: Spec) {
 }
 
 describe('The call of a config', () => {
-  it('carries every field, those that are left out with their defaults, and the JWT as a reference', () => {
+  it('carries every field, with the defaults of undeclared fields, and the JWT as a reference', () => {
     const { planned } = plan({ tokenReviewerJwt: { env: 'REVIEWER_JWT', version: 3 } });
     expect(planned.calls).toEqual([
       {
@@ -82,17 +82,17 @@ describe('The call of a config', () => {
     expect(planned.preconditions).toEqual(['reviewerJwtSet', 'repeated']);
   });
 
-  it('ends the certificate with a newline, as the service wants every line of it', () => {
+  it('ends the certificate with a newline, because the service requires it on every line', () => {
     const { planned } = plan({ clusterCaCert: caCert.trim() });
     expect(planned.calls[0]?.body).toHaveProperty('cluster_ca_cert', caCert);
   });
 
-  it('repeats the one setting of a service that no manifest knows', () => {
+  it('repeats the one setting of the service that manifests cannot declare', () => {
     const { planned } = plan({ issuer: 'me' }, { use_annotations_as_alias_metadata: true });
     expect(planned.calls[0]?.body).toHaveProperty('use_annotations_as_alias_metadata', true);
   });
 
-  it('is none when nothing differs, or when the config is released', () => {
+  it('does not exist when nothing differs, or when the config is released', () => {
     expect(plan({}, {}).planned.calls).toEqual([]);
     const { change, context } = meet(kind, config({ issuer: 'me' }), live());
     expect(kind.calls({ ...change, action: 'release' }, context).calls).toEqual([]);
@@ -100,7 +100,7 @@ describe('The call of a config', () => {
 });
 
 describe('The plan of a config', () => {
-  it('brings what is left out back to its default, and says so', () => {
+  it('resets an undeclared field to its default, and shows that', () => {
     const { change } = plan({}, { pem_keys: [publicKey], issuer: 'me' });
     expect(change.fields).toMatchObject([
       { path: ['pemKeys'], after: [], origin: 'default' },
@@ -108,14 +108,14 @@ describe('The plan of a config', () => {
     ]);
   });
 
-  it('finds no difference in line ends, in the order of keys, or in one key as a list', () => {
+  it('finds no difference in line ends, in the order of keys, or between one key and a list of one', () => {
     const keys = [otherPublicKey.trim(), publicKey.trim()];
     expect(plan({ pemKeys: [publicKey, otherPublicKey] }, { pem_keys: keys }).paths).toEqual([]);
     expect(plan({ pemKeys: publicKey }, { pem_keys: [publicKey.trim()] }).paths).toEqual([]);
     expect(plan({ clusterCaCert: caCert.replaceAll('\n', '\r\n') }, {}).paths).toEqual([]);
   });
 
-  it('takes an unanswered field that nobody declares for its default, and compares a declared one with the ledger', () => {
+  it('takes an unreported field as its default if undeclared, and compares it with the ledger otherwise', () => {
     const { issuer: _, disable_iss_validation: __, ...four } = answered;
     const was = liveConfig(config().address, four);
     expect(meet(kind, config(), was).change.fields).toEqual([]);
@@ -131,7 +131,7 @@ describe('The plan of a config', () => {
 describe('The reviewer JWT', () => {
   const source: Spec = { tokenReviewerJwt: { env: 'REVIEWER_JWT', version: 2 } };
 
-  it('is written when the service says that none is stored, although the ledger knows of one', () => {
+  it('is written when the service reports none, even if the ledger has a record of one', () => {
     const { change } = plan(source, {}, version(2));
     expect(change.fields).toMatchObject([
       { path: ['tokenReviewerJwt'], before: null, after: { set: true, version: 2 } },
@@ -145,7 +145,7 @@ describe('The reviewer JWT', () => {
     ]);
   });
 
-  it('is written when its source is another one than the one last applied, of which a former record says nothing', () => {
+  it('is written when its source differs from the one last applied, unless an old record has no source', () => {
     const last = (more: object) => ({ tokenReviewerJwt: { set: true, version: 2, ...more } });
     expect(plan(source, stored, last({ env: 'REVIEWER_JWT' })).paths).toEqual([]);
     expect(plan(source, stored, last({})).paths).toEqual([]);
@@ -160,7 +160,7 @@ describe('The reviewer JWT', () => {
     }
   });
 
-  it('is written when one is stored that this stack never wrote', () => {
+  it('is written when this stack did not write the stored one', () => {
     const { change } = plan(source, stored);
     expect(change.fields).toMatchObject([
       { path: ['tokenReviewerJwt'], unknown: expect.stringContaining('did not write') },
@@ -168,14 +168,14 @@ describe('The reviewer JWT', () => {
     expect(change.fields[0]).not.toHaveProperty('before');
   });
 
-  it('is removed by null, and only where one may be stored', () => {
+  it('is removed by null, but only if one may be stored', () => {
     expect(plan({ tokenReviewerJwt: null }, {}).paths).toEqual([]);
     const { planned, paths, problems } = plan({ tokenReviewerJwt: null }, stored, version(1));
     expect([paths, problems]).toEqual([['tokenReviewerJwt'], []]);
     expect(planned.calls[0]?.body).toHaveProperty('token_reviewer_jwt', '');
   });
 
-  it('is compared with the ledger where the service does not say whether one is stored', () => {
+  it('is compared with the ledger if the service does not report whether one is stored', () => {
     const { token_reviewer_jwt_set: _, ...silent } = answered;
     const was = liveConfig(config().address, silent);
     const differing = (declared: Spec, recorded: Spec) =>
@@ -188,7 +188,7 @@ describe('The reviewer JWT', () => {
     expect(differing({ tokenReviewerJwt: null }, version(1))).toBe(1);
   });
 
-  it('stays when nothing is written, and the plan mentions it', () => {
+  it('stays when nothing is written, and the plan reports that', () => {
     const { planned, problems, notes } = plan({}, stored, version(1));
     expect([planned.calls, problems]).toEqual([[], []]);
     expect(notes).toEqual([expect.stringContaining('a reviewer JWT is stored')]);
@@ -197,13 +197,13 @@ describe('The reviewer JWT', () => {
   it.each([
     ['is stored', stored],
     ['may be stored', { token_reviewer_jwt_set: null }],
-  ])('refuses a write that would wipe it when one %s', (_, flag) => {
+  ])('refuses a write that would remove it when one %s', (_, flag) => {
     const { planned, problems } = plan({ issuer: 'me' }, flag);
     expect(problems).toEqual(['reviewer-jwt-would-be-wiped']);
     expect(planned.calls).toEqual([]);
   });
 
-  it('is in no plan, only its source, which is what is approved and what is read', () => {
+  it('is not in the plan, only its source, which is approved and read', () => {
     const { change, planned } = plan(source, stored);
     expect(change.fields).toMatchObject([{ after: { set: true, version: 2, env: 'REVIEWER_JWT' } }]);
     expect(JSON.stringify(planned)).toContain('{"$secret":{"env":"REVIEWER_JWT"}}');
@@ -216,7 +216,7 @@ describe('Against the embedded service, a config', () => {
     await mount?.close();
   });
 
-  it('differs in nothing once it was applied, forth and back', async () => {
+  it('has no difference after it was applied, in both directions', async () => {
     const at = await openEmbeddedMount();
     mount = at;
     let recorded: LedgerRecord | undefined;

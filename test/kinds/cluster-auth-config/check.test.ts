@@ -26,7 +26,7 @@ function findings(spec: Spec, dialect = others.dialect, url = others.target.url)
   return all.map(({ severity, code, path }) => [severity, code, path.join('.')].join(' ').trim());
 }
 
-const told: readonly [title: string, spec: Spec, findings: string[]][] = [
+const reported: readonly [title: string, spec: Spec, findings: string[]][] = [
   ['a host without a scheme', { clusterHost: 'k:6443' }, ['warning host-without-scheme clusterHost']],
   [
     'a reviewer JWT without a source',
@@ -38,14 +38,14 @@ const told: readonly [title: string, spec: Spec, findings: string[]][] = [
     { tokenReviewerJwt: { env: 'A', file: 'b' } },
     ['error reviewer-jwt-source tokenReviewerJwt'],
   ],
-  ['a CA certificate that is no PEM', { clusterCaCert: 'MIIB' }, ['error invalid-ca-cert clusterCaCert']],
+  ['a CA certificate that is not PEM', { clusterCaCert: 'MIIB' }, ['error invalid-ca-cert clusterCaCert']],
   [
-    'a certificate cut short',
+    'a truncated certificate',
     { clusterCaCert: caCert.slice(0, -30) },
     ['error invalid-ca-cert clusterCaCert'],
   ],
-  ['a key that is no PEM', { pemKeys: [publicKey, 'ssh-rsa AAAA'] }, ['error invalid-pem-key pemKeys.1']],
-  ['one key as a text that is no PEM', { pemKeys: 'key' }, ['error invalid-pem-key pemKeys']],
+  ['a key that is not PEM', { pemKeys: [publicKey, 'ssh-rsa AAAA'] }, ['error invalid-pem-key pemKeys.1']],
+  ['one key as a text that is not PEM', { pemKeys: 'key' }, ['error invalid-pem-key pemKeys']],
   ['two keys in one element', { pemKeys: publicKey + otherPublicKey }, ['warning pem-key-unused pemKeys']],
   [
     'no trust anchor without the local CA',
@@ -67,12 +67,12 @@ const accepted: readonly [title: string, spec: Spec][] = [
     { clusterCaCert: null, pemKeys: [publicKey, rsaKey, caCert], disableLocalCaJwt: true },
   ],
   ['a reviewer JWT with one source', { tokenReviewerJwt: { env: 'A', version: 2 } }],
-  ['a reviewer JWT that is given up', { tokenReviewerJwt: null }],
+  ['a null reviewer JWT', { tokenReviewerJwt: null }],
   ['a certificate with line ends of another system', { clusterCaCert: caCert.replaceAll('\n', '\r\n') }],
 ];
 
 describe('Validating a config', () => {
-  it.each(told)('reports %s', (_, spec, expected) => expect(findings(spec)).toEqual(expected));
+  it.each(reported)('reports %s', (_, spec, expected) => expect(findings(spec)).toEqual(expected));
   it.each(accepted)('accepts %s', (_, spec) => expect(findings(spec)).toEqual([]));
 
   it('allows one name only', () => {
@@ -99,7 +99,7 @@ describe('A config without a CA certificate that may not use the one of its pod'
   });
 
   it.each(['neutral', 'vault', 'openbao'])(
-    'is a warning of %s while the service may take that one',
+    'is a warning of %s while the service may use the one of its pod',
     (dialect) => {
       for (const pemKeys of [null, [publicKey]])
         expect(findings({ clusterCaCert: null, pemKeys }, knownDialect('cluster-auth', dialect))).toEqual([
@@ -117,7 +117,7 @@ describe('A config without a CA certificate, for the service behind "url: embedd
     ['vault', { pemKeys: [publicKey] }, ['error no-ca-cert']],
     ['openbao', { pemKeys: [publicKey] }, ['error no-ca-cert']],
     ['vault', { disableLocalCaJwt: true }, ['warning no-ca-cert']],
-  ])('is checked as the service in the dialect %s checks it, with %o', (dialect, spec, expected) => {
+  ])('is checked like the service in the dialect %s checks it, with %o', (dialect, spec, expected) => {
     const found = findings(
       { clusterCaCert: null, ...spec },
       knownDialect('cluster-auth', dialect),
@@ -140,13 +140,13 @@ describe('A key that the service may not take', () => {
     ['vault', 'two keys in one element', [publicKey + rsaKey], ['warning pem-key-unused pemKeys.0']],
     ['vault', 'text behind a key', [`${publicKey}# ours`], []],
     ...['neutral', 'vault', 'openbao'].flatMap((dialect): [string, string, string[], string[]][] => [
-      [dialect, 'a block that holds no key', [garbage], ['error invalid-pem-key pemKeys.0']],
+      [dialect, 'a block without a key', [garbage], ['error invalid-pem-key pemKeys.0']],
       [dialect, 'a certificate', [caCert], []],
       [dialect, 'a key of another curve', [otherCurveKey], ['error invalid-pem-key pemKeys.0']],
       [dialect, 'a key in the middle of a line', [`key: ${publicKey}`], ['error invalid-pem-key pemKeys.0']],
       [
         dialect,
-        'a good key and a cut one',
+        'a good key and a truncated one',
         [rsaKey, rsaKey.replace('MII', '')],
         ['error invalid-pem-key pemKeys.1'],
       ],
@@ -158,11 +158,11 @@ describe('A key that the service may not take', () => {
 
 describe('A CA text that holds no certificate', () => {
   it.each<[title: string, clusterCaCert: string, findings: string[]]>([
-    ['a block that holds none', garbage, ['warning unreadable-ca-cert clusterCaCert']],
+    ['a block without a certificate', garbage, ['warning unreadable-ca-cert clusterCaCert']],
     ['a public key', publicKey, ['warning unreadable-ca-cert clusterCaCert']],
-    ['a block that is no base64', garbage.replace('AAAA', 'AAAAA'), ['error invalid-ca-cert clusterCaCert']],
-    ['a bundle with one that can be read', `${garbage}\n${caCert}`, []],
-  ])('is reported, for the service would take it: %s', (_, clusterCaCert, expected) => {
+    ['a block that is not base64', garbage.replace('AAAA', 'AAAAA'), ['error invalid-ca-cert clusterCaCert']],
+    ['a bundle with one readable certificate', `${garbage}\n${caCert}`, []],
+  ])('is reported, because the service would accept it: %s', (_, clusterCaCert, expected) => {
     expect(findings({ clusterCaCert })).toEqual(expected);
   });
 });

@@ -29,7 +29,7 @@ async function answering(answer: Canned): Promise<Mount> {
 }
 
 describe('Reading the config of a mount', () => {
-  it('gives every field, but of the reviewer JWT only whether one is stored', async () => {
+  it('returns every field, but of the reviewer JWT only whether one is stored', async () => {
     mount = await openEmbeddedMount();
     await mount.write('/auth/cluster/config', { ...four, token_reviewer_jwt: 'planted-secret' });
     const set = await kind.read(mount.session, wants([config]));
@@ -52,7 +52,7 @@ describe('Reading the config of a mount', () => {
     expect(JSON.stringify(set)).not.toContain('planted-secret');
   });
 
-  it('knows that there is no reviewer JWT when the service says so', async () => {
+  it('returns null for the reviewer JWT when the service reports that none is stored', async () => {
     mount = await openEmbeddedMount();
     await mount.write('/auth/cluster/config', four);
     const set = await kind.read(mount.session, wants([config]));
@@ -63,14 +63,14 @@ describe('Reading the config of a mount', () => {
     expect(set.invisible).toEqual([]);
   });
 
-  it('names the fields that a service does not answer', async () => {
+  it('lists the fields that a service does not return', async () => {
     const { session } = await answering({ status: 200, body: { data: four } });
     const set = await kind.read(session, wants([config]));
     expect(set.resources[0]?.facts).toMatchObject({ reviewerJwtSet: null });
     expect(set.invisible).toEqual(['tokenReviewerJwt', 'disableIssValidation', 'issuer']);
   });
 
-  it('finds none on a mount that was never configured', async () => {
+  it('finds no config on a mount that was never configured', async () => {
     mount = await openEmbeddedMount();
     expect(await kind.read(mount.session, wants([config]))).toMatchObject({
       resources: [],
@@ -80,13 +80,13 @@ describe('Reading the config of a mount', () => {
     expect(await kind.readOne(mount.session, config.address)).toBeUndefined();
   });
 
-  it('asks for nothing when the stack has no config', async () => {
+  it('sends no request when the stack has no config', async () => {
     mount = await openEmbeddedMount();
     expect(await kind.read(mount.session, wants([]))).toMatchObject({ resources: [], incomplete: [] });
     expect(mount.seen).toEqual([]);
   });
 
-  it('names the mount when there is none', async () => {
+  it('names the mount when it does not exist', async () => {
     mount = await openEmbeddedMount({ mount: 'nowhere' });
     const { incomplete } = await kind.read(mount.session, wants([config]));
     expect(incomplete).toEqual([
@@ -95,7 +95,7 @@ describe('Reading the config of a mount', () => {
     await expect(kind.readOne(mount.session, config.address)).rejects.toThrow('the mount "nowhere"');
   });
 
-  it('refuses to go on, just before a write, with what is no config of this method', async () => {
+  it('refuses a response that is not a config of this method, just before a write', async () => {
     for (const [data, says] of [
       [{ jwks_url: 'https://x' }, 'it has no "cluster_host"'],
       [{ ...four, pem_keys: [{ $secret: { env: 'X' } }] }, 'its "pem_keys" is not a list of texts'],

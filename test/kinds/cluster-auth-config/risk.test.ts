@@ -23,7 +23,7 @@ describe('The risk of changing a config', () => {
       ['widens pemKeys', 'narrows pemKeys'],
     ],
     ['the first key', {}, { pemKeys: publicKey }, ['narrows pemKeys']],
-    ['no key any more', { pemKeys: publicKey }, {}, ['widens pemKeys']],
+    ['the last key removed', { pemKeys: publicKey }, {}, ['widens pemKeys']],
     ['the local fallback turned off', {}, { disableLocalCaJwt: true }, ['narrows disableLocalCaJwt']],
     [
       'issuers no longer verified',
@@ -32,20 +32,20 @@ describe('The risk of changing a config', () => {
       ['widens disableIssValidation'],
     ],
     ['issuers verified', { issuer: 'a' }, { ...verified, issuer: 'a' }, ['narrows disableIssValidation']],
-    ['a verification that has nothing to compare', {}, verified, []],
+    ['a verification without an issuer to compare', {}, verified, []],
     ['the first issuer that is verified', verified, { ...verified, issuer: 'b' }, ['narrows issuer']],
-    ['no issuer any more', { ...verified, issuer: 'a' }, verified, ['widens issuer']],
+    ['a removed issuer', { ...verified, issuer: 'a' }, verified, ['widens issuer']],
     [
       'another verified issuer',
       { ...verified, issuer: 'a' },
       { ...verified, issuer: 'b' },
       ['widens issuer'],
     ],
-    ['an issuer that nobody verifies', {}, { issuer: 'b' }, []],
+    ['an issuer that is not verified', {}, { issuer: 'b' }, []],
     ['the same key spelt differently', { pemKeys: publicKey }, { pemKeys: [publicKey.trim()] }, []],
   ])('reports %s', (_, before, after, expected) => expect(effects(before, after)).toEqual(expected));
 
-  it('reports an unnamed issuer where the dialect has one that means it', () => {
+  it('reports an undeclared issuer if the dialect has a default for it', () => {
     const dialect = { defaultIssuer: 'cluster/serviceaccount' };
     expect(effects(verified, {}, dialect)).toEqual(['widens disableIssValidation']);
     expect(effects({}, verified, dialect)).toEqual(['narrows disableIssValidation']);
@@ -53,7 +53,7 @@ describe('The risk of changing a config', () => {
     expect(effects({ ...verified, issuer: dialect.defaultIssuer }, verified, dialect)).toEqual([]);
   });
 
-  it('has nothing to compare with when the config is new', () => {
+  it('is empty for a new config', () => {
     expect(risk(undefined, base, {})).toEqual([]);
   });
 });

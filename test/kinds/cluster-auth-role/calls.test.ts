@@ -18,7 +18,7 @@ function callsFor(declared: Spec, was?: JsonObject) {
 }
 
 describe('The calls of a role', () => {
-  it('create it with every field, zeros spelt out, so that the result is known', () => {
+  it('create it with every field, including empty ones, so that the result is known', () => {
     const { calls, preconditions } = callsFor({ tokenTtl: '1h', tokenPolicies: 'b,a' });
     expect(calls).toEqual([
       {
@@ -37,7 +37,7 @@ describe('The calls of a role', () => {
     expect(preconditions).toBeUndefined();
   });
 
-  it('repeat what the manifest does not declare, the selector included', () => {
+  it('repeat what the manifest does not declare, including the selector', () => {
     const selector = '{"matchLabels":{"team":"payments"}}';
     const { calls, preconditions } = callsFor(
       { tokenTtl: 60 },
@@ -53,7 +53,7 @@ describe('The calls of a role', () => {
     expect(preconditions).toEqual(['content']);
   });
 
-  it('leave out of an update what the service does not answer and nobody declares', () => {
+  it('leave out of an update the undeclared fields that the service does not return', () => {
     const { token_bound_cidrs: _, ...old } = bareRole;
     const was = liveRole(role().address, old);
     const { change, context } = meet(kind, role({ tokenTtl: 60 }), was);
@@ -62,7 +62,7 @@ describe('The calls of a role', () => {
     expect(call?.body).toHaveProperty('bound_service_account_namespace_selector', '');
   });
 
-  it('bring a field that is no longer declared back to its default', () => {
+  it('reset a field that is no longer declared to its default', () => {
     const record = { origin: 'created' as const, fields: { audience: 'vault' } };
     const { change, context } = meet(kind, role(), live({ audience: 'vault' }), { record });
     expect(change.fields).toMatchObject([
@@ -71,13 +71,13 @@ describe('The calls of a role', () => {
     expect(kind.calls(change, context).calls[0]?.body).toHaveProperty('audience', '');
   });
 
-  it('narrow before they widen: a lost policy goes first, a gained one waits', () => {
+  it('narrow before they widen: a removed policy is sent first, an added one later', () => {
     expect(callsFor({ tokenPolicies: ['a'] }, { token_policies: ['a', 'b'] }).calls[0]?.order).toBe(10);
     expect(callsFor({ tokenPolicies: ['a', 'b'] }, { token_policies: ['a'] }).calls[0]?.order).toBe(20);
     expect(callsFor({ tokenPolicies: ['b'] }, { token_policies: ['a'] }).calls[0]?.order).toBe(20);
   });
 
-  it('delete it among those that narrow, relying on its whole content', () => {
+  it('delete it with those that narrow, if its whole content is unchanged', () => {
     const { change, context } = meet(kind, role(), live());
     const { calls, preconditions } = kind.calls({ ...change, action: 'delete' }, context);
     expect(calls).toMatchObject([
@@ -87,13 +87,13 @@ describe('The calls of a role', () => {
     expect(preconditions).toEqual(['content']);
   });
 
-  it('are none for a role that is released, or adopted as it is', () => {
+  it('are empty for a role that is released, or adopted as it is', () => {
     const { change, context } = meet(kind, role(), live());
     expect(kind.calls({ ...change, action: 'release' }, context).calls).toEqual([]);
     expect(kind.calls({ ...change, action: 'adopt' }, context).calls).toEqual([]);
   });
 
-  it('go to the segments of a mount whose path has a slash', () => {
+  it('use the path segments of a mount whose path has a slash', () => {
     const { change, context } = meet(kind, role());
     const { calls } = kind.calls(change, {
       ...context,
@@ -102,7 +102,7 @@ describe('The calls of a role', () => {
     expect(calls[0]?.path).toEqual(['auth', 'team', 'cluster', 'role', 'payments-api']);
   });
 
-  it('come with a note when the names of identities change', () => {
+  it('have a note when the names of identities change', () => {
     expect(meet(kind, role({ aliasNameSource: 'serviceaccount_name' }), live()).notes).toEqual([
       expect.stringContaining('new identity'),
     ]);
@@ -111,7 +111,7 @@ describe('The calls of a role', () => {
 });
 
 describe('The plan of a role', () => {
-  it('predicts that a live value which nobody declares will not fit the declared one', () => {
+  it('reports that an undeclared live value does not fit a declared one', () => {
     expect(meet(kind, role({ tokenTtl: '2h' }), live({ token_max_ttl: 3600 })).problems).toEqual([
       'ttl-over-maximum',
     ]);
@@ -123,11 +123,11 @@ describe('The plan of a role', () => {
     ).toEqual([]);
   });
 
-  it('has nothing against a live role that is there as declared, however odd', () => {
+  it('reports nothing about a live role that equals its manifest, even with such values', () => {
     expect(meet(kind, role(), live({ token_type: 'batch', token_period: 60 })).problems).toEqual([]);
   });
 
-  it('takes a field that is no longer declared for the default it goes back to', () => {
+  it('uses the default for a field that is no longer declared', () => {
     const record = { origin: 'created' as const, fields: { tokenMaxTtl: 3600 } };
     expect(meet(kind, role({ tokenTtl: '2h' }), live({ token_max_ttl: 3600 }), { record }).problems).toEqual(
       [],
@@ -135,7 +135,7 @@ describe('The plan of a role', () => {
   });
 });
 
-describe('An undeclared field of a role that somebody changed since the last apply', () => {
+describe('An undeclared field of a role that was changed since the last apply', () => {
   const bare = live().facts.content;
   const content = (more: Spec = {}) => ({ ...(bare as Spec), ...more });
   const created = (more: Spec = {}, declared: Spec = {}) => ({
@@ -192,7 +192,7 @@ describe('An undeclared field of a role that somebody changed since the last app
     },
   );
 
-  it('goes back to the value that it had when the stack was last applied, not to the default', () => {
+  it('returns to the value of the last apply, not to the default', () => {
     const about = created({ tokenMaxTtl: 86_400 }, { tokenTtl: 7200 });
     const { change, problems } = meet(
       kind,
@@ -207,28 +207,28 @@ describe('An undeclared field of a role that somebody changed since the last app
     ]);
   });
 
-  it('stays an error where the value of the last apply does not fit the manifest either', () => {
+  it('is an error if the value of the last apply does not fit the manifest either', () => {
     const about = created({ tokenMaxTtl: 3600 });
     expect(meet(kind, role({ tokenTtl: '2h' }), live({ token_max_ttl: 60 }), about).problems).toEqual([
       'ttl-over-maximum',
     ]);
   });
 
-  it('is left alone where it conflicts with nothing', () => {
+  it('is left alone if it conflicts with nothing', () => {
     const { change } = meet(kind, role({ tokenTtl: '2h' }), live({ token_num_uses: 3 }), created());
     expect(change.fields.map(({ path }) => path)).toEqual([['tokenTtl']]);
   });
 });
 
 describe('The content of a live role', () => {
-  it('is the same whether the service answers a default, an empty value or nothing', () => {
+  it('is the same whether the service returns a default, an empty value or nothing', () => {
     const { audience: _, ...rest } = { ...bareRole, audience: '' };
     expect(liveRole(role().address, { ...rest, token_type: '', alias_name_source: '' }).facts).toEqual(
       live().facts,
     );
   });
 
-  it('moves with a field that no manifest declares', () => {
+  it('changes with an undeclared field', () => {
     expect(live({ token_num_uses: 3 }).facts).not.toEqual(live().facts);
   });
 });
@@ -239,7 +239,7 @@ describe('Against the embedded service, a role', () => {
     await mount?.close();
   });
 
-  it('keeps its selector through an update that does not speak of it', async () => {
+  it('keeps its selector through an update that does not include it', async () => {
     mount = await openEmbeddedMount();
     const selector = '{"matchLabels":{"team":"payments"}}';
     await mount.write('/auth/cluster/role/payments-api', {

@@ -23,7 +23,11 @@ function findings(spec: Spec, dialect = others.dialect) {
 const selector = '{"matchLabels":{"team":"payments"}}';
 
 const refused: readonly [title: string, spec: Spec, findings: string[]][] = [
-  ['nobody', { boundServiceAccountNames: [] }, ['error empty-names boundServiceAccountNames']],
+  [
+    'an empty list of service accounts',
+    { boundServiceAccountNames: [] },
+    ['error empty-names boundServiceAccountNames'],
+  ],
   [
     'no namespace and no selector',
     { boundServiceAccountNamespaces: [] },
@@ -46,25 +50,21 @@ const refused: readonly [title: string, spec: Spec, findings: string[]][] = [
   ],
   ['periodic batch tokens', { tokenType: 'batch', tokenPeriod: '1h' }, ['error batch-periodic tokenType']],
   ['counted batch tokens', { tokenType: 'batch', tokenNumUses: 1 }, ['error batch-counted tokenType']],
-  ['text that is no duration', { tokenTtl: '1 hour' }, ['error invalid-duration tokenTtl']],
+  ['text that is not a duration', { tokenTtl: '1 hour' }, ['error invalid-duration tokenTtl']],
   ['a duration in weeks', { tokenPeriod: '1w' }, ['error invalid-duration tokenPeriod']],
   ['a negative duration', { tokenMaxTtl: '-5' }, ['error invalid-duration tokenMaxTtl']],
   [
-    'a duration that truncates to no limit',
+    'a duration that truncates to 0, which means no limit',
     { tokenExplicitMaxTtl: '500ms' },
     ['error duration-below-second tokenExplicitMaxTtl'],
   ],
+  ['an invalid address', { tokenBoundCidrs: ['10.0.0.0', 'ten'] }, ['error invalid-cidr tokenBoundCidrs.1']],
   [
-    'an address that is none',
-    { tokenBoundCidrs: ['10.0.0.0', 'ten'] },
-    ['error invalid-cidr tokenBoundCidrs.1'],
-  ],
-  [
-    'an IPv4 block as IPv6 that the service would take for another one',
+    'an IPv4 block as IPv6 that the service would take for another block',
     { tokenBoundCidrs: ['10.0.0.0/8', '::ffff:10.0.0.0/90'] },
     ['error invalid-cidr tokenBoundCidrs.1'],
   ],
-  ['a port that is none', { tokenBoundCidrs: '10.0.0.1:65536' }, ['error invalid-cidr tokenBoundCidrs']],
+  ['an invalid port', { tokenBoundCidrs: '10.0.0.1:65536' }, ['error invalid-cidr tokenBoundCidrs']],
   [
     'more seconds than 64 bits hold',
     { tokenMaxTtl: 9_223_372_037 },
@@ -94,7 +94,7 @@ const refused: readonly [title: string, spec: Spec, findings: string[]][] = [
       ['of two documents', 'matchLabels: {team: payments}\n---\nmatchLabels: {}\n'],
       ['of a comment and a document', '# ours\n---\nmatchLabels: {team: payments}\n'],
       ['that is a list', '[]'],
-      ['that is cut short', '{"matchLabels":'],
+      ['that is truncated', '{"matchLabels":'],
     ] as const
   ).map(([title, boundServiceAccountNamespaceSelector]): [string, Spec, string[]] => [
     `a selector ${title}`,
@@ -106,7 +106,7 @@ const refused: readonly [title: string, spec: Spec, findings: string[]][] = [
 
 const warned: readonly [title: string, spec: Spec, findings: string[]][] = [
   ['a blank audience', { audience: '' }, ['warning blank-audience audience']],
-  ['an audience given up', { audience: null }, ['warning blank-audience audience']],
+  ['a null audience', { audience: null }, ['warning blank-audience audience']],
   [
     'every account of every namespace',
     { boundServiceAccountNames: ['*'], boundServiceAccountNamespaces: ['*'] },
@@ -172,19 +172,19 @@ describe('Validating a role', () => {
   it.each(warned)('warns of %s', (_, spec, expected) => expect(findings(spec)).toEqual(expected));
   it.each(accepted)('accepts %s', (_, spec) => expect(findings(spec)).toEqual([]));
 
-  it('points at the document when the namespaces are missing altogether', () => {
+  it('points at the document when it has no namespaces', () => {
     const { boundServiceAccountNamespaces: _, ...rest } = good;
     expect(kind.check?.(declare(kind, 'r', rest), others)).toMatchObject([
       { code: 'empty-namespaces', path: [] },
     ]);
   });
 
-  it('has nothing to say about a removal request', () => {
+  it('reports nothing for a removal request', () => {
     expect(kind.check?.(declare(kind, 'r', {}, { remove: 'safe' }), others)).toEqual([]);
   });
 });
 
-describe('A name that no cluster can have', () => {
+describe('A name that is impossible in a cluster', () => {
   it.each(names)('%s', (_, pattern, account, namespace) => {
     const found = findings({
       boundServiceAccountNames: [pattern, 'api'],
@@ -201,20 +201,20 @@ describe('A name that no cluster can have', () => {
     ['a key', 'matchLabels: {-team: a}'],
     ['a key with two prefixes', 'matchLabels: {a/b/c: a}'],
     ['a value with half of a surrogate pair', '{"matchLabels":{"team":"\\ud800"}}'],
-  ])('is one of a label of the selector: %s', (_, boundServiceAccountNamespaceSelector) => {
+  ])('may be in a label of the selector: %s', (_, boundServiceAccountNamespaceSelector) => {
     expect(findings({ boundServiceAccountNamespaceSelector })).toEqual([
       'warning impossible-name boundServiceAccountNamespaceSelector',
     ]);
   });
 
-  it('is none of a label with a prefix or without a value', () => {
+  it('does not include a label with a prefix or without a value', () => {
     const labels = 'matchLabels: { example.com/Team_1: "", tier: 1 }';
     expect(findings({ boundServiceAccountNamespaceSelector: labels })).toEqual([]);
   });
 });
 
-describe('Folding a role', () => {
-  it('makes the deprecated policies those of the token, tidied as the service does it', () => {
+describe('Upgrading a role', () => {
+  it('moves the deprecated policies to tokenPolicies, normalized like in the service', () => {
     expect(kind.upgrade?.({ ...good, policies: ' Dev ,prod' })).toEqual({
       ...good,
       tokenPolicies: ['dev', 'prod'],
@@ -223,7 +223,7 @@ describe('Folding a role', () => {
     expect(kind.upgrade?.({ policies: null })).toEqual({ tokenPolicies: null });
   });
 
-  it('leaves both names alone when both are set, for validation to refuse', () => {
+  it('leaves both names alone when both are set, because validation refuses them', () => {
     const both: Spec = { policies: ['a'], tokenPolicies: ['b'] };
     expect(kind.upgrade?.(both)).toEqual(both);
   });
@@ -239,7 +239,7 @@ describe('The name of a role', () => {
   it('is kept in lower case', () => expect(kind.names.fold?.('Payments-API')).toBe('payments-api'));
 });
 
-describe('What depends on the dialect', () => {
+describe('A check that depends on the dialect', () => {
   const names = Array.from({ length: 1000 }, (_, index) => `account-${index}`);
   it.each<[dialect: string, title: string, spec: Spec, findings: string[]]>([
     ['openbao', 'a strict binding', { tokenStrictlyBindIp: true }, []],
@@ -264,7 +264,7 @@ describe('What depends on the dialect', () => {
     ['openbao', 'a thousand names', { boundServiceAccountNames: names }, ['error too-many-texts']],
     ['openbao', 'nine hundred names', { boundServiceAccountNames: names.slice(100) }, []],
     ['vault', 'a thousand names', { boundServiceAccountNames: names }, []],
-  ])('is checked as %s checks it: %s', (dialect, _, spec, expected) => {
+  ])('is made like %s makes it: %s', (dialect, _, spec, expected) => {
     const found = findings(spec, knownDialect('cluster-auth', dialect)).map((line) => line.trim());
     expect(found).toEqual(expected);
   });

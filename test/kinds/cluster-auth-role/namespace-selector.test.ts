@@ -26,12 +26,12 @@ describe('A namespace selector is refused', () => {
     expect(selectorProblem(text)?.message).toContain(message);
   });
 
-  it('with the member that was probably meant', () => {
+  it('and the message names the member that was probably meant', () => {
     expect(selectorProblem('labels: { team: a }')?.fix).toBe('did you mean "matchLabels"?');
   });
 });
 
-describe('A namespace selector is taken', () => {
+describe('A namespace selector is accepted', () => {
   it.each([
     'matchLabels: { team: a }',
     '{"matchLabels": {"team": "a"}}',
@@ -73,19 +73,19 @@ describe('A namespace selector admits every namespace', () => {
   });
 });
 
-describe('A namespace selector is read as the service reads it', () => {
+describe('A namespace selector is parsed like in the service', () => {
   const recorded = recordedSelectors().map((line) => [line.selector, line] as const);
 
-  /** What the service takes, and a person hardly means. */
+  /** Selectors that the service accepts, but that are probably mistakes. */
   const refusedHere = [/\}\s*(?:x|\{)/, /foo/, /MATCHLABELS|matchlabels/];
 
-  it.each(recorded)('as it was recorded: %j', (selector, { namespaceLabels, answer }) => {
+  it.each(recorded)('with the recorded result: %j', (selector, { namespaceLabels, answer }) => {
     const isRefused = answer.write === 400 || refusedHere.some((form) => form.test(selector));
     expect(selectorProblem(selector) !== undefined).toBe(isRefused);
     if (isRefused) return;
     const labels = selectorLabels(selector);
     const admits = namespaceLabels.map((of) => labels.every(([name, value]) => of[name] === value));
-    // A value that no namespace can have admits nobody, whatever the cluster answers.
+    // A value that no namespace can have admits nothing, regardless of the cluster's answer.
     const isPossible = labels.every(([, value]) => !/[+:]/.test(value));
     const logins = answer.logins ?? [];
     expect(admits.map((isAdmitted) => (isAdmitted && isPossible ? 200 : 403))).toEqual(logins);
@@ -99,7 +99,7 @@ describe('A namespace selector is read as the service reads it', () => {
     ['matchLabels: { team: yes }', '{"matchLabels":{"team":"true"}}', false],
     ['matchLabels: { team: 1.50 }', '{"matchLabels":{"team":"1.5"}}', false],
   ])(
-    'compared with another text, %j and %j: another notation shows as a difference',
+    'and compared by its text, %j and %j, so that another notation is a difference',
     (one, other, isSame) => {
       expect(isSameSelector(one, other)).toBe(isSame);
     },

@@ -19,7 +19,7 @@ afterEach(async () => {
 const plain = { bound_service_account_names: ['a'], bound_service_account_namespaces: ['b'] };
 const role = (name: string) => declare(kind, name, {});
 
-/** For the type of a mount: the second one where the first is not answered. */
+/** For the type of a mount: the second request if the first one gets no response. */
 const questions = (path: string) => [
   `GET /v1/sys/auth/${path}`,
   `GET /v1/sys/internal/ui/mounts/auth/${path}`,
@@ -38,7 +38,7 @@ async function canned(answer: (line: string) => Canned, list = true): Promise<Mo
 }
 
 describe('Reading the roles of a mount', () => {
-  it('lists once and then reads only what is declared, recorded or inside what the target owns', async () => {
+  it('lists once and then reads only roles that are declared, recorded or owned by the target', async () => {
     const { session, seen } = await embedded(['declared', 'recorded', 'payments-api', 'foreign'], {
       owns: ['payments-*'],
     });
@@ -75,7 +75,7 @@ describe('Reading the roles of a mount', () => {
     expect(seen).toEqual([]);
   });
 
-  it('takes a list of nothing for an empty mount', async () => {
+  it('takes an empty list for an empty mount', async () => {
     const { session } = await embedded([]);
     expect(await kind.read(session, wants([role('a')]))).toMatchObject({
       resources: [],
@@ -84,7 +84,7 @@ describe('Reading the roles of a mount', () => {
     });
   });
 
-  it('names the mount when there is none, and asks for no role of it', async () => {
+  it('names the mount when it does not exist, and reads no role of it', async () => {
     mount = await openEmbeddedMount({ mount: 'team/other' });
     const set = await kind.read(mount.session, wants([role('a')]));
     expect(set.unread).toContain('the mount "team/other" of target "prod" does not exist');
@@ -92,7 +92,7 @@ describe('Reading the roles of a mount', () => {
     expect(mount.seen).toEqual([...questions('team/other'), expect.stringMatching(/team\/other\/role$/)]);
   });
 
-  it('is not a read at all when the list is forbidden: what is there besides, nobody can report', async () => {
+  it('reads no role when the list is forbidden, because the other roles are unknown', async () => {
     const { session, seen } = await canned((line) =>
       line.includes('list=true')
         ? { status: 403, body: { errors: ['permission denied'] } }
@@ -104,7 +104,7 @@ describe('Reading the roles of a mount', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('takes a list with a key that is not a text for none at all', async () => {
+  it('reads no role if the list has a key that is not a text', async () => {
     const { session, seen } = await canned((line) =>
       line.includes('list=true')
         ? { status: 200, body: { data: { keys: ['a', 7] } } }
@@ -115,7 +115,7 @@ describe('Reading the roles of a mount', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('lists with GET where the verb LIST is unknown, and says so', async () => {
+  it('lists with GET if the verb LIST is unknown, and says so', async () => {
     const { session, seen } = await canned(
       (line) =>
         line.endsWith('?list=true')
@@ -129,7 +129,7 @@ describe('Reading the roles of a mount', () => {
     expect(seen).toEqual(['GET /v1/auth/cluster/role?list=true', 'GET /v1/auth/cluster/role/a']);
   });
 
-  it('asks a mount that fails to give any role for a few of them only, and reports one cause', async () => {
+  it('tries only a few roles of a mount that fails for each of them, and reports one cause', async () => {
     const names = Array.from({ length: 300 }, (_, n) => `r${n}`);
     const { session, seen } = await canned((line) =>
       line.includes('/role/')
@@ -142,7 +142,7 @@ describe('Reading the roles of a mount', () => {
     expect(new Set(seen).size).toBeLessThan(20);
   });
 
-  /** A mount whose list names two roles, and the first of them answers that it is not there. */
+  /** A mount whose list names two roles, but returns "not found" for the first of them. */
   const contradicting = (lists: readonly (readonly string[] | 403)[]) => {
     const left = [...lists];
     return canned((line) => {
@@ -157,7 +157,7 @@ describe('Reading the roles of a mount', () => {
     });
   };
 
-  it('leaves out a role that vanished since the list, and reports one that is forbidden', async () => {
+  it('leaves out a role that disappeared after the list, and reports a forbidden one', async () => {
     const { session } = await contradicting([['gone', 'secret'], ['secret']]);
     const set = await kind.read(session, wants([role('gone'), role('secret')]));
     expect(set).toMatchObject({ resources: [], total: 1 });
@@ -167,12 +167,12 @@ describe('Reading the roles of a mount', () => {
 
   it.each<[string, readonly string[] | 403, string]>([
     [
-      'is still listed',
+      'it is still listed',
       ['gone', 'secret'],
       'it is listed, also when listed again, but reading it returns "not found"',
     ],
-    ['nobody could list again', 403, 'the roles could not be listed again'],
-  ])('does not take for absent what is not there and %s', async (_, second, why) => {
+    ['the list could not be read again', 403, 'the roles could not be listed again'],
+  ])('does not take a role for absent that was not found if %s', async (_, second, why) => {
     const { session, seen } = await contradicting([['gone', 'secret'], second]);
     const set = await kind.read(session, wants([role('gone'), role('secret')]));
     expect(set).toMatchObject({ resources: [], total: 2 });
@@ -181,7 +181,7 @@ describe('Reading the roles of a mount', () => {
     expect(seen.filter((line) => line.includes('list=true'))).toHaveLength(2);
   });
 
-  it('understands the deprecated names that an old service answers with, and names what it cannot see', async () => {
+  it('reads the deprecated names of an old service, and lists the fields that it lacks', async () => {
     const old = {
       ...plain,
       bound_service_account_namespaces: null,
@@ -210,7 +210,7 @@ describe('Reading the roles of a mount', () => {
     expect(set.invisible).not.toContain('tokenTtl');
   });
 
-  it("speaks to a mount of another dialect by that dialect's own default name", async () => {
+  it('uses the default mount of its dialect', async () => {
     mount = await openCannedMount(() => ({ status: 404, body: { errors: [] } }));
     const { target, dialect, ...rest } = mount.session;
     const { mount: _, ...unnamed } = target;
@@ -221,7 +221,7 @@ describe('Reading the roles of a mount', () => {
     expect(mount.seen[0]).toContain('/v1/auth/elsewhere/role');
   });
 
-  it('reads one role again, knows when it is gone, and throws when nobody can report', async () => {
+  it('reads one role again, returns undefined when it is gone, and throws when it cannot be read', async () => {
     const { session } = await canned((line) => {
       if (line.endsWith('/there')) return { status: 200, body: { data: plain } };
       return line.endsWith('/gone')

@@ -44,7 +44,7 @@ describe('The risk of changing a role', () => {
     expect(isNarrowing(risk({ ...base, ...narrow }, { ...base, ...wide }))).toBe(false);
   });
 
-  it('is both where one is exchanged for another', () => {
+  it('is both if one value replaces another', () => {
     expect(effects({ audience: 'a' }, { audience: 'b' }).toSorted()).toEqual([
       'narrows audience',
       'widens audience',
@@ -59,7 +59,7 @@ describe('The risk of changing a role', () => {
     expect(effects({ tokenType: 'batch' }, { tokenType: 'service' })).toEqual(['widens tokenType']);
   });
 
-  it('is none where only the spelling changes', () => {
+  it('is empty if only the spelling changes', () => {
     expect(
       effects(
         { tokenTtl: '1h', tokenBoundCidrs: ['1.2.3.4/32'] },
@@ -69,7 +69,7 @@ describe('The risk of changing a role', () => {
     expect(isNarrowing([])).toBe(false);
   });
 
-  it('trips a guard for a wildcard, a cleared audience and a lifetime without end', () => {
+  it('triggers guards for a wildcard, a cleared audience and an unlimited lifetime', () => {
     expect(guards({}, { boundServiceAccountNamespaces: ['*'] })).toEqual(['wildcard']);
     expect(guards(undefined, { boundServiceAccountNames: ['*'] })).toEqual(['new-role', 'wildcard']);
     expect(guards(undefined, { boundServiceAccountNames: ['ap*'] })).toEqual(['new-role']);
@@ -82,7 +82,7 @@ describe('The risk of changing a role', () => {
     expect(guards({ tokenPolicies: ['a'] }, { tokenPolicies: ['a', 'b'] })).toEqual([]);
   });
 
-  it('only shrinks when a role goes, and only grows when one comes', () => {
+  it('only narrows for a deleted role, and only widens for a new one', () => {
     expect(isNarrowing(risk(base, undefined))).toBe(true);
     expect(risk(undefined, base).map(({ effect }) => effect)).toEqual(['widens']);
   });
@@ -97,7 +97,7 @@ describe('The risk of changing a role', () => {
       ],
     ],
     [
-      'a role that goes',
+      'a deleted role',
       { tokenNoDefaultPolicy: true },
       undefined,
       ['"api" in "payments" can no longer log in, and loses no policy'],
@@ -124,7 +124,7 @@ describe('The risk of changing a role', () => {
       ['"api" in the namespaces that its selector matches can log in and gets the policy "default"'],
     ],
     [
-      'longer lives',
+      'a longer lifetime',
       { tokenMaxTtl: '1h' },
       { tokenMaxTtl: '2h' },
       ['tokenMaxTtl of tokens of "api" in "payments" grows from 1h to 2h'],
@@ -136,7 +136,7 @@ describe('The risk of changing a role', () => {
       ['every service account in every namespace can log in and gets the policy "default"'],
     ],
     [
-      'a lifetime that is left to the mount',
+      'a lifetime that is now left to the mount',
       { tokenTtl: '1h' },
       {},
       [
@@ -152,18 +152,18 @@ describe('The risk of changing a role', () => {
       ],
     ],
     [
-      "a limit of the role's own that goes",
+      'a removed limit of the role',
       { tokenMaxTtl: '8h' },
       {},
       [`tokenMaxTtl of tokens of "api" in "payments" was 8h and is now limited only by the mount`],
     ],
-  ])('is said of %s in words: who gains or loses what', (_, before, after, words) => {
-    const whole = (spec: Spec | undefined) => (spec === undefined ? undefined : { ...base, ...spec });
-    expect(risk(whole(before), whole(after)).map(({ message }) => message)).toEqual(words);
+  ])('has a message for %s that says who gains or loses what', (_, before, after, words) => {
+    const withBase = (spec: Spec | undefined) => (spec === undefined ? undefined : { ...base, ...spec });
+    expect(risk(withBase(before), withBase(after)).map(({ message }) => message)).toEqual(words);
   });
 });
 
-/** Texts of selectors that admit every namespace, as the real service was seen to do. */
+/** Texts of selectors that admit every namespace in the real service. */
 const openSelectors = [
   '{}',
   '{"matchLabels":{}}',
@@ -174,7 +174,7 @@ const openSelectors = [
   '# c\n---\nx: 1\n',
 ];
 
-it('A lifetime that cannot be proved shorter narrows nothing', () => {
+it('A lifetime that is not proved shorter does not narrow', () => {
   for (const [before, after] of [
     [{ tokenTtl: '1h' }, {}],
     [{}, { tokenTtl: '1h' }],
@@ -188,15 +188,15 @@ describe('A selector that admits every namespace', () => {
     ...more,
   });
   const labels = '{"matchLabels":{"team":"a"}}';
-  const told = (before: Spec, after: Spec) =>
+  const messagesOf = (before: Spec, after: Spec) =>
     risk({ ...base, ...before }, { ...base, ...after }).map(({ message }) => message);
 
-  it.each(openSelectors)('is a wildcard, for a new role and for one that is changed: %j', (open) => {
+  it.each(openSelectors)('is a wildcard, for a new role and for a changed one: %j', (open) => {
     expect(guards(undefined, by(open))).toEqual(['new-role', 'wildcard']);
     for (const before of [by(''), by(labels), by(null)]) {
       expect(guards(before, by(open))).toEqual(['wildcard']);
       expect(effects(before, by(open))).toEqual(['widens boundServiceAccountNamespaceSelector']);
-      expect(told(before, by(open))).toEqual([
+      expect(messagesOf(before, by(open))).toEqual([
         '"api" in every namespace can log in and gets the policy "default"',
       ]);
     }
@@ -207,18 +207,18 @@ describe('A selector that admits every namespace', () => {
     expect(guards({}, by(text))).toEqual([]);
   });
 
-  it.each(openSelectors)('narrows when it goes, or becomes one that says something: %j', (open) => {
-    expect(told(by(open), by(null))).toEqual([
+  it.each(openSelectors)('narrows when it is removed, or gets labels: %j', (open) => {
+    expect(messagesOf(by(open), by(null))).toEqual([
       'only "api" in "payments" can log in, no longer "api" in every namespace',
     ]);
-    expect(told(by(open), by(labels))).toEqual([
+    expect(messagesOf(by(open), by(labels))).toEqual([
       'only "api" in "payments" and the namespaces that its selector matches can log in, no longer "api" in every namespace',
     ]);
     for (const after of [by(null), by(labels), by('', { boundServiceAccountNamespaces: ['billing'] })])
       expect(isNarrowing(risk({ ...base, ...by(open) }, { ...base, ...after }))).toBe(true);
   });
 
-  it('leaves nobody out whom a list or another selector named before', () => {
+  it('includes all that a list or another selector admitted before', () => {
     const listed = (boundServiceAccountNamespaces: string[]): Spec => ({ boundServiceAccountNamespaces });
     for (const [before, after] of [
       [listed(['payments']), by('{}', listed([]))],
@@ -226,25 +226,27 @@ describe('A selector that admits every namespace', () => {
       [by(labels, listed([])), listed(['*'])],
       [by(labels), by('null', listed([]))],
     ] as const) {
-      expect(told(before, after)).toEqual([
+      expect(messagesOf(before, after)).toEqual([
         '"api" in every namespace can log in and gets the policy "default"',
       ]);
       expect(guards(before, after)).toEqual(['wildcard']);
     }
   });
 
-  it('changes nothing where every namespace was admitted already', () => {
+  it('changes nothing if every namespace was admitted already', () => {
     const all: Spec = { boundServiceAccountNamespaces: ['*'] };
-    expect(told(all, by('{}', { boundServiceAccountNamespaces: [] }))).toEqual([]);
-    expect(told(by('{}'), all)).toEqual([]);
-    expect(told(by('{}'), by('null'))).toEqual([]);
-    expect(told(by('{}'), by('{}', { boundServiceAccountNamespaces: ['payments', 'billing'] }))).toEqual([]);
-    expect(told(all, { ...all, ...by(labels) })).toEqual([]);
+    expect(messagesOf(all, by('{}', { boundServiceAccountNamespaces: [] }))).toEqual([]);
+    expect(messagesOf(by('{}'), all)).toEqual([]);
+    expect(messagesOf(by('{}'), by('null'))).toEqual([]);
+    expect(
+      messagesOf(by('{}'), by('{}', { boundServiceAccountNamespaces: ['payments', 'billing'] })),
+    ).toEqual([]);
+    expect(messagesOf(all, { ...all, ...by(labels) })).toEqual([]);
   });
 
-  it('is every namespace in all that is said of the role', () => {
+  it('is called every namespace in all messages about the role', () => {
     const more = by('{}', { tokenTtl: '1h' });
-    expect(told(more, by('{}', { tokenTtl: '2h' }))).toEqual([
+    expect(messagesOf(more, by('{}', { tokenTtl: '2h' }))).toEqual([
       'tokenTtl of tokens of "api" in every namespace grows from 1h to 2h',
     ]);
     expect(risk({ ...base, ...by('{}') }, undefined).map(({ message }) => message)).toEqual([
@@ -253,8 +255,8 @@ describe('A selector that admits every namespace', () => {
   });
 });
 
-describe('The likeness of roles', () => {
-  it('is that of their accounts and namespaces, whatever the order', () => {
+describe('The similarity of roles', () => {
+  it('depends on their accounts and namespaces, in any order', () => {
     const other = {
       boundServiceAccountNames: 'api',
       boundServiceAccountNamespaces: ['payments'],

@@ -60,14 +60,14 @@ const roleSpec: fc.Arbitrary<Spec> = fc
     },
     { requiredKeys: ['boundServiceAccountNames', 'boundServiceAccountNamespaces'] },
   )
-  // Quarter minutes of 0 to 1000 seconds may exceed a maximum that is written otherwise.
+  // Quarter minutes of 0 to 1000 seconds may exceed a maximum in another spelling.
   .filter((spec) =>
     (kind.check?.(declare(kind, 'r', spec), { declared: () => undefined, ...mount.session }) ?? []).every(
       ({ severity }) => severity !== 'error',
     ),
   );
 
-/** What is left to do once a role was applied; undefined when the plan foresaw that the service refuses it. */
+/** The difference that is left after a role was applied; undefined if the plan predicted that the service refuses it. */
 async function applyAndDiff(name: string, spec: Spec): Promise<unknown> {
   const resource = declare(kind, name, spec);
   const live = await kind.readOne(mount.session, resource.address);
@@ -82,7 +82,7 @@ async function applyAndDiff(name: string, spec: Spec): Promise<unknown> {
 }
 
 describe('A role that was applied', () => {
-  it('differs in nothing afterwards, whatever it was before and however it is written', async () => {
+  it('has no difference afterwards, from any former state and in any spelling', async () => {
     let count = 0;
     await fc.assert(
       fc.asyncProperty(roleSpec, roleSpec, async (before, after) => {

@@ -36,7 +36,7 @@ function ids(body: CallValue | undefined): Json[] {
 const relation = '/relationships/remote-state-consumers';
 
 describe('Changing the consumers of a state', () => {
-  it('adds and removes edges, and never replaces the list', () => {
+  it('adds and removes single consumers, and never replaces the list', () => {
     const { calls } = changeOf(planned(['two', 'three'], { consumers: ['one', 'two'] }), address);
     expect(calls.map((call) => [lineOf(call), call.body])).toEqual([
       [`POST /workspaces/ws-app${relation}`, { data: [{ type: 'workspaces', id: 'ws-three' }] }],
@@ -45,7 +45,7 @@ describe('Changing the consumers of a state', () => {
     for (const call of calls) expect(call).toMatchObject({ order: 10, success: [204], repeatable: true });
   });
 
-  it('refers to workspaces that the same plan creates, both as consumer and as consumed', () => {
+  it('refers to workspaces that the same plan creates, as consumer and as producer', () => {
     const plan = planFor({
       declared: [
         ...['app', 'other'].map((name) => declare('Workspace', name)),
@@ -60,7 +60,7 @@ describe('Changing the consumers of a state', () => {
     expect(call?.needs.toSorted()).toEqual(['Workspace/acme/app#create', 'Workspace/acme/other#create']);
   });
 
-  it('knows a consumer by its id after it was renamed in the service', () => {
+  it('finds a consumer by its id after it was renamed in the service', () => {
     const plan = planFor({
       declared: [
         declare('Workspace', 'app'),
@@ -82,7 +82,7 @@ describe('Changing the consumers of a state', () => {
 });
 
 describe('Global sharing', () => {
-  it('that ends in the same plan is followed by the whole list, for nobody knows the one before', () => {
+  it('that ends in the same plan is followed by the whole list, because the former list is unknown', () => {
     const declared = [
       declare('Workspace', 'app', { globalRemoteState: false }),
       declare('RemoteStateConsumers', 'app', { consumers: ['one'] }),
@@ -96,21 +96,21 @@ describe('Global sharing', () => {
     expect(ids(change.calls[0]?.body)).toEqual(['ws-one']);
   });
 
-  it('that was declared and no longer is ends as well', () => {
+  it('that is no longer declared ends as well', () => {
     const records = { 'Workspace/acme/app': { id: 'ws-app', fields: { globalRemoteState: true } } };
     const plan = planned(['one'], shared, { records });
     expect(plan.problems).toEqual([]);
     expect(changeOf(plan, address).calls.map(lineOf)).toEqual([`PATCH /workspaces/ws-app${relation}`]);
   });
 
-  it('that is on and not managed contradicts a list of consumers, and the plan shows the line to add', () => {
+  it('that is on and undeclared contradicts a list of consumers, and the plan shows the line to add', () => {
     const plan = planned(['one'], shared);
     expect(plan.problems).toMatchObject([
       { code: 'consumers-while-global', fix: expect.stringContaining('globalRemoteState: false') },
     ]);
   });
 
-  it('that begins waits until the list, whose document is gone, is taken back', () => {
+  it('that begins waits until the list of a removed document is withdrawn', () => {
     const plan = planned(
       ['one'],
       { consumers: ['one'] },
@@ -128,13 +128,13 @@ describe('Global sharing', () => {
   });
 });
 
-describe('A document that is gone', () => {
+describe('A removed document', () => {
   const record = {
     fields: { consumers: ['one', 'two'] },
     marks: { edges: { one: 'ws-one', two: 'ws-two' } },
   };
 
-  it('revokes the access that it gave and no other', () => {
+  it('revokes only the access that it gave', () => {
     const plan = planned(
       [],
       { consumers: ['one', 'three'] },
@@ -153,7 +153,7 @@ describe('A document that is gone', () => {
     ]);
   });
 
-  it('has nothing to revoke while everyone may read the state', () => {
+  it('revokes nothing while everyone may read the state', () => {
     const plan = planned([], shared, {
       declared: [declare('Workspace', 'app')],
       records: { [address]: { id: 'ws-app', ...record } },
@@ -161,7 +161,7 @@ describe('A document that is gone', () => {
     expect(plan.changes).toEqual([]);
   });
 
-  it('is remembered by names with their ids', () => {
+  it('is recorded with the names of consumers and their ids', () => {
     const live = {
       address: { kind: kind.name, target: 'acme', name: 'app' },
       spec: {},
@@ -176,7 +176,7 @@ describe('A document that is gone', () => {
     });
   });
 
-  it('takes back an edge by its id, whatever the consumer is called now', () => {
+  it('revokes access by the id of a consumer, even if it was renamed', () => {
     const known: LedgerRecord = { origin: 'created', ...record };
     const live = {
       address: { kind: kind.name, target: 'acme', name: 'app' },

@@ -31,7 +31,7 @@ describe('Consumers are refused when', () => {
     expect(findings(['one'], { globalRemoteState: null })).toEqual([]);
   });
 
-  it('they name a workspace that is not there, which only the plan can know', () => {
+  it('they name a workspace that does not exist, which only the plan can know', () => {
     expect(kind.references?.(declare(kind.name, 'app', { consumers: ['one'] }))).toEqual([
       { to: { kind: 'Workspace', target: 'acme', name: 'app' }, path: [] },
       { to: { kind: 'Workspace', target: 'acme', name: 'one' }, path: ['consumers', '0'] },
@@ -40,7 +40,7 @@ describe('Consumers are refused when', () => {
 });
 
 describe('The risk of consumers', () => {
-  it('says who may read the state and who no more', () => {
+  it('lists who gains and who loses access to the state', () => {
     expect(risk({ consumers: ['a', 'b'] }, { consumers: ['b', 'c'] })).toEqual([
       { path: ['consumers'], effect: 'widens', message: '"c" may read the state' },
       { path: ['consumers'], effect: 'narrows', message: '"a" loses access to the state' },
@@ -50,7 +50,7 @@ describe('The risk of consumers', () => {
     ]);
   });
 
-  it("says nothing where everyone could read until now: that is the workspace's own risk", () => {
+  it('is empty if everyone had access before, which is a risk of the workspace itself', () => {
     expect(risk({}, { consumers: ['a'] })).toEqual([]);
   });
 });

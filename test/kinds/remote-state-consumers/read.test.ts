@@ -35,7 +35,7 @@ async function embedded(): Promise<Organization> {
 }
 
 describe('Reading consumers', () => {
-  it('costs a request for each hundred, only where they are declared and the state is not shared globally', async () => {
+  it('sends a request for each hundred, only for declared consumers of states that are not shared globally', async () => {
     const { session, seen } = await embedded();
     const set = await kind.read(
       session,
@@ -53,13 +53,13 @@ describe('Reading consumers', () => {
     expect(everyone).toMatchObject({ id: 'ws-everyone', spec: {}, facts: { global: true } });
   });
 
-  it('reads also where only the ledger knows of any', async () => {
+  it('also reads consumers that only the ledger has', async () => {
     const { session } = await embedded();
     const set = await kind.read(session, wants([], { 'RemoteStateConsumers/acme/app': { id: 'ws-app' } }));
     expect(set.resources.map((resource) => resource.address.name)).toEqual(['app']);
   });
 
-  it('reads one workspace again as it read it before', async () => {
+  it('reads one workspace again with the same result', async () => {
     const { session } = await embedded();
     const { resources } = await kind.read(session, wants([declare(kind.name, 'app')]));
     expect(await kind.readOne(session, address, 'ws-app')).toEqual(resources[0]);
@@ -70,7 +70,7 @@ describe('Reading consumers', () => {
 describe('Consumers of many workspaces that the service answers with 404', () => {
   const some = Array.from({ length: 30 }, (_, index) => `w-${index}`);
 
-  /** @param projectOf the project of each workspace; those of `readable` have no consumers, all others answer 404 */
+  /** @param projectOf the project of each workspace; those of `readable` have no consumers, all others return 404 */
   async function missing(projectOf: (name: string) => string, readable: readonly string[] = []) {
     const data = some.map((name) => ({
       id: `ws-${name}`,
@@ -94,13 +94,13 @@ describe('Consumers of many workspaces that the service answers with 404', () =>
   }
   const all = some.map((name) => declare(kind.name, name));
 
-  it('are asked for each of them, because others prove nothing of a workspace', async () => {
+  it('are requested for each workspace, because one response proves nothing about the others', async () => {
     const { session, asked } = await missing(() => 'prj-one');
     expect((await kind.read(session, wants(all))).unsupported).toMatchObject({ code: 'no-consumers' });
     expect(asked()).toBe(30);
   });
 
-  it('are not read completely where one of them can be read', async () => {
+  it('are not read completely if one of them can be read', async () => {
     const { session, asked } = await missing((name) => (name === 'w-20' ? 'prj-two' : 'prj-one'), ['w-20']);
     const set = await kind.read(session, wants(all));
     expect(set.unsupported).toBeUndefined();
@@ -108,7 +108,7 @@ describe('Consumers of many workspaces that the service answers with 404', () =>
     expect(asked()).toBe(30);
   });
 
-  it('are asked for all of them where the ledger has consumers', async () => {
+  it('are requested for all workspaces if the ledger has consumers', async () => {
     const { session, asked } = await missing(() => 'prj-one');
     const marks = { edges: { reader: 'ws-reader' } };
     const records = { 'RemoteStateConsumers/acme/w-25': { id: 'ws-w-25', marks } };
@@ -139,7 +139,7 @@ describe('Consumers that cannot be read', () => {
   it.each([
     [2, '1 consumer of workspace "app" cannot be read with this token: it is left alone'],
     [3, '2 consumers of workspace "app" cannot be read with this token: they are left alone'],
-  ])('are left alone and mentioned when the service counts more than it shows: %i', async (total, note) => {
+  ])('are left alone and reported when the service counts more than it lists: %i', async (total, note) => {
     const reader = { id: 'ws-one', type: 'workspaces', attributes: { name: 'one' } };
     const pagination = { 'total-count': total, 'total-pages': 1 };
     const { session } = await canned({ status: 200, body: { data: [reader], meta: { pagination } } });
@@ -149,7 +149,7 @@ describe('Consumers that cannot be read', () => {
     expect(set.resources[0]?.spec).toEqual({ consumers: ['one'] });
   });
 
-  it('make the read incomplete when the service refuses to report', async () => {
+  it('make the read incomplete when the service refuses it', async () => {
     const { session } = await canned({ status: 403 });
     const set = await kind.read(session, declared);
     expect(set.resources).toEqual([]);

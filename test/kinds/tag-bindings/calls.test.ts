@@ -31,7 +31,7 @@ function sent(list: CallValue | undefined): string[] {
 const relation = ['data', 'relationships', 'tag-bindings', 'data'] as const;
 
 describe('Changing the tags of a workspace', () => {
-  it('replaces the whole set, ownership tag included, and relies on what was read', () => {
+  it('replaces the whole set with the ownership tag, if the set is as it was read', () => {
     const change = changeOf(
       planned({ tags: { env: 'test' } }, { tags: { env: 'prod', team: 'a' } }),
       address,
@@ -46,7 +46,7 @@ describe('Changing the tags of a workspace', () => {
     expect(change.calls[0]).not.toHaveProperty('sharesRead');
   });
 
-  it('adds and changes single tags where the service can, relying on nothing', () => {
+  it('adds and changes single tags if the service can, without a precondition', () => {
     const spec = { tags: { env: 'test', team: 'a', owner: 'alice' } };
     const change = changeOf(
       planned(spec, { tags: { env: 'prod', team: 'a' } }, { dialect: 'hcp-terraform' }),
@@ -58,15 +58,18 @@ describe('Changing the tags of a workspace', () => {
     expect(change.preconditions).toEqual({});
   });
 
-  it.each(['neutral', 'hcp-terraform'])('sends a tag whatever its key is called, through %s', (dialect) => {
-    const spec = { tags: JSON.parse('{ "env": "a", "__proto__": "b", "constructor": "c" }') };
-    const change = changeOf(planned(spec, { tags: { env: 'a' } }, { dialect }), address);
-    const [body] = change.calls.map((call) => call.body);
-    const list = at(body, 'data', 'relationships') === undefined ? at(body, 'data') : at(body, ...relation);
-    expect(sent(list)).toEqual(expect.arrayContaining(['__proto__=b', 'constructor=c']));
-  });
+  it.each(['neutral', 'hcp-terraform'])(
+    'sends tags with any key, such as __proto__, through %s',
+    (dialect) => {
+      const spec = { tags: JSON.parse('{ "env": "a", "__proto__": "b", "constructor": "c" }') };
+      const change = changeOf(planned(spec, { tags: { env: 'a' } }, { dialect }), address);
+      const [body] = change.calls.map((call) => call.body);
+      const list = at(body, 'data', 'relationships') === undefined ? at(body, 'data') : at(body, ...relation);
+      expect(sent(list)).toEqual(expect.arrayContaining(['__proto__=b', 'constructor=c']));
+    },
+  );
 
-  it('replaces the set also there, as soon as one tag is to go', () => {
+  it('replaces the set there, too, as soon as one tag is removed', () => {
     const change = changeOf(
       planned({ tags: {} }, { tags: { env: 'prod' } }, { dialect: 'hcp-terraform' }),
       address,
@@ -75,7 +78,7 @@ describe('Changing the tags of a workspace', () => {
     expect(sent(at(change.calls[0]?.body, ...relation))).toEqual(['trueup-stack=payments:id=0123abcd']);
   });
 
-  it("leaves alone what is kept for others and what is the service's own", () => {
+  it('leaves alone tags that are kept for others or belong to the service', () => {
     const live = { tags: { env: 'prod', 'cost-center': '1', 'hc:managed': 'x' } };
     const spec = { tags: { env: 'prod' }, keep: ['cost-*'] };
     expect(planned(spec, live).changes).toEqual([]);
@@ -89,7 +92,7 @@ describe('Changing the tags of a workspace', () => {
     ]);
   });
 
-  it('owns a declared key that a pattern of keep matches as well', () => {
+  it('manages a declared key that a pattern of keep matches as well', () => {
     const spec = { tags: { 'cost-owner': 'me' }, keep: ['cost-*'] };
     expect(planned(spec, { tags: { 'cost-owner': 'me' } }).changes).toEqual([]);
     const change = changeOf(planned(spec, { tags: { 'cost-owner': 'you' } }), address);
@@ -99,7 +102,7 @@ describe('Changing the tags of a workspace', () => {
     ]);
   });
 
-  it('writes the ownership tag that the workspace will have, when the same plan changes it', () => {
+  it('writes the ownership tag that the same plan gives to the workspace', () => {
     const plan = planFor({
       declared: [
         declare('Workspace', 'app', {}, { protect: true }),
@@ -119,7 +122,7 @@ describe('Changing the tags of a workspace', () => {
     expect(first.calls[0]?.order).toBeLessThan(second.calls[0]?.order ?? 0);
   });
 
-  it("repeats assessments as the workspace's own change leaves them", () => {
+  it('repeats health assessments with the value that the plan gives to the workspace', () => {
     const on = { 'assessments-enabled': true };
     const change = changeOf(planned({ tags: {} }, { attributes: on, tags: { a: '1' } }), address);
     expect(at(change.calls[0]?.body, 'data', 'attributes')).toEqual(on);
@@ -136,7 +139,7 @@ describe('Changing the tags of a workspace', () => {
     expect(at(changeOf(plan, address).calls[0]?.body, 'data', 'attributes')).toEqual(on);
   });
 
-  it("repeats no assessments that the workspace's own change ends", () => {
+  it('does not repeat health assessments that the plan for the workspace ends', () => {
     const plan = planned(
       { tags: {} },
       { attributes: { 'assessments-enabled': true }, tags: { a: '1' } },
@@ -150,7 +153,7 @@ describe('Changing the tags of a workspace', () => {
     expect(at(changeOf(plan, address).calls[0]?.body, 'data', 'attributes')).toBeUndefined();
   });
 
-  it('predicts a set that the service would not take', () => {
+  it('reports a set that the service would refuse', () => {
     const tags = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`k${index}`, '1']));
     const live = { tags: { 'cost-a': '1', 'cost-b': '1' } };
     const plan = planned({ tags, keep: ['cost-*'] }, live);
@@ -160,8 +163,8 @@ describe('Changing the tags of a workspace', () => {
   });
 });
 
-describe('A document that is gone', () => {
-  it('takes its unchanged tags with it and nothing else', () => {
+describe('A removed document', () => {
+  it('removes only its unchanged tags', () => {
     const plan = planFor({
       declared: [declare('Workspace', 'app')],
       live: [{ name: 'app', tags: { env: 'prod', team: 'theirs', other: 'x', 'hc:own': 'y' } }],

@@ -19,10 +19,22 @@ const many = (count: number) =>
 
 describe('Tag bindings are refused when', () => {
   it.each<[string, Spec, readonly string[]]>([
-    ["there are ten, for one place is the claim's", { tags: many(10) }, ['error too-many-tags at tags']],
-    ["a key is the claim's", { tags: { 'trueup-stack': 'x' } }, ['error claim-as-tag at tags trueup-stack']],
-    ['a key is reserved', { tags: { 'hc:a': 'x' } }, ['error reserved-tag at tags hc:a']],
-    ['a key is reserved in the longer way', { tags: { 'hcp:a': 'x' } }, ['error reserved-tag at tags hcp:a']],
+    [
+      'there are ten, because one place is for the ownership tag',
+      { tags: many(10) },
+      ['error too-many-tags at tags'],
+    ],
+    [
+      'a key is the one of the ownership tag',
+      { tags: { 'trueup-stack': 'x' } },
+      ['error claim-as-tag at tags trueup-stack'],
+    ],
+    ['a key has a reserved prefix', { tags: { 'hc:a': 'x' } }, ['error reserved-tag at tags hc:a']],
+    [
+      'a key has the longer reserved prefix',
+      { tags: { 'hcp:a': 'x' } },
+      ['error reserved-tag at tags hcp:a'],
+    ],
     ['a key has a space', { tags: { 'a b': 'x' } }, ['error bad-tag at tags a b']],
     ['a key is empty', { tags: { '': 'x' } }, ['error bad-tag at tags ']],
     ['a key is too long', { tags: { ['k'.repeat(129)]: 'x' } }, [`error bad-tag at tags ${'k'.repeat(129)}`]],

@@ -19,7 +19,7 @@ function answerWith(data: Json): Answer {
   return { method: 'PATCH', url: '', status: 200, body: { data }, words: '' };
 }
 
-it('An addition of tags is answered with the bindings, among which the ownership tag is none of the set', () => {
+it('An addition of tags returns the bindings, and the ownership tag is not one of the set', () => {
   const binding = (key: string, value: string) => ({ type: 'tag-bindings', attributes: { key, value } });
   const data = [binding('env', 'test'), binding('trueup-stack', 'payments')];
   expect(kind.fieldsFromResponse?.(callOf('hcp-terraform'), answerWith(data))).toEqual({
@@ -29,7 +29,7 @@ it('An addition of tags is answered with the bindings, among which the ownership
   expect(kind.fieldsFromResponse?.(callOf('hcp-terraform'), answerWith(null))).toBeUndefined();
 });
 
-it('A replacement is answered with a document of the workspace, which says nothing of tags', () => {
+it('A replacement returns a document of the workspace, without information about tags', () => {
   const document = { id: 'ws-app', type: 'workspaces', attributes: { name: 'app' } };
   expect(kind.fieldsFromResponse?.(callOf('neutral'), answerWith(document))).toBeUndefined();
 });

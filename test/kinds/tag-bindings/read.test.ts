@@ -25,7 +25,7 @@ const workspaces = [
 ];
 
 describe('Reading tag bindings', () => {
-  it('costs nothing beside the list of workspaces, and gives only what is declared or recorded', async () => {
+  it('sends no request besides the list of workspaces, and returns only what is declared or recorded', async () => {
     const { session, seen } = await embedded({ workspaces });
     await workspace.read(session, wants([]));
     const set = await kind.read(session, wants([declare('TagBindings', 'app')]));
@@ -47,7 +47,7 @@ describe('Reading tag bindings', () => {
     expect(recorded.resources.map(({ address }) => address.name)).toEqual(['other']);
   });
 
-  it('finds them behind a workspace that was renamed in the service', async () => {
+  it('finds the tags of a workspace that was renamed in the service', async () => {
     const { session } = await embedded({ workspaces });
     const records = { 'Workspace/acme/was-app': { id: 'ws-app' } };
     const set = await kind.read(session, {
@@ -57,14 +57,14 @@ describe('Reading tag bindings', () => {
     expect(set.resources).toMatchObject([{ address: { name: 'was-app' }, id: 'ws-app' }]);
   });
 
-  it('finds them behind the former name of a workspace, which then has no tags of its own any more', async () => {
+  it('finds the tags under the former name of a workspace, and then only under the new name', async () => {
     const { session } = await embedded({ workspaces });
     const declared = declare('TagBindings', 'new-app', {}, { renamedFrom: 'app' });
     const set = await kind.read(session, wants([declared], { 'TagBindings/acme/app': { id: 'ws-app' } }));
     expect(set.resources.map(({ address }) => address.name)).toEqual(['new-app']);
   });
 
-  it('reads one workspace again as it read it before', async () => {
+  it('reads one workspace again with the same result', async () => {
     const { session, seen } = await embedded({ workspaces });
     const { resources } = await kind.read(session, wants([declare('TagBindings', 'app')]));
     seen.length = 0;

@@ -1,5 +1,5 @@
-// The law of tag bindings: whatever is live and whatever is declared, what the plan sends leaves nothing to plan, and
-// touches nothing that is not the document's.
+// A property of tag bindings: for any live and declared tags, the calls of the plan leave nothing to plan, and
+// change no tags that do not belong to the document.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ownershipTagKey } from '../../../src/model/resource.ts';
@@ -54,7 +54,7 @@ function after(live: Tags, made: ReturnType<typeof planFor>): Tags {
 }
 
 describe('Tags that are applied', () => {
-  it("leave nothing to plan, keep the ownership tag, and keep what is not the document's", () => {
+  it("leave nothing to plan, keep the ownership tag, and keep tags that are not the document's", () => {
     fc.assert(
       fc.property(situation, (given) => {
         const made = plan(given);

@@ -49,7 +49,7 @@ const repo = {
 };
 
 describe('Creating a workspace', () => {
-  it('is one POST with attributes, project, ownership tag and creator mark, never blindly repeated', () => {
+  it('is one POST with attributes, project, ownership tag and creator mark, without blind retries', () => {
     const { calls } = changeFor({ autoApply: true, description: 'x', projectId: 'prj-1' });
     expect(calls).toEqual([
       {
@@ -88,7 +88,7 @@ describe('Creating a workspace', () => {
     ]);
   });
 
-  it('carries the declared tags in the same POST, and the tags share that call', () => {
+  it('sends the declared tags in the same POST, and the tags share that call', () => {
     const plan = planFor({
       declared: [
         declare('Workspace', 'app'),
@@ -108,7 +108,7 @@ describe('Creating a workspace', () => {
     expect(changeOf(plan, 'TagBindings/acme/app').sharedCall).toBe(`${address}#create`);
   });
 
-  it('costs three requests with consumers and an SSH key', () => {
+  it('takes three requests with consumers and an SSH key', () => {
     const plan = planFor({
       declared: [
         declare('Workspace', 'app', { sshKeyId: 'sshkey-1' }),
@@ -124,7 +124,7 @@ describe('Creating a workspace', () => {
     ]);
   });
 
-  it('sends what has its own endpoint afterwards, each waiting for the create, the lock last', () => {
+  it('sends settings with their own endpoints after the create, the lock last', () => {
     const { calls } = changeFor({
       sshKeyId: 'sshkey-1',
       tagNames: ['B', 'a'],
@@ -145,7 +145,7 @@ describe('Creating a workspace', () => {
     for (const { needs } of later) expect(needs).toEqual([`${address}#create`]);
   });
 
-  it('leaves out what null asks for: the default of the service', () => {
+  it('leaves out null values, which ask for the default of the service', () => {
     const { calls } = changeFor({
       executionMode: null,
       agentPoolId: null,
@@ -165,7 +165,7 @@ describe('Creating a workspace', () => {
     });
   });
 
-  it('spells out the default of a switch, which the administrators of a service may have changed', () => {
+  it('sends the default of a switch, because administrators of a service may have changed it', () => {
     const { calls } = changeFor({ globalRemoteState: null });
     expect(at(calls[0]?.body, 'data', 'attributes', 'global-remote-state')).toBe(false);
   });
@@ -178,14 +178,14 @@ describe('Creating a workspace', () => {
     });
   });
 
-  it('says protection and release in the ownership tag', () => {
+  it('writes protection and release into the ownership tag', () => {
     const { calls } = changeFor({}, undefined, { metadata: { protect: true, onRemove: 'release' } });
     expect(
       at(calls[0]?.body, 'data', 'relationships', 'tag-bindings', 'data', '0', 'attributes', 'value'),
     ).toBe('payments:protect:release:id=0123abcd');
   });
 
-  it('brings flat tags along where the dialect takes them, and stays one POST', () => {
+  it('includes flat tags if the dialect accepts them, and stays one POST', () => {
     const plan = planFor({
       declared: [declare('Workspace', 'app', { tagNames: ['B', 'a'] })],
       dialect: 'hcp-terraform',
@@ -199,7 +199,7 @@ describe('Creating a workspace', () => {
     });
   });
 
-  it('connects an app installation by an update where a create does not take one', () => {
+  it('connects an app installation by an update if a create does not accept one', () => {
     const spec = { vcsRepo: { identifier: 'acme/network', vcsAppInstallationId: 'app-1', branch: null } };
     const neutral = changeFor(spec);
     expect(neutral.calls.map(lineOf)).toEqual([
@@ -223,21 +223,26 @@ describe('Updating a workspace', () => {
     ['sends the one attribute that changes', { autoApply: true }, {}, { 'auto-apply': true }],
     ['clears a text with ""', { description: null }, { description: 'old' }, { description: '' }],
     [
-      'takes "" for null',
+      'treats "" as null',
       { workingDirectory: '' },
       { 'working-directory': 'x' },
       { 'working-directory': '' },
     ],
-    ['sends a version as it is written', { engineVersion: '~> 1.9.0' }, {}, { 'engine-version': '~> 1.9.0' }],
+    [
+      'sends a version as it is declared',
+      { engineVersion: '~> 1.9.0' },
+      {},
+      { 'engine-version': '~> 1.9.0' },
+    ],
     [
       'inherits both settings when the mode is null',
       { executionMode: null },
       { ...own, 'execution-mode': 'local' },
       { 'setting-overwrites': { 'execution-mode': false, 'agent-pool': false } },
     ],
-    ['sends a literal mode alone', { executionMode: 'remote' }, {}, { 'execution-mode': 'remote' }],
+    ['sends only the mode if it is a value', { executionMode: 'remote' }, {}, { 'execution-mode': 'remote' }],
     [
-      'repeats declared overwrites beside a literal mode, which would imply others',
+      'repeats declared overwrites beside a mode, which would imply other ones',
       { executionMode: 'local', settingOverwrites: { agentPool: false } },
       {
         'execution-mode': 'remote',
@@ -265,19 +270,19 @@ describe('Updating a workspace', () => {
       { 'vcs-repo': { branch: 'next' } },
     ],
     [
-      'asks for the default branch with ""',
+      'requests the default branch with ""',
       { vcsRepo: { branch: null } },
       { 'vcs-repo': { ...repo, branch: 'main' } },
       { 'vcs-repo': { branch: '' } },
     ],
     [
-      'adds a repository whole, without what is null',
+      'adds a complete repository, without null values',
       { vcsRepo: { identifier: 'acme/x', oauthTokenId: 'ot-1', branch: null, tagsRegex: '' } },
       {},
       { 'vcs-repo': { identifier: 'acme/x', 'oauth-token-id': 'ot-1' } },
     ],
     [
-      'replaces the connection of a repository and never sends a null one',
+      'replaces the connection of a repository without sending a null one',
       { vcsRepo: { vcsAppInstallationId: 'app-1' } },
       { 'vcs-repo': repo },
       { 'vcs-repo': { 'vcs-app-installation-id': 'app-1' } },
@@ -286,7 +291,7 @@ describe('Updating a workspace', () => {
     expect(patched(spec, live)).toEqual({ 'assessments-enabled': false, ...expected });
   });
 
-  it('drops the pool with the mode, and never names it beside another one', () => {
+  it('drops the pool with the mode, and never sends it beside another one', () => {
     const agent = { ...own, 'execution-mode': 'agent' };
     const recorded = { executionMode: 'agent', agentPoolId: 'apool-1' };
     expect(patched({ executionMode: 'remote' }, agent, recorded, pool)).toEqual({
@@ -308,7 +313,7 @@ describe('Updating a workspace', () => {
     });
   });
 
-  it('repeats live assessments, which the service would turn off', () => {
+  it('repeats live health assessments, which the service would turn off', () => {
     expect(patched({ autoApply: true }, { 'assessments-enabled': true })).toEqual({
       'assessments-enabled': true,
       'auto-apply': true,
@@ -318,20 +323,23 @@ describe('Updating a workspace', () => {
     });
   });
 
-  it.each(['local', 'agent'])('lets live assessments go where the mode becomes %s, and says so', (mode) => {
-    const spec = { executionMode: mode, ...(mode === 'agent' ? { agentPoolId: 'apool-1' } : {}) };
-    const on = { ...own, 'assessments-enabled': true };
-    const sent = patched(spec, on);
-    expect(sent).toMatchObject({ 'execution-mode': mode });
-    expect(sent).not.toHaveProperty('assessments-enabled');
-    const goesOff = `health assessments need the execution mode remote: with ${mode}, an update does not keep assessmentsEnabled`;
-    expect(changeFor(spec, { attributes: on }).notes).toContain(goesOff);
-    const declared = { ...spec, assessmentsEnabled: false };
-    expect(patched(declared, on)).toMatchObject({ 'assessments-enabled': false });
-    expect(changeFor(declared, { attributes: on }).notes).not.toContain(goesOff);
-  });
+  it.each(['local', 'agent'])(
+    'lets live health assessments end if the mode becomes %s, and says so',
+    (mode) => {
+      const spec = { executionMode: mode, ...(mode === 'agent' ? { agentPoolId: 'apool-1' } : {}) };
+      const on = { ...own, 'assessments-enabled': true };
+      const sent = patched(spec, on);
+      expect(sent).toMatchObject({ 'execution-mode': mode });
+      expect(sent).not.toHaveProperty('assessments-enabled');
+      const goesOff = `health assessments need the execution mode remote: with ${mode}, an update does not keep assessmentsEnabled`;
+      expect(changeFor(spec, { attributes: on }).notes).toContain(goesOff);
+      const declared = { ...spec, assessmentsEnabled: false };
+      expect(patched(declared, on)).toMatchObject({ 'assessments-enabled': false });
+      expect(changeFor(declared, { attributes: on }).notes).not.toContain(goesOff);
+    },
+  );
 
-  it('says nothing of assessments to a service that does not answer them', () => {
+  it('sends no health assessments to a service that does not return them', () => {
     const { calls } = changeFor(
       { autoApply: true },
       { attributes: { 'assessments-enabled': undefined as never } },
@@ -339,7 +347,7 @@ describe('Updating a workspace', () => {
     expect(at(calls[0]?.body, 'data', 'attributes')).toEqual({ 'auto-apply': true });
   });
 
-  it('moves to another project by the relationship', () => {
+  it('moves to another project through the relationship', () => {
     const { calls } = changeFor(
       { projectId: 'prj-2' },
       { relationships: { project: { data: { id: 'prj-1' } } } },
@@ -349,7 +357,7 @@ describe('Updating a workspace', () => {
     });
   });
 
-  it('never sends what only a create takes: a difference is a note', () => {
+  it('never sends a field that only a create accepts: a difference is a note', () => {
     const plan = planFor({
       declared: [declare('Workspace', 'app', { sourceName: 'Another' })],
       live: [{ name: 'app' }],
@@ -357,7 +365,7 @@ describe('Updating a workspace', () => {
     expect(plan.changes).toEqual([]);
   });
 
-  it('sends nothing to the document when only a neighbour changes', () => {
+  it('sends no PATCH of the workspace when only fields with other endpoints change', () => {
     const { calls } = changeFor(
       { sshKeyId: null, tagNames: ['b', 'c'] },
       {

@@ -10,7 +10,7 @@ const others = {
   dialect: knownDialect('workspaces'),
 } as const;
 
-/** `code at path`, warnings marked. */
+/** `code at path`, with warnings marked. */
 function findings(spec: Spec): string[] {
   const found = kind.check?.(declare('Workspace', 'app', spec), others) ?? [];
   return found.map(
@@ -21,12 +21,12 @@ function findings(spec: Spec): string[] {
 describe('A workspace is refused when', () => {
   it.each<[string, Spec, readonly string[]]>([
     [
-      'operations stands beside an execution mode',
+      'it has operations beside an execution mode',
       { operations: true, executionMode: 'remote' },
       ['operations-with-mode at operations'],
     ],
     [
-      'its source name is the mark of a stack',
+      'its source name is the creator mark of a stack',
       { sourceName: 'trueup/payments' },
       ['creator-mark-declared at sourceName'],
     ],
@@ -42,23 +42,27 @@ describe('A workspace is refused when', () => {
       ['agent-pool-missing at agentPoolId'],
     ],
     [
-      'a pool stands beside another mode',
+      'a pool is given beside another mode',
       { executionMode: 'local', agentPoolId: 'apool-1' },
       ['agent-pool-without-agent at agentPoolId'],
     ],
-    ['a pool has no mode', { agentPoolId: 'apool-1' }, ['agent-pool-without-agent at agentPoolId']],
+    [
+      'a pool is given without a mode',
+      { agentPoolId: 'apool-1' },
+      ['agent-pool-without-agent at agentPoolId'],
+    ],
     [
       'a pool is given and inherited',
       { executionMode: 'agent', agentPoolId: 'apool-1', settingOverwrites: { agentPool: false } },
       ['agent-pool-inherited at agentPoolId'],
     ],
     [
-      'an own mode is announced and not given',
+      'an own mode is announced but not given',
       { settingOverwrites: { executionMode: true } },
       ['execution-mode-missing at settingOverwrites.executionMode'],
     ],
     [
-      'an own mode is announced and null',
+      'an own mode is announced but null',
       { executionMode: null, settingOverwrites: { executionMode: true } },
       ['execution-mode-missing at settingOverwrites.executionMode'],
     ],
@@ -68,27 +72,27 @@ describe('A workspace is refused when', () => {
       ['execution-mode-inherited at settingOverwrites.executionMode'],
     ],
     [
-      'it inherits its mode and wants a pool of its own',
+      'it inherits its mode but has a pool of its own',
       { executionMode: null, settingOverwrites: { agentPool: true } },
       ['agent-pool-without-mode at settingOverwrites.agentPool'],
     ],
     [
-      'prefixes stand beside patterns',
+      'prefixes are given beside patterns',
       { triggerPrefixes: ['a'], triggerPatterns: ['/a/*'] },
       ['two-triggers at triggerPatterns'],
     ],
     [
-      'a regular expression stands beside prefixes',
+      'a regular expression is given beside prefixes',
       { triggerPrefixes: ['a'], vcsRepo: { tagsRegex: 'v.*' } },
       ['two-triggers at vcsRepo.tagsRegex'],
     ],
     [
-      'a regular expression stands beside file triggers',
+      'a regular expression is given beside file triggers',
       { fileTriggersEnabled: true, vcsRepo: { tagsRegex: 'v.*' } },
       ['regex-with-file-triggers at fileTriggersEnabled'],
     ],
     [
-      'a regular expression stands beside file triggers that are on by default',
+      'a regular expression is given beside file triggers that are on by default',
       { fileTriggersEnabled: null, vcsRepo: { tagsRegex: 'v.*' } },
       ['regex-with-file-triggers at fileTriggersEnabled'],
     ],
@@ -112,35 +116,38 @@ describe('A workspace is refused when', () => {
       { autoDestroyActivityDuration: '2w' },
       ['bad-duration at autoDestroyActivityDuration'],
     ],
-    ['a time has no zone', { autoDestroyAt: '2031-01-31T08:00:00' }, ['bad-timestamp at autoDestroyAt']],
-    ['a time is none', { autoDestroyAt: '2031-13-31T08:00:00Z' }, ['bad-timestamp at autoDestroyAt']],
+    ['a time has no time zone', { autoDestroyAt: '2031-01-31T08:00:00' }, ['bad-timestamp at autoDestroyAt']],
+    ['a time is invalid', { autoDestroyAt: '2031-13-31T08:00:00Z' }, ['bad-timestamp at autoDestroyAt']],
     ['a flat tag has a space', { tagNames: ['ok', 'not ok'] }, ['bad-tag-name at tagNames.1']],
-    ['a flat tag is given twice', { tagNames: ['prod', 'Prod'] }, ['duplicate-tag at tagNames.1']],
+    ['a flat tag is listed twice', { tagNames: ['prod', 'Prod'] }, ['duplicate-tag at tagNames.1']],
   ])('%s', (_, spec, expected) => {
-    // As written: what is folded away when manifests are resolved is checked before that, too.
+    // As written, because the check also runs before deprecated fields are upgraded.
     const found = kind.check?.({ ...declare('Workspace', 'app'), spec }, others) ?? [];
-    const told = found.map(
+    const lines = found.map(
       ({ code, path, severity }) =>
         `${severity === 'warning' ? '(warning) ' : ''}${code} at ${path.join('.')}`,
     );
-    expect(told).toEqual(expected);
+    expect(lines).toEqual(expected);
   });
 });
 
 describe('A workspace is fine when', () => {
   it.each<[string, Spec]>([
-    ['it says nothing', {}],
+    ['it declares nothing', {}],
     ['agent mode has a pool', { executionMode: 'agent', agentPoolId: 'apool-1' }],
     ['agent mode inherits its pool', { executionMode: 'agent', settingOverwrites: { agentPool: false } }],
-    ['a null pool stands beside another mode', { executionMode: 'remote', agentPoolId: null }],
-    ['it says twice that it inherits', { executionMode: null, settingOverwrites: { executionMode: false } }],
+    ['a null pool is given beside another mode', { executionMode: 'remote', agentPoolId: null }],
     [
-      'an empty list of triggers stands beside a full one',
+      'it inherits its mode in two ways',
+      { executionMode: null, settingOverwrites: { executionMode: false } },
+    ],
+    [
+      'an empty list of triggers is given beside a full one',
       { triggerPrefixes: [], triggerPatterns: ['/a/*'] },
     ],
     ['a regular expression is empty', { fileTriggersEnabled: true, vcsRepo: { tagsRegex: '' } }],
     [
-      'it says all that auto-destroy takes',
+      'it declares all auto-destroy settings',
       { autoDestroyAt: '2031-01-31T08:00+01:00', autoDestroyActivityDuration: '9999h' },
     ],
   ])('%s', (_, spec) => {
@@ -154,16 +161,16 @@ describe('A workspace is fine when', () => {
   });
 });
 
-describe('The deprecated operations', () => {
+describe('The deprecated field operations', () => {
   const fold = (spec: Spec) => kind.upgrade?.(spec);
 
-  it('is folded into the execution mode', () => {
+  it('is upgraded to the execution mode', () => {
     expect(fold({ operations: false })).toEqual({ executionMode: 'local' });
     expect(fold({ operations: true })).toEqual({ executionMode: 'remote' });
     expect(fold({ operations: null })).toEqual({ executionMode: 'remote' });
   });
 
-  it('is left for the check beside an execution mode, and folding twice is folding once', () => {
+  it('is left for validation beside an execution mode, and a second upgrade changes nothing', () => {
     const both = { operations: false, executionMode: 'remote' };
     expect(fold(both)).toEqual(both);
     expect(fold(fold({ operations: false }) ?? {})).toEqual({ executionMode: 'local' });

@@ -13,8 +13,12 @@ import {
 
 const address = 'Workspace/acme/app';
 
-/** What each call of a change is asked about, by the name that it has in its change, when a document answers it. */
-function asked(spec: Spec, live?: Partial<LiveWorkspace>, { attributes = {}, dialect = 'neutral' } = {}) {
+/** The fields that each call of a change is checked for, by the name of the call, if a document is returned. */
+function fieldsChecked(
+  spec: Spec,
+  live?: Partial<LiveWorkspace>,
+  { attributes = {}, dialect = 'neutral' } = {},
+) {
   const plan = planFor({
     declared: [declare('Workspace', 'app', spec)],
     live: live === undefined ? [] : [{ name: 'app', ...live }],
@@ -33,7 +37,7 @@ function documentWith(attributes: JsonObject): Answer {
   return { method: 'PATCH', url: '', status: 200, body: { data }, words: '' };
 }
 
-describe('The answer to a call is asked about what that very call may have written', () => {
+describe('The response to a call is checked for the fields that this call may have written', () => {
   const everything = {
     description: 'x',
     sshKeyId: 'k',
@@ -42,8 +46,8 @@ describe('The answer to a call is asked about what that very call may have writt
     dataRetentionPolicy: { dontDelete: true },
   };
 
-  it('and not about what later calls do', () => {
-    const { update = [], 'ssh-key': key, ...others } = asked(everything, {});
+  it('and not for fields of later calls', () => {
+    const { update = [], 'ssh-key': key, ...others } = fieldsChecked(everything, {});
     expect(update).toContain('description');
     for (const name of ['sshKeyId', 'tagNames', 'lock', 'dataRetentionPolicy'])
       expect(update).not.toContain(name);
@@ -51,33 +55,36 @@ describe('The answer to a call is asked about what that very call may have writt
     expect(others).toEqual({ 'add-tag-names': [], 'data-retention-policy': [], lock: [] });
   });
 
-  it('of a create also about flat tags, where it has them', () => {
-    expect(asked(everything)['create']).not.toContain('tagNames');
-    expect(asked(everything, undefined, { dialect: 'hcp-terraform' })['create']).toContain('tagNames');
+  it('of a create also for flat tags, if it sends them', () => {
+    expect(fieldsChecked(everything)['create']).not.toContain('tagNames');
+    expect(fieldsChecked(everything, undefined, { dialect: 'hcp-terraform' })['create']).toContain(
+      'tagNames',
+    );
   });
 
-  it('of a create not about what was left to the service', () => {
-    const { create } = asked({ workingDirectory: null, description: 'x', engineVersion: '1.9.8' });
+  it('of a create not for fields that were left to the service', () => {
+    const { create } = fieldsChecked({ workingDirectory: null, description: 'x', engineVersion: '1.9.8' });
     expect(create).toEqual(expect.arrayContaining(['description', 'engineVersion']));
     expect(create).not.toContain('workingDirectory');
   });
 
-  it('and not about a repository that is connected right after it, but by the call that does', () => {
+  it('and for a repository only by the call that connects it', () => {
     const vcsRepo = { identifier: 'acme/app', vcsAppInstallationId: 'ghain-1' };
-    expect(asked({ vcsRepo })).toMatchObject({ 'vcs-repo': ['vcsRepo'] });
+    expect(fieldsChecked({ vcsRepo })).toMatchObject({ 'vcs-repo': ['vcsRepo'] });
   });
 
-  it('and not about a time that follows from a duration, nor about a duration that follows from the project', () => {
+  it('and not for a time that follows from a duration, nor for a duration that follows from the project', () => {
     const own = { 'auto-destroy-activity-duration': '14d' };
     const inherited = { ...own, 'inherits-project-auto-destroy': true };
-    const update = (attributes: JsonObject) => asked({ description: 'x' }, {}, { attributes })['update'];
+    const update = (attributes: JsonObject) =>
+      fieldsChecked({ description: 'x' }, {}, { attributes })['update'];
     expect(update({})).toEqual(expect.arrayContaining(['autoDestroyAt', 'autoDestroyActivityDuration']));
     expect(update(own)).toContain('autoDestroyActivityDuration');
     expect(update(own)).not.toContain('autoDestroyAt');
     expect(update(inherited)).not.toContain('autoDestroyActivityDuration');
   });
 
-  it('and says nothing where there is no document in it', () => {
+  it('and not if it contains no document', () => {
     const [call] = changeOf(planFor({ declared: [declare('Workspace', 'app')] }), address).calls;
     const answer = { ...documentWith({}), body: { data: [] } };
     expect(call && kind.fieldsFromResponse?.(call, answer)).toBeUndefined();

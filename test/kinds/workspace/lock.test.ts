@@ -1,4 +1,4 @@
-// Whose a lock is, and what becomes of it. All that a user sees of it is seen through plans.
+// Who holds a lock, and what a plan does with it. What users see of locks is checked through plans.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { workspace as kind } from '../../../src/kinds/workspace/index.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
@@ -49,13 +49,13 @@ const unlock = 'POST /workspaces/ws-app/actions/unlock';
 const kept = (reason = 'frozen') =>
   `it is locked ("${reason}"), and not by this stack: the lock is left alone`;
 
-describe('A lock that is asked for', () => {
-  it('is there already, no matter who holds it and for whatever reason', () => {
+describe('A declared lock', () => {
+  it('is satisfied by any live lock, for any holder and reason', () => {
     expect(planned({ lock: { reason: 'ours' } }, lockedBy(theirs)).changes).toEqual([]);
     expect(planned({ lock: {} }, lockedBy(null)).changes).toEqual([]);
   });
 
-  it('is asked for with its reason, and a lock that someone else was quicker with is as good', () => {
+  it('is requested with its reason, and a lock that someone else took first counts as well', () => {
     const change = changeOf(planned({ lock: { reason: 'ours' } }, {}), address);
     expect(change.fields).toMatchObject([{ path: ['lock'], before: null, after: { reason: 'ours' } }]);
     expect(change.calls).toMatchObject([
@@ -64,15 +64,19 @@ describe('A lock that is asked for', () => {
   });
 });
 
-const remembered = { locked: true, lockedBy: ours, lockedReason: 'frozen' };
+const ourMarks = { locked: true, lockedBy: ours, lockedReason: 'frozen' };
 
 describe('A lock is ours', () => {
   it.each<[string, Partial<LiveWorkspace>, JsonObject]>([
-    ['when holder and reason are those of the one that we took', lockedBy(ours), remembered],
-    ['when the service does not tell who holds it', lockedBy(null), remembered],
-    ['when the service never told who took it', lockedBy(ours), { locked: true, lockedReason: 'frozen' }],
-    ['when the service does not tell why', lockedBy(ours, null), remembered],
-    ['by the reason that was declared, where the record is from before', lockedBy(theirs), { locked: true }],
+    ['when it has the holder and the reason of our lock', lockedBy(ours), ourMarks],
+    ['when the service does not report the holder', lockedBy(null), ourMarks],
+    [
+      'when the service did not report the holder when we took it',
+      lockedBy(ours),
+      { locked: true, lockedReason: 'frozen' },
+    ],
+    ['when the service does not report the reason', lockedBy(ours, null), ourMarks],
+    ['by the declared reason, if the record is from an old version', lockedBy(theirs), { locked: true }],
   ])('%s', (_, live, marks) => {
     const change = changeOf(planned({}, live, recordWith(marks)), address);
     expect(change.calls.map(lineOf)).toEqual([unlock]);
@@ -81,16 +85,20 @@ describe('A lock is ours', () => {
   });
 });
 
-describe('A lock of somebody else', () => {
+describe('A lock of someone else', () => {
   const cases: [string, Partial<LiveWorkspace>, JsonObject | undefined][] = [
-    ['who put it on again after ours was taken off', lockedBy(theirs), remembered],
-    ['or of a run', lockedBy({ type: 'runs', id: 'run-1' }), remembered],
-    ['by the same token, for another reason', lockedBy(ours, 'by hand'), remembered],
-    ['by the reason, where the record is from before', lockedBy(null, 'by hand'), { locked: true }],
+    ['who locked again after our lock was removed', lockedBy(theirs), ourMarks],
+    ['such as a run', lockedBy({ type: 'runs', id: 'run-1' }), ourMarks],
+    ['with the same token, for another reason', lockedBy(ours, 'by hand'), ourMarks],
+    [
+      'with another reason, if the record is from an old version',
+      lockedBy(null, 'by hand'),
+      { locked: true },
+    ],
     ['that we never took', lockedBy(theirs), undefined],
   ];
 
-  it.each(cases)('%s stays, with a note, when the manifest asks for none any more', (_, live, marks) => {
+  it.each(cases)('%s stays, with a note, when the manifest no longer declares a lock', (_, live, marks) => {
     const records = recordWith(marks);
     for (const spec of [{}, { lock: null }]) {
       const { changes, notices } = planned(spec, live, records);
@@ -109,19 +117,19 @@ describe('A lock of somebody else', () => {
     expect(change.notes).toEqual([kept(String(live.attributes?.['locked-reason']))]);
   });
 
-  it.each(cases)('%s keeps the workspace from being deleted', (_, live, marks) => {
+  it.each(cases)('%s prevents the deletion of the workspace', (_, live, marks) => {
     const plan = planned({}, live, recordWith(marks), { remove: 'safe' });
     expect(plan.changes).toEqual([]);
     expect(plan.notices[0]?.message).toContain('to be deleted, but kept: it is locked');
   });
 
-  it('is no word worth where nobody asks for anything about locks', () => {
+  it('is not mentioned if neither manifest nor ledger has a lock', () => {
     expect(changeOf(planned({ autoApply: true }, lockedBy(theirs)), address).notes).toEqual([]);
   });
 });
 
-it('A lock of ours is taken off when the workspace is released, and before it is deleted', () => {
-  const records = recordWith(remembered);
+it('Our lock is removed when the workspace is released, and before it is deleted', () => {
+  const records = recordWith(ourMarks);
   const release = changeOf(planned(undefined, lockedBy(ours), records), address);
   expect(release.calls.map(lineOf)).toEqual([unlock, 'PATCH /workspaces/ws-app']);
   expect(release.notes).toEqual([]);
@@ -131,12 +139,16 @@ it('A lock of ours is taken off when the workspace is released, and before it is
   ]);
 });
 
-describe('A lock that nothing proves to be ours', () => {
+describe('A lock that is not proved to be ours', () => {
   it.each<[string, Partial<LiveWorkspace>, JsonObject]>([
-    ['neither who holds it nor why', lockedBy(null, null), remembered],
-    ['only that it has no reason', lockedBy(null, ''), { ...remembered, lockedReason: '' }],
-    ['what it did not tell when we took it', lockedBy(theirs, ''), { locked: true, lockedReason: null }],
-  ])('held as the service says by %s, is left alone, and the plan says so', (_, live, marks) => {
+    ['neither holder nor reason', lockedBy(null, null), ourMarks],
+    ['only an empty reason', lockedBy(null, ''), { ...ourMarks, lockedReason: '' }],
+    [
+      'a reason that it did not report when we took it',
+      lockedBy(theirs, ''),
+      { locked: true, lockedReason: null },
+    ],
+  ])('for which the service reports %s, is left alone, and the plan says so', (_, live, marks) => {
     const records = recordWith(marks);
     const says = 'it is locked, and nothing proves that this stack locked it: the lock is left alone';
     const { changes, notices } = planned({}, live, records);
@@ -149,9 +161,9 @@ describe('A lock that nothing proves to be ours', () => {
   });
 });
 
-describe('What is remembered of a lock', () => {
+describe('The record of a lock', () => {
   const change = changeOf(planned({ lock: { reason: 'frozen' } }, {}), address);
-  const unlocking = changeOf(planned({}, lockedBy(ours), recordWith(remembered)), address);
+  const unlocking = changeOf(planned({}, lockedBy(ours), recordWith(ourMarks)), address);
   const answer = (live: Partial<LiveWorkspace>): Answer => {
     const { attributes = {}, relationships = {} } = live;
     const data = { id: 'ws-app', attributes: { name: 'app', ...attributes }, relationships };
@@ -166,25 +178,25 @@ describe('What is remembered of a lock', () => {
   const marks = (context: object) =>
     kind.ledgerMarks?.({ answers: new Map(), desired: {}, idOf: () => undefined, ...context });
 
-  it('is what the service reported it when we took it', () => {
+  it('is what the service reported when we took it', () => {
     const answers = new Map([[`${address}#lock`, answer(lockedBy(ours))]]);
-    expect(marks({ change, answers })).toEqual(remembered);
+    expect(marks({ change, answers })).toEqual(ourMarks);
     const bare = new Map([[`${address}#lock`, { ...answer({}), body: null }]]);
     expect(marks({ change, answers: bare }), 'an answer without a document').toEqual({ locked: true });
-    expect(marks({ change }), 'somebody else took it').toEqual({});
+    expect(marks({ change }), 'someone else took it').toEqual({});
   });
 
-  it('is not that it is ours when the service said yes and left it unlocked', () => {
+  it('does not call it ours when the service accepted the lock but left the workspace unlocked', () => {
     const ignored = answer({ attributes: { locked: false, 'locked-reason': '' } });
-    const told = marks({ change, answers: new Map([[`${address}#lock`, ignored]]) });
-    const records = recordWith(told as JsonObject);
+    const given = marks({ change, answers: new Map([[`${address}#lock`, ignored]]) });
+    const records = recordWith(given as JsonObject);
     expect(changeOf(planned({ lock: {} }, {}, records), address).calls.map(lineOf)).toEqual([
       'POST /workspaces/ws-app/actions/lock',
     ]);
     expect(planned({}, lockedBy(theirs), records).changes).toEqual([]);
   });
 
-  it('lasts as long as it is the same lock, and learns what the service reports only now', () => {
+  it('stays for the same lock, and is completed when the service reports more', () => {
     const facts = { locked: true, lockedBy: ours, lockedReason: 'frozen' };
     const known = { locked: true, lockedBy: ours, lockedReason: 'frozen' };
     expect(marks({ live: live(facts), record: record(known) })).toEqual(known);
@@ -197,29 +209,29 @@ describe('What is remembered of a lock', () => {
     expect(marks({ live: live(facts) })).toEqual({});
   });
 
-  it('goes when the service says that it is off, and not before', () => {
+  it('is removed only when the service reports that the lock is off', () => {
     const context = {
       change: unlocking,
       live: live({ locked: true, lockedBy: ours }),
-      record: record(remembered),
+      record: record(ourMarks),
     };
     const off = answer({ attributes: { locked: false, 'locked-reason': '' } });
     expect(marks({ ...context, answers: new Map([[`${address}#unlock`, off]]) })).toEqual({});
     const ignored = new Map([[`${address}#unlock`, answer(lockedBy(ours))]]);
-    expect(marks({ ...context, answers: ignored })).toEqual(remembered);
+    expect(marks({ ...context, answers: ignored })).toEqual(ourMarks);
   });
 });
 
-describe('A lock call that is repeated after its answer was lost, and finds a lock', () => {
+describe('A lock call that is retried after its response was lost, and finds a lock', () => {
   const [call] = changeOf(planned({ lock: { reason: 'frozen' } }, {}), address).calls;
 
-  interface Told {
+  interface AnswerAbout {
     readonly account?: Json;
     readonly holder?: JsonObject | null;
     readonly reason?: string;
   }
 
-  async function recoverAnswer({ account = { data: ours }, holder = ours, reason = 'frozen' }: Told) {
+  async function recoverAnswer({ account = { data: ours }, holder = ours, reason = 'frozen' }: AnswerAbout) {
     const attributes = { name: 'app', locked: true, 'locked-reason': reason };
     const relationships = holder === null ? {} : { 'locked-by': { data: holder } };
     const organization = await openCannedOrganization((line) => {
@@ -233,18 +245,18 @@ describe('A lock call that is repeated after its answer was lost, and finds a lo
     return kind.recoverAnswer?.(organization.session, call, about);
   }
 
-  it('finds its own when its token’s user holds it for the reason that was sent', async () => {
+  it('recognizes its own lock if the user of its token holds it for the same reason', async () => {
     expect(await recoverAnswer({})).toMatchObject({ status: 200, body: { data: { id: 'ws-app' } } });
   });
 
-  it.each<[string, Told]>([
+  it.each<[string, AnswerAbout]>([
     ['another user holds it', { holder: theirs }],
     ['a team holds it', { holder: { type: 'teams', id: 'user-ci' } }],
-    ['nobody says who holds it', { holder: null }],
+    ['the service does not report the holder', { holder: null }],
     ['it is held for another reason', { reason: 'by hand' }],
-    ['the service does not say who we are', { account: null }],
-    ['the service answers something else', { account: 'hello' }],
-  ])('finds another one when %s', async (_, told) => {
-    expect(await recoverAnswer(told)).toBeUndefined();
+    ['the service does not report who we are', { account: null }],
+    ['the service returns something else', { account: 'hello' }],
+  ])('recognizes another lock when %s', async (_, given) => {
+    expect(await recoverAnswer(given)).toBeUndefined();
   });
 });

@@ -37,12 +37,12 @@ describe('A repository', () => {
     expect(planned({ vcsRepo: { identifier: 'a/b', oauthTokenId: 'ot-1' } }, {}).problems).toEqual([]);
   });
 
-  it('that is there may be changed partly', () => {
+  it('that exists may be changed partly', () => {
     const plan = planned({ vcsRepo: { branch: 'main' } }, { attributes: { 'vcs-repo': repository } });
     expect(plan.problems).toEqual([]);
   });
 
-  it('shows that a new connection takes the place of the old one', () => {
+  it('shows that a new connection replaces the old one', () => {
     const plan = planned(
       { vcsRepo: { vcsAppInstallationId: 'app-1' } },
       { attributes: { 'vcs-repo': repository } },
@@ -54,7 +54,7 @@ describe('A repository', () => {
   });
 });
 
-describe('What starts runs', () => {
+describe('A trigger of runs', () => {
   const repository = { identifier: 'acme/network', 'oauth-token-id': 'ot-1', 'tags-regex': null };
   const byTags = { ...repository, 'tags-regex': 'v.*' };
 
@@ -73,7 +73,7 @@ describe('What starts runs', () => {
 
   it.each<[string, Case]>([
     [
-      'a list of prefixes clears the patterns',
+      'with a list of prefixes clears the patterns',
       {
         spec: { triggerPrefixes: ['mods'] },
         live: { 'trigger-patterns': ['/infra/**'] },
@@ -85,7 +85,7 @@ describe('What starts runs', () => {
       },
     ],
     [
-      'a list of patterns clears the prefixes',
+      'with a list of patterns clears the prefixes',
       {
         spec: { triggerPatterns: ['/infra/**'] },
         live: { 'trigger-prefixes': ['mods'] },
@@ -97,7 +97,7 @@ describe('What starts runs', () => {
       },
     ],
     [
-      'a list clears the expression for tags, beside what else is said of the repository',
+      'with a list clears the expression for tags, besides other changes of the repository',
       {
         spec: { triggerPrefixes: ['mods'], vcsRepo: { branch: 'next' } },
         live: { 'vcs-repo': { ...byTags, branch: 'main' } },
@@ -110,7 +110,7 @@ describe('What starts runs', () => {
       },
     ],
     [
-      'an expression for tags clears a list, and turns file triggers off',
+      'with an expression for tags clears a list, and turns file triggers off',
       {
         spec: { vcsRepo: { tagsRegex: 'v.*' } },
         live: { 'vcs-repo': repository, 'trigger-prefixes': ['mods'] },
@@ -127,7 +127,7 @@ describe('What starts runs', () => {
       },
     ],
     [
-      'a list that is live already clears nothing',
+      'with a list that is live already clears nothing',
       {
         spec: { triggerPrefixes: ['mods'], description: 'x' },
         live: { 'trigger-prefixes': ['mods'], 'trigger-patterns': ['/infra/**'] },
@@ -136,7 +136,7 @@ describe('What starts runs', () => {
       },
     ],
     [
-      'an empty list clears nothing',
+      'with an empty list clears nothing',
       {
         spec: { triggerPrefixes: [], description: 'x' },
         live: { 'trigger-patterns': ['/infra/**'] },
@@ -155,7 +155,7 @@ describe('What starts runs', () => {
     );
   });
 
-  it('that goes with its repository is shown with it', () => {
+  it('that is removed with its repository is shown with it', () => {
     const plan = planned(
       { triggerPrefixes: ['mods'], vcsRepo: null },
       { attributes: { 'vcs-repo': byTags } },
@@ -164,7 +164,7 @@ describe('What starts runs', () => {
     expect(changeOf(plan, address).notes).toEqual([]);
   });
 
-  it('is still said to be no longer declared where we had set it', () => {
+  it('is still reported as no longer declared if we had set it', () => {
     const records = { [address]: { id: 'ws-app', fields: { triggerPatterns: ['/infra/**'] } } };
     const attributes = { 'trigger-patterns': ['/infra/**'] };
     const { fields } = changeOf(planned({ triggerPrefixes: ['mods'] }, { attributes }, records), address);
@@ -185,7 +185,7 @@ describe('What starts runs', () => {
   });
 });
 
-describe('What the service will refuse', () => {
+describe('The service will refuse', () => {
   const live = (attributes: Record<string, never | unknown>, facts = {}) => ({
     address: { kind: 'Workspace', target: 'acme', name: 'app' },
     spec: {},
@@ -201,7 +201,7 @@ describe('What the service will refuse', () => {
   const marks = { locked: true, lockedReason: 'frozen' };
   const record = { origin: 'created', fields: {}, marks } as const;
 
-  it('is a delete of what manages resources or is locked by others', () => {
+  it('the deletion of a workspace that manages resources or that others locked', () => {
     expect(kind.blockers?.(live({}), 'delete')).toEqual([]);
     expect(kind.blockers?.(live({ resourceCount: 1 }), 'delete')).toEqual([
       'it manages 1 resource, and a safe delete refuses that',
@@ -215,7 +215,7 @@ describe('What the service will refuse', () => {
   });
 });
 
-describe('A workspace with all the tags it can have', () => {
+describe('A workspace with the maximum number of tags', () => {
   const tags = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, '']));
   const adopted = (count: number) =>

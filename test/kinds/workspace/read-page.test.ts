@@ -1,4 +1,4 @@
-/** One page of the list in place of many single workspaces: it shows the same, or the workspace is read alone. */
+/** One page of the list instead of many single reads: it shows the same workspaces, or a workspace is read by itself. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { tagBindings } from '../../../src/kinds/tag-bindings/index.ts';
 import { workspace as kind } from '../../../src/kinds/workspace/index.ts';
@@ -19,7 +19,7 @@ afterEach(async () => {
 const addressOf = (name: string, of = 'Workspace') => ({ kind: of, target: 'acme', name });
 
 describe('A page of the list', () => {
-  it('shows each workspace as a read of it alone does', async () => {
+  it('shows each workspace like a single read does', async () => {
     organization = await openEmbeddedOrganization({
       projects: [{ name: 'shared', 'tag-bindings': { 'trueup-stack': 'network', team: 'inherited' } }],
       workspaces: [
@@ -63,33 +63,36 @@ describe('A page of the list', () => {
     return pages.read(session, { page: 3, recent: again(), address: addressOf('app'), id });
   }
 
-  it('finds a workspace by its id, wherever it stands, whatever it is called', async () => {
+  it('finds a workspace by its id, at any place and under any name', async () => {
     const found = await onPage([document('other'), document('renamed')], 'ws-renamed');
     expect(found).toMatchObject({ id: 'ws-renamed', listedAt: 301, spec: { name: 'renamed' } });
   });
 
   it.each<[string, object[]]>([
-    ['without it', [document('other')]],
-    ['without anything', []],
-    ['that lacks its tags', [document('app', { 'effective-tag-bindings': { links: { related: 'x' } } })]],
+    ['without the workspace', [document('other')]],
+    ['without any workspace', []],
     [
-      'that names a tag and does not show it',
+      'that lacks the tags of the workspace',
+      [document('app', { 'effective-tag-bindings': { links: { related: 'x' } } })],
+    ],
+    [
+      'that refers to a tag without including it',
       [
         document('app', {
           'effective-tag-bindings': { data: [{ type: 'effective-tag-bindings', id: '1' }] },
         }),
       ],
     ],
-    ['that shows it without a name', [{ ...document('app'), attributes: { 'auto-apply': true } }]],
+    ['that shows the workspace without a name', [{ ...document('app'), attributes: { 'auto-apply': true } }]],
     [
-      'where it is not understood',
+      'with a workspace that cannot be parsed',
       [{ ...document('app'), attributes: { ...bare, name: 'app', 'tag-names': 'one' } }],
     ],
     [
-      'where it has a retention policy',
+      'with a workspace that has a retention policy',
       [document('app', { 'data-retention-policy': { data: { type: 'x', id: '1' } } })],
     ],
-  ])('%s leaves the workspace to a read of its own', async (_, data) => {
+  ])('%s leaves the workspace to a single read', async (_, data) => {
     expect(await onPage(data, 'ws-app')).toBeUndefined();
   });
 
@@ -100,7 +103,7 @@ describe('A page of the list', () => {
     await expect(onPage([document('app'), foreign], 'ws-app')).rejects.toThrow('none of it is used');
   });
 
-  it.each([404, 403, 500])('that is answered %s is not used', async (status) => {
+  it.each([404, 403, 500])('that is answered with %s is not used', async (status) => {
     organization = await openCannedOrganization(() => ({ status }));
     const { session, again } = organization;
     const about = { page: 0, recent: again(), address: addressOf('app'), id: 'ws-app' };

@@ -23,7 +23,7 @@ const refusal = {
   body: { errors: [{ status: '400', title: 'bad request', detail: 'Invalid include parameter' }] },
 };
 
-/** A service that knows no include: it refuses it, or ignores it silently. `more` answers first. */
+/** A service without includes: it refuses or silently ignores them. `more` answers first. */
 async function without(
   include: 'refuses' | 'ignores',
   more: (line: string) => Canned | undefined = () => undefined,
@@ -55,7 +55,7 @@ async function without(
   return organization;
 }
 
-describe('Where the service cannot include tag bindings', () => {
+describe('If the service cannot include tag bindings', () => {
   const note = expect.stringContaining('read one workspace at a time');
 
   it.each(['refuses', 'ignores'] as const)(
@@ -76,7 +76,7 @@ describe('Where the service cannot include tag bindings', () => {
     },
   );
 
-  it('an ownership tag that only the filter sees is inherited', async () => {
+  it('an ownership tag that only the filter finds is inherited', async () => {
     const { session } = await without('ignores', (line) => {
       if (line === 'GET /workspaces/ws-ours/tag-bindings') return { status: 200, body: { data: [] } };
       if (line !== 'GET /workspaces/ws-ours/effective-tag-bindings') return undefined;
@@ -90,7 +90,7 @@ describe('Where the service cannot include tag bindings', () => {
     });
   });
 
-  it('tags that cannot be read make the read incomplete, and no ownership tag is guessed', async () => {
+  it('tags that cannot be read make the read incomplete, and no ownership tag is assumed', async () => {
     const { session } = await without('ignores', (line) =>
       line.endsWith('ws-ours/tag-bindings') ? { status: 500 } : undefined,
     );
@@ -114,7 +114,7 @@ describe('Where the service cannot include tag bindings', () => {
     },
   );
 
-  it('a refused include is asked for once, and where lists refuse it, documents are asked as well', async () => {
+  it('a refused include is requested once for lists and once for documents', async () => {
     const { session, seen } = await without('refuses', (line) =>
       line.endsWith('ws-declared/effective-tag-bindings') ? { status: 200, body: { data: [] } } : undefined,
     );

@@ -28,7 +28,7 @@ const find = (resources: readonly LiveResource[], name: string) =>
   resources.find(({ address }) => address.name === name);
 
 describe('Reading the workspaces of an organization', () => {
-  it('costs one request for each hundred, tags and ownership tags included', async () => {
+  it('takes one request for each hundred, including tags and ownership tags', async () => {
     const workspaces = Array.from({ length: 250 }, (_, index) => ({ name: `w-${index}` }));
     const { session, seen } = await embedded({ workspaces });
     const set = await kind.read(session, wants([declare('Workspace', 'w-1', { autoApply: true })]));
@@ -42,13 +42,13 @@ describe('Reading the workspaces of an organization', () => {
     );
   });
 
-  it('is made once a session, no matter who asks', async () => {
+  it('is done once in a session, for all callers', async () => {
     const { session, seen } = await embedded({ workspaces: [{ name: 'app' }] });
     await Promise.all([kind.read(session, nothing), kind.read(session, nothing)]);
     expect(seen).toHaveLength(1);
   });
 
-  it('reports ownership tag, creator mark and tags apart', async () => {
+  it('reports ownership tag, creator mark and tags separately', async () => {
     const { session } = await embedded({
       projects: [{ name: 'shared', 'tag-bindings': { 'trueup-stack': 'network', team: 'inherited' } }],
       workspaces: [
@@ -76,7 +76,7 @@ describe('Reading the workspaces of an organization', () => {
     expect(find(resources, 'plain')?.evidence).toEqual({});
   });
 
-  it('gives a workspace in the shape of its manifest', async () => {
+  it('returns a workspace in the form of its manifest', async () => {
     const { session, send } = await embedded({
       projects: [{ name: 'alpha', id: 'prj-alpha' }],
       'agent-pools': [{ name: 'first', id: 'apool-1' }],
@@ -121,7 +121,7 @@ describe('Reading the workspaces of an organization', () => {
     });
   });
 
-  it('says null for what is inherited, whatever its effective value', async () => {
+  it('returns null for an inherited setting, regardless of its effective value', async () => {
     const { session } = await embedded({
       'agent-pools': [{ name: 'first', id: 'apool-1' }],
       'default-execution-mode': 'agent',
@@ -136,7 +136,7 @@ describe('Reading the workspaces of an organization', () => {
     });
   });
 
-  it('asks for a retention policy only where the stack has to do with a workspace that has one', async () => {
+  it('requests a retention policy only for a workspace of the stack that has one', async () => {
     const { session, seen, send } = await embedded({
       'data-retention-policy': { 'delete-older-than-n-days': 7 },
       workspaces: [
@@ -162,7 +162,7 @@ describe('Reading the workspaces of an organization', () => {
     expect(find(resources, 'foreign')?.spec).not.toHaveProperty('dataRetentionPolicy');
   });
 
-  it('shows a lock and what the service will ask before it deletes', async () => {
+  it('returns the lock, and the facts that a safe delete depends on', async () => {
     const { session, send } = await embedded({
       workspaces: [{ name: 'app', id: 'ws-app', 'resource-count': 3 }],
     });
@@ -175,7 +175,7 @@ describe('Reading the workspaces of an organization', () => {
     });
   });
 
-  it('is not a read at all, and says why, when the organization cannot be read', async () => {
+  it('returns no workspaces, and the reason, when the organization cannot be read', async () => {
     const { session } = await embedded({}, { organization: 'elsewhere' });
     const set = await kind.read(session, nothing);
     expect(set.resources).toEqual([]);
@@ -186,7 +186,7 @@ describe('Reading the workspaces of an organization', () => {
 });
 
 describe('Reading one workspace again', () => {
-  it('finds it by its id after a rename, with all that the list reported', async () => {
+  it('finds it by its id after a rename, with all facts of the list', async () => {
     const { session, send, seen } = await embedded({
       workspaces: [
         { name: 'app', id: 'ws-app', 'tag-bindings': { 'trueup-stack': 'payments', env: 'prod' } },
@@ -207,7 +207,7 @@ describe('Reading one workspace again', () => {
     expect(seen).toEqual(['GET /workspaces/ws-app?include=effective_tag_bindings']);
   });
 
-  it('finds it by name when no id is known, and nothing where there is nothing', async () => {
+  it('finds it by name when no id is known, and returns nothing if it does not exist', async () => {
     const { session } = await embedded({ workspaces: [{ name: 'app', id: 'ws-app' }] });
     const address = { kind: 'Workspace', target: 'acme', name: 'app' };
     expect(await kind.readOne(session, address)).toMatchObject({ id: 'ws-app' });
@@ -216,7 +216,7 @@ describe('Reading one workspace again', () => {
   });
 });
 
-describe('What the list does not report', () => {
+describe('A value or workspace that the list does not report', () => {
   const canned = (attributes: JsonObject, more: (line: string) => Canned | undefined = () => undefined) =>
     openCannedOrganization((line) => {
       const document = {
@@ -229,7 +229,7 @@ describe('What the list does not report', () => {
       return more(line) ?? { status: 200, body: { data: [document], meta: { pagination } } };
     });
 
-  it('is named as invisible, and left out of the live spec', async () => {
+  it('is reported as invisible, and left out of the live spec', async () => {
     organization = await canned({
       'vcs-repo': { identifier: 'acme/network', branch: 'main', 'oauth-token-id': null },
     });
@@ -243,7 +243,7 @@ describe('What the list does not report', () => {
     expect(set.resources[0]?.spec).not.toHaveProperty('assessmentsEnabled');
   });
 
-  it('a workspace that the ledger knows and the list lacks is read by its id', async () => {
+  it('is read by its id if the ledger has the workspace', async () => {
     organization = await canned({}, (line) => {
       if (line === 'GET /workspaces/ws-gone') return { status: 404 };
       if (line === 'GET /workspaces/ws-broken') return { status: 403 };
@@ -261,7 +261,7 @@ describe('What the list does not report', () => {
     expect(set.incomplete).toEqual([expect.stringContaining('/workspaces/ws-broken answered 403')]);
   });
 
-  it('a workspace that this run has deleted is not asked for again, unless the list still has it', async () => {
+  it('is not read again if this run deleted the workspace, unless the list still has it', async () => {
     organization = await canned({});
     const { session, seen } = organization;
     const records = { 'Workspace/acme/gone': { id: 'ws-gone' }, 'Workspace/acme/app': { id: 'ws-app' } };
@@ -271,7 +271,7 @@ describe('What the list does not report', () => {
     expect(seen.filter((line) => line.includes('ws-gone'))).toEqual([]);
   });
 
-  it('a total that does not match makes the read incomplete', async () => {
+  it('makes the read incomplete if the total does not match', async () => {
     organization = await canned({}, (line) =>
       line.startsWith('GET /organizations')
         ? { status: 200, body: { data: [], meta: { pagination: { 'total-count': 2, 'total-pages': 1 } } } }

@@ -10,7 +10,7 @@ import {
 
 const address = 'Workspace/acme/app';
 
-describe('Letting a workspace go', () => {
+describe('Deleting or releasing a workspace', () => {
   const record = { [address]: { id: 'ws-app' } };
   const locked = { attributes: { locked: true, 'locked-reason': 'frozen' } };
   const removed = (
@@ -19,7 +19,7 @@ describe('Letting a workspace go', () => {
     declared: Situation['declared'] = [],
   ) => changeOf(planFor({ declared, live: [{ name: 'app', ...live }], records }), address);
 
-  it('is a safe delete, last of all, and 404 is no success', () => {
+  it('is a safe delete after all other calls, and 404 is not a success', () => {
     const { action, calls } = removed({});
     expect(action).toBe('delete');
     expect(calls).toMatchObject([
@@ -27,7 +27,7 @@ describe('Letting a workspace go', () => {
     ]);
   });
 
-  it('takes off our own lock first', () => {
+  it('removes our own lock first', () => {
     const marks = { locked: true, lockedReason: 'frozen' };
     const { calls } = removed(locked, { [address]: { id: 'ws-app', marks } });
     expect(calls.map((call) => [lineOf(call), call.order])).toEqual([
@@ -37,12 +37,12 @@ describe('Letting a workspace go', () => {
     expect(calls[1]?.needs).toEqual([`${address}#unlock`]);
   });
 
-  it('is a forced delete for a removal request that says so', () => {
+  it('is a forced delete for a removal request with force', () => {
     const { calls } = removed(locked, record, [declare('Workspace', 'app', {}, { remove: 'force' })]);
     expect(calls.map(lineOf)).toEqual(['DELETE /workspaces/ws-app']);
   });
 
-  it('only takes the ownership tag away from one that was adopted', () => {
+  it('only removes the ownership tag of an adopted workspace', () => {
     const { action, calls, preconditions } = removed(
       { tags: { env: 'prod' }, attributes: { 'source-name': null, 'assessments-enabled': true } },
       { [address]: { id: 'ws-app', origin: 'adopted' } },

@@ -1,4 +1,4 @@
-// Renames over the real wire: a workspace keeps its id, its tags and its consumers, whoever renames it and wherever.
+// Renames with the embedded service: a workspace keeps its id, its tags and its consumers, wherever it is renamed.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { consumers, tagBindings, workspace } from '../../support/cli/documents.ts';
 import { type StackFolder, stackIn, workspacesTarget } from '../../support/rig/stack-folder.ts';

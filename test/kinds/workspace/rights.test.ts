@@ -9,7 +9,7 @@ import {
   type Situation,
 } from '../../support/services/workspaces/plan-organization.ts';
 
-/** `PATCH /workspaces/ws-app: can-update`, each call of a plan. */
+/** `PATCH /workspaces/ws-app: can-update`, for each call of a plan. */
 function rightsIn(plan: Plan): string[] {
   expect(plan.problems).toEqual([]);
   return plan.changes.flatMap(({ calls }) => calls.map((call) => `${lineOf(call)}: ${call.permission}`));
@@ -32,8 +32,8 @@ function planned(live: Partial<LiveWorkspace>, about: Partial<Situation> = {}) {
   return planFor({ declared: everything, live: [{ name: 'app', ...live }, reader], ...about });
 }
 
-describe('Each call says which right it needs', () => {
-  it('to change a workspace and what belongs to it', () => {
+describe('Each call names the permission that it needs', () => {
+  it('to change a workspace and its children', () => {
     expect(rightsIn(planned({ attributes: { 'tag-names': ['old'] } })).toSorted()).toEqual([
       'DELETE /workspaces/ws-app/relationships/tags: can-manage-tags',
       'PATCH /workspaces/ws-app/relationships/ssh-key: can-update',
@@ -46,7 +46,7 @@ describe('Each call says which right it needs', () => {
     ]);
   });
 
-  it('to add tags where the service can add them one by one', () => {
+  it('to add tags if the service can add single tags', () => {
     const declared = [
       declare('Workspace', 'app', {}, { adopt: true }),
       declare('TagBindings', 'app', { tags: { env: 'prod' } }),
@@ -67,11 +67,11 @@ describe('Each call says which right it needs', () => {
   });
 });
 
-describe('A plan predicts what the token may not do', () => {
+describe('A plan predicts calls that the token has no permission for', () => {
   const notesOf = (permissions: JsonObject | null) =>
     planned({ attributes: { permissions } }).changes.flatMap(({ notes }) => notes);
 
-  it('only where the service says so', () => {
+  it('only if the service reports the permission', () => {
     expect(notesOf({})).toEqual([]);
     expect(notesOf(null)).toEqual([]);
     expect(notesOf({ 'can-update': true, 'can-lock': 'no', 'can-destroy': false })).toEqual([]);
@@ -85,7 +85,7 @@ describe('A plan predicts what the token may not do', () => {
     expect(note).toContain('the setting "allow-force-delete-workspaces" of the organization');
   });
 
-  it('for each change by itself', () => {
+  it('for each change separately', () => {
     expect(notesOf({ 'can-lock': false })).toEqual([
       'the service will refuse this: this token lacks "can-lock", needed for: lock',
     ]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { similarity, risk } from '../../../src/kinds/workspace/risk.ts';
 
 describe('The risk of a workspace', () => {
-  it('is that everyone may read its state', () => {
+  it('is that everyone can read its state', () => {
     const effects = risk({ globalRemoteState: false }, { globalRemoteState: true });
     expect(effects).toMatchObject([
       { effect: 'widens', guard: 'global-sharing', path: ['globalRemoteState'] },
@@ -10,13 +10,13 @@ describe('The risk of a workspace', () => {
     expect(risk(undefined, { globalRemoteState: true })).toMatchObject([{ effect: 'widens' }]);
   });
 
-  it('shrinks when sharing ends, and is none otherwise', () => {
+  it('narrows when sharing ends, and is empty otherwise', () => {
     expect(risk({ globalRemoteState: true }, {})).toMatchObject([{ effect: 'narrows' }]);
     expect(risk({ autoApply: false }, { autoApply: true })).toEqual([]);
     expect(risk({ globalRemoteState: true }, undefined)).toEqual([]);
   });
 
-  it('may be a rename in disguise when the repository is the same, the more so with branch and directory', () => {
+  it('is similar to one with the same repository, and more so with the same branch and directory', () => {
     const one = { vcsRepo: { identifier: 'acme/network', oauthTokenId: 'ot-1' }, workingDirectory: 'prod' };
     const other = { vcsRepo: { identifier: 'acme/network', branch: '' }, workingDirectory: 'prod' };
     expect(similarity(one)).toEqual(similarity(other));

@@ -1,4 +1,4 @@
-/** A live workspace as a manifest would say it. */
+/** A live workspace as a manifest. */
 import { describe, expect, it } from 'vitest';
 import { toManifest as say } from '../../../src/kinds/workspace/to-manifest.ts';
 import type { LiveResource, Spec } from '../../../src/model/resource.ts';
@@ -10,8 +10,8 @@ const live = (spec: Spec, facts: LiveResource['facts'] = {}): LiveResource => ({
   facts,
 });
 
-describe('what a manifest says of', () => {
-  it('inherited settings follows from the mode and the pool', () => {
+describe('A manifest of a live workspace', () => {
+  it('leaves out overwrites that follow from the mode and the pool', () => {
     const own = { executionMode: true, agentPool: true };
     const pool = { executionMode: 'agent', agentPoolId: 'apool-1' };
     expect(say(live({ ...pool, settingOverwrites: own }), {}).spec).toEqual(pool);
@@ -20,7 +20,7 @@ describe('what a manifest says of', () => {
     expect(say(live({ ...inherited, settingOverwrites: none }), {}).spec).toEqual(inherited);
   });
 
-  it('an inherited pool of an own mode has to be said', () => {
+  it('declares that the pool is inherited beside its own mode', () => {
     const spec = { executionMode: 'agent', agentPoolId: null };
     const overwrites = { executionMode: true, agentPool: false };
     expect(say(live({ ...spec, settingOverwrites: overwrites }), {}).spec).toEqual({
@@ -29,13 +29,13 @@ describe('what a manifest says of', () => {
     });
   });
 
-  it('what the defaults of the stack mention stays, or they would win', () => {
+  it('keeps overwrites that the defaults of the stack contain, because the defaults would win', () => {
     const overwrites = { executionMode: true, agentPool: true };
     const spec = { executionMode: 'agent', agentPoolId: 'apool-1', settingOverwrites: overwrites };
     expect(say(live(spec), { settingOverwrites: { agentPool: false } }).spec).toEqual(spec);
   });
 
-  it('a destroy schedule is the duration, or the time where there is none, or nothing where it is inherited', () => {
+  it('has the destroy duration, or the time without a duration, or nothing if inherited', () => {
     const spec = { autoDestroyAt: '2031-01-31T08:00:00.000Z', autoDestroyActivityDuration: '14d' };
     expect(say(live(spec), {}).spec).toEqual({ autoDestroyActivityDuration: '14d' });
     const time = { ...spec, autoDestroyActivityDuration: null };
@@ -43,7 +43,7 @@ describe('what a manifest says of', () => {
     expect(say(live(spec, { inheritsAutoDestroy: true }), {}).spec).toEqual({});
   });
 
-  it('a lock is a remark, unless the defaults lock everything', () => {
+  it('has a remark about a lock, and the lock itself only if the defaults have one', () => {
     const locked = live({ lock: { reason: 'mine' } }, { locked: true, lockedReason: 'mine' });
     expect(say(locked, {})).toEqual({
       spec: {},

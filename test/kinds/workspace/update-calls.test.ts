@@ -23,7 +23,7 @@ describe('Writing the ownership tag', () => {
       address,
     );
 
-  it('replaces all direct tags with themselves and the ownership tag, and relies on what was read', () => {
+  it('replaces all direct tags by themselves and the ownership tag, if they are as they were read', () => {
     const { calls, preconditions } = adopted({}, 'neutral');
     expect(calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app']);
     expect(at(calls[0]?.body, 'data', 'relationships', 'tag-bindings', 'data')).toEqual([
@@ -34,7 +34,7 @@ describe('Writing the ownership tag', () => {
     expect(preconditions).toEqual({ direct: { env: 'prod' }, assessmentsEnabled: false });
   });
 
-  it('adds it alone where the service can add a tag', () => {
+  it('adds only the ownership tag if the service can add single tags', () => {
     const { calls, preconditions } = adopted({ autoApply: true }, 'hcp-terraform');
     expect(calls.map((call) => [lineOf(call), call.id])).toEqual([
       ['PATCH /workspaces/ws-app', `${address}#update`],
@@ -62,14 +62,14 @@ describe('Sharing the read before an update with other workspaces', () => {
     ['a text', { description: 'new' }],
     ['a flag', { autoApply: true }],
     ['a version', { engineVersion: '1.9.0' }],
-  ])('is allowed to a change of %s', (_, spec) => {
+  ])('is allowed for a change of %s', (_, spec) => {
     expect(isShared(spec)).toBe(true);
   });
 
   it.each<[string, Spec, JsonObject]>([
     ['a list of triggers', { triggerPatterns: ['/a/*'] }, {}],
     ['the branch of its repository', { vcsRepo: { branch: 'next' } }, { 'vcs-repo': repository }],
-    ['its repository, which it loses', { vcsRepo: null }, { 'vcs-repo': repository }],
+    ['its repository, which is removed', { vcsRepo: null }, { 'vcs-repo': repository }],
     ['its project', { projectId: 'prj-other' }, {}],
     ['flat tags', { tagNames: ['one'] }, {}],
     ['an SSH key', { sshKeyId: 'sshkey-1' }, {}],
@@ -77,11 +77,11 @@ describe('Sharing the read before an update with other workspaces', () => {
     ['the mode', { executionMode: 'local' }, {}],
     ['destroy plans', { allowDestroyPlan: false }, {}],
     ['auto-destroy', { autoDestroyAt: '2031-01-01T00:00:00.000Z' }, {}],
-  ])('is not allowed to a change of %s', (_, spec, attributes) => {
+  ])('is not allowed for a change of %s', (_, spec, attributes) => {
     expect(isShared(spec, { attributes })).toBe(false);
   });
 
-  it('is not allowed to a new name', () => {
+  it('is not allowed for a rename', () => {
     const change = changeOf(
       planFor({
         declared: [declare('Workspace', 'app', {}, { renamedFrom: 'old' })],
@@ -95,7 +95,7 @@ describe('Sharing the read before an update with other workspaces', () => {
     ]);
   });
 
-  it('is not allowed to an ownership tag', () => {
+  it('is not allowed for an ownership tag', () => {
     const change = changeOf(
       planFor({
         declared: [declare('Workspace', 'app', {}, { adopt: true })],

@@ -6,8 +6,8 @@ import { WaitEnded } from '../../../src/model/ledger.ts';
 import { KnownSecrets } from '../../../src/redaction/known-secrets.ts';
 import { git, makeRemote } from '../../support/ledger/git-remote.ts';
 
-describe('What a clone is', () => {
-  it('is told to a ledger also when who asked first has stopped waiting', async () => {
+describe('The properties of a clone', () => {
+  it('are read for a ledger even if the first caller has stopped waiting', async () => {
     const at = { directory: makeRemote().clone(), env: process.env, secrets: new KnownSecrets() };
     const stopped = new AbortController();
     const first = openCommits({ ...at, signal: stopped.signal });
@@ -22,7 +22,7 @@ describe('What a clone is', () => {
 });
 
 describe('A bare repository', () => {
-  it('has no work tree whose commits could be read, in the words of git', async () => {
+  it('has no work tree whose commits could be read, with the message of git', async () => {
     const bare = makeRemote().clone('--bare');
     const at = { directory: bare, env: process.env, secrets: new KnownSecrets() };
     await expect(openCommits(at)).rejects.toThrow(

@@ -1,4 +1,4 @@
-/** The commits since the last apply, in clones as jobs of a CI have them. */
+/** The commits since the last apply, in clones of CI jobs. */
 import { describe, expect, it } from 'vitest';
 import { commitsSince, commitThatAdded, noCommit } from '../../../src/ledger/git/commits-since.ts';
 import { type CommitScene, openScene } from '../../support/ledger/commit-scene.ts';
@@ -45,7 +45,7 @@ describe.each(['a whole clone', 'a shallow clone'])('In %s', (sort) => {
   const cloneAt = (scene: CommitScene, head: string) =>
     sort === 'a whole clone' ? scene.at(head) : scene.shallowAt(head);
 
-  it('a merge is one commit on the line, and brings those of its branch', async () => {
+  it('a merge is one commit on the line, and includes those of its branch', async () => {
     const scene = openScene();
     const { base, head, own } = mergeBranch(scene, 'merge');
     const range = await since(cloneAt(scene, head), head, base);
@@ -62,7 +62,7 @@ describe.each(['a whole clone', 'a shallow clone'])('In %s', (sort) => {
     expect([idsOf(range.line), idsOf(range.all)]).toEqual([[head], [head]]);
   });
 
-  it('a rebase is each of its commits, the oldest first', async () => {
+  it('a rebase consists of its commits, the oldest first', async () => {
     const scene = openScene();
     const { base, head } = mergeBranch(scene, 'rebase');
     const clone = cloneAt(scene, head);
@@ -73,7 +73,7 @@ describe.each(['a whole clone', 'a shallow clone'])('In %s', (sort) => {
     expect(range.line).toHaveLength(2);
   });
 
-  it('the commit that added a file is found on the line, with the one before it', async () => {
+  it('the commit that added a file is found on the line, with its parent', async () => {
     const scene = openScene();
     const { base, head } = mergeBranch(scene, 'merge');
     scene.commit({ 'pay/topic.yaml': 'changed' });
@@ -101,7 +101,7 @@ describe.each(['a whole clone', 'a shallow clone'])('In %s', (sort) => {
     expect(added).toEqual({ id, parent });
   });
 
-  it('nothing is new if the last apply was of this very commit, or of a later one', async () => {
+  it('nothing is new if the last apply was from this commit, or from a later one', async () => {
     const scene = openScene();
     const { base, head } = mergeBranch(scene, 'merge');
     expect(await since(cloneAt(scene, head), head, head)).toEqual({ base: head, line: [], all: [] });
@@ -125,7 +125,7 @@ it('a file that the commit does not have was added by no commit', async () => {
   await expect(found).rejects.toThrow('does not have the commit that added "pay/none.yaml"');
 });
 
-it('a commit that nobody has any more is an error, and so is what is no commit', async () => {
+it('a commit that no longer exists is an error, and so is an invalid id', async () => {
   const scene = openScene();
   const head = scene.commit({ 'pay/begin.yaml': 'a' });
   await expect(since(scene.shallowAt(head), head, 'a'.repeat(40))).rejects.toThrow(/does not have commit/);
@@ -134,7 +134,7 @@ it('a commit that nobody has any more is an error, and so is what is no commit',
   );
 });
 
-it('more commits than anybody would look through are an error', async () => {
+it('more than 500 commits are an error', async () => {
   const scene = openScene();
   const base = scene.commit({ 'pay/begin.yaml': 'a' });
   const head = scene.commits(501);

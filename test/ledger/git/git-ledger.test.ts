@@ -1,4 +1,4 @@
-// What only a git ref can do wrong: the user's repository, odd clones, remotes that are not there or say no.
+// Problems that only a git ref can have: the repository of the user, unusual clones, remotes that are missing or refuse.
 import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -37,8 +37,8 @@ async function useAll(store: StackStore): Promise<void> {
   await store.unlock('mine');
 }
 
-describe("the user's repository", () => {
-  it('stays as it is, down to the last file', async () => {
+describe('the repository of the user', () => {
+  it('stays unchanged, including all files', async () => {
     const clone = makeRemote().clone();
     writeFileSync(join(clone, 'file.txt'), 'half-staged');
     git(clone, 'add', 'file.txt');
@@ -81,7 +81,7 @@ describe("the user's repository", () => {
     expect((await open(clone).read()).serial).toBe(1);
   });
 
-  it('may have the stack in its own directory, for who writes and for who reads', async () => {
+  it('may have the stack in its own directory, for writing and for reading', async () => {
     const remote = makeRemote();
     const [writing, reading] = [deepIn(remote.clone()), deepIn(remote.clone())];
     await useAll(open(writing));
@@ -92,7 +92,7 @@ describe("the user's repository", () => {
     expect(await store.listEntries(5)).toHaveLength(1);
   });
 
-  it('may be in the middle of its own hook', async () => {
+  it('may be running its own hook', async () => {
     const clone = makeRemote().clone();
     const other = join(makeRemote().clone(), '.git');
     const env = {
@@ -106,7 +106,7 @@ describe("the user's repository", () => {
   });
 
   it.each(['line\nfeed', 'co:lon', '#hash', 'quo"te', ' space'])(
-    'may be in a folder of any name: %j',
+    'may be in a folder with any name: %j',
     async (name) => {
       const clone = join(temporaryFolder(), name);
       cpSync(makeRemote().clone(), clone, { recursive: true });
@@ -117,7 +117,7 @@ describe("the user's repository", () => {
 });
 
 describe('the ref', () => {
-  it('holds readable files, and one commit however often it is written', async () => {
+  it('has readable files, and one commit after any number of writes', async () => {
     const remote = makeRemote();
     const store = open(remote.clone());
     await useAll(store);
@@ -130,11 +130,11 @@ describe('the ref', () => {
     expect(git(remote.directory, 'for-each-ref', '--format=%(refname)')).toBe(`refs/heads/main\n${ref}`);
   });
 
-  it('is written again when another run was faster between the read and the push', async () => {
+  it('is written again when another run pushed between the read and the push', async () => {
     const remote = makeRemote();
     const [ours, theirs] = [open(remote.clone()), open(remote.clone())];
     await ours.keepEntries([entry('e1')]);
-    // What `ours` remembers of the ref is out of date from here on.
+    // The copy of the ref in `ours` is out of date from here on.
     await theirs.keepEntries([entry('e2')]);
     await theirs.lock(lock('theirs'));
     await ours.keepEntries([entry('e3')]);
@@ -142,7 +142,7 @@ describe('the ref', () => {
     expect(await ours.readLock()).toEqual(lock('theirs'));
   });
 
-  it('counts as written when only the answer to the push was lost', async () => {
+  it('counts as written when only the response to the push was lost', async () => {
     const remote = makeRemote();
     // The update is done when this hook runs, and its failure makes the connection end in an error.
     hook(join(remote.directory, 'hooks'), 'post-receive', 'kill -9 $PPID');
@@ -151,7 +151,7 @@ describe('the ref', () => {
     expect((await open(remote.clone()).read()).serial).toBe(1);
   });
 
-  it('has the same ledger and lock as before when git was killed while it read them', async () => {
+  it('has the same ledger and lock as before when git was killed during a read', async () => {
     const remote = makeRemote();
     const theirs = open(remote.clone());
     await theirs.write(ledger(0, 'a'));
@@ -163,14 +163,14 @@ describe('the ref', () => {
     const env = { ...process.env, REAL_PATH: path, PATH: `${bin}:${path}` };
     const ours = gitLedger({ directory: remote.clone(), env }, { remote: 'origin', stack: 'payments' });
     onTestFinished(() => ours.close());
-    const said = /cannot be read: git cat-file failed: it was killed/;
+    const message = /cannot be read: git cat-file failed: it was killed/;
     for (const use of [
       () => ours.read(),
       () => ours.readLock(),
       () => ours.lock(lock('mine')),
       () => ours.write(ledger(0, 'b')),
     ])
-      await expect(use()).rejects.toThrow(said);
+      await expect(use()).rejects.toThrow(message);
     expect(namesIn(await theirs.read())).toEqual(['a']);
     expect(await theirs.readLock()).toEqual(lock('theirs'));
   });
@@ -180,7 +180,7 @@ describe('the ref', () => {
     async (path) => {
       const directory = temporaryFolder();
       const before = process.env['TMPDIR'];
-      // So deep that a relative path leads elsewhere from there.
+      // Deep enough that a relative path leads elsewhere from there.
       const clone = join(temporaryFolder(), 'a/b/c/d/e/f/g/h/clone');
       cpSync(makeRemote().clone(), clone, { recursive: true });
       process.env['TMPDIR'] = path === 'whole' ? directory : relative(process.cwd(), directory);
@@ -203,22 +203,22 @@ describe('the ref', () => {
   );
 });
 
-describe('it says clearly', () => {
-  it('that there is no repository', async () => {
+describe('it reports', () => {
+  it('that the directory is not in a repository', async () => {
     const directory = temporaryFolder();
-    const said = `"ledger: git" needs a git repository, but "${directory}" is not in one`;
-    await expect(open(directory).read()).rejects.toThrow(said);
-    await expect(open(directory).write(ledger(0))).rejects.toThrow(said);
+    const message = `"ledger: git" needs a git repository, but "${directory}" is not in one`;
+    await expect(open(directory).read()).rejects.toThrow(message);
+    await expect(open(directory).write(ledger(0))).rejects.toThrow(message);
   });
 
-  it('that there is no such remote', async () => {
+  it('that the remote does not exist', async () => {
     const clone = makeRemote().clone();
     await expect(open(clone, 'upstream').read()).rejects.toThrow(
       /needs the remote "upstream", which this repository does not have: add it with "git remote add/,
     );
   });
 
-  it('that there is no git', async () => {
+  it('that git is not installed', async () => {
     const clone = makeRemote().clone();
     const store = gitLedger(
       { directory: clone, env: { PATH: '/nowhere' } },
@@ -232,7 +232,7 @@ describe('it says clearly', () => {
     'http://me:of/planted@127.0.0.1:1/x.git',
     "http://me:of'planted@127.0.0.1:1/x.git",
     'http://127.0.0.1:1/x.git?private_token=planted',
-  ])('that the remote cannot be reached, without what its address (%s) keeps secret', async (address) => {
+  ])('that the remote cannot be reached, without the secrets of its address (%s)', async (address) => {
     const clone = makeRemote().clone();
     git(clone, 'remote', 'set-url', 'origin', address);
     const failure = await open(clone)
@@ -242,7 +242,7 @@ describe('it says clearly', () => {
     expect(failure).not.toContain('planted');
   });
 
-  it('that the run may not push there, in the words of the server', async () => {
+  it('that the run may not push there, with the message of the server', async () => {
     const remote = makeRemote();
     hook(join(remote.directory, 'hooks'), 'pre-receive', 'echo "only releases may be pushed" >&2; exit 1');
     const store = open(remote.clone());
@@ -266,7 +266,7 @@ describe('it says clearly', () => {
     expect(await theirs.listEntries(5)).toHaveLength(1);
   });
 
-  it('that what is there is no ledger', async () => {
+  it('that the content is not a ledger', async () => {
     const remote = makeRemote();
     const clone = remote.clone();
     writeFileSync(join(clone, 'ledger.json'), 'half a led');
@@ -280,7 +280,7 @@ describe('it says clearly', () => {
 });
 
 describe('the commit of the manifests', () => {
-  it('is reported with whether there is more than was committed, our own files aside', async () => {
+  it('is reported with whether there are uncommitted changes, except our own files', async () => {
     const clone = makeRemote().clone();
     const head = git(clone, 'rev-parse', 'HEAD');
     const place = { directory: clone, env: process.env };
@@ -291,7 +291,7 @@ describe('the commit of the manifests', () => {
     expect(await repositoryCommit(place)).toEqual({ commit: head, dirty: true });
   });
 
-  it('is unknown outside of any repository, and without git', async () => {
+  it('is unknown outside of a repository, and without git', async () => {
     const directory = temporaryFolder();
     const why = async (env: Record<string, string | undefined>) => repositoryCommit({ directory, env });
     expect(await why(process.env)).toEqual({ why: expect.stringMatching(/^not a git repository/) });

@@ -1,4 +1,4 @@
-/** The objects that trueup writes by itself are those that git would write. */
+/** The objects that trueup writes itself are those that git would write. */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { writeBlob, writeCommitObject, writeTree } from '../../../src/ledger/git
 import { git } from '../../support/ledger/git-remote.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
-/** Names that another order than git's would confuse. */
+/** Names for which another order than git's would be wrong. */
 const paths = ['a.json', 'a/x.json', 'a-b', 'ä.json', 'b/deep/er/y.json', 'b.json', 'Z', 'a0'];
 
 describe.each(['sha1', 'sha256'])('Objects of a repository with ids of %s', (format) => {
@@ -37,7 +37,7 @@ describe.each(['sha1', 'sha256'])('Objects of a repository with ids of %s', (for
     );
   });
 
-  it('are the same when they are written again, also at once', async () => {
+  it('are the same when they are written again, even concurrently', async () => {
     const { repository, to } = openRepository();
     const first = await writeBlob(to, 'text');
     expect(await writeBlob(to, 'text')).toBe(first);
@@ -48,7 +48,7 @@ describe.each(['sha1', 'sha256'])('Objects of a repository with ids of %s', (for
     expect(await writeTree(to, new Map())).toBe(git(repository, 'write-tree'));
   });
 
-  it('leave nothing behind where they cannot be written', async () => {
+  it('leave nothing behind if they cannot be written', async () => {
     const { to } = openRepository();
     const id = await writeBlob(to, 'text');
     const folder = join(to.directory, id.slice(0, 2));

@@ -1,4 +1,4 @@
-// Whether a plan would take a later commit back, asked of real clones of real repositories.
+// Whether a plan would revert a later commit, with real clones of real repositories.
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ function twoCommits(): CommitScene & { readonly older: string; readonly newer: s
   return { ...scene, older: scene.commit({ [manifest]: 'one' }), newer: scene.commit({ [manifest]: 'two' }) };
 }
 
-/** @param files their new texts; undefined takes one away */
+/** @param files their new texts; undefined removes one */
 function commitLocally(clone: string, files: Readonly<Record<string, string | undefined>>): string {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(clone, path)), { recursive: true });
@@ -36,7 +36,7 @@ const diverged = (applied: string, ours: string, differs = true) => ({
 const ahead = { is: 'ahead' };
 
 describe('a clone that has the whole history', () => {
-  it('reports an older commit, the same, a later one, and one of another line', async () => {
+  it('reports an older commit, the same, a later one, and one of another branch', async () => {
     const { older, newer, author, at } = twoCommits();
     git(author, 'checkout', '--quiet', '-b', 'side', older);
     git(author, 'commit', '--quiet', '--allow-empty', '-m', 'aside');
@@ -50,7 +50,7 @@ describe('a clone that has the whole history', () => {
     expect(await orderIn(clone, side)).toEqual(diverged(side, newer));
   });
 
-  it('asks nobody', async () => {
+  it('needs no remote', async () => {
     const { older, newer, at } = twoCommits();
     const clone = at(older);
     git(clone, 'remote', 'set-url', 'origin', 'file:///nowhere');
@@ -59,7 +59,7 @@ describe('a clone that has the whole history', () => {
     expect(await orderIn(clone, older)).toEqual(ahead);
   });
 
-  it('but for a commit that was pushed since, is reported by its remote, and stays as it is', async () => {
+  it('except for a commit that was pushed later asks its remote, and is not changed', async () => {
     const scene = openScene();
     const older = scene.commit({ [manifest]: 'one' });
     const clone = scene.at(older);
@@ -69,7 +69,7 @@ describe('a clone that has the whole history', () => {
     expect(stateOf(clone)).toEqual(before);
   });
 
-  it('and commits that are not pushed yet says that they diverged from a pushed one', async () => {
+  it('and commits that are not pushed yet are reported as diverged from a pushed one', async () => {
     const scene = openScene();
     const clone = scene.at(scene.commit({ [manifest]: 'one' }));
     git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'mine alone');
@@ -81,7 +81,7 @@ describe('a clone that has the whole history', () => {
   });
 });
 
-describe("the stack's files", () => {
+describe('the files of the stack', () => {
   it('are those of its patterns, in either commit', async () => {
     const scene = openScene();
     const { author } = scene;
@@ -104,7 +104,7 @@ describe("the stack's files", () => {
     }
   });
 
-  it('may be any in a submodule that changed, which does so as one path', async () => {
+  it('include a changed submodule, which counts as one path', async () => {
     const scene = openScene();
     const { author } = scene;
     const older = scene.commit({ 'pay/tool.sh': 'one' });
@@ -128,7 +128,7 @@ describe("the stack's files", () => {
     }
   });
 
-  it('may be any that changed where a symbolic link leads to them', async () => {
+  it('include changed files behind a symbolic link', async () => {
     const scene = openScene();
     const { author } = scene;
     mkdirSync(join(author, 'pay'));
@@ -141,7 +141,7 @@ describe("the stack's files", () => {
   });
 });
 
-/** What is checked out, what was applied, and how the one is to the other. */
+/** The commit that is checked out, the applied one, and their order. */
 const bothWays = (older: string, newer: string) =>
   [
     [older, newer, behind(newer, older)],
@@ -149,7 +149,7 @@ const bothWays = (older: string, newer: string) =>
   ] as const;
 
 describe('a shallow clone', () => {
-  it('is reported by its remote, in both directions, and stays as it is', async () => {
+  it('asks its remote, in both directions, and is not changed', async () => {
     const { older, newer, shallowAt } = twoCommits();
     for (const [checkedOut, applied, expected] of bothWays(older, newer)) {
       const clone = shallowAt(checkedOut);
@@ -160,7 +160,7 @@ describe('a shallow clone', () => {
     }
   });
 
-  it('is shown what lies further apart than the first step, and of another line', async () => {
+  it('gets commits further apart than its first fetch, and of another branch', async () => {
     const scene = openScene();
     const older = scene.commit({ [manifest]: 'one' });
     scene.commits(100);
@@ -172,7 +172,7 @@ describe('a shallow clone', () => {
     expect(await orderIn(scene.shallowAt(side), newer)).toEqual(diverged(newer, side));
   });
 
-  it('that has both commits, and not what lies between, is reported', async () => {
+  it('with both commits, but not those in between, asks its remote', async () => {
     const scene = openScene();
     const older = scene.commit({ [manifest]: 'one' });
     scene.commits(3);
@@ -184,7 +184,7 @@ describe('a shallow clone', () => {
     expect(stateOf(clone)).toEqual(before);
   });
 
-  it('that has enough of the history asks nobody', async () => {
+  it('with enough of the history needs no remote', async () => {
     const { older, newer, at } = twoCommits();
     const clone = at(older, '--depth=2');
     expect(git(clone, 'rev-parse', '--is-shallow-repository')).toBe('true');
@@ -192,7 +192,7 @@ describe('a shallow clone', () => {
     expect(await orderIn(clone, newer)).toEqual(behind(newer, older));
   });
 
-  it('with its own commit on top is reported', async () => {
+  it('with its own commit on top is ordered correctly', async () => {
     const { older, newer, shallowAt } = twoCommits();
     const clone = shallowAt(older);
     git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'mine alone');
@@ -211,7 +211,7 @@ describe('a shallow clone', () => {
 });
 
 describe('a clone without trees', () => {
-  it('is shown what files differ without keeping any', async () => {
+  it('compares files without keeping any', async () => {
     const { older, newer, at } = twoCommits();
     const clone = at(older, '--filter=tree:0');
     const before = stateOf(clone);
@@ -221,13 +221,13 @@ describe('a clone without trees', () => {
 });
 
 describe('a remote', () => {
-  it('that cannot leave files out of what it sends will do', async () => {
+  it('that cannot leave files out of its responses is supported', async () => {
     const { older, newer, shallowAt, remote } = twoCommits();
     git(remote.directory, 'config', 'uploadpack.allowFilter', 'false');
     expect(await orderIn(shallowAt(older), newer)).toEqual(behind(newer, older));
   });
 
-  it('that gives nothing by its id is asked for its branches', async () => {
+  it('that does not serve commits by their id is asked for its branches', async () => {
     const { older, newer, shallowAt } = twoCommits();
     for (const [checkedOut, applied, expected] of bothWays(older, newer)) {
       const clone = shallowAt(checkedOut);
@@ -236,7 +236,7 @@ describe('a remote', () => {
     }
   });
 
-  it.each(['0', '2'])('that does not have the commit is named (protocol %s)', async (version) => {
+  it.each(['0', '2'])('without the commit is named (protocol %s)', async (version) => {
     const { older, shallowAt } = twoCommits();
     const clone = shallowAt(older);
     git(clone, 'config', 'protocol.version', version);
@@ -249,7 +249,7 @@ describe('a remote', () => {
     });
   });
 
-  it('that there is none of makes a commit that the clone lacks a lost one', async () => {
+  it('that does not exist makes a commit that the clone lacks a lost one', async () => {
     const { older, at } = twoCommits();
     const clone = at(older);
     git(clone, 'remote', 'remove', 'origin');
@@ -272,7 +272,7 @@ describe('a remote', () => {
     expect(JSON.stringify(order)).not.toContain('planted');
   });
 
-  it('that never answers is given up', async () => {
+  it('that never responds is given up', async () => {
     const { older, newer, shallowAt } = twoCommits();
     const clone = shallowAt(older);
     const silent = createServer(() => {});
@@ -287,7 +287,7 @@ describe('a remote', () => {
     });
   });
 
-  it('that is asked is that of the branch, else origin, else the only one', async () => {
+  it('is that of the branch, else origin, else the only one', async () => {
     const { older, newer, shallowAt } = twoCommits();
     const clone = shallowAt(older);
     const url = git(clone, 'remote', 'get-url', 'origin');
@@ -307,7 +307,7 @@ describe('a remote', () => {
     expect(await orderIn(clone, newer)).toMatchObject({ why: expect.stringContaining('and has no remote') });
   });
 
-  it("is reached with the clone's own settings and credentials, each sent once", async () => {
+  it('is reached with the settings and credentials of the clone, each sent once', async () => {
     const { older, newer, shallowAt, remote } = twoCommits();
     const host = await serveGit(remote.directory, 'Basic planted');
     const clone = shallowAt(older);
@@ -315,7 +315,7 @@ describe('a remote', () => {
     const home = join(clone, '..', 'home');
     mkdirSync(home);
     const site = host.url.replace('remote.git', '');
-    // One is for this clone alone, the other one for all: neither may get lost, and neither count twice.
+    // One applies to this clone only, the other to all: neither may be lost, and neither may be used twice.
     writeFileSync(join(home, 'address'), `[url "${site}"]\n insteadOf = work:\n`);
     const token = `[http "${site}"]\n extraHeader = "Authorization: Basic planted"\n`;
     const include = `[includeIf "gitdir:${clone}/"]\n path = address\n`;
@@ -326,7 +326,7 @@ describe('a remote', () => {
     expect(new Set(host.credentials.map(String))).toEqual(new Set(['Basic planted']));
   });
 
-  it('that wants a login which nobody has is given up at once', async () => {
+  it('that needs unknown credentials is given up at once', async () => {
     const { older, newer, shallowAt, remote } = twoCommits();
     const host = await serveGit(remote.directory, 'Basic planted');
     const clone = shallowAt(older);
@@ -338,7 +338,7 @@ describe('a remote', () => {
     });
   });
 
-  it('may have an address that is relative', async () => {
+  it('may have a relative address', async () => {
     const { older, newer, shallowAt } = twoCommits();
     const clone = shallowAt(older);
     git(clone, 'remote', 'set-url', 'origin', '../remote.git');
@@ -346,7 +346,7 @@ describe('a remote', () => {
   });
 });
 
-describe('nobody can say', () => {
+describe('the order is unknown', () => {
   it('without git, without a repository, and without a commit', async () => {
     const directory = temporaryFolder();
     const { older, newer, shallowAt } = twoCommits();
@@ -364,7 +364,7 @@ describe('nobody can say', () => {
     expect(await why(directory)).toMatch(/^not a git repository/);
   });
 
-  it('of what is no commit', async () => {
+  it('for something that is not a commit', async () => {
     const { older, at } = twoCommits();
     expect(await orderIn(at(older), '--upload-pack=touch')).toMatchObject({
       is: 'unknown',
@@ -373,7 +373,7 @@ describe('nobody can say', () => {
   });
 });
 
-it('nothing is left in the directory for temporary files, also when nobody could report', async () => {
+it('nothing is left in the directory for temporary files, even if the order is unknown', async () => {
   const directory = temporaryFolder();
   const { older, newer, shallowAt } = twoCommits();
   const clone = shallowAt(older);

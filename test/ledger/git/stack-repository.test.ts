@@ -1,4 +1,4 @@
-/** One repository has many URLs: the ledger keeps what they have in common, and no login. */
+/** One repository has many URLs: the ledger keeps what they have in common, without a login. */
 import { expect, it } from 'vitest';
 import { normalizeRemote } from '../../../src/ledger/git/checkout.ts';
 
@@ -24,6 +24,6 @@ it.each([
   expect(normalizeRemote(url)).toBe(repository);
 });
 
-it('A remote that is no URL is stored without its login', () => {
+it('A remote that is not a URL is stored without its login', () => {
   expect(normalizeRemote('https://ci:secret@git.test:999999/acme/infra')).not.toContain('secret');
 });

@@ -1,4 +1,4 @@
-// Which manifests no commit tells of, asked of a real repository.
+// Manifests that are in no commit, in a real repository.
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -23,7 +23,7 @@ it('a file is tracked when it is in the index, in a submodule, or behind a link 
   expect(await untrackedFiles(at, [...tracked, ...untracked])).toEqual(untracked);
 });
 
-it('nothing is said where there is no git and where there is no repository', async () => {
+it('nothing is reported without git and outside of a repository', async () => {
   const directory = temporaryFolder();
   expect(await untrackedFiles({ directory, env: process.env }, ['a.yaml'])).toEqual([]);
   expect(await untrackedFiles({ directory, env: { PATH: '/nowhere' } }, ['a.yaml'])).toEqual([]);

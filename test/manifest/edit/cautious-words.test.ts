@@ -1,11 +1,11 @@
-/** Words that this parser reads as text and others do not, by what the YAML library quotes. */
+/** Words that this parser reads as text and others do not, compared with what the YAML library quotes. */
 import fc from 'fast-check';
 import { dump } from 'js-yaml';
 import { expect, it } from 'vitest';
 import { isAmbiguousWord } from '../../../src/manifest/edit/value-text.ts';
 import { jsonLikeSchema } from '../../../src/manifest/yaml/parse-documents.ts';
 
-/** The library's own answer: bare with our schema, quoted with its default one. */
+/** Whether the library writes it unquoted with our schema, but quoted with its default one. */
 function isQuotedForOthers(word: string): boolean {
   const [own, others] = [dump([word], { schema: jsonLikeSchema }), dump([word])];
   return own === `- ${word}\n` && others !== own;
@@ -18,7 +18,7 @@ const words = fc.oneof(
     .chain((word) => fc.constantFrom(word, word.toUpperCase(), `${word[0]?.toUpperCase()}${word.slice(1)}`)),
 );
 
-it('A word is taken for one that others misread exactly when the library quotes it for them', () => {
+it('A word is treated as ambiguous exactly when the library quotes it for other parsers', () => {
   fc.assert(
     fc.property(words, (word) => {
       expect(isAmbiguousWord(word)).toBe(isQuotedForOthers(word));

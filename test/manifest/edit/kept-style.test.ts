@@ -1,17 +1,17 @@
-// What is new in a manifest is written as the rest of it is; each case is a text before and after, line by line.
+// New parts of a manifest are written in the style of the rest; each case is a text before and after, line by line.
 import { expect, it } from 'vitest';
 import { editText } from '../../../src/manifest/edit/edit-document.ts';
 import { createSourceText } from '../../../src/manifest/yaml/yaml-document.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 
-/** The text afterwards, with these members of its spec. @param changes undefined removes one */
+/** The edited text, with these members of its spec. @param changes undefined removes one */
 function edited(text: string, changes: Readonly<Record<string, JsonObject[string] | undefined>>): string {
   const at = text.search(/\{|kind/);
   const values = Object.entries(changes).map(([name, value]) => ({ path: ['spec', name], value }));
   return editText(createSourceText('', text), [{ at, values }]) ?? '';
 }
 
-/** The spec of a manifest, of which only the lines of the spec are told. */
+/** The edited lines of the spec of a manifest. */
 function editedLines(lines: string[], changes: JsonObject): string[] {
   const head = ['kind: Thing', 'spec:'];
   return edited([...head, ...lines, ''].join('\n'), changes)
@@ -19,14 +19,14 @@ function editedLines(lines: string[], changes: JsonObject): string[] {
     .slice(2, -1);
 }
 
-it('writes JSON of one line without spaces where it has none', () => {
+it('writes JSON on one line without spaces if it has none', () => {
   const text = '{"kind":"Thing","spec":{"on":true,"names":["a","b"],"none":{}}}';
   expect(edited(text, { on: false, names: ['a', 'c', 'b'], none: { k: 1, l: [1, 2] }, more: 'm' })).toBe(
     '{"kind":"Thing","spec":{"on":false,"names":["a","c","b"],"none":{"k":1,"l":[1,2]},"more":"m"}}',
   );
 });
 
-it('writes JSON of many lines as it is indented', () => {
+it('writes JSON on many lines with its indentation', () => {
   const before = { kind: 'Thing', spec: { names: ['a'], none: {}, empty: [] } };
   const spec = { names: ['b', 'a'], none: { k: 1 }, empty: ['x'], more: { k: { l: [1] } } };
   for (const indent of [2, 4, '\t'])
@@ -58,14 +58,14 @@ it.each([
   [
     'lines',
     ['  list:', '    # over a', '    - a # A', '    - b # B', '    # over c', '    - "c" # C'],
-    ['  list:', '    # over c', '    - "c" # C', '    # over a', '    - a # A', '    - b # B'],
+    ['lines', '    # over c', '    - "c" # C', '    # over a', '    - a # A', '    - b # B'],
   ],
   [
     'brackets over lines',
     ['  list: [', '    a, # A', '    b, # B', '    c # C', '   ] # all'],
     ['  list: [', '    c, # C', '    a, # A', '    b # B', '   ] # all'],
   ],
-])('lets items of a list in %s that change places take their comments along', (_, before, after) => {
+])('moves comments with reordered items of a list in %s', (_, before, after) => {
   expect(editedLines(before, { list: ['c', 'a', 'b'] })).toEqual(after);
 });
 
@@ -97,7 +97,7 @@ it.each<[string, string[], string[]]>([
     ['    - b', '    # over c', '    - c # C', ...commented.slice(1, 5), '    # at the end'],
   ],
   ['an item is replaced', ['b', 'd', 'c'], ['    - b', '    - d', ...commented.slice(6)]],
-])('lets a comment go only with the item that it belongs to: %s', (_, list, after) => {
+])('removes or moves a comment only with the item that it belongs to: %s', (_, list, after) => {
   expect(editedLines(commented, { list })).toEqual(['  list:', ...after]);
 });
 
@@ -109,12 +109,12 @@ it.each<[string, string[], string[]]>([
     ['  list: [', '    c,', '    # over a', '    a, # A', '    b, # B', '   ]'],
   ],
   ['moved', ['b', 'a'], ['  list: [', '    b, # B', '    # over a', '    a, # A', '   ]']],
-])('lets comments in brackets over lines go with their item: %s', (_, list, after) => {
+])('moves comments in brackets on several lines with their item: %s', (_, list, after) => {
   const before = ['  list: [', '    # over a', '    a, # A', '    b, # B', '   ]'];
   expect(editedLines(before, { list })).toEqual(after);
 });
 
-it('lets the comments of a member go with it, and keeps those of the others', () => {
+it('removes the comments of a member with it, and keeps those of others', () => {
   const lines = [
     '  # of the first',
     '  first: 1 # one',
@@ -127,9 +127,9 @@ it('lets the comments of a member go with it, and keeps those of the others', ()
     '  # of the third',
     '  third: 3',
   ];
-  const whole = [...lines, ''].join('\n');
+  const specText = [...lines, ''].join('\n');
   const without = (name: string) =>
-    edited(`kind: Thing\nspec:\n${whole}`, { [name]: undefined })
+    edited(`kind: Thing\nspec:\n${specText}`, { [name]: undefined })
       .split('\n')
       .slice(2, -1);
   expect(without('first')).toEqual(lines.slice(2));
@@ -138,7 +138,7 @@ it('lets the comments of a member go with it, and keeps those of the others', ()
   expect(editedLines(lines.slice(0, 5), { more: 1 })).toEqual([...lines.slice(0, 5), '  more: 1']);
 });
 
-it('gives new items the dash, and new lists the place, that others have', () => {
+it('writes new items with the dash, and new lists at the column, of the others', () => {
   expect(editedLines(['  list:', '  -   a', '  other: x'], { list: ['a', 'b'], other: ['c'] })).toEqual([
     '  list:',
     '  -   a',
@@ -149,17 +149,17 @@ it('gives new items the dash, and new lists the place, that others have', () => 
 });
 
 it.each([
-  ['a date beside others without quotes', ['  a: 2026-01-01', '  b: x'], '2026-02-02', '  b: 2026-02-02'],
-  ['a date where no other one stands', ['  a: x', '  b: x'], '2026-02-02', "  b: '2026-02-02'"],
+  ['a date if others have no quotes', ['  a: 2026-01-01', '  b: x'], '2026-02-02', '  b: 2026-02-02'],
+  ['a date if there is no other one', ['  a: x', '  b: x'], '2026-02-02', "  b: '2026-02-02'"],
   ['a text with a comma', ['  b: one, two'], 'two, three', '  b: two, three'],
-  ['what is odd', ['  b: "x"'], '\u0085\u2028', String.raw`  b: "\u0085\u2028"`],
-])('puts quotes around %s as the document does', (_, lines, value, line) => {
+  ['unusual characters', ['  b: "x"'], '\u0085\u2028', String.raw`  b: "\u0085\u2028"`],
+])('puts quotes around %s like the rest of the document', (_, lines, value, line) => {
   expect(editedLines(lines, { b: value })).toEqual([...lines.slice(0, -1), line]);
 });
 
 const directions = ['\u061c', '\u200e', '\u200f', '\u202a', '\u202e', '\u2066', '\u2069'];
 
-it.each(directions)('writes a character that changes the direction as an escape: %j', (odd) => {
+it.each(directions)('writes a character that changes the text direction as an escape: %j', (odd) => {
   const written = `\\u${odd.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const lines = ['  a: x', "  b: 'x'", '  c: |', '    x', '  d: [x]', '  e:', '    - x', '  f: { k: v }'];
   const values = {
@@ -187,7 +187,7 @@ it.each(directions)('writes a character that changes the direction as an escape:
   ]);
 });
 
-it('puts a new key into the quotes of the others', () => {
+it('puts a new key into quotes like the others', () => {
   expect(editedLines(["  'some': x", "  'other': y"], { third: 'z' }).at(-1)).toBe("  'third': z");
 });
 
@@ -205,19 +205,19 @@ it.each([
     ['  b: >', '    one two', '    three', '', '    five'],
   ],
   [
-    'what cannot be folded',
+    'text that cannot be folded',
     ['  b: >', '    one', '    two'],
     ' one\ntwo\n',
     ['  b: |2', '     one', '    two'],
   ],
   [
-    'lines far to the right',
+    'deeply indented lines',
     ['  b: |', '        one'],
     'one\n two\n',
     ['  b: |', '        one', '         two'],
   ],
   [
-    'lines with an indicator',
+    'lines with an indentation indicator',
     ['  b: |4-', '        one'],
     '  one\ntwo',
     ['  b: |4-', '        one', '      two'],
@@ -232,13 +232,13 @@ it.each([
   expect(editedLines(before, { b: value })).toEqual(after);
 });
 
-it('keeps comments below one another in their column, where there is room', () => {
+it('keeps the column of comments below one another, if there is room', () => {
   const lines = ['  on: true    # one', '  b:  short   # two'];
   expect(editedLines(lines, { on: false })).toEqual(['  on: false   # one', lines[1]]);
   expect(editedLines(lines, { b: 'much too long' })).toEqual([lines[0], '  b:  much too long # two']);
 });
 
-it('changes no other document, however many there are', () => {
+it('changes no other document of the file', () => {
   const documents = ['a', 'b', 'c'].map((name) => `---\nkind: ${name}\nspec:\n  on: true # ${name}\n`);
   const text = documents.join('');
   const [second = ''] = documents.slice(1, 2);

@@ -1,4 +1,4 @@
-// Whatever is written into a manifest that somebody wrote by hand: it says what was meant, and no other line moves.
+// For any edit of any handwritten manifest: the result has the new values, and no other line changes.
 import { load } from 'js-yaml';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -47,7 +47,7 @@ const { spec: specs } = fc.letrec<{ spec: JsonObject; value: Json }>((tie) => ({
   value: fc.oneof({ maxDepth: 3 }, scalars, lists as fc.Arbitrary<Json>, tie('spec')),
 }));
 
-/** What becomes of a value: some of it stays. */
+/** A changed value that keeps some of its members. */
 function changed(value: Json, g: fc.GeneratorValue): Json {
   const what = g(fc.nat, { max: 5 });
   if (what === 0) return g(() => fc.oneof(scalars, lists as fc.Arbitrary<Json>, specs as fc.Arbitrary<Json>));
@@ -77,7 +77,7 @@ function isFull(value: Json | undefined): boolean {
   return Array.isArray(value) ? value.length > 0 : isJsonObject(value) && Object.keys(value).length > 0;
 }
 
-/** Whether a list has items that change places: which of them moves is not told. */
+/** Whether a list has reordered items, because it is undefined which of them moves. */
 function isReordered(from: Json | undefined, to: Json | undefined): boolean {
   if (!Array.isArray(from) || !Array.isArray(to)) return false;
   const common = (some: readonly Json[], others: readonly Json[]) =>
@@ -87,8 +87,8 @@ function isReordered(from: Json | undefined, to: Json | undefined): boolean {
   return common(from, to).join() !== common(to, from).join();
 }
 
-/** Whether a line has nothing to do with a change. */
-function stays({ path, is }: HandLine, from: JsonObject, to: JsonObject): boolean {
+/** Whether a line is not affected by a change. */
+function isUnaffected({ path, is }: HandLine, from: JsonObject, to: JsonObject): boolean {
   const [before, after] = [at(from, path), at(to, path)];
   const around = path.slice(0, -1).map((_, depth) => path.slice(0, depth + 1));
   const isInside = around.every(
@@ -104,10 +104,10 @@ function stays({ path, is }: HandLine, from: JsonObject, to: JsonObject): boolea
   );
 }
 
-// For more cases than `npm test` tries.
+// For more cases than `npm test` runs.
 const runs = Number(process.env['TRUEUP_ACCEPT_CASES'] ?? 300);
 
-it('says what was meant and leaves every other line as it was', { timeout: 60_000 + 100 * runs }, () => {
+it('writes the new values and leaves every other line as it was', { timeout: 60_000 + 100 * runs }, () => {
   fc.assert(
     fc.property(specs, fc.gen(), fc.constantFrom('\n', '\r\n'), (spec, g, lineBreak) => {
       fc.pre(Object.keys(spec).length > 0);
@@ -123,7 +123,9 @@ it('says what was meant and leaves every other line as it was', { timeout: 60_00
         ]) ?? '';
       const [first] = edited.split(/^---\r?\n/m);
       expect(load(first ?? '')).toEqual({ kind: 'Thing', spec: to });
-      const kept = lines.filter((line) => stays(line, spec, to as JsonObject)).map((line) => line.text);
+      const kept = lines
+        .filter((line) => isUnaffected(line, spec, to as JsonObject))
+        .map((line) => line.text);
       const specLine = isFull(to) ? ['spec: # all'] : [];
       const written = edited.split(lineBreak);
       expect(inOrder([...head.slice(0, 2), ...specLine, ...kept, ...tail, ''], written)).toEqual([]);
@@ -132,7 +134,7 @@ it('says what was meant and leaves every other line as it was', { timeout: 60_00
   );
 });
 
-/** Those of the lines that are not found again in their order. */
+/** The lines that are not found in their order. */
 function inOrder(lines: readonly string[], written: readonly string[]): string[] {
   let next = 0;
   return lines.filter((line) => {

@@ -3,20 +3,20 @@ import { describe, expect, it } from 'vitest';
 import { displayPath, findStack } from '../../../src/manifest/files/find-stack.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
-describe('the stack that is meant', () => {
-  it('is in the nearest directory upwards when nothing is said', async () => {
+describe('the stack of a command', () => {
+  it('is in the nearest parent directory if no path is given', async () => {
     const folder = temporaryFolder({ 'trueup.yaml': '', 'deep/er/x.yaml': '', '.git/HEAD': '' });
     expect(await findStack(undefined, join(folder, 'deep/er'))).toBe(join(folder, 'trueup.yaml'));
     expect(await findStack('-', join(folder, 'deep'))).toBe(join(folder, 'trueup.yaml'));
   });
 
-  it('is in the directory that is given, or is the file', async () => {
+  it('is in the given directory, or is the given file', async () => {
     const folder = temporaryFolder({ 'here/trueup.yaml': '', 'here/other.yaml': '' });
     expect(await findStack('here', folder)).toBe(join(folder, 'here/trueup.yaml'));
     expect(await findStack('here/other.yaml', folder)).toBe(join(folder, 'here/other.yaml'));
   });
 
-  it('is not looked for above a directory that is given', async () => {
+  it('is not searched above a given directory', async () => {
     const folder = temporaryFolder({ 'trueup.yaml': '', 'deep/x.yaml': '' });
     expect(await findStack('deep', folder)).toMatchObject({
       code: 'no-stack',
@@ -25,7 +25,7 @@ describe('the stack that is meant', () => {
     });
   });
 
-  it('is named when it is in a parent of the given directory, within the same repository', async () => {
+  it('is suggested if it is in a parent of the given directory, within the same repository', async () => {
     const files = { 'a/trueup.yaml': '', 'a/b/c/x.yaml': '', 'd/x.yaml': '' };
     const folder = temporaryFolder({ ...files, '.git/HEAD': '' });
     const fixOf = (path: string, cwd = folder) => findStack(path, cwd);
@@ -45,7 +45,7 @@ describe('the stack that is meant', () => {
     });
   });
 
-  it('is one of those below a folder that has none, which are named', async () => {
+  it('is suggested if it is below a folder that has none', async () => {
     const stacks = ['a', 'b/c', 'd/e/f', 'node_modules/g', '.h', 'd/1/2/3/4'];
     const folder = temporaryFolder({
       ...Object.fromEntries(stacks.map((path) => [`${path}/trueup.yaml`, ''])),
@@ -58,7 +58,7 @@ describe('the stack that is meant', () => {
     expect(await findStack('empty', folder)).toMatchObject({ fix: expect.stringContaining('trueup init') });
   });
 
-  it('may have the other ending by mistake', async () => {
+  it('may have the wrong file extension', async () => {
     const folder = temporaryFolder({ 'here/trueup.yml': '' });
     expect(await findStack('here', folder)).toMatchObject({
       message: 'the stack file of "here" is called "trueup.yml"',
@@ -66,7 +66,7 @@ describe('the stack that is meant', () => {
     });
   });
 
-  it('may not be there at all', async () => {
+  it('may be missing', async () => {
     const folder = temporaryFolder({ 'x.yaml': '' });
     expect(await findStack('nope', folder)).toMatchObject({
       message: 'there is no file or directory "nope"',
@@ -80,7 +80,7 @@ describe('the stack that is meant', () => {
   });
 });
 
-it('paths are shown as one would type them', () => {
+it('paths are shown as you would type them', () => {
   expect(displayPath('/a/b/c.yaml', '/a')).toBe('b/c.yaml');
   expect(displayPath('/a/c.yaml', '/a/b')).toBe('../c.yaml');
   expect(displayPath('/a', '/a')).toBe('.');

@@ -20,7 +20,7 @@ const files = {
 
 type Item = string | { readonly pattern: string; readonly optional: true };
 
-/** What each pattern brought: files, or the code of what is amiss. */
+/** The result of each pattern: files, or the code of the problem. */
 async function list(items: readonly Item[], folder?: string): Promise<Record<string, unknown>> {
   const root = folder ?? temporaryFolder(files);
   const found = await listFiles(patternsOf(items), root);
@@ -48,7 +48,7 @@ async function messages(items: readonly Item[], noManifest?: string): Promise<st
 }
 
 describe('a pattern of manifests', () => {
-  it('is a file, a directory with all YAML below, or a glob', async () => {
+  it('is a file, a directory with all YAML files below it, or a glob', async () => {
     expect(
       await list(['single.yaml', 'manifests', './manifests/', '*.yaml', 'manifests/**/*.{yaml,yml}']),
     ).toEqual({
@@ -60,21 +60,21 @@ describe('a pattern of manifests', () => {
     });
   });
 
-  it('may reach out of the directory, within its repository', async () => {
+  it('may match files outside of the directory, within its repository', async () => {
     const folder = temporaryFolder({ ...files, '.git/HEAD': '' });
     expect(await list(['../manifests/*.yaml'], join(folder, 'empty'))).toEqual({
       '../manifests/*.yaml': ['../manifests/a.yaml'],
     });
   });
 
-  it('does not reach out of the repository, or of the directory where there is none', async () => {
+  it('does not match files outside of the repository, or of the directory without a repository', async () => {
     const folder = temporaryFolder({ ...files, 'empty/.git': 'gitdir: elsewhere' });
     for (const inside of ['empty', 'manifests'])
       for (const pattern of ['..', '../single.yaml/..', '../*.yaml', '../**/*.yaml'])
         expect(await list([pattern], join(folder, inside))).toEqual({ [pattern]: 'outside-repository' });
   });
 
-  it('may leave out a link that leads out of the repository', async () => {
+  it('may exclude a link that leads out of the repository', async () => {
     const folder = temporaryFolder({ 'manifests/a.yaml': '' });
     await symlink('/', join(folder, 'manifests/all'));
     expect(await list(['manifests'], folder)).toEqual({ manifests: 'outside-repository' });
@@ -82,11 +82,11 @@ describe('a pattern of manifests', () => {
       expect(await list(['manifests', left], folder)).toEqual({ manifests: ['manifests/a.yaml'] });
   });
 
-  it('with "!" in front leaves out', async () => {
+  it('with "!" in front excludes files', async () => {
     expect(await list(['manifests', '!manifests/deep/**'])).toEqual({ manifests: ['manifests/a.yaml'] });
   });
 
-  it('that matches nothing says so', async () => {
+  it('is reported if it matches nothing', async () => {
     expect(await list(['nowhere', 'nowhere/**', 'empty', 'manifests/*.json'])).toEqual({
       nowhere: 'no-file',
       'nowhere/**': 'no-manifests',
@@ -95,7 +95,7 @@ describe('a pattern of manifests', () => {
     });
   });
 
-  it('of which the exclusions leave nothing says so', async () => {
+  it('is reported if the exclusions remove all of its files', async () => {
     const items = ['manifests', 'single.yaml', '!manifests/**', '!single.yaml'];
     expect(await list(items)).toEqual({ manifests: 'no-manifests', 'single.yaml': 'no-manifests' });
     expect(await messages(items)).toEqual([
@@ -104,14 +104,14 @@ describe('a pattern of manifests', () => {
     ]);
   });
 
-  it('matches nothing where only a file that holds no manifest is left', async () => {
+  it('is reported if it only matches a file without manifests', async () => {
     expect(await messages(['*.yaml'], 'single.yaml')).toEqual([
       '"*.yaml" matches only the stack file, which holds no manifest',
     ]);
     expect(await messages(['manifests', 'single.yaml'], 'other.yaml')).toEqual([]);
   });
 
-  it('may stand for nothing when it is optional, before and after exclusions', async () => {
+  it('may match nothing when it is optional, before and after exclusions', async () => {
     const optional = (pattern: string) => ({ pattern, optional: true as const });
     expect(
       await list([
@@ -125,10 +125,10 @@ describe('a pattern of manifests', () => {
     ).toEqual({ nowhere: [], 'nowhere/**': [], empty: [], 'single.yaml': ['single.yaml'], manifests: [] });
   });
 
-  it('is reported when it cannot be read, also when it is optional', async () => {
+  it('is reported when it cannot be read, even if it is optional', async () => {
     const folder = temporaryFolder(files);
     const isRoot = process.getuid?.() === 0;
-    // A file is not a directory that could be entered, whoever asks.
+    // A file cannot be entered like a directory, not even by root.
     const pattern = isRoot ? 'single.yaml/below' : 'locked';
     if (!isRoot) await mkdir(join(folder, 'locked'), { mode: 0 });
     expect(await list([{ pattern, optional: true }], folder)).toEqual({ [pattern]: 'unreadable' });
@@ -141,7 +141,7 @@ describe('a pattern of manifests', () => {
     });
   });
 
-  it('follows links, and does not run in circles', async () => {
+  it('follows links, and does not loop', async () => {
     const folder = temporaryFolder({ 'manifests/a.yaml': '' });
     await mkdir(join(folder, 'elsewhere'));
     await writeFile(join(folder, 'elsewhere/b.yaml'), '');
@@ -154,7 +154,7 @@ describe('a pattern of manifests', () => {
   });
 });
 
-it('a list that only leaves out names nothing, and an empty one says that there is nothing', () => {
+it('a list with only exclusions is recognized, and an empty one is not such a list', () => {
   expect(hasOnlyExclusions(patternsOf(['!manifests/**', '!other']))).toBe(true);
   expect(hasOnlyExclusions(patternsOf([]))).toBe(false);
   expect(hasOnlyExclusions(patternsOf(['-']))).toBe(false);

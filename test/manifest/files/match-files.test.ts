@@ -43,7 +43,7 @@ const patternLists = [
 
 describe('a path', () => {
   it.each(patternLists.map((patterns) => [patterns.join(' '), patterns] as const))(
-    'is one of the stack exactly when the patterns find it on disk: %s',
+    'belongs to the stack exactly when the patterns find it on disk: %s',
     async (_, patterns) => {
       const root = temporaryFolder(tree);
       const directory = join(root, 'stacks/pay');
@@ -59,7 +59,7 @@ describe('a path', () => {
     },
   );
 
-  it('of an absolute pattern is one of the stack, too', async () => {
+  it('that an absolute pattern matches belongs to the stack, too', async () => {
     const { isFile } = matchFiles(['/repo/shared/*.yaml'], '/repo/stacks/pay');
     expect(['../../shared/a.yaml', 'shared/a.yaml'].map(isFile)).toEqual([true, false]);
   });
@@ -71,7 +71,7 @@ describe('a symbolic link', () => {
     ['manifests', ['manifests', 'manifests/a', 'manifests/a.yaml']],
     ['../shared/deep/*.yaml', ['../shared', '../shared/deep']],
     ['*.yaml', ['manifests', 'manifests/a', 'manifests/a.yaml', 'other']],
-  ])('is on the way to what "%s" matches', (pattern, expected) => {
+  ])('may lead to files that "%s" matches', (pattern, expected) => {
     const { isAncestor } = matchFiles([pattern], '/repo/pay');
     const paths = [
       'manifests',
@@ -86,17 +86,17 @@ describe('a symbolic link', () => {
   });
 });
 
-describe("a stack's files", () => {
+describe('the files of a stack', () => {
   const stack = { manifests: ['manifests/*.yaml'], directory: '/repo/pay', file: '../pay/trueup.yaml' };
   const paths = ['trueup.yaml', 'manifests/a.yaml', 'tools/make.sh', '../other/a.yaml'];
   const those = (about: Partial<typeof stack>, piped: boolean) =>
     paths.filter(matchStackFiles({ ...stack, ...about }, piped).isFile);
 
-  it('are its own and those of its patterns', () => {
+  it('are its own file and those of its patterns', () => {
     expect(those({}, false)).toEqual(['trueup.yaml', 'manifests/a.yaml']);
   });
 
-  it('are all below its folder when manifests come from standard input', () => {
+  it('are all files below its folder when manifests come from standard input', () => {
     expect(those({}, true)).toEqual(paths.slice(0, 3));
     expect(those({ manifests: ['-'] }, false)).toEqual(paths.slice(0, 3));
     expect(those({ manifests: ['-', '../other'] }, false)).toEqual(paths);

@@ -1,4 +1,4 @@
-// Whatever people write: formatting keeps every value, comment, anchor, alias, tag and document, and formatting twice is formatting once.
+// For any YAML: formatting keeps every value, comment, anchor, alias, tag and document, and formatting twice equals formatting once.
 import fc from 'fast-check';
 import { loadAll } from 'js-yaml';
 import { expect, it } from 'vitest';
@@ -92,7 +92,7 @@ const documents = fc.array(fc.oneof(manifests, map.filter(full), list.filter(ful
 const comments = (text: string) => [...text.matchAll(/# comment \d+ of it/g)].map(String).sort();
 const named = (text: string) => [...text.matchAll(/[&*]a\d+x\b/g)].map(String).sort();
 
-it('whatever is formatted keeps its values, comments, anchors and aliases, and is formatted then', () => {
+it('formatted text keeps its values, comments, anchors and aliases, and formatting it again changes nothing', () => {
   let refused = 0;
   let formatted = 0;
   fc.assert(
@@ -105,7 +105,7 @@ it('whatever is formatted keeps its values, comments, anchors and aliases, and i
       } catch (error) {
         if (!(error instanceof UnusualYaml)) throw error;
         refused++;
-        // Only an anchor that would come below its alias.
+        // Refuses only an anchor that would come after its alias.
         expect(text, error.message).toMatch(/[*]a\d+x/);
         return;
       }
@@ -160,7 +160,7 @@ it('a document in JSON keeps each number as it is written', () => {
   );
 });
 
-it('what export writes is formatted', () => {
+it('the output of export is already formatted', () => {
   const workspace = kinds.get('Workspace');
   if (workspace === undefined) throw new Error('there is no such kind');
   const drafts = fc.array(

@@ -10,7 +10,7 @@ import { stackDocumentSchema } from '../../../src/manifest/schema/stack-schema.t
 import { plainStack } from '../../support/manifest/manifest-folder.ts';
 import { parentKind, settingsKind, sampleKinds } from '../../support/manifest/sample-kinds.ts';
 
-/** As an editor would judge: unknown keywords mean nothing to it. */
+/** Validates like an editor, which ignores unknown keywords. */
 const isValid = (schema: object, value: unknown) =>
   new Ajv2020({ strict: false, logger: false }).validate(schema, value);
 
@@ -29,7 +29,7 @@ const removalRequest = {
 describe('the schema of a kind', () => {
   const schema = manifestSchema(parentKind);
 
-  it('admits its documents and its removal requests', () => {
+  it('accepts its documents and its removal requests', () => {
     expect(isValid(schema, document)).toBe(true);
     expect(isValid(schema, removalRequest)).toBe(true);
   });
@@ -45,34 +45,34 @@ describe('the schema of a kind', () => {
     expect(isValid(schema, JSON.parse(JSON.stringify(value)))).toBe(false);
   });
 
-  it('says what it is to a reader', () => {
+  it('has a title and a description', () => {
     expect(schema).toMatchObject({ title: 'Parent', description: 'A whole' });
     expect(JSON.stringify(schema)).not.toContain('$id');
   });
 
-  it('cannot be made of a name pattern that JSON Schema cannot say', () => {
+  it('cannot be made from a name pattern that JSON Schema cannot express', () => {
     const odd = { ...settingsKind, names: { pattern: /^main$/i, description: 'main' } };
     expect(() => manifestSchema(odd)).toThrow('the name pattern of Settings must have no flags');
   });
 });
 
-it('the schema of any kind admits each kind and nothing else', () => {
+it('the schema of mixed kinds accepts each kind and nothing else', () => {
   const schema = anyManifestSchema(sampleKinds);
   expect(isValid(schema, document)).toBe(true);
   expect(isValid(schema, { ...document, kind: 'Labels', spec: { labels: {} } })).toBe(true);
   expect(isValid(schema, { ...document, kind: 'Labels' })).toBe(false);
 });
 
-describe('a part of a spec', () => {
+describe('a partial spec', () => {
   const schema = partialSpecSchema(parentKind);
 
-  it('need not be complete, at any depth, but for the items of lists', () => {
+  it('may be incomplete, at any depth, except in the items of lists', () => {
     expect(isValid(schema, { repo: { branch: 'main' } })).toBe(true);
     expect(isValid(schema, { retention: {} })).toBe(true);
     expect(isValid(partialSpecSchema(settingsKind), {})).toBe(true);
   });
 
-  it('is right as far as it goes', () => {
+  it('is checked as far as it goes', () => {
     expect(isValid(schema, { repo: { brunch: 'main' } })).toBe(false);
     expect(isValid(schema, { workers: 'many' })).toBe(false);
   });
@@ -81,7 +81,7 @@ describe('a part of a spec', () => {
 describe('the schema of a stack', () => {
   const schema = stackDocumentSchema(sampleKinds);
 
-  it('admits a stack, and knows the fields of its defaults', () => {
+  it('accepts a stack, and checks the fields of its defaults', () => {
     const stack = load(plainStack) as { spec: object };
     expect(isValid(schema, stack)).toBe(true);
     const withDefaults = (defaults: object) => ({ ...stack, spec: { ...stack.spec, defaults } });

@@ -13,7 +13,7 @@ it('an alias inside its own anchor is refused, and the other documents are read'
   ]);
 });
 
-it('a few lines that unfold to billions are refused', () => {
+it('a few lines that expand to billions of values are refused', () => {
   const level = (name: string, below: string) => `${name}: &${name} [${Array(10).fill(below).join(', ')}]\n`;
   const bomb = ['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name, index) =>
     level(name, `*${String.fromCharCode(97 + index)}`),
@@ -23,13 +23,13 @@ it('a few lines that unfold to billions are refused', () => {
   ]);
 });
 
-it('an anchor that is used often and is small is fine', () => {
+it('an anchor of a small value may be used often', () => {
   const { documents, diagnostics } = parse(`a: &a { x: 1 }\nb: [${Array(1000).fill('*a').join(', ')}]\n`);
   expect(diagnostics).toEqual([]);
   expect(documents).toHaveLength(1);
 });
 
-it('an anchor may be given again', () => {
+it('an anchor may be defined again', () => {
   const [document] = parse('a: &x 1\nb: *x\nc: &x { d: 1 }\ne: *x\n').documents;
   expect(document?.value).toEqual({ a: 1, b: 1, c: { d: 1 }, e: { d: 1 } });
 });

@@ -7,7 +7,7 @@ function diagnose(text: string): string[] {
   return told(parseDocuments(createSourceText('a.yaml', text)).diagnostics);
 }
 
-describe('text that is not YAML is explained where it goes wrong', () => {
+describe('text that is not YAML is explained at its mistake', () => {
   it.each([
     ['a tab', 'spec:\n\tname: x\n', '2:1+1', 'a tab indents this line', 'indent with spaces'],
     [
@@ -25,7 +25,7 @@ describe('text that is not YAML is explained where it goes wrong', () => {
       'write "field: value"',
     ],
     [
-      'a line that is no field',
+      'a line that is not a field',
       'kind: Parent\nnonsense\nmetadata: {}\n',
       '2:1+1',
       'this line is not "field: value"',
@@ -87,7 +87,7 @@ describe('text that is not YAML is explained where it goes wrong', () => {
       'write "---"',
     ],
     [
-      'a separator that a word processor made',
+      'a separator that a word processor changed',
       'a: 1\n—\nb: 2\n',
       '2:1+1',
       'documents are separated by exactly three dashes',
@@ -140,7 +140,7 @@ describe('text that is not YAML is explained where it goes wrong', () => {
     expect(first).toBe(`a.yaml:${place} yaml-syntax: ${message} | fix: ${fix}`);
   });
 
-  it('a key that is there twice, at each repetition and with the first one', () => {
+  it('a repeated key, at each repetition and with the first one', () => {
     expect(diagnose('a: 1\nb: { c: 1, c: 2, c: 3 }\n---\na: 1\n---\nd: 1\nd: 2\n')).toEqual([
       'a.yaml:2:12+1 duplicate-field: "c" appears twice in one map | fix: keep one of them | first here a.yaml:2:6',
       'a.yaml:2:18+1 duplicate-field: "c" appears twice in one map | fix: keep one of them | first here a.yaml:2:6',
@@ -148,7 +148,7 @@ describe('text that is not YAML is explained where it goes wrong', () => {
     ]);
   });
 
-  it('in each document of a file, without losing the good ones', () => {
+  it('in each document of a file, without losing the valid ones', () => {
     const { documents, diagnostics } = parseDocuments(
       createSourceText('a.yaml', 'a: 1\n---\nb: "\n---\nc: [\n---\nd: 1\n'),
     );

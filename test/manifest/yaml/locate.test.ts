@@ -19,7 +19,7 @@ function parse(text: string, number = 0): YamlDocument {
   return document;
 }
 
-/** What a place underlines. */
+/** The text that a place underlines. */
 function underlined(document: YamlDocument, path: Path, side?: 'key' | 'value'): string {
   const { text, column, length } = placeIn(document, path, side);
   return [...text].slice(column - 1, column - 1 + length).join('');
@@ -63,7 +63,7 @@ spec:
     expect(underlined(document, path, 'value')).toBe(value);
   });
 
-  it('that does not exist is the key of what should hold it', () => {
+  it('that does not exist is the key of the map that should contain it', () => {
     expect(underlined(document, ['spec', 'missing'])).toBe('spec');
     expect(underlined(document, ['spec', 'list', '1', 'missing'])).toBe('second: 2');
     expect(underlined(document, ['nothing', 'here'])).toBe('kind');
@@ -76,7 +76,7 @@ spec:
     expect(underlined(parse('- a\n- b\n'), [])).toBe('- a');
   });
 
-  it('follows aliases and merge keys to where the value was written', () => {
+  it('follows aliases and merge keys to the place where the value was written', () => {
     const merged = parse('base: &base\n  a: 1\n  b: { c: 2 }\nspec:\n  <<: [*base]\n  d: *base\n');
     expect(placeIn(merged, ['spec', 'a'])).toMatchObject({ line: 2, column: 6 });
     expect(placeIn(merged, ['spec', 'b', 'c'])).toMatchObject({ line: 3, column: 11 });
@@ -84,7 +84,7 @@ spec:
     expect(placeIn(merged, ['spec', 'd', 'a'])).toMatchObject({ line: 2, column: 6 });
   });
 
-  it('is right in any document of a file', () => {
+  it('is correct in any document of a file', () => {
     const last = parse('a: 1\n---\na: 2\n---\nb: &x 1\na: *x\n', 2);
     expect(placeIn(last, ['a'])).toMatchObject({ line: 6, column: 4, length: 2 });
   });
@@ -107,7 +107,7 @@ function scalars(value: Json, path: Path = []): [Path, Json][] {
   return Object.entries(value).flatMap(([key, member]) => scalars(member as Json, [...path, key]));
 }
 
-describe('whatever is written, in whatever style', () => {
+describe('in any document of any style', () => {
   const key = fc.stringMatching(/^[a-z][a-zA-Z0-9 .:#-]{0,6}$/);
   const scalar = fc.oneof(
     fc.integer(),

@@ -10,7 +10,7 @@ const parse = (text: string) => parseDocuments(createSourceText('a.yaml', text))
 const values = (text: string) => parse(text).documents.map(({ value }) => value);
 
 describe('a text of YAML documents', () => {
-  it('is read as JSON: dates, infinities and yes stay text', () => {
+  it('is read as JSON: dates, infinities and yes are text', () => {
     expect(
       values('{ a: 2024-01-01, b: .inf, c: yes, d: 1.5, e: 0x10, f: ~, g: True, h: 012, i: "1" }'),
     ).toEqual([{ a: '2024-01-01', b: '.inf', c: 'yes', d: 1.5, e: 16, f: null, g: true, h: 12, i: '1' }]);
@@ -22,18 +22,18 @@ describe('a text of YAML documents', () => {
     ]);
   });
 
-  it('has no documents where there is nothing between the markers', () => {
+  it('has no documents if there is nothing between the markers', () => {
     expect(values('')).toEqual([]);
     expect(values('# nothing\n')).toEqual([]);
     expect(values('---\n---\na: 1\n---\n')).toEqual([{ a: 1 }]);
   });
 
-  it('keeps a field called __proto__ a field', () => {
+  it('may have a field called __proto__', () => {
     const [value] = values('__proto__: { a: 1 }\n');
     expect(Object.keys(value ?? {})).toEqual(['__proto__']);
   });
 
-  it('is parsed once when it is valid, and a second time for the places of all its ten thousand documents', () => {
+  it('is parsed once when valid, and a second time for the places of all its ten thousand documents', () => {
     vi.clearAllMocks();
     const text = Array.from(
       { length: 10_000 },
@@ -50,7 +50,7 @@ describe('a text of YAML documents', () => {
     expect(yaml.constructFromEvents).toHaveBeenCalledTimes(1);
   });
 
-  it('is not cut apart at a directive', () => {
+  it('is not split at a directive', () => {
     expect(told(parse('%TAG ! tag:example.com,2000:\n---\na: !x 1\n---\nb: 1\n').diagnostics)).toEqual([
       'a.yaml:3:4+1 yaml-syntax: the tag "tag:example.com,2000:x" is not supported | fix: leave the tag out',
     ]);

@@ -16,7 +16,7 @@ describe('a place in a text', () => {
     });
   });
 
-  it('knows the line ends of every system', () => {
+  it('supports the line ends of every system', () => {
     for (const end of ['\n', '\r\n', '\r']) {
       const text = ['a: 1', 'b: 2', 'c: 3'].join(end);
       const start = text.indexOf('c');
@@ -28,12 +28,12 @@ describe('a place in a text', () => {
     expect(plain('key:   \n  more: 1\n').place(0, 17)).toMatchObject({ line: 1, length: 4 });
   });
 
-  it('counts characters, not the units that they are stored in', () => {
+  it('counts characters, not their code units', () => {
     const text = '"🚀🚀": x';
     expect(plain(text).place(text.indexOf('x'), text.length)).toMatchObject({ column: 7, length: 1 });
   });
 
-  it('behind the end of the text is at its end', () => {
+  it('after the end of the text is at its end', () => {
     expect(plain('a: 1').place(99, 100)).toMatchObject({ line: 1, column: 5, length: 1 });
     expect(plain('').place(0, 0)).toMatchObject({ line: 1, column: 1, length: 1, text: '' });
   });

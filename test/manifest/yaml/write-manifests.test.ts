@@ -1,4 +1,4 @@
-/** Resources as the text of a manifest file: what is read back is what was given. */
+/** Resources as the text of a manifest file: parsing the text returns the same resources. */
 import fc from 'fast-check';
 import { loadAll } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
@@ -59,7 +59,7 @@ spec:
     );
   });
 
-  it('has remarks as comments, broken at words, whatever is in them', () => {
+  it('has remarks as wrapped comments, for any content', () => {
     const { text } = writeManifests(
       [draft('a', {}, ['word '.repeat(40).trim(), 'bad\u001b[2J\nkind: Evil\u2028'])],
       '',
@@ -76,7 +76,7 @@ spec:
     expect(text).not.toMatch(/^kind: Evil/m);
   });
 
-  it('reads back as what was given, whatever the values are', () => {
+  it('is parsed into the same values, for any values', () => {
     const tricky = fc.constantFrom(
       '\u202eevil\u2066',
       '',

@@ -1,4 +1,4 @@
-// Drift and pending from ledger, live and manifest, whatever the three are.
+// Drift and pending changes, from ledger, live values and manifests.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { canonicalSpec } from '../../../src/compare/comparisons.ts';
@@ -28,20 +28,20 @@ function driftOf(world: World): Drift {
   return findDrift(input, buildPlan(input).plan);
 }
 
-/** What happened to each, in short: `Parent/acme/app: gone`. */
+/** What happened to each resource, in short: `Parent/acme/app: gone`. */
 function actions({ drifted }: Drift): string[] {
   return drifted.map(({ address, is }) => `${formatAddress(address)}: ${is}`);
 }
 
 const applied = { [here]: record({ id: 'id-app', fields: { colour: 'red' } }) };
 
-/** Top-level fields, as a person would compare them: those that the ledger has, and that do not mean what live means. */
-function movedAway(recorded: Spec, other: Spec): string[] {
+/** Top-level fields of a record whose live value has another meaning. */
+function driftedFields(recorded: Spec, other: Spec): string[] {
   const [one, two] = [recorded, other].map((spec) => canonicalSpec(parentFields, spec));
   return Object.keys(one ?? {}).filter((name) => !holds(one?.[name] ?? null, two?.[name] ?? null));
 }
 
-/** Of an object with members only those count that were recorded. */
+/** Compares only the recorded members of an object. */
 function holds(recorded: Spec[string], found: Spec[string]): boolean {
   const isAccess = (value: Spec[string]): value is Record<string, Spec[string]> =>
     typeof value === 'object' &&
@@ -52,7 +52,7 @@ function holds(recorded: Spec[string], found: Spec[string]): boolean {
   return Object.entries(recorded).every(([key, value]) => sameJson(value, found[key] ?? null));
 }
 
-it('Whatever ledger, live and manifest are, live alone makes drift, and the manifest alone what is pending', () => {
+it('Only live values make drift, and only manifests make pending changes', () => {
   fc.assert(
     fc.property(
       parentSpec,
@@ -69,9 +69,9 @@ it('Whatever ledger, live and manifest are, live alone makes drift, and the mani
         const names = [
           ...new Set(drift.drifted.flatMap((one) => one.fields.map(({ path: [name] }) => name))),
         ];
-        expect(names.sort()).toEqual(movedAway(fields, found).sort());
+        expect(names.sort()).toEqual(driftedFields(fields, found).sort());
         expect(drift.unchanged).toBe(names.length === 0 ? 1 : 0);
-        // The other side has no part in either.
+        // The other side does not influence either.
         expect(driftOf(world(applied, found)).drifted.map(unmarked)).toEqual(drift.drifted.map(unmarked));
         expect(driftOf(world(applied, found)).pending).toEqual([]);
         // The mark is on both sides or on none.
@@ -87,7 +87,7 @@ function unmarked({ fields, ...rest }: Drift['drifted'][number]) {
   return { ...rest, fields: fields.map(({ both: _, ...field }) => field) };
 }
 
-it('With manifests as they were applied, drift is what a plan would take back', () => {
+it('With the manifests that were applied, drift is what a plan would revert', () => {
   fc.assert(
     fc.property(parentSpec, liveParent, (declared, found) => {
       const input = inputOf({
@@ -113,7 +113,7 @@ function recorded(declared: Spec): Spec {
   return fields;
 }
 
-it('What is gone is gone, what has its name now is another one, and what was renamed is still it', () => {
+it('A deleted resource, a new one with its name, and a renamed one are distinguished', () => {
   const world: World = { desired: [desired(app, { colour: 'red' })], records: applied };
   expect(actions(driftOf(world))).toEqual([`${here}: gone`]);
   const another = live(app, { ...ours, id: 'id-new', spec: { colour: 'red' } });
@@ -129,23 +129,23 @@ it('What is gone is gone, what has its name now is another one, and what was ren
   ]);
 });
 
-it('A part goes with its whole, and is reported apart from it while that is there', () => {
-  const part = at('Child', 'app');
-  const records = { ...applied, [formatAddress(part)]: record({ id: 'id-app', fields: { tags: ['a'] } }) };
-  const declared = [desired(app, { colour: 'red' }), desired(part, { tags: ['a'] })];
+it('A child is not reported if its parent is gone, and by itself if the parent exists', () => {
+  const child = at('Child', 'app');
+  const records = { ...applied, [formatAddress(child)]: record({ id: 'id-app', fields: { tags: ['a'] } }) };
+  const declared = [desired(app, { colour: 'red' }), desired(child, { tags: ['a'] })];
   expect(actions(driftOf({ desired: declared, records }))).toEqual([`${here}: gone`]);
-  const both = [live(app, { ...ours, spec: { colour: 'red' } }), live(part, { spec: { tags: ['b'] } })];
+  const both = [live(app, { ...ours, spec: { colour: 'red' } }), live(child, { spec: { tags: ['b'] } })];
   expect(actions(driftOf({ desired: declared, records, live: both }))).toEqual(['Child/acme/app: changed']);
 });
 
-it('An ownership tag that somebody took off is drift, too', () => {
+it('A removed ownership tag is drift, too', () => {
   const bare = live(app, { spec: { colour: 'red' } });
   expect(driftOf({ desired: [desired(app)], records: applied, live: [bare] }).drifted).toMatchObject([
     { fields: [{ path: ['claim'], before: 'mine' }] },
   ]);
 });
 
-it('After an incomplete read what is missing is not gone, and nobody says that nothing drifted', () => {
+it('After an incomplete read, missing resources are not gone, and drift is not ruled out', () => {
   const drift = driftOf({ desired: [desired(app)], records: applied, incomplete: ['page 2 was refused'] });
   expect(drift).toMatchObject({
     drifted: [],
@@ -154,15 +154,15 @@ it('After an incomplete read what is missing is not gone, and nobody says that n
   });
 });
 
-it('Without a record of what is ours nothing can be reported, which is said', () => {
+it('Without a record, drift of our resource is unknown, and that is reported', () => {
   const world: World = { desired: [desired(app)], live: [live(app, ours)], ledger: false };
   expect(driftOf(world)).toMatchObject({ complete: false, unrecorded: [{ address: app }] });
-  // What is not ours yet has nothing that it could have drifted from.
+  // A resource that is not ours yet cannot have drifted.
   const foreign: World = { desired: [desired(app)], live: [live(app)] };
   expect(driftOf(foreign)).toMatchObject({ complete: true, unrecorded: [{ address: app }] });
 });
 
-it('What the files add, drop and remove is pending', () => {
+it('What the manifests add, drop and remove is pending', () => {
   const dropped = at('Parent', 'old');
   const removed = at('Parent', 'out');
   const drift = driftOf({
@@ -179,7 +179,7 @@ it('What the files add, drop and remove is pending', () => {
   expect(drift.drifted).toEqual([]);
 });
 
-it('The drift of a selection is reported for what it selects, and for nothing else', () => {
+it('The drift of a selection is reported only for selected resources', () => {
   const other = formatAddress(at('Parent', 'other'));
   const records = { ...applied, [other]: record({ id: 'id-other' }) };
   const drift = driftOf({ desired: [desired(app)], records, isSelection: true });

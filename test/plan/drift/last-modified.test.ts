@@ -1,4 +1,4 @@
-// Who last modified a drifted resource: by id, since our last apply, without our own writes, and said where the trail ends.
+// Who last modified a drifted resource: by id, since our last apply, without our own writes, and what a short trail cannot show.
 import { expect, it } from 'vitest';
 import type { TrailEvent } from '../../../src/model/audit-trail.ts';
 import type { DriftedResource } from '../../../src/model/drift.ts';
@@ -60,7 +60,7 @@ function trail(events: readonly TrailEvent[], about: Partial<TrailReading> = {})
 
 type History = Parameters<typeof runsOfStack>[1];
 
-/** What the trail tells of one drifted resource. */
+/** What the trail shows about one drifted resource. */
 function lastModifiedIn(reading: TrailReading, history: History, one = drifted()) {
   return lastModifiedBy(reading, runsOfStack(app.target, history))(one);
 }
@@ -71,7 +71,7 @@ function names(events: readonly TrailEvent[], history: History, one = drifted())
   );
 }
 
-it('Who modified a resource is listed newest first, without who modified another one', () => {
+it('Those who modified a resource are listed newest first, without those who modified another one', () => {
   const events = [
     event('ann', minutes(5)),
     event('eve', minutes(6), { resource: 'ws-b' }),
@@ -80,7 +80,7 @@ it('Who modified a resource is listed newest first, without who modified another
   expect(names(events, [apply({}, { requests: ['r-1'] })])).toEqual(['bob', 'ann']);
 });
 
-it('Our own requests are left out, and who came before the last of them is not to blame', () => {
+it('Our own requests are left out, and so is everything before the last of them', () => {
   const events = [
     event('ann', minutes(0) + 1),
     event('ci', minutes(1), { request: 'r-1' }),
@@ -89,7 +89,7 @@ it('Our own requests are left out, and who came before the last of them is not t
   expect(names(events, [apply({}, { requests: ['r-1'] })])).toEqual(['bob']);
 });
 
-it('What we wrote to a part of it, which has the same id, does not hide who modified it before', () => {
+it('Our write to a child with the same id does not hide who modified its parent before', () => {
   const events = [
     event('ci', minutes(1), { request: 'r-1' }),
     event('bob', minutes(5)),
@@ -101,19 +101,19 @@ it('What we wrote to a part of it, which has the same id, does not hide who modi
   expect(names(events, history)).toEqual(['bob']);
 });
 
-it('Where the service gave no ids of requests, what falls into our apply is maybe ours', () => {
+it('Without request ids in the history, events during our apply are maybe ours', () => {
   const events = [event('ci', minutes(1)), event('bob', minutes(30))];
   expect(names(events, [apply()])).toEqual(['bob', 'ci (maybe ours)']);
 });
 
-it('An actor who is not the one of our requests is not ours, whenever it was', () => {
+it('An actor that did not send our requests is not ours, at any time', () => {
   const events = [event('ci', minutes(0), { request: 'r-1', resource: 'ws-b' }), event('bob', minutes(1))];
   const other = { ...apply().changes[0], address: formatAddress(at('Parent', 'b')), requests: ['r-1'] };
   const history = [apply({ changes: [...apply().changes, other as HistoryChange] })];
   expect(names(events, history)).toEqual(['bob']);
 });
 
-it('An apply that was killed may have written until a run has to end', () => {
+it('A killed apply may have written until the latest end of a run', () => {
   const { ended: _, ...killed } = apply();
   const { outcome: __, ...change } = killed.changes[0] as HistoryChange;
   expect(
@@ -121,7 +121,7 @@ it('An apply that was killed may have written until a run has to end', () => {
   ).toEqual(['bob', 'ci (maybe ours)']);
 });
 
-it('An apply that was killed was over when the next one began', () => {
+it('A killed apply had ended when the next one began', () => {
   const { ended: _, ...killed } = apply();
   const { outcome: __, ...change } = killed.changes[0] as HistoryChange;
   const next = apply({ began: text(minutes(20)), ended: text(minutes(21)) }, { requests: ['r-2'] });
@@ -132,21 +132,20 @@ it('An apply that was killed was over when the next one began', () => {
     ...next,
     changes: [{ ...change, address: formatAddress(at('Parent', 'b')), outcome: 'applied' }],
   };
-  const told = event('ci', minutes(20), { resource: 'ws-b', request: 'r-2' });
-  expect(names([...events, told], [other as HistoryEntry, { ...killed, changes: [change] }, base])).toEqual([
-    'bob',
-    'ci (maybe ours)',
-  ]);
+  const otherEvent = event('ci', minutes(20), { resource: 'ws-b', request: 'r-2' });
+  expect(
+    names([...events, otherEvent], [other as HistoryEntry, { ...killed, changes: [change] }, base]),
+  ).toEqual(['bob', 'ci (maybe ours)']);
 });
 
-it('What is gone is known by its id in the ledger, what took its name by its own, too', () => {
+it('A deleted resource is found by its recorded id, a recreated one by its new id, too', () => {
   const events = [event('ann', minutes(5)), event('bob', minutes(6), { resource: 'ws-new' })];
   const history = [apply({}, { requests: ['r-1'] })];
   expect(names(events, history, drifted({ is: 'gone' }))).toEqual(['ann']);
   expect(names(events, history, drifted({ is: 'recreated', newId: 'ws-new' }))).toEqual(['bob', 'ann']);
 });
 
-it('A later apply that confirmed the whole stack brings the window closer', () => {
+it('A later apply that confirmed the whole stack shortens the period', () => {
   const later = apply({ began: text(minutes(50)), ended: text(minutes(51)), changes: [], proved: true });
   const events = [event('ann', minutes(20)), event('bob', minutes(55))];
   const first = apply({}, { requests: ['r-1'] });
@@ -155,13 +154,13 @@ it('A later apply that confirmed the whole stack brings the window closer', () =
   expect(names(events, [unproved, first])).toEqual(['bob', 'ann']);
 });
 
-it('A change that was not carried out is no apply of the resource', () => {
+it('A change that was not carried out does not count as an apply of the resource', () => {
   const stale = apply({ began: text(minutes(50)) }, { outcome: 'stale' });
   const events = [event('ann', minutes(20))];
   expect(names(events, [stale, apply({}, { requests: ['r-1'] })])).toEqual(['ann']);
 });
 
-it('Who came before the trail begins is unknown, beside those that it knows', () => {
+it('Modifications before the trail begins are unknown, and later ones are listed', () => {
   const events = [event('ann', minutes(200))];
   const late = trail(events, { from: minutes(100) });
   const { modifications, unknown } = lastModifiedIn(late, [apply()]);
@@ -170,41 +169,41 @@ it('Who came before the trail begins is unknown, beside those that it knows', ()
   expect(lastModifiedIn(trail(events), [apply()]).unknown).toBeUndefined();
 });
 
-it('Without an apply of it in the history, who came first is unknown', () => {
+it('Without an apply of the resource in the history, earlier modifications are unknown', () => {
   expect(lastModifiedIn(trail([]), []).unknown).toMatch(/history of this stack does not show/);
 });
 
-it('A trail with nothing of ours and nothing on it does not mean that nobody modified it', () => {
+it('A trail with no event of ours or of the resource does not mean that nothing was modified', () => {
   const history = [apply({}, { requests: ['r-1'] })];
   const unknownIn = (events: TrailEvent[]) => lastModifiedIn(trail(events), history).unknown;
   expect(unknownIn([event('eve', minutes(5), { resource: 'ws-b' })])).toMatch(/another organization/);
   expect(unknownIn([event('ci', minutes(1), { resource: 'ws-b', request: 'r-1' })])).toBeUndefined();
 });
 
-it('A write of ours whose try reported no id is maybe ours', () => {
-  const told = event('eve', minutes(4), { resource: 'ws-b', request: 'r-9' });
-  const events = [event('ci', minutes(1)), told, event('ci', minutes(30))];
+it('A write of ours with an attempt without a request id is maybe ours', () => {
+  const otherEvent = event('eve', minutes(4), { resource: 'ws-b', request: 'r-9' });
+  const events = [event('ci', minutes(1)), otherEvent, event('ci', minutes(30))];
   const named = apply({}, { requests: ['r-1'] });
   expect(names(events, [named])).toEqual(['ci', 'ci']);
   expect(names(events, [apply({}, { requests: ['r-1'], unnamed: true })])).toEqual(['ci', 'ci (maybe ours)']);
 });
 
-it('Where the trail reports no requests at all, what falls into our apply is maybe ours', () => {
+it('Without request ids in the trail, events during our apply are maybe ours', () => {
   const events = [event('ci', minutes(1)), event('bob', minutes(30))];
   expect(names(events, [apply({}, { requests: ['r-1'] })])).toEqual(['bob', 'ci (maybe ours)']);
 });
 
-it('A write of ours to a part of it, without an id, is maybe ours', () => {
-  const part = formatAddress(at('Child', 'app'));
+it('A write of ours to a child, without a request id, is maybe ours', () => {
+  const child = formatAddress(at('Child', 'app'));
   const events = [event('bob', minutes(10)), event('ci', minutes(21))];
-  const tags = apply({ began: text(minutes(20)), ended: text(minutes(22)) }, { address: part });
+  const tags = apply({ began: text(minutes(20)), ended: text(minutes(22)) }, { address: child });
   expect(names(events, [tags, apply({}, { requests: ['r-1'] })])).toEqual(['ci (maybe ours)', 'bob']);
 });
 
 it.each([
   ['was killed', {}],
   ['stopped between two calls', { outcome: 'failed', done: ['PATCH'], requests: ['r-2'] }],
-  ['never knew its answer', { outcome: 'unknown' }],
+  ['never got a response', { outcome: 'unknown' }],
 ] as const)('An apply that %s does not hide who modified it before', (_, about) => {
   const { outcome: __, ...change } = apply().changes[0] as HistoryChange;
   const later = apply({ began: text(minutes(50)), changes: [{ ...change, ...about }] });
@@ -224,6 +223,6 @@ it('An apply whose entry cannot be read may have been ours, and may have been th
   expect(lastModifiedIn(trail([]), [new LedgerError('damaged'), proved]).unknown).toMatch(/does not show/);
 });
 
-it('A trail that was not read to its end says so', () => {
+it('An incomplete read of the trail is reported', () => {
   expect(lastModifiedIn(trail([], { cut: 'too long' }), [apply()]).unknown).toBe('too long');
 });

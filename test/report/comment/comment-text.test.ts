@@ -40,7 +40,7 @@ describe('the comment of a plan', () => {
     expect(readState(text)).toEqual({ shown: shown(), earlier });
   });
 
-  it('does nothing, whatever the plan, the stack and the plans before say', () => {
+  it('has no active content for any texts in the plan, the stack and earlier plans', () => {
     const anyShown = fc
       .array(markdownAttack, { minLength: 5, maxLength: 5 })
       .map(([post = '', at = '', commit = '', digest = '', summary = '']) =>
@@ -68,13 +68,13 @@ describe('the comment of a plan', () => {
     );
   });
 
-  it('belongs to one stack, also among names that look alike', () => {
+  it('belongs to one stack, even if names are similar', () => {
     const names = ['a', 'a-b', 'a_b', 'a b', `${'x'.repeat(60)}1`, `${'x'.repeat(60)}2`, '--><b>', '\ud800'];
     expect(new Set(names.map(markerOf)).size).toBe(names.length);
   });
 
   it.each(['', '<!-- -->', '<!-- bm9uZQ== -->', '<!-- e30= -->', `<!-- ${'A'.repeat(70_000)} -->`])(
-    'whose second line was edited to %j has no state, and no plan before',
+    'has no state and no earlier plan if its second line was edited to %j',
     (second) => {
       expect(readState(`${markerOf('a')}\n${second}\nrest`)).toBeUndefined();
     },

@@ -5,7 +5,7 @@ import type { ReportView } from '../../../src/report/html/report-view.ts';
 import { htmlAttack } from '../../support/report/html-attacks.ts';
 import { drift, hostileDrift, now, sample, smallDrift } from '../../support/report/sample-drift.ts';
 
-/** What the page has as data, and what it shows without its script. */
+/** The data of the page, and what it shows without its script. */
 function partsOf(html: string): { view: ReportView; shown: string } {
   const [, shown = '', data = ''] =
     /<noscript>\n(.*)\n<\/noscript>\n<script type="application\/json" id="report">([^<]*)<\/script>/s.exec(
@@ -15,7 +15,7 @@ function partsOf(html: string): { view: ReportView; shown: string } {
 }
 
 describe('drift as a page', () => {
-  it('has what changed in the targets and who did it, then what is pending', () => {
+  it('has what changed in the targets and who changed it, then what is pending', () => {
     const { view, shown } = partsOf(renderDriftHtml(smallDrift, { now }));
     expect(view).toMatchObject({ title: 'Drift of', summary: expect.stringContaining('3 drifted') });
     const rows = view.plan?.changes.map(({ action, name }) => `${action} ${name}`);
@@ -44,7 +44,7 @@ describe('drift as a page', () => {
     expect(shown).toContain('The read was incomplete');
   });
 
-  it('runs nothing of what names, values and people have in them', () => {
+  it('escapes all names, values and actors', () => {
     fc.assert(
       fc.property(fc.array(htmlAttack, { minLength: 25, maxLength: 25 }), (texts) => {
         const { view, shown } = partsOf(renderDriftHtml(hostileDrift(texts), { now }));

@@ -7,7 +7,7 @@ import { activeIn } from '../../support/report/rendered-markdown.ts';
 import { drift, hostileDrift, now, sample, smallDrift } from '../../support/report/sample-drift.ts';
 
 describe('drift in Markdown', () => {
-  it('lists what changed and who modified it, separately what is pending, and the next steps', async () => {
+  it('lists what changed and who changed it, then what is pending, and the next steps', async () => {
     const text = renderDriftMarkdown(smallDrift, { now });
     await expect(text).toMatchFileSnapshot('drift-markdown.golden.md');
     expect(activeIn(text)).toEqual([]);
@@ -24,7 +24,7 @@ describe('drift in Markdown', () => {
     expect(text).toContain('### Not known whether it drifted');
   });
 
-  it('does nothing, whatever names, values and people are in it', () => {
+  it('has no active content for any names, values and actors', () => {
     fc.assert(
       fc.property(fc.array(markdownAttack, { minLength: 25, maxLength: 25 }), (texts) => {
         expect(activeIn(renderDriftMarkdown(hostileDrift(texts), { now }))).toEqual([]);

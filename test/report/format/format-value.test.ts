@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { formatInline, formatSecret, formatString, formatValue } from '../../../src/report/view/value.ts';
 import { columns, flow } from '../../../src/report/text/layout.ts';
 
-describe('a value in words', () => {
-  it('is bare where that is plain', () => {
+describe('a formatted value', () => {
+  it('has no quotes if it is unambiguous', () => {
     for (const text of ['remote', '~> 1.9.0', '1.8.4', 'acme/network', 'hello, world', '^v\\d+$']) {
       expect(formatString(text)).toBe(text);
     }
   });
 
-  it('is quoted where it would read as something else', () => {
+  it('has quotes if it would read as something else', () => {
     for (const text of [
       '',
       ' a',
@@ -29,7 +29,7 @@ describe('a value in words', () => {
     }
   });
 
-  it('says durations as people write them', () => {
+  it('is a duration such as 1h30m', () => {
     expect([0, 45, 3600, 5400, 2_764_800].map((seconds) => formatInline(seconds, 'duration'))).toEqual([
       '0s',
       '45s',
@@ -39,7 +39,7 @@ describe('a value in words', () => {
     ]);
   });
 
-  it('reports null, nothing and empty apart', () => {
+  it('distinguishes null, missing and empty values', () => {
     expect([null, undefined, [], {}, ''].map((value) => formatInline(value, 'scalar'))).toEqual([
       '(none)',
       '(absent)',
@@ -49,7 +49,7 @@ describe('a value in words', () => {
     ]);
   });
 
-  it('writes lists and maps on one line, with commas unmistakable', () => {
+  it('is a list or a map on one line, with commas of texts in quotes', () => {
     expect(formatInline(['a', 'b, c'], 'list')).toBe('[a, "b, c"]');
     expect(formatInline({ branch: 'main', depth: 2 }, 'scalar')).toBe('{branch: main, depth: 2}');
   });
@@ -58,7 +58,7 @@ describe('a value in words', () => {
     expect(formatValue('a\nb', 'text')).toEqual({ as: 'lines', lines: ['a', 'b'] });
   });
 
-  it('says of a secret only whether it is set, its version and its source', () => {
+  it('of a secret has only whether it is set, its version and its source', () => {
     const values = [null, undefined, { set: false }, { set: true }, { set: true, version: 3 }, 'leak'];
     expect(values.map(formatSecret)).toEqual(['unset', 'unset', 'unset', 'set', 'set (version 3)', 'set']);
     const sourced = [
@@ -95,7 +95,7 @@ describe('layout', () => {
     expect([columns('abc'), columns('網路'), columns('e\u0301'), columns('🚀')]).toEqual([3, 4, 1, 2]);
   });
 
-  it('items that wrap lose nothing, and stay within the width where they can', () => {
+  it('wrapped items are complete, and stay within the width if possible', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ minLength: 1, maxLength: 8 }).filter((text) => !/[\s,]/.test(text))),

@@ -10,23 +10,23 @@ import { renderPlan, renderUnconverged } from '../../../src/report/text/plan.ts'
 import { printable } from '../../../src/report/view/printable.ts';
 import { anyDiagnostic, anyOutcome, anyPlan } from '../../support/report/arbitrary-plan.ts';
 
-/** Control and format characters, other line separators, halves of characters: all but our own line ends. */
+/** Control and format characters, other line separators, unpaired surrogates: all except our own line ends. */
 const dangerous = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 const paint = plain;
 
 describe('text from outside', () => {
-  it('shows escape sequences, bidi overrides and line ends instead of obeying them', () => {
+  it('is printed with escaped control sequences, bidi overrides and line ends', () => {
     expect(printable('a\u001b[31mb\u202ec\nd\te\u{e0001}')).toBe(
       'a\\u001b[31mb\\u202ec\\nd\\te\\udb40\\udc01',
     );
   });
 
-  it('keeps every letter that can be seen, in any script', () => {
+  it('keeps every visible letter, in any script', () => {
     expect(printable('größe 網路 שלום 🚀 ~> 1.9')).toBe('größe 網路 שלום 🚀 ~> 1.9');
   });
 });
 
-describe('no report holds a control character but its own line ends', () => {
+describe('no report has control characters except its line ends', () => {
   it('a plan as text, with and without calls, wide and narrow', () => {
     fc.assert(
       fc.property(anyPlan, fc.boolean(), fc.integer({ min: 10, max: 200 }), (plan, calls, width) => {
@@ -67,7 +67,7 @@ describe('no report holds a control character but its own line ends', () => {
   });
 });
 
-it('a live name with a line end in it cannot write a line of the report', () => {
+it('a live name with a line end cannot add a line to the report', () => {
   fc.assert(
     fc.property(anyOutcome, (outcome) => {
       const name = `a\n9 applied`;

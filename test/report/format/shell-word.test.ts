@@ -1,4 +1,4 @@
-/** Proposed commands are pasted into a shell: a real one is asked how it reads them. */
+/** Proposed commands are pasted into a shell, so a real shell parses them here. */
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { printable, shellWord } from '../../../src/report/view/printable.ts';
@@ -24,7 +24,7 @@ const texts = [
   "\u001b[2J'\\\t",
 ];
 
-it('a word of a proposed command is read back by a shell as the text that it means', () => {
+it('a shell parses a word of a proposed command to the original text', () => {
   const command = `printf '%s\\0' ${texts.map(shellWord).join(' ')}`;
   const read = execFileSync('bash', ['--norc', '-c', command], {
     encoding: 'utf8',
@@ -33,7 +33,7 @@ it('a word of a proposed command is read back by a shell as the text that it mea
   expect(read.split('\0').slice(0, -1)).toEqual(texts);
 });
 
-it('a word of a proposed command prints as it is', () => {
+it('a word of a proposed command is not changed by printing', () => {
   for (const text of texts) expect(printable(shellWord(text))).toBe(shellWord(text));
   expect(shellWord('stacks/pay.yaml')).toBe('stacks/pay.yaml');
 });

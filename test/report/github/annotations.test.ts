@@ -7,7 +7,7 @@ import { place, problem } from '../../support/report/small-plan.ts';
 
 const inRepository = (file: string) => `stacks/${file}`;
 
-/** As the runner reads a command (`ActionCommand.TryParseV2` of actions/runner): it undoes `%25` last. */
+/** Parses a command like the runner (`ActionCommand.TryParseV2` of actions/runner), which unescapes `%25` last. */
 function read(line: string) {
   const [, name = '', properties = '', data = ''] = /^::(\w+) (.*?)::(.*)$/s.exec(line) ?? [];
   const plain = (text: string) =>
@@ -25,7 +25,7 @@ function read(line: string) {
 }
 
 describe('an annotation', () => {
-  it('is at the line of its file in the repository, with what to do', () => {
+  it('has the line of its file in the repository, and what to do', () => {
     const [line] = annotations(
       [problem({ place: place(), found: '"x"', allowed: '"y", "z"', fix: 'write "y"' })],
       inRepository,
@@ -35,19 +35,19 @@ describe('an annotation', () => {
     );
   });
 
-  it('has the lines of its message, and no escapes of their ends', () => {
+  it('has the lines of its message, without escaped line ends', () => {
     expect(
       annotations([problem({ message: 'not written\n  to do: this\n  to do: that' })], inRepository),
     ).toEqual(['::error title=not-ours::not written%0A  to do: this%0A  to do: that']);
   });
 
-  it('of a place outside of the repository names it in the text', () => {
+  it('for a place outside of the repository has the place in the text', () => {
     expect(annotations([problem({ place: place({ file: '-' }) })], () => undefined)).toEqual([
       '::error title=not-ours::-:4:9: Toy "ball" exists without an ownership tag',
     ]);
   });
 
-  it('is one line with our properties only, whatever texts it has', () => {
+  it('is one line with our properties only, for any texts', () => {
     const any = fc.oneof(
       anyDiagnostic,
       markdownAttack.map((text) =>
@@ -75,11 +75,11 @@ describe('an annotation', () => {
   });
 });
 
-describe('of more problems than GitHub shows', () => {
+describe('annotations of many problems', () => {
   const many = (count: number, severity: 'error' | 'warning') =>
     Array.from({ length: count }, (_, index) => problem({ severity, message: `${severity} ${index}` }));
 
-  it('the first ten errors come first, then ten warnings, and a notice counts the others', () => {
+  it('are the first ten errors, then ten warnings, and a notice that counts the others', () => {
     const lines = annotations([...many(12, 'warning'), ...many(11, 'error')], inRepository);
     expect(lines.map((line) => read(line).name)).toEqual([
       ...Array(10).fill('error'),
@@ -89,7 +89,7 @@ describe('of more problems than GitHub shows', () => {
     expect(read(lines.at(-1) ?? '').data).toContain('1 more error and 2 more warnings');
   });
 
-  it('ten of each need no notice', () => {
+  it('need no notice for ten errors and ten warnings', () => {
     expect(annotations([...many(10, 'warning'), ...many(10, 'error')], inRepository)).toHaveLength(20);
   });
 });

@@ -9,14 +9,14 @@ import { call, change, plan } from '../../support/report/small-plan.ts';
 
 const sample = (name: string) => ({ kind: 'Toy', target: 'acme', name });
 
-/** Every line that a diagram of ours may have; labels are made of plain characters and numbered ones. */
+/** Every line that our diagrams may have; labels consist of plain characters and numbered ones. */
 const label = String.raw`"(?:[\w ./<>-]|#\d+;)*"`;
 const ownLines = new RegExp(
   String.raw`^(?:flowchart LR|  accTitle: [\w .,?-]*|  subgraph t\d+\[${label}\]|    n\d+\[${label}\]:::\w+|  end|  more\[${label}\]|  n\d+ --> n\d+|  classDef \w+ stroke:#\w+,stroke-width:2px)$`,
 );
 
 describe('the graph of a plan', () => {
-  it('draws what waits for what: a call that is needed, an id that is given, a call that is shared', () => {
+  it('draws dependencies: a needed call, a reference to an id, a shared call', () => {
     const text = renderMermaid(
       plan({
         changes: [
@@ -58,7 +58,7 @@ describe('the graph of a plan', () => {
     `);
   });
 
-  it('of more changes than a platform draws groups those of one kind, target and action', () => {
+  it('groups changes by kind, target and action if there are more than a platform draws', () => {
     const many = Array.from({ length: 900 }, (_, index) =>
       change({
         address: sample(`toy-${index}`),
@@ -73,7 +73,7 @@ describe('the graph of a plan', () => {
     expect(text).toContain('accTitle: 900 changes of nursery, grouped');
   });
 
-  it('counts the groups and arrows that have no place in it', () => {
+  it('counts the groups and arrows that it leaves out', () => {
     const many = Array.from({ length: 250 }, (_, index) =>
       change({
         address: { kind: 'Toy', target: `t${index}`, name: 'ball' },
@@ -83,7 +83,7 @@ describe('the graph of a plan', () => {
     expect(renderMermaid(plan({ changes: many }))).toContain('more["and 50 more boxes and 50 more arrows"]');
   });
 
-  it('has no line that a name could add, and is never too large to be drawn', () => {
+  it('has no line that a name added, and is never too large to be drawn', () => {
     fc.assert(
       fc.property(fc.oneof(attackingPlan, anyPlan), (any) => {
         const text = renderMermaid(any);

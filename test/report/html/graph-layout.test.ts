@@ -5,7 +5,7 @@ import { nodeSize } from '../../../src/report/html/report-view.ts';
 
 const { width, height } = nodeSize;
 
-/** Lays out so many nodes, of which the later one of each pair waits for the earlier one. */
+/** Lays out `count` nodes. The later node of each pair waits for the earlier one. */
 function drawn(count: number, pairs: readonly (readonly [number, number])[]) {
   const node = { label: '', kind: 'Toy', target: 'acme', action: 'update' as const };
   const edges = pairs.map(([earlier, later]) => ({ earlier, later }));
@@ -17,7 +17,7 @@ function drawn(count: number, pairs: readonly (readonly [number, number])[]) {
   }));
 }
 
-/** Pairs without a circle: who waits stands later. */
+/** Pairs without a cycle: a node waits only for earlier ones. */
 const graphs = fc.integer({ min: 2, max: 40 }).chain((count) => {
   const pair = fc.tuple(fc.nat(count - 2), fc.nat(count)).map(([one, more]) => {
     return [one, one + 1 + (more % (count - 1 - one))] as const;
@@ -27,7 +27,7 @@ const graphs = fc.integer({ min: 2, max: 40 }).chain((count) => {
 });
 
 describe('the graph of a report', () => {
-  it('has every box in its place, within the drawing, and none on another', () => {
+  it('has every box in its order, inside the drawing and without overlaps', () => {
     fc.assert(
       fc.property(graphs, ([count, pairs]) => {
         const drawing = drawn(count, pairs);
@@ -49,7 +49,7 @@ describe('the graph of a report', () => {
     );
   });
 
-  it('leads every arrow from the left to the right', () => {
+  it('draws every arrow from left to right', () => {
     fc.assert(
       fc.property(graphs, ([count, pairs]) => {
         const { nodes, edges } = drawn(count, pairs);
@@ -62,7 +62,7 @@ describe('the graph of a report', () => {
     );
   });
 
-  it('is no tower and no ribbon, even where nothing waits for anything', () => {
+  it('is neither too high nor too wide, even without dependencies', () => {
     const { width: across, height: down } = drawn(400, []);
     expect(across / down).toBeGreaterThan(1);
     expect(across / down).toBeLessThan(3);

@@ -13,7 +13,7 @@ import { fullPlan, manySamples } from '../../support/report/sample-plans.ts';
 const form =
   /^(?<head><!doctype html>.*)<style>(?<style>[^<]*)<\/style>(?<middle>.*)<noscript>\n(?<shown>.*)\n<\/noscript>\n<script type="application\/json" id="report">(?<data>[^<]*)<\/script>\n<script>(?<script>.*)<\/script>\n<\/body>\n<\/html>$/s;
 
-/** The parts of a report that is written as reports are. */
+/** The parts of a report. */
 function partsOf(html: string) {
   const groups = form.exec(html)?.groups ?? {};
   const { head = '', style = '', middle = '', shown = '', data = '', script = '' } = groups;
@@ -23,25 +23,25 @@ function partsOf(html: string) {
 const now = Date.parse('2026-11-22T12:00:00Z');
 const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Markup of the report without a script: a few elements, and of attributes two whose values are its own. */
+/** Tags of the report without its script: a few elements, with two attributes that have fixed values. */
 const ownTag =
   /<\/?(?:header|div|h1|h2|code|dl|dt|dd|p|section|ul|li|table|thead|tbody|tr|th|td|span|ins|del|br|strong|main)(?: (?:class|scope)="[a-z -]*")?>/g;
 
 describe('the page of a plan', () => {
-  it('carries everything that a reviewer has to know, as data', async () => {
+  it('has everything that a reviewer has to know, as data', async () => {
     const { data } = partsOf(renderPlanHtml(fullPlan, { now, stack: 'stacks/toys' }));
     const text = `${JSON.stringify(JSON.parse(data), null, 2)}\n`;
     await expect(text).toMatchFileSnapshot('plan-html.golden.txt');
   });
 
-  it('lets nothing run or be painted but its own script and style', () => {
+  it('allows only its own script and style', () => {
     const { head, style, script } = partsOf(renderPlanHtml(fullPlan));
     expect(head).toContain(
       `content="default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"`,
     );
   });
 
-  it('is the same markup whatever the plan is, and outside of the data its texts are escaped', () => {
+  it('has the same markup for any plan, and escapes texts outside of the data', () => {
     const { data: _, shown: __, ...known } = partsOf(renderPlanHtml(fullPlan));
     fc.assert(
       fc.property(fc.oneof(planOf(htmlAttack), anyPlan), (any) => {
@@ -57,23 +57,23 @@ describe('the page of a plan', () => {
     );
   });
 
-  it('is on no line a workflow command', () => {
+  it('has no line that is a workflow command', () => {
     const { script, style } = partsOf(renderPlanHtml(fullPlan));
     expect(`${script}\n${style}`).not.toMatch(/^\s*::|##\[/m);
   });
 
-  it('has no secret where one is known, in calls neither', () => {
+  it('has no known secret, even in calls', () => {
     const clean = <T extends object>(value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll('kite', secretPlaceholder)) as T;
     expect(renderPlanHtml(fullPlan, { clean })).not.toContain('kite');
   });
 
-  it('of 5,000 changes is no larger than a picture', () => {
+  it('of 5,000 changes has less than 4 MB', () => {
     expect(Buffer.byteLength(renderPlanHtml(manySamples(5_000)))).toBeLessThan(4_000_000);
   });
 });
 
-it('the page of a command that made no plan reports its problems, or what is to be said without any', () => {
+it('the page of a command without a plan has its problems, or the given text if there are none', () => {
   const problems = [
     problem({ severity: 'warning', message: 'later' }),
     problem({ place: place(), fix: 'write it' }),
@@ -81,10 +81,10 @@ it('the page of a command that made no plan reports its problems, or what is to 
   const {
     title,
     summary,
-    problems: told,
+    problems: shown,
   } = JSON.parse(partsOf(renderDiagnosticsHtml(problems, 'Nothing')).data);
   expect({ title, summary }).toEqual({ title: 'No plan could be made', summary: '1 error, 1 warning' });
-  expect(told).toEqual([
+  expect(shown).toEqual([
     expect.objectContaining({ severity: 'error', spot: 'toys.yaml:4:9', members: [['fix', 'write it']] }),
     expect.objectContaining({ severity: 'warning', message: 'later' }),
   ]);

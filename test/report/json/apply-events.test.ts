@@ -15,7 +15,7 @@ import { change, place, plan, problem } from '../../support/report/small-plan.ts
 const address = { kind: 'Toy', target: 'acme', name: 'ball\u202e' };
 const update: Change = change({ address });
 
-it('the events of an apply are as ever, line by line, and fit their schema', async () => {
+it('the events of an apply equal the golden file, and are valid against their schema', async () => {
   const outcome = {
     address,
     action: 'update',

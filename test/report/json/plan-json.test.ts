@@ -15,7 +15,7 @@ const validate = new Ajv2020({ strict: true, allErrors: true }).compile<PlanJson
 const parsed = (text: string) => JSON.parse(text) as PlanJson;
 
 describe('a plan as JSON', () => {
-  it('is valid against its schema, whatever the plan holds', () => {
+  it('is valid against its schema, for any plan', () => {
     fc.assert(
       fc.property(anyPlan, (any) => {
         validate(JSON.parse(renderPlanJson(any)));
@@ -24,7 +24,7 @@ describe('a plan as JSON', () => {
     );
   });
 
-  it('is as ever, member by member', async () => {
+  it('equals the golden file', async () => {
     const text = renderPlanJson(
       plan({
         changes: [
@@ -51,7 +51,7 @@ describe('a plan as JSON', () => {
     await expect(`${text}\n`).toMatchFileSnapshot('plan-json.golden.txt');
   });
 
-  it('says what each change does: parts of the address, fields with pointers, operations, requests', () => {
+  it('has the parts of each change: address, fields with pointers, operations, requests', () => {
     const text = renderPlanJson(
       plan({
         changes: [
@@ -100,7 +100,7 @@ describe('a plan as JSON', () => {
     });
   });
 
-  it('is the same text for the same plan, in whatever order the members of its values were made', () => {
+  it('is the same text for the same plan, for any order of the members of its values', () => {
     const shuffled = (value: Json): Json => {
       if (Array.isArray(value)) return value.map(shuffled);
       if (typeof value !== 'object' || value === null) return value;
@@ -127,7 +127,7 @@ describe('a plan as JSON', () => {
     );
   });
 
-  it('counts what it holds', () => {
+  it('counts its changes, problems and guards', () => {
     const text = renderPlanJson(
       plan({ changes: [change({ action: 'create' }), change({ action: 'delete' })] }),
     );
@@ -146,7 +146,7 @@ describe('a plan as JSON', () => {
   });
 });
 
-it('a secret that slipped into a field comes out of no report', () => {
+it('a secret value in a field is in no report', () => {
   const leak = 'hunter2-hunter2';
   const values = [leak, { set: true, version: 2, value: leak }, { set: true, version: leak }, [leak]];
   for (const value of values) {

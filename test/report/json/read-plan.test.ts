@@ -21,7 +21,7 @@ function reread(made: Plan): Plan {
   return found.plan;
 }
 
-/** Names have no braces, in any kind: only so can a template tell a reference from a segment. */
+/** Without braces in names, because a path template marks references with them. */
 function withPlainReferences(made: Plan): Plan {
   const plain = (one: Call): Call => ({
     ...one,
@@ -33,7 +33,7 @@ function withPlainReferences(made: Plan): Plan {
 }
 
 describe('A plan that is written as JSON and read back', () => {
-  it('is the same plan, whatever names and values are in it', () => {
+  it('is the same plan, for any names and values', () => {
     fc.assert(
       fc.property(anyPlan.map(withPlainReferences), (made) => {
         expect(planJson(reread(made))).toEqual(planJson(made));
@@ -41,7 +41,7 @@ describe('A plan that is written as JSON and read back', () => {
     );
   });
 
-  it('has paths with slashes and tildes, ids that are not known yet, and values before and after', () => {
+  it('keeps paths with slashes and tildes, unknown ids, and values before and after', () => {
     const one = change({
       fields: [{ path: ['tags', 'a/b~c'], before: null, after: 'x', shape: 'scalar', origin: 'default' }],
       calls: [
@@ -59,14 +59,14 @@ describe('A plan that is written as JSON and read back', () => {
     ]);
   });
 
-  it('keeps where problems stand, but not the text of the line', () => {
-    const told = problem({ place: place(), related: [{ message: 'the other one', place: place() }] });
-    const [found] = reread(plan({ problems: [told] })).problems;
+  it('keeps the places of problems, but not the text of their lines', () => {
+    const original = problem({ place: place(), related: [{ message: 'the other one', place: place() }] });
+    const [found] = reread(plan({ problems: [original] })).problems;
     const bare = { ...place(), text: '', length: 0 };
-    expect(found).toEqual({ ...told, place: bare, related: [{ message: 'the other one', place: bare }] });
+    expect(found).toEqual({ ...original, place: bare, related: [{ message: 'the other one', place: bare }] });
   });
 
-  it('knows of a secret only whether it is set, its version and its source', () => {
+  it('has of a secret only whether it is set, its version and its source', () => {
     const after = { set: true, version: 2, env: 'JWT', value: 'planted' };
     const secret = { path: ['jwt'], after, shape: 'secret' } as const;
     const [found] = reread(plan({ changes: [change({ fields: [secret] })] })).changes;
@@ -74,7 +74,7 @@ describe('A plan that is written as JSON and read back', () => {
   });
 });
 
-describe('What is no plan is reported apart', () => {
+describe('An invalid plan is reported', () => {
   const good = planJson(
     plan({ changes: [change({ fields: [{ path: ['a'], after: 1, shape: 'scalar' }] })] }),
   );
@@ -93,18 +93,18 @@ describe('What is no plan is reported apart', () => {
     expect(read(text)).toMatchObject({ is: 'no-plan' });
   });
 
-  it.each([1, 3, '2', null])('a plan of version %j, whatever else is in it', (version) => {
+  it.each([1, 3, '2', null])('a plan of version %j, with any other content', (version) => {
     expect(edited({ version, changes: 'of another shape' })).toEqual({ is: 'other-version', version });
   });
 
   it.each<[string, object]>([
-    ['an action that nobody knows', { changes: [{ ...good.changes[0], action: 'destroy' }] }],
+    ['an unknown action', { changes: [{ ...good.changes[0], action: 'destroy' }] }],
     ['a change without an address', { changes: [{ action: 'delete' }] }],
-    ['a digest that is none', { digest: 'short' }],
-    ['a path that is no pointer', withPath('a')],
+    ['an invalid digest', { digest: 'short' }],
+    ['a path that is not a pointer', withPath('a')],
     ['a call whose path is not encoded', withCallPath('/toys/%E0%A4%A')],
-    ['a call that refers to what is not an address', withCallPath('/toys/{ball}')],
-    ['a selection of what is not an address', { selection: ['ball'] }],
+    ['a call that refers to something other than an address', withCallPath('/toys/{ball}')],
+    ['a selection of something other than an address', { selection: ['ball'] }],
   ])('%s', (_, about) => {
     expect(edited(about)).toMatchObject({ is: 'malformed', why: expect.not.stringContaining('checksum') });
   });

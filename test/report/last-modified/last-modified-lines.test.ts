@@ -1,4 +1,4 @@
-// Who last modified a resource, as lines; several actors are listed as one of them.
+// Who last modified a resource, as lines; several actors are listed as alternatives.
 import { expect, it } from 'vitest';
 import type { Modification } from '../../../src/model/audit-trail.ts';
 import { formatAgo, lastModifiedLines } from '../../../src/report/view/format-last-modified.ts';
@@ -46,7 +46,7 @@ it('Modifications that may be ours, impersonated ones, and those of the system a
   expect(words({ actor: { id: '', name: '', kind: 'System' } })).toMatch(/ by System, workspace/);
 });
 
-it('Nobody, unknown, and possible other actors have different texts', () => {
+it('No actors, unknown ones, and possible other ones have different texts', () => {
   expect(lastModifiedLines({ modifications: [] }, now)).toEqual([
     'not modified since the last apply, according to the audit trail',
   ]);

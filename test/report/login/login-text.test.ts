@@ -1,4 +1,4 @@
-// The check of a login on a terminal, in the cases that a run of the command seldom shows.
+// The check of a login on a terminal, in cases that are rare in runs of the command.
 import { describe, expect, it } from 'vitest';
 import type { LoginCheck, LoginReport, LoginTrial } from '../../../src/model/login-check.ts';
 import { renderLogin } from '../../../src/commands/role-check/results.ts';
@@ -27,7 +27,7 @@ describe('the check of a login', () => {
     expect(render([passed], { trial: granted() })).toMatch(/\n\nThe login succeeds$/);
   });
 
-  it('says what a token was worth, what the service remarked, and why it may be left', () => {
+  it('shows what the token allowed, the warnings of the service, and why it could not be revoked', () => {
     const trial = granted({
       lifetime: 0,
       policies: [],
@@ -40,7 +40,7 @@ describe('the check of a login', () => {
 The service warns: TTL is capped`);
   });
 
-  it('wonders where the service grants what fails here', () => {
+  it('points out that the service accepts a login whose checks fail here', () => {
     expect(render([failed], { trial: granted() })).toContain('The service accepts it nevertheless');
   });
 
@@ -51,7 +51,7 @@ The service warns: TTL is capped`);
     expect(Math.max(...table.map(({ length }) => length))).toBeLessThanOrEqual(60);
   });
 
-  it('shows no control characters that a JWT has brought', () => {
+  it('shows no control characters from a JWT', () => {
     const text = render([{ ...failed, message: 'the name is "\u001b[2J"', fix: 'add "\u202e"' }]);
     expect(text).toContain('the name is "\\u001b[2J"');
     expect(text).not.toContain('\u001b');

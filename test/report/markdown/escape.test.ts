@@ -20,11 +20,11 @@ const forms: readonly (readonly [string, (text: string) => string])[] = [
     (text) =>
       [tableRow(['a', 'b']), tableRow(['---', '---']), tableRow([code(text), sentence(text)])].join('\n'),
   ],
-  ['in what is folded', (text) => `<details><summary>${htmlCode(text)}</summary>\n\nx\n\n</details>`],
+  ['in a folded part', (text) => `<details><summary>${htmlCode(text)}</summary>\n\nx\n\n</details>`],
 ];
 
 describe('a text from outside', () => {
-  it.each(forms)('does nothing %s', (_, form) => {
+  it.each(forms)('has no active content %s', (_, form) => {
     fc.assert(
       fc.property(markdownAttack, (text) => {
         expect(activeIn(form(text))).toEqual([]);
@@ -33,7 +33,7 @@ describe('a text from outside', () => {
     );
   });
 
-  it('is shown as it is, in a sentence and as a name', () => {
+  it('is shown unchanged, in a sentence and as a name', () => {
     fc.assert(
       fc.property(markdownAttack, (text) => {
         const shown = squeezed(printable(text));
@@ -47,7 +47,7 @@ describe('a text from outside', () => {
     );
   });
 
-  it('takes one cell of a row, whatever pipes and backslashes it has', () => {
+  it('fills one cell of a row, even with pipes and backslashes', () => {
     fc.assert(
       fc.property(markdownAttack, markdownAttack, (one, other) => {
         const rows = [
@@ -63,12 +63,12 @@ describe('a text from outside', () => {
   });
 });
 
-it('names that a sentence quotes are code, which can be copied as it is', () => {
+it('quoted names in a sentence become code, which can be copied', () => {
   expect(sentence('"web_api" may read the state of "a|b"')).toBe('`web_api` may read the state of `a|b`');
   expect(sentence('an "odd" quote " stays, and "" too')).toBe('an `odd` quote " stays, and "" too');
 });
 
-it('the whole id of a commit is code, which can be copied as it is and links nothing', () => {
+it('a whole commit id becomes code, which can be copied and is not linked', () => {
   const id = 'c0ffee11'.repeat(5);
   expect(sentence(`2 of origin/main at commit ${id}, and at ${id}`)).toBe(
     `2 of origin/main at commit \`${id}\`, and at \`${id}\``,
@@ -76,12 +76,12 @@ it('the whole id of a commit is code, which can be copied as it is and links not
   expect(sentence(`at ${id}"name"`)).not.toContain(id);
 });
 
-it('what a platform would link in plain text has an invisible character in it', () => {
+it('a text that a platform would link gets an invisible character', () => {
   expect(sentence('@ann closed #12')).toBe('@&#8203;ann closed #&#8203;12');
   expect(sentence('see https://e.vil or www.e.vil')).toBe('see https:&#8203;//e.vil or www&#8203;.e.vil');
   expect(sentence('at 7fc0301b')).toBe('at 7fc030&#8203;1b');
 });
 
-it('a text that is too long is cut, and says by how much', () => {
+it('a text that is too long is cut, and has its full length', () => {
   expect(code('x'.repeat(300))).toBe(`\`${'x'.repeat(200)}… (cut, 300 characters in all)\``);
 });

@@ -65,19 +65,19 @@ const small = plan({
 });
 
 describe('the Markdown of a plan', () => {
-  it('reports risks first, then each change, the fields folded, what was read, and how to go on', async () => {
+  it('reports risks first, then each change with folded fields, what was read, and the next steps', async () => {
     await expect(renderPlanMarkdown(small)).toMatchFileSnapshot('plan-markdown.golden.md');
     expect(activeIn(renderPlanMarkdown(small))).toEqual([]);
   });
 
-  it('has the exact requests where they are asked for', () => {
+  it('has the exact requests if they are wanted', () => {
     const text = renderPlanMarkdown(plan({ changes: [change({ calls: [call({ body: { name: 'x' } })] })] }), {
       calls: true,
     });
     expect(text).toContain('```text\n\nPATCH /api/v2/toys/toy-1\n');
   });
 
-  it('says that nothing can be applied while there are problems, and acknowledges nothing then', () => {
+  it('says that nothing can be applied while there are problems, and has no --ack then', () => {
     const text = renderPlanMarkdown({
       ...small,
       problems: [problem({ place: place(), fix: 'write "adopt: true"' })],
@@ -94,14 +94,14 @@ describe('the Markdown of a plan', () => {
     expect(text).not.toMatch(/No changes|nothing to apply/);
   });
 
-  it('of equal changes says once what they are, below all their names', () => {
+  it('describes equal changes once, below all their names', () => {
     const same = ['one', 'two', 'three'].map((name) => change({ address: sample(name), reason: 'equal' }));
     const text = renderPlanMarkdown(plan({ changes: same }));
     expect(text.match(/<details>/g)).toHaveLength(1);
     expect(text).toContain('and 2 more with the same change');
   });
 
-  it('does nothing, whatever names, values and words of services are in it', () => {
+  it('has no active content for any names, values and texts of services', () => {
     fc.assert(
       fc.property(fc.oneof(attackingPlan, anyPlan), fc.boolean(), (any, calls) => {
         expect(activeIn(renderPlanMarkdown(any, { calls }))).toEqual([]);
@@ -112,7 +112,7 @@ describe('the Markdown of a plan', () => {
 });
 
 describe('a problem in Markdown', () => {
-  it('has the lines of its message as a list, and no escapes of their ends', () => {
+  it('has the lines of its message as a list, without escaped line ends', () => {
     const text = renderDiagnosticsMarkdown([problem({ message: 'not written\n  to do: a "b"' })], '');
     expect(text).toContain('**error** `not-ours`: not written\n\n- to do: a `b`');
   });
@@ -123,7 +123,7 @@ describe('a plan that is too long for a comment', () => {
   const many = <T>(count: number, of: (index: number) => T) =>
     Array.from({ length: count }, (_, index) => of(index));
 
-  it('reports every kind of risk, and counts what has no room', () => {
+  it('reports every kind of risk, and counts what it leaves out', () => {
     const changes = many(3_000, (index) =>
       change({
         address: sample(`toy-${index}`),
@@ -142,17 +142,17 @@ describe('a plan that is too long for a comment', () => {
     expect(sizeOf({ ...small, changes })).toBeLessThanOrEqual(60_000);
   });
 
-  it('counts what it leaves out in changes, also where one block would report many', () => {
+  it('counts the changes that it leaves out, even if one block would have many of them', () => {
     const single = (index: number) =>
       change({ address: sample(`a-${index}`), action: 'delete', notes: ['x'.repeat(500), `${index}`] });
     const equal = (index: number) => change({ address: sample(`z-${index}`), reason: 'equal' });
     const text = renderPlanMarkdown(plan({ changes: [...many(300, single), ...many(100, equal)] }));
-    const told = text.match(/<details>/g)?.length ?? 0;
+    const blocks = text.match(/<details>/g)?.length ?? 0;
     const [, left = '0'] = /\*\*and (\d+) more changes\*\*, which `trueup show` prints/.exec(text) ?? [];
-    expect(told + Number(left)).toBe(400);
+    expect(blocks + Number(left)).toBe(400);
   });
 
-  it('counts the notes and the messages that one line has no room for', () => {
+  it('counts the notes and messages that do not fit on a line', () => {
     const gone = change({
       address: sample('old'),
       action: 'delete',
@@ -252,7 +252,7 @@ describe('The guards in a comment', () => {
       }),
     );
 
-  it('have a whole command, or none that would acknowledge something else', () => {
+  it('have a complete command, or none', () => {
     const few = guarded(20);
     expect(few).toMatch(/--ack policy\/keeps-its-data-0,\S*policy\/keeps-its-data-19`/);
     const many = guarded(3000);
@@ -260,7 +260,7 @@ describe('The guards in a comment', () => {
     expect(many).not.toContain('--ack');
   });
 
-  it('are counted where there are too many for the limit of a code host', () => {
+  it('are counted if there are too many for the limit of a code host', () => {
     const text = guarded(3000);
     expect(Buffer.byteLength(text)).toBeLessThan(65_536);
     expect(text).toMatch(/and \d+ more guards/);

@@ -108,7 +108,7 @@ it('without a problem the log has a run without results', () => {
   expect(sarif()).toMatchObject({ results: [] });
 });
 
-it('whatever texts there are, the log fits the schema, and no message has a link', () => {
+it('for any texts, the log is valid against the schema, and no message has a link', () => {
   const attack = markdownAttack.map((text) =>
     problem({ code: text as 'not-ours', message: text, fix: text, place: place({ file: text || 'x' }) }),
   );
@@ -122,7 +122,7 @@ it('whatever texts there are, the log fits the schema, and no message has a link
   );
 });
 
-it('the log of two problems is as ever', async () => {
+it('the log of two problems equals the golden file', async () => {
   const text = renderSarif(
     [
       problem({
@@ -141,7 +141,7 @@ it('the log of two problems is as ever', async () => {
   await expect(`${text}\n`).toMatchFileSnapshot('sarif.golden.json');
 });
 
-it('of more problems than code scanning takes the errors are there, and the others are counted', () => {
+it('a log of more problems than code scanning accepts has all errors, and counts the others', () => {
   const many = Array.from({ length: 25_010 }, (_, index) =>
     problem({ severity: index < 20 ? 'warning' : 'error', message: `problem ${index}` }),
   );
@@ -153,7 +153,7 @@ it('of more problems than code scanning takes the errors are there, and the othe
   );
 });
 
-it('a problem that is related to very many places shows a hundred', () => {
+it('a problem with very many related places shows a hundred of them', () => {
   const related = Array.from({ length: 1_500 }, (_, line) => ({
     message: 'here, too',
     place: place({ line: line + 1 }),

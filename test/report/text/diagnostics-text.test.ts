@@ -16,7 +16,7 @@ const misspelt = problem({
 });
 
 describe('problems as text', () => {
-  it('point at the span, say what is allowed and how to fix it, and are counted', () => {
+  it('point at the span, list what is allowed and the fix, and are counted', () => {
     expect(renderDiagnostics([misspelt], { paint })).toMatchInlineSnapshot(`
       "error[unknown-field] toys/a.yaml:12:3
         Unknown field "colr"
@@ -54,7 +54,7 @@ describe('problems as text', () => {
     `);
   });
 
-  it('underline what is shown where hidden characters made it longer', () => {
+  it('underline the printed span, even if escaped characters make it longer', () => {
     const hidden = problem({ place: place({ column: 7, length: 3, text: 'a\u001bb\t: \u202exy' }) });
     const [, , shown, underline] = renderDiagnostics([hidden], { paint }).split('\n');
     expect(shown).toBe('  4 | a\\u001bb : \\u202exy');
@@ -74,7 +74,7 @@ describe('problems as text', () => {
   });
 });
 
-it('problems as JSON hold everything but the excerpt', () => {
+it('problems as JSON have everything except the excerpt', () => {
   expect(JSON.parse(renderDiagnosticsJson([misspelt]))).toEqual({
     version: 1,
     summary: { errors: 1, warnings: 0, files: 1 },
@@ -93,15 +93,15 @@ it('problems as JSON hold everything but the excerpt', () => {
   });
 });
 
-it('errors are shown before a hundred warnings are, in the order in which all stand', () => {
+it('errors are shown even after a hundred warnings, in the original order', () => {
   const warning = { code: 'odd', severity: 'warning', class: 'invalid', message: 'odd' } as const;
   const error = { ...warning, code: 'wrong', severity: 'error' } as const;
-  const told = [
+  const found = [
     ...Array.from({ length: 120 }, () => warning),
     error,
     ...Array.from({ length: 5 }, () => error),
   ];
-  const text = renderDiagnostics(told, { paint: plain });
+  const text = renderDiagnostics(found, { paint: plain });
   const shown = [...text.matchAll(/^\w+\[(\w+)\]/gm)].map(([, code]) => code);
   expect(shown).toEqual([
     ...Array.from({ length: 94 }, () => 'odd'),

@@ -47,7 +47,7 @@ describe('the risks of a plan', () => {
     ],
   });
 
-  it('stand first, with what they are about; the summary repeats them in a line, and how to acknowledge', () => {
+  it('come first with their resources; the summary repeats them, and says how to acknowledge them', () => {
     expect(renderPlan(shown, { paint: plain, width: 80 })).toMatchInlineSnapshot(`
       "Risks
         ! blocks  deletes   4 of 12 Toy in "acme" would be deleted or released, more
@@ -76,7 +76,7 @@ describe('the risks of a plan', () => {
     `);
   });
 
-  it('stand in the JSON with their numbers and with what has to be acknowledged', () => {
+  it('are in the JSON with their numbers and with what has to be acknowledged', () => {
     const json = planJson(shown);
     expect(json).toMatchObject({
       summary: { guards: 2, blocking: 1 },
@@ -92,7 +92,7 @@ describe('the risks of a plan', () => {
     ]);
   });
 
-  it('of very many are counted in the end; what blocks with words of its own is reported completely', () => {
+  it('of many resources are counted at the end, unless they block with messages of their own', () => {
     const names = Array.from({ length: 30 }, (_, index) => `toy-${index}`);
     const text = (about: Partial<Guard>) =>
       renderPlan(plan({ guards: [guard(about)] }), { paint: plain, width: 200 });
@@ -100,22 +100,22 @@ describe('the risks of a plan', () => {
     expect(bare).toContain('toy-19');
     expect(bare).not.toContain('toy-20');
     expect(bare).toContain('and 10 more, listed with their changes');
-    const told = names.map((name) => concern(name, 'everyone may kick it'));
-    expect(text({ concerns: told })).toContain('toy-29: everyone may kick it');
-    expect(text({ effect: 'warns', concerns: told })).not.toContain('toy-29');
+    const concerns = names.map((name) => concern(name, 'everyone may kick it'));
+    expect(text({ concerns })).toContain('toy-29: everyone may kick it');
+    expect(text({ effect: 'warns', concerns })).not.toContain('toy-29');
   });
 
-  it('are let pass by a command that names the stack as it was named', () => {
+  it('are acknowledged by a command that names the stack like the user did', () => {
     const shown = plan({ guards: [guard()] });
-    const way = (stack: string) =>
+    const commandFor = (stack: string) =>
       /^to acknowledge.*$/m.exec(renderPlan(shown, { paint: plain, stack }))?.[0];
-    expect(way('stacks/toys')).toBe(
+    expect(commandFor('stacks/toys')).toBe(
       `to acknowledge  trueup apply stacks/toys --approve ${shown.digest} --ack deletes`,
     );
-    expect(way('- --complete')).toContain('trueup apply - --complete --approve');
+    expect(commandFor('- --complete')).toContain('trueup apply - --complete --approve');
   });
 
-  it('name no way to let a plan pass that has problems besides', () => {
+  it('have no command to acknowledge them if the plan also has problems', () => {
     const text = renderPlan(plan({ guards: [guard()], problems: [problem()] }), { paint: plain });
     expect(text).toContain('1 guard blocks applying until it is acknowledged: deletes');
     expect(text).not.toContain('--ack');
@@ -123,9 +123,9 @@ describe('the risks of a plan', () => {
 
   it.each<[string, Guard[], string | undefined]>([
     ['nothing without guards', [], undefined],
-    ['what it warns of', [widening], 'warnings: widening'],
+    ['the warnings', [widening], 'warnings: widening'],
     [
-      'each guard once',
+      'each blocking guard once',
       [guard(), guard({ target: 'other' }), guard({ id: 'zero' }), widening],
       '2 guards block applying until they are acknowledged: deletes, zero; warnings: widening',
     ],

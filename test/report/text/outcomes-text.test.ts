@@ -23,19 +23,19 @@ const failed = outcome('failed', 'ball', {
   place: place(),
 });
 
-describe('while apply works', () => {
-  it('each change that ends is one line with the progress', () => {
+describe('during an apply', () => {
+  it('each finished change is one line with the progress', () => {
     const event = { type: 'end', outcome: outcome('applied', 'kite'), finished: 3, changes: 12 } as const;
     expect(renderEvent(event, { paint })).toBe('applied   ~ Toy/acme/kite  (3/12)');
   });
 
-  it('a failure is one line: the words of the service stand once, at the end, where they stay', () => {
+  it('a failure is one line, and the message of the service follows only at the end', () => {
     expect(renderEvent({ type: 'end', outcome: failed, finished: 4, changes: 12 }, { paint })).toBe(
       'failed    ~ Toy/acme/ball  (4/12)',
     );
   });
 
-  it('a warning of the service is there behind what it is about, and in the JSON', () => {
+  it('a warning of the service follows its change, and is in the JSON', () => {
     const warned = outcome('applied', 'kite', { warnings: ['kites have no audience'] });
     expect(renderEvent({ type: 'end', outcome: warned, finished: 1, changes: 1 }, { paint })).toBe(
       'applied   ~ Toy/acme/kite  (1/1)  the service warns: kites have no audience',
@@ -48,7 +48,7 @@ describe('while apply works', () => {
     });
   });
 
-  it('the begin says how much there is to do, and the start of a change is no line', () => {
+  it('the begin says how much there is to do, and the start of a change prints nothing', () => {
     expect(renderEvent({ type: 'begin', changes: 1, calls: 3 }, { paint })).toBe(
       'Applying 1 change with 3 calls',
     );
@@ -62,7 +62,7 @@ describe('after a run that was stopped', () => {
   const numbered = (count: number, make: (name: string) => Outcome) =>
     Array.from({ length: count }, (_, index) => make(`toy-${index + 1}`));
 
-  it('what was not sent is grouped, with the way to go on, and the JSON has each', () => {
+  it('unsent changes are grouped, with the next step, and the JSON has each of them', () => {
     const waiting = (name: string) =>
       outcome('skipped', name, { detail: `depends on Toy/acme/${name}#create, which did not succeed` });
     const outcomes = [outcome('applied', 'kite'), ...numbered(200, unsent), ...numbered(90, waiting)];
@@ -90,7 +90,7 @@ describe('after a run that was stopped', () => {
     );
   });
 
-  it('a few are listed each, and a failure is to be corrected first', () => {
+  it('a few unsent changes are listed, and the next step is to correct a failure', () => {
     const outcomes = [...numbered(2, unsent), failed];
     const text = renderOutcomes(outcomes, { paint });
     expect(text.match(/not sent: the run was stopped/g)).toHaveLength(2);
@@ -100,7 +100,7 @@ describe('after a run that was stopped', () => {
 });
 
 describe('after an apply', () => {
-  it('every change has its outcome, and those that need a person stand last', () => {
+  it('every change has its outcome, and those that need action come last', () => {
     const outcomes = [
       failed,
       outcome('applied', 'kite', { action: 'create' }),
@@ -122,11 +122,11 @@ describe('after an apply', () => {
     `);
   });
 
-  it('that had nothing to do, this is said', () => {
+  it('without changes, the report says so', () => {
     expect(renderOutcomes([], { paint })).toBe('Nothing to apply');
   });
 
-  it('JSON reports the same', () => {
+  it('the JSON has the same outcomes', () => {
     const { summary, outcomes } = JSON.parse(renderOutcomesJson([failed, outcome('applied', 'kite')])) as {
       summary: object;
       outcomes: object[];
@@ -146,11 +146,11 @@ describe('after an apply', () => {
   });
 });
 
-describe('what an apply has written', () => {
+describe('the text about what an apply has written', () => {
   const lost = outcome('unknown', 'kite', { action: 'create' });
   const inDoubt = outcome('failed', 'ball', { inDoubt: true });
 
-  it('is never said to be nothing while an answer is lost', () => {
+  it('does not say "nothing" while a response is lost', () => {
     expect(writtenText([lost, inDoubt], undefined)).toBe('2 changes may have been made');
     expect(doneText([lost, inDoubt])).toBe(
       '0 of 2 changes were carried out, and 2 changes may have been made',
@@ -160,7 +160,7 @@ describe('what an apply has written', () => {
     );
   });
 
-  it('is nothing where a later plan shows that a failed change is left', () => {
+  it('says "nothing" if a later plan shows that a failed change is left', () => {
     const proof = { changes: [change({ address: inDoubt.address })] };
     expect(writtenText([inDoubt], proof)).toBe('Nothing changed');
     expect(writtenText([inDoubt], { changes: [] })).toBe('1 change may have been made');

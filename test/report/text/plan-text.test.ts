@@ -10,7 +10,7 @@ import { readAddress } from '../../../src/model/address.ts';
 
 const paint = plain;
 
-/** What the report says of these changes: without the heading of the target and without what follows the changes. */
+/** The report of these changes, without the heading of the target and the text after the changes. */
 function changesText(changes: readonly Change[], options: { calls?: boolean; width?: number } = {}): string {
   const text = renderPlan(plan({ changes }), { paint, ...options });
   const summary = text.lastIndexOf('\n\n', text.indexOf('\n\nChecked') - 1);
@@ -26,7 +26,7 @@ function fieldsText(...fields: FieldChange[]): string {
 }
 
 describe('a whole plan', () => {
-  it('shows changes with their places, then the summary with the digest, and what was checked last', () => {
+  it('shows changes with their places, then the summary with the digest, and finally what was read', () => {
     const text = renderPlan(
       plan({
         changes: [
@@ -76,7 +76,7 @@ describe('a whole plan', () => {
     `);
   });
 
-  it('says what was left alone, what forbids applying, and what could not be seen', () => {
+  it('reports what was left alone, what prevents applying, and what could not be read', () => {
     const shown = plan({
       notices: [
         {
@@ -155,7 +155,7 @@ describe('a whole plan', () => {
     ]);
   });
 
-  it('says the same thing once for neighbours that change alike', () => {
+  it('describes neighbouring equal changes once', () => {
     const fields: FieldChange[] = [{ path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' }];
     const samples = ['a', 'b', 'c'].map((name, index) =>
       change({ address: { kind: 'Toy', target: 'acme', name }, fields, place: place({ line: index + 1 }) }),
@@ -169,7 +169,7 @@ describe('a whole plan', () => {
     `);
   });
 
-  it('repeats at the end of a long plan what is taken away', () => {
+  it('repeats the deletions at the end of a long plan', () => {
     const changes = Array.from({ length: 30 }, (_, index) =>
       change({
         action: index % 10 === 0 ? 'delete' : 'update',
@@ -190,7 +190,7 @@ describe('a whole plan', () => {
     `);
   });
 
-  it('in colours holds the same words and symbols', () => {
+  it('has the same words and symbols in colours', () => {
     const shown = plan({
       changes: [change({ fields: [{ path: ['a'], before: 1, after: 2, shape: 'scalar' }] })],
     });
@@ -218,24 +218,24 @@ describe('"No changes"', () => {
     ],
   };
 
-  it('is said when everything was read', () => {
+  it('is printed when everything was read', () => {
     expect(renderPlan(plan(), { paint })).toMatch(/^No changes, 3 unchanged\n/);
   });
 
-  it('is never said after an incomplete read, which is explained instead', () => {
+  it('is never printed after an incomplete read, which is explained instead', () => {
     const text = renderPlan(plan({ coverage: incomplete }), { paint });
     expect(text).not.toMatch(/no changes/i);
     expect(text).toContain('Found nothing to change, but the read was incomplete');
     expect(text).toContain('because acme: page 3 was forbidden');
   });
 
-  it('is not said when no target could be read', () => {
+  it('is not printed when no target could be read', () => {
     const targets = incomplete.targets.map((target) => ({ ...target, unread: true as const }));
     const text = renderPlan(plan({ coverage: { ...incomplete, targets } }), { paint });
     expect(text).toContain('Nothing could be read, so nothing is known to change; 3 unchanged\n');
   });
 
-  it('is not said when a problem is in the way', () => {
+  it('is not printed when there is a problem', () => {
     const text = renderPlan(plan({ problems: [problem()] }), { paint });
     expect(text).not.toMatch(/no changes/i);
     expect(text).toContain('1 problem forbids applying');
@@ -261,7 +261,7 @@ describe('a field', () => {
     `);
   });
 
-  it('whose value before is unknown says why', () => {
+  it('with an unknown value before has the reason', () => {
     expect(
       fieldsText({
         path: ['friends'],
@@ -273,7 +273,7 @@ describe('a field', () => {
     ).toBe('friends  (unknown) -> [ann]  (not told while shared; default)');
   });
 
-  it('that is a set shows what is added and removed and counts the rest', () => {
+  it('that is a set shows added and removed elements, and counts the rest', () => {
     const many = Array.from({ length: 40 }, (_, index) => `friend-${index}`);
     expect(
       fieldsText(
@@ -290,7 +290,7 @@ describe('a field', () => {
     `);
   });
 
-  it('that is a list shows where elements came and went', () => {
+  it('that is a list shows the places of added and removed elements', () => {
     const before = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     expect(
       fieldsText({ path: ['steps'], before, after: ['a', 'b', 'c', 'd', 'x', 'f', 'g'], shape: 'list' }),
@@ -305,7 +305,7 @@ describe('a field', () => {
     `);
   });
 
-  it('that is a map shows each key by itself', () => {
+  it('that is a map shows each key separately', () => {
     expect(
       fieldsText({
         path: ['labels'],
@@ -320,7 +320,7 @@ describe('a field', () => {
     `);
   });
 
-  it('that is a map shows keys that every object answers to as it shows others', () => {
+  it('that is a map shows keys such as __proto__ like any other', () => {
     const shown = fieldsText({
       path: ['labels'],
       before: {},
@@ -383,7 +383,7 @@ describe('a field', () => {
     ).toBe('about  a -> "b\\u001b[2J\\nNo changes"');
   });
 
-  it('that nobody wrote takes no line of its own in a resource that is created', () => {
+  it('with only a default takes no line of its own in a created resource', () => {
     const defaults = ['a', 'b', 'c'].map(
       (name): FieldChange => ({ path: [name], after: false, shape: 'scalar', origin: 'default' }),
     );
@@ -396,7 +396,7 @@ describe('a field', () => {
   });
 });
 
-it('with calls, shows the exact requests, what they wait for, and references in place of ids and secrets', () => {
+it('with calls, the report has the exact requests, their dependencies, and placeholders of ids and secrets', () => {
   const changes = [
     change({
       action: 'create',

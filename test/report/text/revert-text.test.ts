@@ -27,11 +27,11 @@ const field = (path: readonly string[], about: Partial<FieldChange> = {}): Field
 const revert = (...changes: readonly HistoryChange[]) =>
   renderRevert(entry('e1', { changes }), { outlives: (kind) => kind === 'Lasting' });
 
-/** The documents of the text, without what is a comment only. */
+/** The documents of the text, without those that are only comments. */
 const documents = (text: string) => loadAll(text).filter((document) => document !== null);
 
-describe('taking back', () => {
-  it('an update sets what it changed, members and keys in their places, and nothing else', () => {
+describe('reverting', () => {
+  it('an update sets what it changed, with members and keys in their places, and nothing else', () => {
     const text = revert(
       change({
         fields: [
@@ -56,14 +56,14 @@ describe('taking back', () => {
     ]);
   });
 
-  it('a rename gives the name back, and says where from', () => {
+  it('a rename restores the name, with renamedFrom', () => {
     const text = revert(change({ fields: [field(['name'], { before: 'former', after: 'app' })] }));
     expect(documents(text)).toMatchObject([
       { metadata: { name: 'former', target: 'acme', renamedFrom: 'app' }, spec: {} },
     ]);
   });
 
-  it('what cannot be reported is said and not guessed', () => {
+  it('a value that is not known is reported, and not guessed', () => {
     const { before: _, ...added } = field(['added']);
     const text = revert(
       change({
@@ -82,7 +82,7 @@ describe('taking back', () => {
     expect(text).toContain('# remove added: it did not exist before');
   });
 
-  it('a release declares it again, and adopts it', () => {
+  it('a release declares the resource again, and adopts it', () => {
     const was = { 'Kind/acme/app': { mode: 'old' }, 'Child/acme/app': { of: 'it' } };
     const text = revert(change({ action: 'release', fields: [field(['claim'])], was }));
     expect(documents(text)).toMatchObject([
@@ -91,7 +91,7 @@ describe('taking back', () => {
     ]);
   });
 
-  it('an adoption says how to give it up, with the values that it had', () => {
+  it('an adoption says how to release the resource, with its former values', () => {
     const text = revert(change({ action: 'adopt', fields: [field(['claim']), field(['mode'])] }));
     expect(text).toContain(
       'to give it up again, set these back and declare "onRemove: release", apply, then remove',
@@ -99,13 +99,13 @@ describe('taking back', () => {
     expect(documents(text)).toMatchObject([{ spec: { mode: 'old' } }]);
   });
 
-  it('a delete of something that the ledger did not know leaves nothing to declare', () => {
+  it('the deletion of a resource without a record leaves nothing to declare', () => {
     const text = revert(change({ action: 'delete', was: {} }));
     expect(text).toContain('# its settings are not known either');
     expect(documents(text)).toEqual([]);
   });
 
-  it('what was done partly, or perhaps, is marked', () => {
+  it('a change that was made in part, or perhaps, is marked', () => {
     const [partly, perhaps] = [
       revert(change({ outcome: 'failed', done: ['Kind/acme/app#update'], fields: [field(['a'])] })),
       revert(change({ outcome: 'unknown', fields: [field(['a'])] })),
@@ -114,12 +114,15 @@ describe('taking back', () => {
     expect(perhaps).toContain('was updated, perhaps: check it before you take it back');
   });
 
-  it.each(['failed', 'skipped', 'stale', 'unchanged'] as const)('what was %s is nothing', (outcome) => {
-    expect(revert(change({ outcome, fields: [field(['a'])] }))).toContain('# it changed nothing');
-  });
+  it.each(['failed', 'skipped', 'stale', 'unchanged'] as const)(
+    'a change that was %s has no effect',
+    (outcome) => {
+      expect(revert(change({ outcome, fields: [field(['a'])] }))).toContain('# it changed nothing');
+    },
+  );
 });
 
-it('the text is YAML with the values before, whatever they are, and nothing in it can move a cursor', () => {
+it('the text is YAML with any values before, and nothing in it can move a cursor', () => {
   const text = fc.string({ unit: 'binary' });
   fc.assert(
     fc.property(text, fc.jsonValue(), text, (key, value, name) => {

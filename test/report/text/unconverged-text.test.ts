@@ -5,7 +5,7 @@ import { change, plan } from '../../support/report/small-plan.ts';
 
 const paint = plain;
 
-it('what did not converge is named field by field, sent against returned', () => {
+it('each field that did not converge is listed, sent against returned', () => {
   const many = Array.from({ length: 30 }, (_, index) => `friend-${index}`);
   const text = renderUnconverged(
     plan({
@@ -37,7 +37,7 @@ it('an empty second plan leaves nothing to report', () => {
   expect(renderUnconverged(plan(), { paint })).toBe('');
 });
 
-it('a second read that was incomplete proves nothing, and says so', () => {
+it('an incomplete second read is reported as such', () => {
   const text = renderUnconverged(plan({ coverage: { ...plan().coverage, complete: false } }), { paint });
   expect(text).toContain('the read was incomplete');
 });
