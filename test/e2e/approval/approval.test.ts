@@ -6,14 +6,14 @@ import { trueupProcess } from '../../support/cli/process.ts';
 import { first, planInto, second, setByHand, twoClones } from '../../support/cli/two-clones.ts';
 
 describe('apply --approve', () => {
-  it('applies the plan with that digest, and asks nobody', async () => {
+  it('applies the plan with that digest without asking', async () => {
     const { planning, applying } = await twoClones();
     const { digest } = await planInto(planning);
     const { out } = await applying.run(['apply', '--approve', digest.toUpperCase()], 0);
     expect(out).toContain('Planned again: nothing is left to do');
   });
 
-  it('wants equality: a plan of which some is true by now has another digest', async () => {
+  it('refuses a plan that is partly applied by now, because its digest differs', async () => {
     const { bench, planning } = await twoClones();
     await planning.run(['apply', '--yes'], 0);
     await planning.declare(workspace('first', { autoApply: false, description: 'two' }), second);
@@ -27,7 +27,7 @@ describe('apply --approve', () => {
     expect(JSON.parse(json.out).digest).not.toBe(digest);
   });
 
-  it('of another plan than the file beside it is refused', async () => {
+  it('with a digest that is not that of the plan file is refused', async () => {
     const { bench, planning } = await twoClones();
     const { digest } = await planInto(planning);
     const other = '0123456789abcdef0123456789abcdef';
@@ -36,7 +36,7 @@ describe('apply --approve', () => {
     await planning.run(['apply', 'plan.json', '--approve', digest], 0);
   });
 
-  it.each(['', 'abc', `${'0'.repeat(31)}g`])('%j is no digest', async (digest) => {
+  it.each(['', 'abc', `${'0'.repeat(31)}g`])('refuses %j, which is not a digest', async (digest) => {
     const { planning } = await twoClones();
     const { err } = await planning.run(['apply', '--approve', digest], 1);
     expect(err).toContain('32 hexadecimal characters');
@@ -46,7 +46,7 @@ describe('apply --approve', () => {
 describe('the same job, run again', () => {
   const refused = { method: 'POST', path: /workspaces$/, fault: { answer: 403 } } as const;
 
-  it.each(['plan file', 'digest'])('with the same %s goes on after an apply in part', async (by) => {
+  it.each(['plan file', 'digest'])('with the same %s continues after a partial apply', async (by) => {
     const { bench, planning } = await twoClones();
     const { digest } = await planInto(planning);
     const job = by === 'digest' ? ['apply', '--approve', digest] : ['apply', 'plan.json'];
@@ -64,7 +64,7 @@ describe('the same job, run again', () => {
     expect(await planning.ledger()).not.toHaveProperty('approved');
   });
 
-  it('is not what was approved any more once the manifests ask for more', async () => {
+  it('is refused once the manifests declare more than was approved', async () => {
     const { bench, planning } = await twoClones();
     const { digest } = await planInto(planning);
     bench.wire.add({ method: 'POST', path: /workspaces$/, fault: { first: async () => {} } }, refused);
@@ -75,7 +75,7 @@ describe('the same job, run again', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('checks by what was approved again, when something was', async () => {
+  it('finds nothing to do when a newer approval was applied since', async () => {
     const { bench, planning } = await twoClones();
     const { digest } = await planInto(planning);
     bench.wire.add(refused, refused);
@@ -91,7 +91,7 @@ describe('the same job, run again', () => {
   });
 
   it.each(['plan file', 'digest'])(
-    'with the same %s goes on after it was killed in the middle',
+    'with the same %s continues after it was killed in the middle',
     async (by) => {
       const { bench, planning } = await twoClones();
       await planning.declare(
@@ -129,14 +129,14 @@ describe('the same job, run again', () => {
   );
 });
 
-describe('what was approved to be taken away', () => {
+describe('an approved removal', () => {
   const stays = [workspace('one'), workspace('two')];
 
   it.each([
     ['deletion', {}, 'POST /api/v2/workspaces/ws-…/actions/safe-delete'],
     ['release', { onRemove: 'release' }, undefined],
   ])(
-    'by a %s is that very workspace, and not whatever has its name by then',
+    'by a %s covers only the same workspace, not another one with its name',
     async (_, metadata, expected) => {
       const bench = await openBench();
       const stack = await bench.checkout();
@@ -164,14 +164,14 @@ describe('what was approved to be taken away', () => {
     },
   );
 
-  /** As somebody makes one past trueup: no record tells anything of it. */
+  /** A role that somebody creates outside of trueup: there is no record of it. */
   const handmade = (name: string) => ({
     bound_service_account_names: name,
     bound_service_account_namespaces: name,
     audience: 'vault',
   });
 
-  it('is that very role, though roles have no ids: another one made under its name is another plan', async () => {
+  it('covers only the same role, although roles have no ids: a new one with its name is another plan', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['*'], exclusive: true } });
     await stack.begin(role('web'));
@@ -189,7 +189,7 @@ describe('what was approved to be taken away', () => {
     expect(is).not.toBe(was);
     expect(out).toMatch(new RegExp(`fingerprint\\s+approved +${was}\\s+now +${is}`));
     expect(bench.wire.writes()).toEqual([]);
-    // Made again as it was when it was approved, it is the one that was meant.
+    // With the same content as when it was approved, it counts as the same role.
     await bench.byHandMount('DELETE', 'role/stray');
     await bench.byHandMount('POST', 'role/stray', handmade('tmp'));
     expect((await stack.plan()).digest).toBe(approved.digest);
@@ -197,7 +197,7 @@ describe('what was approved to be taken away', () => {
     expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/stray']);
   });
 
-  it('is that very role also where it is released', async () => {
+  it('covers only the same role also if the role is released', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(role('web'), role('old', {}, { onRemove: 'release' }));
@@ -208,7 +208,7 @@ describe('what was approved to be taken away', () => {
     expect((await stack.ledger()).records).toHaveProperty(['ClusterAuthRole/prod/old']);
   });
 
-  it('is still that role for the same job, run again after a part of it failed', async () => {
+  it('covers only the same role also when the same job runs again after a partial failure', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['*'], exclusive: true } });
     await stack.begin(role('web'));
@@ -217,7 +217,7 @@ describe('what was approved to be taken away', () => {
     const again = ['apply', '--approve', digest, '--ack', 'no-record'];
     bench.wire.add({ method: 'DELETE', path: /role\/second/, fault: { answer: 403 } });
     await stack.run(again, 6);
-    // The ledger kept what was approved as atoms, and these tell which role was meant.
+    // The digest items in the ledger identify the approved role.
     await bench.byHandMount('POST', 'role/second', handmade('other'));
     await stack.run(again, 4);
     await bench.byHandMount('POST', 'role/second', handmade('second'));
@@ -226,8 +226,8 @@ describe('what was approved to be taken away', () => {
   });
 });
 
-describe('where it was approved', () => {
-  it('is part of it: the same role in two namespaces is two digests, two headings and two plan files', async () => {
+describe('the address of a target', () => {
+  it('is part of an approval: the same role in two namespaces has two digests, headings and plan files', async () => {
     const bench = await openBench();
     const here = await bench.checkout({ clusterAuth: { namespace: 'team-a' } });
     await here.declare(role('web'));

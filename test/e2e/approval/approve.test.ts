@@ -55,7 +55,7 @@ describe('trueup approve', () => {
     expect(proveContent(edited, { stack: 'payments', digest: plan.digest })).toBeUndefined();
   });
 
-  it('says that an approval is not enough which leaves a blocking guard open', async () => {
+  it('says that an approval is not enough if it leaves a blocking guard open', async () => {
     const stack = opened();
     await planned(stack);
     const { err, out } = await stack.approve([
@@ -84,7 +84,7 @@ describe('trueup approve', () => {
     expect(git(stack.remote, 'for-each-ref', 'refs/trueup-approvals')).toBe('');
   });
 
-  it('asks on a terminal, and asks nobody elsewhere', async () => {
+  it('asks on a terminal, and needs --yes elsewhere', async () => {
     const { alice, directory, env, read } = opened();
     const alone = await trueupProcess(['approve', digest, '--key', alice.file], { cwd: directory, env });
     expect(alone).toMatchObject({ code: 1, err: expect.stringContaining('pass --yes') });
@@ -106,10 +106,10 @@ describe('trueup approve', () => {
     const { alice, approve, directory, env, read } = opened();
     execFileSync('ssh-keygen', ['-q', '-p', '-P', '', '-N', 'a secret phrase', '-f', alice.file]);
     const args = ['approve', digest, '--yes', '--key', alice.file];
-    const askedNobody = { ...env, SSH_ASKPASS_REQUIRE: 'never' };
+    const withoutAskpass = { ...env, SSH_ASKPASS_REQUIRE: 'never' };
     const { screen } = await onTerminal(
       args,
-      { cwd: directory, env: askedNobody },
+      { cwd: directory, env: withoutAskpass },
       async ({ sees, types }) => {
         await sees(/Enter passphrase/);
         types('a secret phrase\r');
@@ -144,7 +144,7 @@ describe('trueup approve', () => {
     expect((await read()).approvals).toHaveLength(1);
   });
 
-  it('refuses an approval that cannot count: by an author, or where the stack names no signers', async () => {
+  it('refuses an approval that cannot count: by an author, or if the stack names no signers', async () => {
     const alice = makeKey('alice');
     const stack = signedStack(line('writer@example.com', alice));
     const writer = ['-c', 'user.email=writer@example.com'];
@@ -178,7 +178,7 @@ describe('trueup approve', () => {
     expect(listed).toContainEqual(['alice@example.com', expect.stringContaining('it expired at')]);
   });
 
-  it('removes what has expired, and what is no approval, with the next approval', async () => {
+  it('removes expired approvals, and files that are not approvals, with the next approval', async () => {
     const stack = opened();
     const sign = (plan: string, now?: number) =>
       stack.approve([plan, '--yes', '--key', stack.alice.file, '--expires', '1d'], now);

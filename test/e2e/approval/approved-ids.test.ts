@@ -1,4 +1,4 @@
-/** An approval is about the resources that the reviewer saw: not about others that have their names by then. */
+/** An approval covers the resources that the reviewer saw, not others that have their names later. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from '../../support/cli/bench.ts';
 import { consumers, tagBindings, workspace, role } from '../../support/cli/documents.ts';
@@ -12,7 +12,7 @@ async function replaceByHand(bench: Bench, name: string): Promise<{ was: string;
   return { was, is: await bench.idOf(name) };
 }
 
-describe('An approved plan does not go to another workspace that has the name by then', () => {
+describe('An approved plan is not applied to another workspace that has the name now', () => {
   it('when it adopts the workspace', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -40,7 +40,7 @@ describe('An approved plan does not go to another workspace that has the name by
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('when it lets the workspace read a state', async () => {
+  it('when it gives the workspace access to a state', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('net'));
@@ -59,13 +59,13 @@ describe('An approved plan does not go to another workspace that has the name by
   });
 });
 
-describe('An approved plan that creates a workspace and lets it read a state', () => {
+describe('An approved plan that creates a workspace and gives it access to a state', () => {
   const documents = [workspace('net'), workspace('app'), consumers('net', { consumers: ['app'] })];
 
   it.each([
     ['its digest', (digest: string) => ['--approve', digest]],
     ['its file', () => ['plan.json']],
-  ])('goes on by %s after it was cut short', async (_, approval) => {
+  ])('can be continued by %s after it was interrupted', async (_, approval) => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(...documents);
@@ -80,7 +80,7 @@ describe('An approved plan that creates a workspace and lets it read a state', (
     expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/relationships/remote-state-consumers']);
   });
 
-  it('stops where somebody else has created one of that name', async () => {
+  it('stops if somebody else created a workspace with that name', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(...documents);
@@ -96,7 +96,7 @@ describe('An approved plan that creates a workspace and lets it read a state', (
   });
 });
 
-it('An approval that widens a role covers no access that it did not show', async () => {
+it('An approval that widens a role does not cover access that the plan did not show', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   const spec = { boundServiceAccountNames: ['web'], boundServiceAccountNamespaces: ['app'] };

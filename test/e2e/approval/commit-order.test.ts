@@ -1,4 +1,4 @@
-// Jobs of a CI that come in the wrong order: what was applied later is not taken back by an older one.
+// CI jobs in the wrong order: an older commit does not revert what a newer one applied.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -20,9 +20,9 @@ async function newerApplied(options: StackOptions = {}) {
   return { ...jobs, older, newer };
 }
 
-describe('manifests that a program makes and git does not track', () => {
-  /** A job that has made its manifests. */
-  async function made({ job }: Jobs, commit: string, description: string): Promise<Job> {
+describe('manifests that a program generates and git does not track', () => {
+  /** A job that has generated its manifests. */
+  async function generated({ job }: Jobs, commit: string, description: string): Promise<Job> {
     const own = job(commit);
     await mkdir(join(own.directory, 'manifests'));
     await writeFile(join(own.directory, 'manifests', 'all.yaml'), JSON.stringify(app(description)));
@@ -35,28 +35,28 @@ describe('manifests that a program makes and git does not track', () => {
     const base = { 'pay/.gitignore': 'manifests\n' };
     const older = jobs.scene.commit({ ...base, ...(changed && { [changed]: 'old' }) });
     const newer = changed === undefined ? jobs.scene.commits(1) : jobs.scene.commit({ [changed]: 'new' });
-    await (await made(jobs, newer, 'new')).run(['apply', '--yes'], 0);
-    return (await made(jobs, older, 'old')).plan();
+    await (await generated(jobs, newer, 'new')).run(['apply', '--yes'], 0);
+    return (await generated(jobs, older, 'old')).plan();
   }
 
-  it('are taken for older where anything in the folder of the stack is', async () => {
+  it('count as older if any file in the folder of the stack is older', async () => {
     const { guards } = await planOfOlder('pay/source.jsonnet');
     expect(guards.map(({ id }) => id)).toEqual(['older-commit']);
   });
 
-  it('may be older where only something else is, and nobody can report', async () => {
+  it('may be older if only other files are older, and the plan warns that this is unknown', async () => {
     const { guards } = await planOfOlder('tools/source.jsonnet');
     expect(guards).toMatchObject([{ id: 'commit-unknown', effect: 'warns' }]);
     expect(guards[0]?.message).toContain('"manifests/all.yaml" is not tracked by git');
   });
 
-  it('are as good as those of the newer commit where the two hold the same files', async () => {
+  it('count as those of the newer commit if both commits have the same files', async () => {
     expect((await planOfOlder(undefined)).guards).toEqual([]);
   });
 });
 
 describe('a job that comes after a newer one', () => {
-  it('is reported by its plan, and stopped before it takes the newer one back', async () => {
+  it('is reported by its plan, and stopped before it reverts the newer one', async () => {
     const { bench, older, newer, job } = await newerApplied();
     bench.wire.reset();
     const late = job(older);
@@ -72,7 +72,7 @@ describe('a job that comes after a newer one', () => {
     await job(newer).run(['plan', '--exit-code'], 0);
   });
 
-  it('may do so once somebody has acknowledged it, and is then what was applied', async () => {
+  it('may revert it after an acknowledgement, and is then the applied commit', async () => {
     const { older, newer, job } = await newerApplied();
     const late = job(older);
     const { digest } = await late.plan();
@@ -81,7 +81,7 @@ describe('a job that comes after a newer one', () => {
     expect(guards).toEqual([]);
   });
 
-  it('is stopped, too, after it was acknowledged for a selection, or nothing of one was left to do', async () => {
+  it('is stopped also after a selection of it was acknowledged, or had nothing to do', async () => {
     const jobs = await openJobs();
     const web = (description: string) => workspace('web', { description });
     const [older, newer] = [jobs.declare(app('old'), web('old')), jobs.declare(app('new'), web('old'))];
@@ -109,7 +109,7 @@ describe('a job that comes after a newer one', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('is not stopped where the stack is the same in both', async () => {
+  it('is not stopped if the stack is the same in both commits', async () => {
     const jobs = await openJobs();
     const older = jobs.declare(app('one'));
     const newer = jobs.scene.commit({ 'other/readme.md': 'not of the stack' });
@@ -131,7 +131,7 @@ describe('a job that comes after a newer one', () => {
     await jobs.job(older).run(['apply', '--yes'], 5);
   });
 
-  it('is checked by what was applied while it waited for the lock, and by what it had checked out before', async () => {
+  it('is stopped by what was applied while it waited for the lock, also if its checkout changes meanwhile', async () => {
     const { bench, declare, job, store } = await openJobs();
     const [older, newer] = [declare(app('old')), declare(app('new'))];
     const [late, early] = [job(older), job(newer)];
@@ -150,7 +150,7 @@ describe('a job that comes after a newer one', () => {
     expect((await idAndLive(bench)).description).toBe('new');
   });
 
-  it('is stopped, too, when its own apply was begun and cut short before', async () => {
+  it('is stopped also when its own apply began and was interrupted before', async () => {
     const { bench, declare, job } = await openJobs();
     await job(declare(app('first'))).run(['apply', '--yes'], 0);
     const [older, newer] = [declare(app('old')), declare(app('new'))];
@@ -159,7 +159,7 @@ describe('a job that comes after a newer one', () => {
     bench.wire.add(patch);
     await job(older).run(['apply', '--approve', digest], 1);
     bench.wire.reset();
-    // Cut short as well, so that the approval of the older one is still known.
+    // Interrupted as well, so that the approval of the older one is still in the ledger.
     bench.wire.add(patch);
     await job(newer).run(['apply', '--yes'], 1);
     bench.wire.reset();
@@ -193,7 +193,7 @@ describe('a job of another branch than the one that was applied', () => {
     return { ...jobs, one, two };
   }
 
-  it('is stopped before it takes back what only the other branch has', async () => {
+  it('is stopped before it reverts what only the other branch has', async () => {
     const { bench, job, one, two } = await branches(() => [app('base'), workspace('more')]);
     const late = job(two);
     const { guards, acknowledge } = await late.plan();
@@ -206,7 +206,7 @@ describe('a job of another branch than the one that was applied', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('goes on once it has merged the other one, and once the guard is acknowledged', async () => {
+  it('continues once it has merged the other one, or once the guard is acknowledged', async () => {
     const { scene, job, one, two } = await branches(() => [app('base'), workspace('more')]);
     const { digest } = await job(two).plan();
     await job(two).run(['apply', '--approve', digest, '--ack', 'diverged-commit'], 0);
@@ -215,7 +215,7 @@ describe('a job of another branch than the one that was applied', () => {
     expect((await job(merged).plan()).guards.map(({ id }) => id)).not.toContain('diverged-commit');
   });
 
-  it('is not stopped where the stack is the same in both, as after a squash merge', async () => {
+  it('is not stopped if the stack is the same in both, as after a squash merge', async () => {
     const { bench, job, two } = await branches(() => [app('one')]);
     await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}`, {
       data: { type: 'workspaces', attributes: { description: 'by hand' } },
@@ -226,7 +226,7 @@ describe('a job of another branch than the one that was applied', () => {
   });
 });
 
-describe('a commit that was applied and exists nowhere any more', () => {
+describe('a commit that was applied but does not exist any more', () => {
   /** Two workspaces; a commit that was never pushed was applied last and changed `app`. */
   async function appliedUnpushed() {
     const jobs = await openJobs();
@@ -258,14 +258,14 @@ describe('a commit that was applied and exists nowhere any more', () => {
     await next.run(['apply', '--approve', digest, '--ack', 'commit-unknown'], 0);
   });
 
-  it('warns of a plan that changes other fields only', async () => {
+  it('only causes a warning for a plan that changes other fields', async () => {
     const { declare, job, web } = await appliedUnpushed();
     const next = job(declare(workspace('app', { description: 'mine', autoApply: true }), web('two')));
     expect((await next.plan()).guards).toMatchObject([{ id: 'commit-unknown', effect: 'warns' }]);
     await next.run(['apply', '--yes'], 0);
   });
 
-  it('warns where git is missing', async () => {
+  it('only causes a warning if git is missing', async () => {
     const { declare, job, web } = await appliedUnpushed();
     const { directory } = job(declare(app('one'), web('two')));
     const env = { ...secrets, PATH: '/nowhere' };
@@ -273,7 +273,7 @@ describe('a commit that was applied and exists nowhere any more', () => {
     expect((JSON.parse(out) as PlanJson).guards).toMatchObject([{ id: 'commit-unknown', effect: 'warns' }]);
   });
 
-  it('blocks a change of any recorded field where the history is lost', async () => {
+  it('blocks a change of any recorded field if the history is lost', async () => {
     const { declare, job, web } = await appliedUnpushed();
     const next = job(declare(app('mine'), web('two')));
     await rm(join(next.directory, '.trueup', 'payments.history'), { recursive: true });
@@ -288,10 +288,10 @@ async function idAndLive(bench: Bench): Promise<{ id: string; description: unkno
   return { id, description: (await bench.byHand.attributes(id))['description'] };
 }
 
-describe('where nobody can say which commit is later', () => {
+describe('if it is unknown which commit is later', () => {
   const lost = '0123456789abcdef0123456789abcdef01234567';
 
-  it('the plan warns and says why, and goes on', async () => {
+  it('the plan warns and says why, and can be applied', async () => {
     const { declare, job, store } = await openJobs();
     await store.write({ known: true, serial: 0, records: new Map(), commit: { id: lost } });
     const only = job(declare(app('one')));
@@ -301,13 +301,13 @@ describe('where nobody can say which commit is later', () => {
     await only.run(['apply', '--yes'], 0);
   });
 
-  it('the plan is stopped in a stack that wants that', async () => {
+  it('the plan is blocked in a stack that raises the guard', async () => {
     const { declare, job, store } = await openJobs({ spec: { guards: { raise: ['commit-unknown'] } } });
     await store.write({ known: true, serial: 0, records: new Map(), commit: { id: lost } });
     await job(declare(app('one'))).run(['apply', '--yes'], 5);
   });
 
-  it('for there is no repository any more, the warning says so', async () => {
+  it('because there is no repository any more, the warning says so', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(app('one'));
     commitIn(stack);
@@ -329,7 +329,7 @@ function commitIn({ directory }: Checkout): string {
 }
 
 describe('the commit that was applied', () => {
-  it('is also that of an apply with nothing to do, and not that of one that is blocked or refused', async () => {
+  it('is also that of an apply with nothing to do, but not that of a blocked or refused apply', async () => {
     const stack = await (await openBench()).checkout({ spec: { guards: { maxDeletes: 0 } } });
     const commit = async (...documents: readonly object[]) => {
       await stack.declare(...documents);

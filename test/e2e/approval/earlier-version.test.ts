@@ -1,4 +1,4 @@
-/** What an earlier trueup left behind is read, and written again by the first apply; what it approved is approved again. */
+/** A ledger of an earlier trueup is read, and rewritten by the first apply; its approvals have to be given again. */
 import { describe, expect, it } from 'vitest';
 import { openBench, toVersion1 } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
@@ -14,7 +14,7 @@ const note =
   'from an earlier version: its records are assumed to be of the current addresses of the targets, which the next apply records';
 
 describe('a ledger of version 1', () => {
-  it("is read as one of today's targets, and the plan says so until an apply has written it again", async () => {
+  it('counts as a ledger of the current targets, and the plan says so until an apply has rewritten it', async () => {
     const { bench, stack } = await applied();
     await toVersion1(stack);
     const plan = await stack.plan();
@@ -36,7 +36,7 @@ describe('a ledger of version 1', () => {
     expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
   });
 
-  it('ends what was approved with it: the new digest has to be approved', async () => {
+  it('does not keep its approval: the new digest has to be approved', async () => {
     const { bench, stack } = await applied();
     await stack.declare(
       workspace('app', { autoApply: true, tags: { env: 'prod' } }),

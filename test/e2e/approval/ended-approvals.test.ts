@@ -1,4 +1,4 @@
-/** An approval ends with the apply that it was given for: it does not carry out the same plan again, unless it is given again. */
+/** An approval ends with its apply: the same plan is applied again only after a new approval. */
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts
 import { workspace } from '../../support/cli/documents.ts';
 import { planFileOf, planInto, setByHand } from '../../support/cli/two-clones.ts';
 
-/** A stack with a plan that was approved and applied by `approval`; then somebody sets back what it did. */
+/** A stack with a plan that was approved and applied by `approval`; then somebody reverts it in the service. */
 async function revertedAfter(approval: (digest: string) => readonly string[]) {
   const bench = await openBench();
   const stack = await bench.checkout();
@@ -39,8 +39,8 @@ async function runWith(
   return ran;
 }
 
-describe('An approval whose apply has ended well', () => {
-  it('by its digest alone needs --again when there is something to do again', async () => {
+describe('An approval whose apply succeeded', () => {
+  it('by its digest alone needs --again when there are changes again', async () => {
     const { bench, stack, digest } = await revertedAfter((one) => ['--approve', one]);
     const err = await expectEnded(bench, stack, ['--approve', digest]);
     expect(err).toContain(`"--approve ${digest} --again"`);
@@ -51,7 +51,7 @@ describe('An approval whose apply has ended well', () => {
     await expectEnded(bench, stack, ['--approve', digest]);
   });
 
-  it('by its plan file counts only when the file is made again', async () => {
+  it('by its plan file counts again only after a new plan file was written', async () => {
     const { bench, stack, digest } = await revertedAfter(() => ['plan.json']);
     await copyFile(planFileOf(stack), join(stack.directory, 'old.json'));
     const err = await expectEnded(bench, stack, ['plan.json']);
@@ -63,7 +63,7 @@ describe('An approval whose apply has ended well', () => {
     expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
   });
 
-  it('has ended also where the same plan was applied in another way', async () => {
+  it('has ended also if the same plan was applied in another way', async () => {
     const { bench, stack, digest } = await revertedAfter(() => ['--yes']);
     await expectEnded(bench, stack, ['--approve', digest]);
     await expectEnded(bench, stack, ['plan.json']);
@@ -76,7 +76,7 @@ describe('An approval whose apply has ended well', () => {
     await expectEnded(bench, stack, ['--approve', digest]);
   });
 
-  it('has ended also after a recovery where only a rest of it was left, or nothing', async () => {
+  it('has ended also after a recovery if only some of its changes were left, or none', async () => {
     for (const byHand of [['app'], ['app', 'web']]) {
       const bench = await openBench();
       const stack = await bench.checkout();
@@ -94,7 +94,7 @@ describe('An approval whose apply has ended well', () => {
     }
   });
 
-  it('has ended also after a recovery where it was for a selection', async () => {
+  it('has ended also after a recovery if it was for a selection', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { description: 'one' }), workspace('web'));
@@ -125,7 +125,7 @@ describe('An approval whose apply has ended well', () => {
     await stack.run(['apply', 'plan.json'], 0);
     await revert();
     await expectEnded(bench, stack, ['plan.json']);
-    // A plan that was made after that apply counts also where its clock is behind.
+    // A plan that was made after that apply counts even if its clock is behind.
     await planAt(-24);
     await stack.run(['apply', 'plan.json'], 0);
     await revert();
@@ -149,11 +149,11 @@ describe('An approval whose apply has ended well', () => {
   });
 });
 
-describe('An approval whose apply has not ended well', () => {
+describe('An approval whose apply failed', () => {
   it.each([
     ['digest', (digest: string) => ['--approve', digest]],
     ['plan file', () => ['plan.json']],
-  ])('is used by the same job, run again, with its %s', async (_, approval) => {
+  ])('is used when the same job runs again with its %s', async (_, approval) => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), workspace('web'));
@@ -170,7 +170,7 @@ describe('An approval whose apply has not ended well', () => {
     [
       'other plan files',
       async (stack: Checkout, bench: Bench) => {
-        // The first of them is cut short, too.
+        // The first of them fails as well.
         await stack.run(['plan', '--out', 'rest.json'], 0);
         await stack.run(['apply', 'rest.json'], 6);
         bench.wire.reset();
@@ -200,7 +200,7 @@ describe('An approval whose apply has not ended well', () => {
     await expectEnded(bench, stack, ['plan.json']);
   });
 
-  it('is used by the same job after a selection was applied, and ends with a later apply of the whole stack', async () => {
+  it('stays open after a selection was applied, and ends with a later apply of the whole stack', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     const all = (description: string) => ['app', 'web'].map((name) => workspace(name, { description }));
@@ -214,7 +214,7 @@ describe('An approval whose apply has not ended well', () => {
     const selection = JSON.stringify(workspace('job', { description: 'selected' }));
     await runWith(stack, { stdin: selection }, ['apply', '-', '--yes'], 0);
     expect(await stack.ledger()).toMatchObject({ approved: { digest } });
-    // Still open: the same job goes on, and is refused by the service once more.
+    // Still open: the same job continues, and the service refuses its write once more.
     await setByHand(bench, 'job', { description: null });
     await stack.run(['apply', '--approve', digest], 1);
     await stack.declare(...all('three'), workspace('job'));
@@ -225,7 +225,7 @@ describe('An approval whose apply has not ended well', () => {
     await expectEnded(bench, stack, ['plan.json']);
   });
 
-  it('goes on without another --again after one was cut short', async () => {
+  it('needs no second --again after an apply with --again failed', async () => {
     const { bench, stack, digest } = await revertedAfter((one) => ['--approve', one]);
     bench.wire.add({ method: 'PATCH', path: /workspaces/, times: 9, fault: { answer: 422 } });
     await stack.run(['apply', '--approve', digest, '--again'], 1);
@@ -235,7 +235,7 @@ describe('An approval whose apply has not ended well', () => {
   });
 });
 
-it('--again goes with a digest alone', async () => {
+it('--again needs --approve without a plan file', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.declare(workspace('app'));

@@ -1,13 +1,13 @@
-/** Force gets past what a safe delete is refused for, and past nothing that nobody has read. */
+/** A forced delete overrides what stops a safe delete, but only what was shown and acknowledged. */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { removalRequest, workspace } from '../../support/cli/documents.ts';
 
 const anchor = workspace('anchor');
-const words = (out: string) => out.replace(/\s+/g, ' ');
+const oneLine = (out: string) => out.replace(/\s+/g, ' ');
 
 /** A stack that asks for the workspace `app` to be deleted by force; it manages this many resources. */
-async function asked(resources = 0) {
+async function withForcedDelete(resources = 0) {
   const app = { name: 'app', 'resource-count': resources };
   const bench = await openBench({ organization: { workspaces: [app] } });
   const stack = await bench.checkout();
@@ -20,8 +20,8 @@ async function asked(resources = 0) {
 }
 
 describe('a forced deletion', () => {
-  it('that overrides nothing needs no more than a safe one', async () => {
-    const { bench, stack, deletion } = await asked();
+  it('that overrides nothing needs no acknowledgement', async () => {
+    const { bench, stack, deletion } = await withForcedDelete();
     const { changes, guards } = await stack.plan();
     expect(changes).toMatchObject([{ action: 'delete', fields: [{ path: '/remove' }] }]);
     expect(guards.map(({ id }) => id)).not.toContain('forced-delete');
@@ -29,30 +29,30 @@ describe('a forced deletion', () => {
     expect(bench.written()).toEqual([deletion]);
   });
 
-  it('of a workspace that manages resources says how many lose their state, and waits for somebody to have read it', async () => {
-    const { bench, stack, deletion } = await asked(5);
+  it('of a workspace that manages resources says how many lose their state, and needs an acknowledgement', async () => {
+    const { bench, stack, deletion } = await withForcedDelete(5);
     const { out } = await stack.run(['apply', '--yes'], 5);
-    expect(words(out)).toContain('note: it manages 5 resources, and loses their state');
-    expect(words(out)).toMatch(/blocks forced-delete 1 Workspace .* app: it manages 5 resources/);
+    expect(oneLine(out)).toContain('note: it manages 5 resources, and loses their state');
+    expect(oneLine(out)).toMatch(/blocks forced-delete 1 Workspace .* app: it manages 5 resources/);
     expect(bench.wire.writes()).toEqual([]);
     await stack.insist();
     expect(bench.written()).toEqual([deletion]);
   });
 
-  it('of a workspace that somebody else has locked says so, and waits for somebody to have read it', async () => {
-    const { bench, stack, lock, deletion } = await asked();
+  it('of a workspace that somebody else has locked says so, and needs an acknowledgement', async () => {
+    const { bench, stack, lock, deletion } = await withForcedDelete();
     await lock('bob works');
     const { out } = await stack.run(['apply', '--yes'], 5);
-    expect(words(out)).toContain('note: it is locked ("bob works"), and not by this stack');
-    expect(words(out)).toMatch(/overrides\.lock users user-\w+, bob works/);
+    expect(oneLine(out)).toContain('note: it is locked ("bob works"), and not by this stack');
+    expect(oneLine(out)).toMatch(/overrides\.lock users user-\w+, bob works/);
     expect(bench.wire.writes()).toEqual([]);
     await stack.insist();
     expect(bench.written()).toEqual([deletion]);
   });
 
-  it('is approved for what it overrides: another lock, or other resources, are another plan', async () => {
+  it('is approved only for what it overrides: with another lock or other resources it is another plan', async () => {
     const digests: string[] = [];
-    const { stack, lock, unlock, bench } = await asked();
+    const { stack, lock, unlock, bench } = await withForcedDelete();
     const digest = async () => digests.push((await stack.plan()).digest);
     await digest();
     await lock('bob works');
@@ -75,11 +75,11 @@ describe('a forced deletion', () => {
   });
 
   it('is not sent when somebody locks the workspace while it is applied', async () => {
-    const { bench, stack, lock } = await asked();
+    const { bench, stack, lock } = await withForcedDelete();
     const path = /\/(workspaces\/ws-\w+|organizations\/acme\/workspaces\/app)(\?|$)/;
     bench.wire.add({ method: 'GET', path, fault: { first: () => lock('bob works') } });
     const { out } = await stack.run(['apply', '--yes'], 4);
-    expect(words(out)).toContain('it is locked ("bob works"), and not by this stack');
+    expect(oneLine(out)).toContain('it is locked ("bob works"), and not by this stack');
     expect(bench.wire.writes()).toEqual([]);
     expect(await bench.idsOf('app')).toHaveLength(1);
   });

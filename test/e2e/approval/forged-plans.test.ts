@@ -1,4 +1,4 @@
-/** A plan file shows what its digest covers, also where values are redacted: no forged file passes for another plan. */
+/** A plan file shows what its digest covers, also with redacted values: a forged file is never accepted as another plan. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { valueHash } from '../../../src/redaction/stored-values.ts';
@@ -33,18 +33,18 @@ function withFields(plan: PlanJson, field: (one: ChangeJson['fields'][number]) =
   });
 }
 
-/** Nothing accepts the file: not apply, and not what shows it to a reviewer. */
+/** No command accepts the file: neither apply nor those that show it to a reviewer. */
 async function expectRefused(bench: Bench, stack: Checkout, digest: string): Promise<void> {
   bench.wire.reset();
-  const said: string[] = [];
+  const errors: string[] = [];
   for (const [args, code] of [
     [['apply', 'plan.json', '--approve', digest], 4],
     [['show', 'plan.json'], 1],
     [['diff', 'plan.json', 'plan.json'], 1],
     [['comment', '--plan', 'plan.json', '--dry-run'], 1],
   ] as const)
-    said.push((await stack.run(args, code)).err);
-  for (const err of said) expect(err).toMatch(/is not as trueup wrote it|plan again, and approve again/);
+    errors.push((await stack.run(args, code)).err);
+  for (const err of errors) expect(err).toMatch(/is not as trueup wrote it|plan again, and approve again/);
   expect(bench.wire.seen).toEqual([]);
 }
 
@@ -95,7 +95,7 @@ describe('A forged plan file', () => {
     ['a text beside the hash of another value', 'harmless'],
     ['a text around the placeholder', 'harmless [secret]'],
     ['a list with the placeholder', ['harmless', '[secret]']],
-  ])('with %s is refused, although its digest is right', async (_, after) => {
+  ])('with %s is refused even if its digest is right', async (_, after) => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app', { description: 'harmful' }));
@@ -108,7 +108,7 @@ describe('A forged plan file', () => {
       withFields(plan, (field) => (isDescription(field) ? { after, redacted: { after: hash } } : {})),
     );
     await expectRefused(bench, stack, plan.digest);
-    // What is hidden as a whole is shown as hidden, but this run knows no secret in it.
+    // A value that is redacted as a whole is shown as redacted, but this run knows no secret in it.
     await forge(
       stack,
       withFields(plan, (field) =>
@@ -228,7 +228,7 @@ describe('A plan file with forged texts beside the digest of its changes', () =>
     stack.run(['apply', 'plan.json', '--ack', plan.acknowledge.join(',')], code);
   const isApp = ({ address }: ChangeJson) => address === 'Workspace/acme/app';
 
-  it('is applied as it was written, and not once a text says something else', async () => {
+  it('is applied as it was written, but not with another text', async () => {
     const { bench, stack, plan } = await planned();
     expect(plan.guards.map(({ id }) => id)).toEqual(expect.arrayContaining(['zero', 'global-sharing']));
     const forgeries: [string, PlanJson][] = [
@@ -273,7 +273,7 @@ describe('A plan file with forged texts beside the digest of its changes', () =>
     await acknowledged(stack, plan, 0);
   });
 
-  it('is not applied either where a part of it is done already', async () => {
+  it('is not applied either if a part of it is done already', async () => {
     const { bench, stack, plan } = await planned();
     await setByHand(bench, 'app', { description: 'three' });
     await forge(
@@ -289,7 +289,7 @@ describe('A plan file with forged texts beside the digest of its changes', () =>
     await acknowledged(stack, plan, 0);
   });
 
-  it('is not applied where a note says nothing of who loses access to a state', async () => {
+  it('is not applied if its notes do not name who loses access to a state', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { guards: { maxDeletes: 5 } } });
     await stack.begin(workspace('app', { remoteStateConsumers: ['web'] }), workspace('web'));
@@ -308,7 +308,7 @@ describe('A plan file with forged texts beside the digest of its changes', () =>
     expect(bench.written()).toEqual([]);
   });
 
-  it('is applied where its notes are about the rights, the environment and the locks of that moment', async () => {
+  it('is applied if only notes about rights, environment and locks at that time differ', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { description: 'one' }));
@@ -327,7 +327,7 @@ describe('A plan file with forged texts beside the digest of its changes', () =>
     await acknowledged(stack, plan, 0);
   });
 
-  it('is not applied where it counts other resources that stay', async () => {
+  it('is not applied if it has another number of unchanged resources', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { description: 'one' }), workspace('web'));

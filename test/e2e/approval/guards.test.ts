@@ -1,4 +1,4 @@
-/** Guards through the real CLI: a plan shows them whole, apply refuses until they are acknowledged for it. */
+/** Guards in the real CLI: a plan shows them completely, and apply refuses until they are acknowledged for this plan. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ function namesOf({ guards }: PlanJson): string[] {
 }
 
 describe('a plan with guards', () => {
-  it('is shown completely, its risks first and once more in the summary, and plan itself is not stopped', async () => {
+  it('is shown completely, with its risks first and in the summary, and does not fail', async () => {
     const { stack } = await fourDeletes();
     const { out } = await stack.run(['plan'], 0);
     expect(out).toMatch(/^Risks\n {2}! blocks {2}deletes {2}4 of 7 Workspace in "acme" would be deleted/);
@@ -52,7 +52,7 @@ describe('a plan with guards', () => {
 });
 
 describe('apply of a plan with a guard that blocks', () => {
-  it('exits with 5 no matter who says yes, shows everything, and writes nothing', async () => {
+  it('exits with 5 with and without --yes, shows everything, and writes nothing', async () => {
     const { bench, stack } = await fourDeletes();
     const { digest } = await stack.plan();
     const { out, err } = await stack.run(['apply', '--yes'], 5);
@@ -69,7 +69,7 @@ describe('apply of a plan with a guard that blocks', () => {
     expect(namesOf(JSON.parse(out))).toEqual(['deletes blocks']);
   });
 
-  it('is done once the guard is acknowledged together with the digest', async () => {
+  it('succeeds once the guard is acknowledged together with the digest', async () => {
     const { bench, stack } = await fourDeletes();
     const { digest } = await stack.plan();
     await stack.run(['apply', '--approve', digest], 5);
@@ -79,7 +79,7 @@ describe('apply of a plan with a guard that blocks', () => {
     expect(bench.written()).toHaveLength(4);
   });
 
-  it('is done once the guard is acknowledged together with the plan file', async () => {
+  it('succeeds once the guard is acknowledged together with the plan file', async () => {
     const { bench, stack } = await fourDeletes();
     await stack.run(['plan', '--out', 'plan.json'], 0);
     const kept = JSON.parse(await readFile(join(stack.directory, 'plan.json'), 'utf8')) as PlanJson;
@@ -91,7 +91,7 @@ describe('apply of a plan with a guard that blocks', () => {
     expect(bench.written()).toHaveLength(4);
   });
 
-  it('is not done with the digest of another plan, acknowledged or not', async () => {
+  it('is refused with the digest of another plan, even if guards are acknowledged', async () => {
     const { bench, stack } = await fourDeletes();
     const { digest } = await stack.plan();
     await stack.declare(...numbered(2));
@@ -100,7 +100,7 @@ describe('apply of a plan with a guard that blocks', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('says which of several guards nobody has acknowledged yet', async () => {
+  it('says which of several guards are not acknowledged yet', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(...numbered(4), role('web'));
@@ -115,7 +115,7 @@ describe('apply of a plan with a guard that blocks', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('goes on after it was cut short, although what is left of it weighs more', async () => {
+  it('continues after it was interrupted, even if the rest trips more guards', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(...numbered(20));
@@ -131,7 +131,7 @@ describe('apply of a plan with a guard that blocks', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is done when somebody at a terminal types the guard, and not for a yes', async () => {
+  it('succeeds when somebody at a terminal types the guard, but not after a "yes"', async () => {
     const { bench, stack } = await fourDeletes();
     const at = { cwd: stack.directory, env: secrets };
     const answering = (answer: string) =>
@@ -163,7 +163,7 @@ describe('--ack', () => {
     expect(bench.wire.seen).toEqual([]);
   });
 
-  it('of a guard that does not exist is an error that says which was meant', async () => {
+  it('of an unknown guard is an error that proposes the nearest one', async () => {
     const { stack } = await fourDeletes();
     const { digest } = await stack.plan();
     const { err } = await stack.run(['apply', '--approve', digest, '--ack', 'delete'], 1);
@@ -172,7 +172,7 @@ describe('--ack', () => {
     expect(other).toMatch(/there are loosened, older-commit, .*deletes, zero, delete-percent/);
   });
 
-  it('of a guard that the plan does not trip is noted, and does no harm', async () => {
+  it('of a guard that the plan does not trip is noted, and is not an error', async () => {
     const { stack } = await fourDeletes();
     const { digest } = await stack.plan();
     const { err } = await stack.run(['apply', '--approve', digest, '--ack', 'deletes,rename'], 0);
@@ -181,19 +181,19 @@ describe('--ack', () => {
 });
 
 describe('a stack', () => {
-  it('allows a guard once and for all, and is still warned', async () => {
+  it('can allow a guard, which then only warns', async () => {
     const { stack } = await fourDeletes({ spec: { guards: { allow: ['deletes'] } } });
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out).toContain('? warns   deletes');
     expect(out).toContain('warnings: deletes\n');
   });
 
-  it('sets how much may change', async () => {
+  it('can set how much may change', async () => {
     const { stack } = await fourDeletes({ spec: { guards: { maxDeletes: 4 } } });
     expect((await stack.plan()).guards).toEqual([]);
   });
 
-  it('raises a warning', async () => {
+  it('can raise a warning to a blocking guard', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { guards: { raise: ['new-role'] } } });
     await stack.declare(role('web'));
@@ -215,11 +215,11 @@ describe('a stack', () => {
   });
 });
 
-describe('a guard waits', () => {
+describe('a guard blocks', () => {
   const api = (name: string, metadata: object = {}) =>
     workspace(name, { vcsRepo: { identifier: 'acme/api', oauthTokenId: 'ot-git' } }, metadata);
 
-  it('with a delete and a create that look alike, and proposes the line that renames in place', async () => {
+  it('a delete and a create that look alike, and proposes the line that renames in place', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(api('api'), workspace('stays'));
@@ -243,7 +243,7 @@ describe('a guard waits', () => {
       (bench: Bench, id: string) => bench.byHand.post(`/workspaces/${id}/actions/lock`, { reason: 'mine' }),
     ],
   ] as const)(
-    'with a renamed manifest of one that is kept because it is %s, without a repository',
+    'a renamed manifest of a workspace that is kept because it is %s, without a repository',
     async (_, metadata, keep) => {
       const bench = await openBench();
       const stack = await bench.checkout({ spec: { defaults: { Workspace: { executionMode: 'local' } } } });
@@ -260,7 +260,7 @@ describe('a guard waits', () => {
     },
   );
 
-  it('and lets them pass as delete and create when that is what was meant', async () => {
+  it('a delete and a create that look alike only until they are acknowledged', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(api('api'), workspace('stays'));
@@ -271,7 +271,7 @@ describe('a guard waits', () => {
     expect(await bench.idsOf('api-prod')).not.toEqual([id]);
   });
 
-  it('with what somebody deleted, before it is created again', async () => {
+  it('the new creation of resources that somebody deleted', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), workspace('stays'), role('web'), role('stays'));
@@ -285,7 +285,7 @@ describe('a guard waits', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('with a delete that the ledger has no record of, however few', async () => {
+  it('each delete of a resource without a record in the ledger', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), workspace('old'), role('old'), role('web'));
@@ -299,7 +299,7 @@ describe('a guard waits', () => {
     expect(await bench.byHandMount('GET', 'role/old')).toHaveProperty('token_ttl');
   });
 
-  it('with a role that exists and was never ours', async () => {
+  it('the adoption of a role that was never ours', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['web*'] } });
     await bench.byHandMount('POST', 'role/web', {
@@ -358,7 +358,7 @@ describe('wider access is reported in words', () => {
     ]);
   });
 
-  it('of roles: both lists opened to everyone are one sentence, in the guard and under the change', async () => {
+  it('of roles: two lists that are opened to everyone are one sentence, in the guard and in the change', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(role('web', { tokenPolicies: ['read'] }));
     const all = { boundServiceAccountNames: ['*'], boundServiceAccountNamespaces: ['*'] };
@@ -367,7 +367,7 @@ describe('wider access is reported in words', () => {
     expect(out.match(/every service account in every namespace can log in/g)).toHaveLength(2);
   });
 
-  it('of roles: a lifetime of 0 is what the mount gives, and no life without a limit', async () => {
+  it('of roles: a lifetime of 0 is the default of the mount, not an unlimited lifetime', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(role('web', { tokenTtl: '1h' }));
     await stack.declare(role('web', { tokenTtl: undefined }));
@@ -404,7 +404,7 @@ describe('wider access is reported in words', () => {
     expect(out).toContain('net: every workspace of the organization may read the state');
     await stack.insist();
     await stack.run(['plan', '--exit-code'], 0);
-    // Back to a list of its own, nobody gains anything.
+    // A change back to a list of consumers widens no access.
     await stack.declare(
       workspace('net', { globalRemoteState: false, remoteStateConsumers: ['app'] }),
       workspace('app'),

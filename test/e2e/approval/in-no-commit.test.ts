@@ -1,4 +1,4 @@
-// What was applied and is in no commit that others have is not taken back unseen, whatever came between.
+// Changes that were applied but are in no commit that others have are reverted only after an acknowledgement.
 import { existsSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const app = (description: string) => workspace('app', { description });
 const web = (description: string) => workspace('web', { description });
 const text = (...documents: readonly object[]) => documents.map((one) => JSON.stringify(one)).join('\n---\n');
 
-/** The manifests of a clone, as somebody edits them. */
+/** Edits the manifests of a clone. */
 function edit({ directory }: Job, ...documents: readonly object[]): Promise<void> {
   return writeFile(join(directory, 'manifests', 'all.yaml'), text(...documents));
 }
@@ -27,7 +27,7 @@ async function expectBlocked({ bench }: Jobs, job: Job): Promise<void> {
   expect(bench.wire.writes()).toEqual([]);
 }
 
-/** A commit of two workspaces that everybody has and that is applied, and a clone in which somebody works. */
+/** A pushed and applied commit with two workspaces, and a clone in which somebody works. */
 async function opened() {
   const jobs = await openJobs();
   const commit = jobs.declare(app('one'), web('one'));
@@ -38,7 +38,7 @@ async function opened() {
   return { ...jobs, commit, mine, commitHere };
 }
 
-describe('a commit that was applied and never pushed is not taken back', () => {
+describe('a commit that was applied and never pushed is not reverted', () => {
   it('after it was amended, and applied again with nothing to do', async () => {
     const jobs = await opened();
     const { mine, commitHere } = jobs;
@@ -50,7 +50,7 @@ describe('a commit that was applied and never pushed is not taken back', () => {
     await expectBlocked(jobs, jobs.job(jobs.commit));
   });
 
-  it('where it was applied before it was committed, and then again with nothing to do', async () => {
+  it('if it was applied before it was committed, and then again with nothing to do', async () => {
     const jobs = await opened();
     const { mine, commitHere } = jobs;
     await edit(mine, app('mine'), web('one'), workspace('extra'));
@@ -72,7 +72,7 @@ describe('a commit that was applied and never pushed is not taken back', () => {
     await expectBlocked(jobs, jobs.job(jobs.declare(app('one'), web('two'))));
   });
 
-  it('and what earlier commits set may be changed without a stop', async () => {
+  it('but fields that earlier commits set can be changed without a block', async () => {
     const jobs = await opened();
     const { mine, commitHere } = jobs;
     await edit(mine, app('mine'), web('one'));
@@ -84,7 +84,7 @@ describe('a commit that was applied and never pushed is not taken back', () => {
   });
 });
 
-describe('what was applied where git could not tell the commit', () => {
+describe('an apply for which git could not find the commit', () => {
   async function appliedWithoutGit() {
     const jobs = await opened();
     const later = jobs.declare(app('two'), web('one'), workspace('new'));
@@ -94,12 +94,12 @@ describe('what was applied where git could not tell the commit', () => {
     return { ...jobs, later };
   }
 
-  it('is not taken back by somebody who has not pulled', async () => {
+  it('is not reverted by somebody who has not pulled', async () => {
     const jobs = await appliedWithoutGit();
     await expectBlocked(jobs, jobs.job(jobs.commit));
   });
 
-  it('stops nobody who has the same manifests in a commit, nor those who go on from there', async () => {
+  it('does not block a commit with the same manifests, nor later commits', async () => {
     const { job, later, declare, store } = await appliedWithoutGit();
     expect((await job(later).plan()).guards).toEqual([]);
     await job(later).run(['apply', '--yes'], 0);
@@ -110,8 +110,8 @@ describe('what was applied where git could not tell the commit', () => {
   });
 });
 
-describe('what was applied from standard input', () => {
-  it('out of a program that was edited is not taken back by its last commit', async () => {
+describe('an apply from standard input', () => {
+  it('of the output of an edited program is not reverted by the last commit of the program', async () => {
     const jobs = await openJobs({ spec: { manifests: ['-'] } });
     const commit = jobs.scene.commit({ 'pay/make.sh': 'old' });
     const mine = jobs.job(commit);
@@ -125,7 +125,7 @@ describe('what was applied from standard input', () => {
     await piped(['apply', '--yes'], 5);
   });
 
-  it('is what the commit made where only new files were written beside it', async () => {
+  it('counts as that of the commit if only new files were written beside it', async () => {
     const jobs = await openJobs({ spec: { manifests: ['-'] } });
     const mine = jobs.job(jobs.scene.commit({ 'pay/make.sh': 'old' }));
     await writeFile(join(mine.directory, 'plan.json'), '');
@@ -156,7 +156,7 @@ describe('manifests that git ignores', () => {
     expect(await jobs.bench.idsOf('extra')).toHaveLength(1);
   });
 
-  it('stop nothing where each job makes them again, also with other edits', async () => {
+  it('block nothing if each job generates them again, also with other edits', async () => {
     const { commit, job, mine, generate } = await appliedIgnored();
     const next = await generate(job(commit), web('one'));
     expect((await next.plan()).guards).toEqual([]);
@@ -165,7 +165,7 @@ describe('manifests that git ignores', () => {
     expect((await mine.plan()).guards).toEqual([]);
   });
 
-  it('made by a program that was edited are not taken back by its last commit', async () => {
+  it('generated by an edited program are not reverted by the last commit of the program', async () => {
     const jobs = await appliedIgnored();
     const { mine, generate, commit, job } = jobs;
     await writeFile(join(mine.directory, '.gitignore'), 'local-*\n# edited\n');
@@ -173,7 +173,7 @@ describe('manifests that git ignores', () => {
     await expectBlocked(jobs, await generate(job(commit), workspace('extra')));
   });
 
-  it('do not hide what was applied afterwards where git could not tell the commit', async () => {
+  it('do not hide a later apply for which git could not find the commit', async () => {
     const jobs = await appliedIgnored();
     const { generate, commit, job } = jobs;
     const bare = await generate(job(commit), workspace('extra'), web('new'));
@@ -184,7 +184,7 @@ describe('manifests that git ignores', () => {
 });
 
 describe('a removal that is in the index only', () => {
-  it.each(['link', 'submodule'])('of a %s is not taken back by a clean checkout', async (kind) => {
+  it.each(['link', 'submodule'])('of a %s is not reverted by a clean checkout', async (kind) => {
     const jobs = await openJobs({
       spec: { manifests: ['manifests/**/*.yaml'] },
     });
@@ -218,7 +218,7 @@ describe('a removal that is in the index only', () => {
   });
 });
 
-it('A link that was checked out as a text deletes nothing of what it leads to', async () => {
+it('A link that was checked out as a text file does not delete the resources of its target', async () => {
   const jobs = await openJobs({ spec: { manifests: ['manifests/**/*.yaml'] } });
   const { author } = jobs.scene;
   mkdirSync(join(author, 'pay', 'manifests'));
@@ -237,7 +237,7 @@ it('A link that was checked out as a text deletes nothing of what it leads to', 
   expect(await jobs.bench.idsOf('web')).toHaveLength(1);
 });
 
-it('Two stack files of one name are a conflict, also where a sparse checkout leaves one of them out', async () => {
+it('Two stack files with one stack name are a conflict, also if a sparse checkout lacks one of them', async () => {
   const jobs = await openJobs();
   const { author } = jobs.scene;
   const first = jobs.declare(app('one'));

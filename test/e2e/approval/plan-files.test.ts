@@ -8,13 +8,13 @@ import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 import { first, planFileOf, planInto, second, setByHand, twoClones } from '../../support/cli/two-clones.ts';
 
-/** Changes a plan file as somebody with an editor would. */
+/** Edits a plan file without a new checksum. */
 async function edit(stack: Checkout, change: (plan: PlanJson) => object): Promise<void> {
   const plan: PlanJson = JSON.parse(await readFile(planFileOf(stack), 'utf8'));
   await writeFile(planFileOf(stack), JSON.stringify({ ...plan, ...change(plan) }));
 }
 
-/** The same by somebody who knows how a checksum is made. */
+/** Edits a plan file, with a correct checksum. */
 async function forge(stack: Checkout, change: (plan: PlanJson) => object): Promise<void> {
   await edit(stack, (plan) => {
     const { checksum: _, ...rest } = { ...plan, ...change(plan) };
@@ -28,7 +28,7 @@ async function forge(stack: Checkout, change: (plan: PlanJson) => object): Promi
 }
 
 describe('plan --out', () => {
-  it('keeps the plan as JSON beside what it prints, readable by its owner only, and writes to no service', async () => {
+  it('writes the plan as JSON, readable only by its owner, and writes to no service', async () => {
     const { bench, planning } = await twoClones();
     const { out, err } = await planning.run(['plan', '--out', 'plan.json'], 0);
     const text = await readFile(planFileOf(planning), 'utf8');
@@ -52,17 +52,17 @@ describe('plan --out', () => {
     expect(JSON.parse(await readFile(join(planning.directory, 'real.json'), 'utf8')).version).toBe(2);
   });
 
-  it('to "-" is refused before anything is read, and makes no file of that name', async () => {
+  it('with "-" is refused before anything is read, and writes no file of that name', async () => {
     const { bench, planning } = await twoClones();
-    const looks = bench.wire.seen.length;
+    const requestsBefore = bench.wire.seen.length;
     const { out, err } = await planning.run(['plan', '--out', '-'], 1);
     expect(out).toBe('');
     expect(err).toContain('error: "--out -" names no file');
-    expect(bench.wire.seen.length).toBe(looks);
+    expect(bench.wire.seen.length).toBe(requestsBefore);
     expect(await readdir(planning.directory)).not.toContain('-');
   });
 
-  it('of a read that missed a target says so, and promises nothing that apply does not keep', async () => {
+  it('after an incomplete read names the missing target, and says when apply will use the file', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), role('web'));
@@ -81,7 +81,7 @@ describe('plan --out', () => {
     expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
   });
 
-  it('with problems says that they come first', async () => {
+  it('with problems says that they must be solved first', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await bench.byHand.created({ name: 'app' });
@@ -94,7 +94,7 @@ describe('plan --out', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('puts no secret into the file', async () => {
+  it('writes no secret into the file', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } }), first);
@@ -106,7 +106,7 @@ describe('plan --out', () => {
 });
 
 describe('apply plan.json', () => {
-  it('applies in one clone what was planned in another, and asks nobody', async () => {
+  it('applies in one clone what was planned in another, without asking', async () => {
     const { bench, planning, applying } = await twoClones();
     const { digest } = await planInto(planning);
     const { out } = await applying.run(['apply', planFileOf(planning)], 0);
@@ -119,7 +119,7 @@ describe('apply plan.json', () => {
     expect(await applying.ledger()).not.toHaveProperty('approved');
   });
 
-  it('a second time finds everything true, and writes nothing', async () => {
+  it('a second time finds nothing left to do, and writes nothing', async () => {
     const { bench, planning, applying } = await twoClones();
     await planInto(planning);
     await applying.run(['apply', planFileOf(planning)], 0);
@@ -129,7 +129,7 @@ describe('apply plan.json', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('goes on with the rest when some of it is done already', async () => {
+  it('applies the rest when some of it is done already', async () => {
     const { bench, planning } = await twoClones();
     await planning.run(['apply', '--yes'], 0);
     await planning.declare(workspace('first', { autoApply: false, description: 'two' }), second);
@@ -144,7 +144,7 @@ describe('apply plan.json', () => {
     expect(JSON.parse(write?.text ?? '').data.attributes).not.toHaveProperty('description');
   });
 
-  it('stops when a value moved to something that nobody approved, and shows how the plans differ', async () => {
+  it('stops when a live value differs from the approved one, and shows how the plans differ', async () => {
     const { bench, planning } = await twoClones();
     await planning.run(['apply', '--yes'], 0);
     await planning.declare(workspace('first', { autoApply: true, description: 'two' }), second);
@@ -163,7 +163,7 @@ describe('apply plan.json', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('stops when the manifests ask for more, or for less, than was approved', async () => {
+  it('stops when the manifests declare more, or less, than was approved', async () => {
     const { bench, planning } = await twoClones();
     await planInto(planning);
     await planning.declare(first, second, workspace('third'));
@@ -175,7 +175,7 @@ describe('apply plan.json', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('takes the stack that is here, or the one that is named beside it, in either order', async () => {
+  it('uses the stack in the current folder, or the one that is named beside the file, in either order', async () => {
     const { planning, applying } = await twoClones();
     await planInto(planning);
     const elsewhere = await (await openBench()).checkout({ name: 'elsewhere' });
@@ -204,14 +204,14 @@ describe('apply plan.json', () => {
 });
 
 describe('a plan file that is not for this stack, or not as it was written', () => {
-  async function expectRefused(stack: Checkout, codes: readonly [number, number], says: string) {
+  async function expectRefused(stack: Checkout, codes: readonly [number, number], message: string) {
     const [applied, shown] = codes;
-    expect((await stack.run(['apply', 'plan.json'], applied)).err).toContain(says);
+    expect((await stack.run(['apply', 'plan.json'], applied)).err).toContain(message);
     for (const args of [
       ['show', 'plan.json'],
       ['diff', 'plan.json', 'plan.json'],
     ])
-      expect((await stack.run(args, shown)).err).toContain(says);
+      expect((await stack.run(args, shown)).err).toContain(message);
   }
 
   it.each<[string, (plan: PlanJson) => object, number, string]>([
@@ -224,13 +224,13 @@ describe('a plan file that is not for this stack, or not as it was written', () 
       4,
       'it has no checksum, so it was edited, or an earlier',
     ],
-    ['a change that is none', () => ({ changes: [{}] }), 4, 'is not as trueup wrote it'],
-  ])('with %s is refused before anything is read', async (_, change, code, says) => {
+    ['an invalid change', () => ({ changes: [{}] }), 4, 'is not as trueup wrote it'],
+  ])('because of %s is refused before anything is read', async (_, change, code, message) => {
     const { bench, planning } = await twoClones();
     await planInto(planning);
     await edit(planning, change);
     bench.wire.reset();
-    await expectRefused(planning, [code, 1], says);
+    await expectRefused(planning, [code, 1], message);
     expect(bench.wire.seen).toEqual([]);
   });
 
@@ -243,10 +243,10 @@ describe('a plan file that is not for this stack, or not as it was written', () 
     ['a patch', ofChanges({ patch: [] })],
     ['the guards', () => ({ acknowledge: ['recreate'] })],
     ['the summary', ({ summary }) => ({ summary: { ...summary, create: 0 } })],
-    ['what was looked at', ({ coverage }) => ({ coverage: { ...coverage, complete: false } })],
+    ['the coverage', ({ coverage }) => ({ coverage: { ...coverage, complete: false } })],
     ['a member that no trueup writes', () => ({ approvedBy: 'ann' })],
     ['the checksum itself', () => ({ checksum: '0'.repeat(64) })],
-  ])('that was edited in %s is refused, although it means the same', async (_, change) => {
+  ])('because of an edit of %s is refused, even if its meaning is the same', async (_, change) => {
     const { bench, planning } = await twoClones();
     await planInto(planning);
     await edit(planning, change);
@@ -260,7 +260,7 @@ describe('a plan file that is not for this stack, or not as it was written', () 
     ['a change that was taken out', ({ changes }) => ({ changes: changes.slice(1) })],
     ['another stack', () => ({ stack: 'billing' })],
     ['another digest', () => ({ digest: '0'.repeat(32) })],
-  ])('with %s is refused whatever its checksum says', async (_, change) => {
+  ])('because of %s is refused even if its checksum is right', async (_, change) => {
     const { bench, planning } = await twoClones();
     await planInto(planning);
     await forge(planning, change);
@@ -269,7 +269,7 @@ describe('a plan file that is not for this stack, or not as it was written', () 
     expect(bench.wire.seen).toEqual([]);
   });
 
-  it('but only laid out again, or with what a newer trueup adds, is the same plan', async () => {
+  it('is accepted if only its layout differs, or if it has additions of a newer trueup', async () => {
     const { bench, planning } = await twoClones();
     await planInto(planning);
     await edit(planning, ({ version, ...rest }) => ({ ...rest, version }));
@@ -279,13 +279,13 @@ describe('a plan file that is not for this stack, or not as it was written', () 
     expect(bench.written()).toHaveLength(2);
   });
 
-  it('is one also when it is what a plan printed as JSON', async () => {
+  it('can also be one that "plan --format json" printed', async () => {
     const { planning } = await twoClones();
     await writeFile(planFileOf(planning), (await planning.run(['plan', '--format', 'json'], 0)).out);
     await planning.run(['apply', 'plan.json'], 0);
   });
 
-  it('that is half a file, empty or missing is an error that says so', async () => {
+  it('because it is truncated, empty or missing is an error that says so', async () => {
     const { planning } = await twoClones();
     await planInto(planning);
     await writeFile(planFileOf(planning), (await readFile(planFileOf(planning), 'utf8')).slice(0, 500));
@@ -298,7 +298,7 @@ describe('a plan file that is not for this stack, or not as it was written', () 
     expect((await planning.run(['show', 'gone.json'], 1)).err).toContain('there is no such file');
   });
 
-  it('that is no file of a plan is reported in words, and nothing proposes to write over it', async () => {
+  it('because it is another file is reported without a proposal to overwrite it', async () => {
     const { planning } = await twoClones();
     const { err: directory } = await planning.run(['show', 'manifests'], 1);
     expect(directory).toContain('the plan "manifests" cannot be read: it is a directory');
@@ -309,7 +309,7 @@ describe('a plan file that is not for this stack, or not as it was written', () 
     expect(err).toContain('; make one with "trueup plan --out plan.json"');
   });
 
-  it('of another stack, organization, mount or address is refused, and both places are shown', async () => {
+  it('because of another stack, organization, mount or URL is refused, and both addresses are shown', async () => {
     const bench = await openBench({ mounts: ['cluster', 'other'] });
     const planning = await bench.checkout();
     await planning.declare(first, role('web'));
@@ -331,8 +331,8 @@ describe('a plan file that is not for this stack, or not as it was written', () 
   });
 });
 
-describe('what the service will refuse', () => {
-  it('is a note in a plan, and forbids an apply with that token altogether', async () => {
+describe('a change that the service will refuse', () => {
+  it('is a note in a plan, and an apply with that token is refused', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(first, second);
@@ -354,7 +354,7 @@ describe('what the service will refuse', () => {
 });
 
 describe('show', () => {
-  it('prints a plan as it was printed when it was made, in either format, with calls when asked', async () => {
+  it('prints a plan as it was printed before, as text and JSON, and with --calls', async () => {
     const { bench, planning } = await twoClones();
     const bare = (text: string) => text.replace(/\nThe plan was made \S+Z( from commit [0-9a-f]+)?\n$/, '');
     for (const flags of [[], ['--format', 'json']]) {
@@ -364,14 +364,14 @@ describe('show', () => {
       expect(bench.wire.seen).toEqual([]);
     }
     const { out } = await planning.run(['plan', '--calls'], 0);
-    // In the file the members of a body stand in the order of their names.
+    // In the file the members of a body are sorted by name.
     const lines = (text: string) => text.replaceAll(/,$/gm, '').split('\n').sort();
     expect(lines(bare((await planning.run(['show', 'plan.json', '--calls'], 0)).out))).toEqual(lines(out));
   });
 });
 
 describe('diff', () => {
-  it('of two plans that mean the same says so, and exits with 0', async () => {
+  it('says that two plans have the same meaning, and exits with 0', async () => {
     const { planning, applying } = await twoClones();
     const { digest } = await planInto(planning);
     await planInto(applying);
@@ -379,7 +379,7 @@ describe('diff', () => {
     expect(out).toBe(`The two plans mean the same: digest ${digest}\n`);
   });
 
-  it('shows what only one of them would do and what both do differently, and exits with 2', async () => {
+  it('shows changes of only one of them, and changes that differ, and exits with 2', async () => {
     const { planning } = await twoClones();
     const one = await planInto(planning);
     await copyFile(planFileOf(planning), join(planning.directory, 'one.json'));
@@ -412,8 +412,8 @@ describe('diff', () => {
   });
 });
 
-describe('apply where nobody can answer', () => {
-  it('says what it is satisfied by', async () => {
+describe('apply without a terminal', () => {
+  it('names the options and files that replace an answer', async () => {
     const { planning } = await twoClones();
     const { err } = await planning.run(['apply'], 1);
     for (const way of ['--yes', '--approve', 'plan file']) expect(err).toContain(way);

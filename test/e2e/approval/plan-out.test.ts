@@ -1,4 +1,4 @@
-/** Where a plan is written to: over nothing but an earlier plan, and to nothing that is waited for. */
+/** Where a plan is written: it replaces only an earlier plan, and is never written to a pipe or device. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ describe('--out', () => {
     },
   );
 
-  it.each(['/dev/null', '/dev/full', '.'])('to %s is refused, in JSON, too', async (place) => {
+  it.each(['/dev/null', '/dev/full', '.'])('with %s is refused, in JSON, too', async (place) => {
     const { bench, planning } = await twoClones();
     const { out } = await planning.run(['plan', '--format', 'json', '--out', place], 1);
     expect(JSON.parse(out).diagnostics).toMatchObject([
@@ -33,7 +33,7 @@ describe('--out', () => {
     expect(bench.wire.seen).toEqual([]);
   });
 
-  it('writes over no file but a plan: stack, manifests, ledger and history stay as they are', async () => {
+  it('overwrites only a plan file: stack, manifests, ledger and history stay as they are', async () => {
     const { bench, planning } = await twoClones();
     await planning.run(['apply', '--yes'], 0);
     bench.wire.reset();
@@ -49,7 +49,7 @@ describe('--out', () => {
     expect(bench.wire.seen).toEqual([]);
   });
 
-  it('goes neither to a name that trueup uses itself nor among the manifests, where no file is yet', async () => {
+  it('refuses new files in the folders of trueup and of the manifests', async () => {
     const { bench, planning } = await twoClones();
     const places = {
       '.trueup/payments.ledger.json': 'keeps its own files',
@@ -65,7 +65,7 @@ describe('--out', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('writes over an earlier plan, and over an empty file', async () => {
+  it('overwrites an earlier plan, and an empty file', async () => {
     const { planning } = await twoClones();
     await writeFile(planFileOf(planning), '');
     const before = await planInto(planning);
@@ -80,7 +80,7 @@ describe('export --out', () => {
     ['a file that is not there yet', 'manifests/acme/workspace/app.yaml', 'manifests/acme/workspace', true],
     ['a folder below it', 'manifests/acme', 'manifests', false],
     ['the folder itself', 'manifests', '.', false],
-  ])('follows no link in the place of %s, with --force neither', async (_, link, folder, isDangling) => {
+  ])('does not follow a link in the place of %s, even with --force', async (_, link, folder, isDangling) => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { manifests: ['none/*.yaml'] } });
     await bench.byHand.created({ name: 'app' });
@@ -99,7 +99,7 @@ describe('export --out', () => {
     if (isFile && !isDangling) expect(await readFile(victim, 'utf8')).toBe('untouched');
   });
 
-  it('follows no link in the place of a folder whose name begins with two dots', async () => {
+  it('does not follow a link in the place of a folder whose name begins with two dots', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { manifests: ['none/*.yaml'] } });
     await bench.byHand.created({ name: 'app' });

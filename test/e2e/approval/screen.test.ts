@@ -1,4 +1,4 @@
-/** What may reach a screen: colours only where they are wanted, and never a control character from outside. */
+/** Output on a terminal: colours only if they are requested, and never a control character from a service. */
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
@@ -19,7 +19,7 @@ describe('colours', () => {
   }
 
   it.each([
-    ['nothing is said', [], {}, false],
+    ['no settings', [], {}, false],
     ['--color always', ['--color', 'always'], {}, true],
     ['--color always against NO_COLOR', ['--color', 'always'], { NO_COLOR: '1' }, true],
     ['--color never against FORCE_COLOR', ['--color', 'never'], { FORCE_COLOR: '1' }, false],
@@ -28,7 +28,7 @@ describe('colours', () => {
     ['NO_COLOR against FORCE_COLOR', [], { NO_COLOR: '1', FORCE_COLOR: '1' }, false],
     ['an empty NO_COLOR, which means nothing', [], { NO_COLOR: '', FORCE_COLOR: '1' }, true],
     ['FORCE_COLOR of 0', [], { FORCE_COLOR: '0' }, false],
-  ] as const)('off a terminal, with %s', async (_, flags, env, coloured) => {
+  ] as const)('without a terminal follow the settings: %s', async (_, flags, env, coloured) => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
     expect(await planned(stack, flags, env)).toBe(coloured);
@@ -40,23 +40,23 @@ describe('colours', () => {
     expect(await planned(stack, ['--format', 'json', '--color', 'always'], { FORCE_COLOR: '1' })).toBe(false);
   });
 
-  it('are in errors too, when wanted', async () => {
+  it('are in errors too, with --color always', async () => {
     const { err } = await trueup(['plan', '/nowhere', '--color', 'always'], { cwd: '/' });
     expect(err).toContain(controlSequence);
   });
 });
 
 describe('text from the service', () => {
-  /** Clears the screen, sets its title, hides text by going back, reverses what follows. */
+  /** Clears the screen, sets its title, overwrites text after a carriage return, and reverses what follows. */
   const hostile = `nice${controlSequence}[2J${controlSequence}]0;owned\u0007\r\u202eevil`;
 
-  /** The service of these tests takes no such text everywhere; one that does is a text away. */
-  const spoilt = (body: unknown) =>
+  /** Replaces a placeholder in answers, because the embedded service does not accept such a text in all fields. */
+  const withHostileText = (body: unknown) =>
     JSON.parse(JSON.stringify(body).replaceAll('placeholder', JSON.stringify(hostile).slice(1, -1)));
 
-  it('cannot move the cursor, hide or reverse anything: names, descriptions, tags, reasons', async () => {
+  it('cannot move the cursor, or hide or reverse text: names, descriptions, tags, reasons', async () => {
     const bench = await openBench({
-      // Its writes read tags back, which are spoilt here: that apply fails.
+      // Its writes read the tags back, which are replaced here, so that this apply fails.
       dialects: ['neutral'],
       organization: {
         workspaces: [
@@ -74,17 +74,17 @@ describe('text from the service', () => {
       workspace('app', { description: 'ours', tags: { env: 'prod' } }, { adopt: true }),
       role('web', { tokenPolicies: ['read'] }),
     );
-    bench.wire.add({ method: 'GET', path: /./, times: 1000, fault: { rewrite: spoilt } });
+    bench.wire.add({ method: 'GET', path: /./, times: 1000, fault: { rewrite: withHostileText } });
     for (const [args, code] of [
       [['plan'], 0],
       [['plan', '--calls'], 0],
       [['plan', '--format', 'json'], 0],
-      // it has to send such a tag back, which the service behind the text refuses in words of its own
+      // it has to send such a tag, which the service refuses with its own message
       [['apply', '--yes'], 6],
     ] as const) {
       const { out, err } = await stack.run(args, code);
-      const spoils = out.match(/evil/g) ?? [];
-      expect(spoils.length, out).toBeGreaterThanOrEqual(5);
+      const hostileTexts = out.match(/evil/g) ?? [];
+      expect(hostileTexts.length, out).toBeGreaterThanOrEqual(5);
       // every control and format character but the line end
       expect(`${out}${err}`).not.toMatch(/[^\n\P{C}]/u);
     }
@@ -121,7 +121,7 @@ describe.runIf(hasScript)('on a terminal', () => {
     ['a line feed before Enter', '\n\r'],
     ['a word that begins like a yes', 'yet\r'],
     ['Ctrl-D', ctrlD],
-  ])('apply asks, and takes %s for a no: nothing is written, and the lock is free', async (_, typed) => {
+  ])('apply asks, and %s counts as a no: nothing is written, and the lock is released', async (_, typed) => {
     const { bench, stack, answer } = await twoChanges();
     const { code, screen } = await answer(typed);
     expect(screen).toContain('nothing was written');
@@ -130,7 +130,7 @@ describe.runIf(hasScript)('on a terminal', () => {
     await stack.run(['apply', '--yes'], 0);
   });
 
-  it('Ctrl-C at the question ends as an interrupted run: nothing is written, and the lock is free', async () => {
+  it('Ctrl-C at the question interrupts the run: nothing is written, and the lock is released', async () => {
     const { bench, stack, answer } = await twoChanges();
     const { code, screen } = await answer(ctrlC);
     expect(screen).toContain('nothing was written');
@@ -140,7 +140,7 @@ describe.runIf(hasScript)('on a terminal', () => {
   });
 
   it.each(['y', 'yes', 'Y'])(
-    'an answer of %s applies, shows a live line, and lists every outcome',
+    'the answer %s applies, shows a progress line, and lists every outcome',
     async (yes) => {
       const { bench, answer } = await twoChanges();
       const { code, screen } = await answer(`${yes}\r`);
@@ -153,12 +153,12 @@ describe.runIf(hasScript)('on a terminal', () => {
     },
   );
 
-  it('a terminal without columns is asked on one line too', async () => {
+  it('a terminal without a width is asked on one line, too', async () => {
     const { answer } = await twoChanges();
     expect((await answer('y\r', 0)).code).toBe(0);
   });
 
-  /** A plan that waits, while it reads, until what is typed has come to the terminal. */
+  /** An apply whose plan waits during a read until the typed text is on the terminal. */
   async function typeAhead(typed: string, question: RegExp, documents: readonly object[]) {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -184,7 +184,7 @@ describe.runIf(hasScript)('on a terminal', () => {
   }
 
   it.each(['y\rtyped', 'y\nyes\rtyped\r', 'typed\u0004y\r'])(
-    'what was typed while it planned answers no question that came later (%j)',
+    'text that was typed during planning does not answer a later question (%j)',
     async (typed) => {
       const { code, writes } = await typeAhead(typed, /Apply these 2 changes\?/, [
         workspace('app'),
@@ -197,7 +197,7 @@ describe.runIf(hasScript)('on a terminal', () => {
   );
 
   it.each(['wildcard\rtyped', 'wildcard typed'])(
-    'a guard is typed below the plan that it is about, and never ahead of it (%j)',
+    'a guard that was typed during planning is not acknowledged (%j)',
     async (typed) => {
       const { code, writes } = await typeAhead(typed, /type the guard that blocks: wildcard/, [
         role('web', { boundServiceAccountNames: ['*'] }),
@@ -207,7 +207,7 @@ describe.runIf(hasScript)('on a terminal', () => {
     },
   );
 
-  it('needs all of several guards at a terminal, and says so before and after', async () => {
+  it('all of several guards have to be typed, which the question and the error say', async () => {
     const names = ['a', 'b', 'c', 'd'];
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -235,7 +235,7 @@ describe.runIf(hasScript)('on a terminal', () => {
   it.each([
     ['Ctrl-D is a no', ctrlD, 5],
     ['Ctrl-C interrupts', ctrlC, 130],
-  ])('where guards are asked for, %s, and the lock is free', async (_, typed, expected) => {
+  ])('at the question for guards, %s, and the lock is released', async (_, typed, expected) => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(role('web'));
@@ -255,7 +255,7 @@ describe.runIf(hasScript)('on a terminal', () => {
     ['Ctrl-D', ctrlD, 1],
     ['Ctrl-C', ctrlC, 130],
     ['a yes', 'y\r', 0],
-  ])('recover asks, and after %s a next one may begin', async (_, typed, expected) => {
+  ])('recover asks, and releases the lock after %s', async (_, typed, expected) => {
     const stack = await (await openBench()).checkout();
     await stack.begin(workspace('app'));
     await stack.loseLedger();
@@ -271,26 +271,23 @@ describe.runIf(hasScript)('on a terminal', () => {
   it.each([
     ['Ctrl-D', ctrlD, 1],
     ['Ctrl-C', ctrlC, 130],
-  ])(
-    'recover --moved holds the lock while it asks, and gives it back after %s',
-    async (_, typed, expected) => {
-      const bench = await openBench({ others: ['other'] });
-      const before = await bench.checkout();
-      await before.begin(workspace('app'));
-      const stack = await before.become({ workspaces: { organization: 'other' } });
-      const at = { cwd: stack.directory, env: secrets };
-      const { code, screen } = await onTerminal(['recover', '--moved', 'acme'], at, async (person) => {
-        await person.sees(/Write this ledger\?/);
-        await stack.run(['recover', '--moved', 'acme', '--yes'], 8);
-        person.types(typed);
-      });
-      expect(code, screen).toBe(expected);
-      expect(screen).toContain('nothing was written');
-      await stack.run(['recover', '--moved', 'acme', '--yes'], 0);
-    },
-  );
+  ])('recover --moved holds the lock while it asks, and releases it after %s', async (_, typed, expected) => {
+    const bench = await openBench({ others: ['other'] });
+    const before = await bench.checkout();
+    await before.begin(workspace('app'));
+    const stack = await before.become({ workspaces: { organization: 'other' } });
+    const at = { cwd: stack.directory, env: secrets };
+    const { code, screen } = await onTerminal(['recover', '--moved', 'acme'], at, async (person) => {
+      await person.sees(/Write this ledger\?/);
+      await stack.run(['recover', '--moved', 'acme', '--yes'], 8);
+      person.types(typed);
+    });
+    expect(code, screen).toBe(expected);
+    expect(screen).toContain('nothing was written');
+    await stack.run(['recover', '--moved', 'acme', '--yes'], 0);
+  });
 
-  it('Ctrl-C while it applies lets what is in flight end, starts nothing new, and keeps the ledger true', async () => {
+  it('Ctrl-C during an apply lets writes in flight finish, starts nothing new, and writes the ledger', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     // Once an ownership tag is seen, creates need not wait for the first one.
@@ -329,7 +326,7 @@ describe.runIf(hasScript)('on a terminal', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('NO_COLOR takes the colours away', async () => {
+  it('NO_COLOR disables colours', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
     const { directory: cwd } = stack;

@@ -1,4 +1,4 @@
-// What is applied from a work tree with changes that no commit has is not taken back by a clean checkout unseen.
+// Changes that were applied from a work tree without a commit are reverted only after an acknowledgement.
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ describe('a work tree with changes that were not committed', () => {
     documents.map((one) => JSON.stringify(one)).join('\n---\n');
   const web = (description: string) => workspace('web', { description });
 
-  /** Two workspaces of a commit; then one more, and another description, from a work tree that was not committed. */
+  /** Applies a commit with two workspaces; then another description and a third workspace from uncommitted changes. */
   async function appliedUncommitted() {
     const jobs = await openJobs();
     const commit = jobs.declare(app('one'), web('one'));
@@ -29,7 +29,7 @@ describe('a work tree with changes that were not committed', () => {
     return { ...jobs, commit, mine, edit };
   }
 
-  it('that was applied is not taken back by a clean checkout of its commit before that is acknowledged', async () => {
+  it('that was applied is reverted by a clean checkout of its commit only after an acknowledgement', async () => {
     const { bench, commit, job, store } = await appliedUncommitted();
     const clean = job(commit);
     const { guards, acknowledge, digest } = await clean.plan();
@@ -48,7 +48,7 @@ describe('a work tree with changes that were not committed', () => {
     expect((await store.read()).commit).not.toHaveProperty('uncommitted');
   });
 
-  it('is not stopped when it is applied again, nor after a file that is none of the stack was made', async () => {
+  it('can be applied again, also after a file was written that is not part of the stack', async () => {
     const { bench, mine } = await appliedUncommitted();
     await writeFile(join(mine.directory, 'plan.json'), '{}');
     const attributes = { description: 'by hand' };
@@ -60,14 +60,14 @@ describe('a work tree with changes that were not committed', () => {
     expect((await bench.byHand.attributes(await bench.idOf('app')))['description']).toBe('mine');
   });
 
-  it('is warned and goes on when it was edited further', async () => {
+  it('can be applied with a warning after more edits', async () => {
     const { mine, edit } = await appliedUncommitted();
     await edit(app('next'), web('one'), workspace('more'));
     expect((await mine.plan()).guards).toMatchObject([{ id: 'commit-unknown', effect: 'warns' }]);
     await mine.run(['apply', '--yes'], 0);
   });
 
-  it('blocks the removal of what it created, also where other files are edited', async () => {
+  it('blocks the removal of what it created, also after other edits', async () => {
     const { bench, mine, edit } = await appliedUncommitted();
     await edit(app('mine'), web('other'));
     const { guards } = await mine.plan();
@@ -76,14 +76,14 @@ describe('a work tree with changes that were not committed', () => {
     expect(await bench.idsOf('more')).toHaveLength(1);
   });
 
-  it('stops nothing once it is committed, and nothing of other fields', async () => {
+  it('blocks nothing once it is committed, and no other fields', async () => {
     const { declare, job } = await appliedUncommitted();
     const next = job(declare(app('mine'), web('two'), workspace('more')));
     expect((await next.plan()).guards).toEqual([]);
     await next.run(['apply', '--yes'], 0);
   });
 
-  it('stops nothing where only files that are none of the stack were not committed', async () => {
+  it('blocks nothing if only files outside of the stack were not committed', async () => {
     const jobs = await openJobs();
     const first = jobs.job(jobs.declare(app('one')));
     await writeFile(join(first.directory, 'plan.json'), '{}');
@@ -91,7 +91,7 @@ describe('a work tree with changes that were not committed', () => {
     expect((await jobs.job(jobs.declare(app('two'))).plan()).guards).toEqual([]);
   });
 
-  it('stops nothing where an earlier trueup applied it', async () => {
+  it('blocks nothing if an earlier trueup applied it', async () => {
     const { commit, job, store } = await appliedUncommitted();
     const ledger = await store.read();
     await store.write({ ...ledger, commit: { id: commit, dirty: true } });
@@ -176,7 +176,7 @@ describe('a work tree with changes that were not committed', () => {
   });
 
   describe('does not hide later commits', () => {
-    /** What was applied uncommitted is committed in two steps; a selection of the second is applied. */
+    /** The uncommitted changes are committed in two steps, and a selection of the second commit is applied. */
     it('from a job of a commit between them', async () => {
       const { declare, job, bench } = await appliedUncommitted();
       const between = declare(app('between'), web('one'), workspace('more'));
@@ -193,7 +193,7 @@ describe('a work tree with changes that were not committed', () => {
       expect((await bench.byHand.attributes(await bench.idOf('app')))['description']).toBe('newest');
     });
 
-    it('while a removal waits, and other edits that were applied afterwards stay protected, too', async () => {
+    it('while a removal is pending, and protects other edits that were applied afterwards, too', async () => {
       const { bench, commit, job, edit, mine, store } = await appliedUncommitted();
       const id = await bench.idOf('more');
       await bench.byHand.post(`/workspaces/${id}/actions/lock`, {});
@@ -212,7 +212,7 @@ describe('a work tree with changes that were not committed', () => {
     });
   });
 
-  describe('stays protected also where it was applied', () => {
+  describe('stays protected also if it was applied', () => {
     it('from a checkout that lacks a later commit of other files', async () => {
       const jobs = await openJobs();
       const first = jobs.declare(app('one'));
@@ -248,7 +248,7 @@ describe('a work tree with changes that were not committed', () => {
     });
   });
 
-  it('is not noticed where only a file that is no manifest was made in a submodule', async () => {
+  it('is ignored if only a file that is not a manifest was added to a submodule', async () => {
     const jobs = await openJobs({ spec: { manifests: ['team/*.yaml'] } });
     const team = temporaryFolder();
     writeFiles(team, { 'app.yaml': texts(app('one')) });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
 
-it('Apply waits before it deletes all declared workspaces beside a protected one', async () => {
+it('Apply blocks the deletion of all declared workspaces even if a protected one stays', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(
@@ -24,7 +24,7 @@ it('Apply waits before it deletes all declared workspaces beside a protected one
   expect(bench.wire.writes()).toEqual([]);
 });
 
-it('Apply deletes some of several workspaces, also of a selection, without it', async () => {
+it('Apply deletes some of several workspaces without the guard', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(workspace('one'), workspace('two'), workspace('three'));
@@ -33,7 +33,7 @@ it('Apply deletes some of several workspaces, also of a selection, without it', 
   await stack.run(['apply', '--yes'], 0);
 });
 
-it('Accept drops no manifests of roles that are all out of sight, also beside the record of one that was kept', async () => {
+it('Accept blocks the removal of the manifests of all declared roles, even if another role has a record', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(role('one'), role('two'), role('kept'));

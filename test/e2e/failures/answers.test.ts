@@ -1,4 +1,4 @@
-/** What a write is answered is compared with what was sent: a service that says yes and does nothing is found out. */
+/** trueup compares the answer to a write with the request, and so finds a service that answers 200 but ignores the write. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -6,13 +6,13 @@ import type { Fault } from '../../support/cli/faulty-proxy.ts';
 
 const oneWorkspace = /\/workspaces\/ws-\w+(\?.*)?$/;
 
-/** The service hears nothing of the write, and the client is told yes, with what `body` makes of the live document. */
+/** The write does not reach the service; the client gets 200 with what `body` makes of the live document. */
 async function ignore({ byHand }: Bench, id: string, body: (document: unknown) => unknown): Promise<Fault> {
   const { document } = await byHand.get(`/workspaces/${id}`);
   return { answer: 200, body: body(document) };
 }
 
-/** All answers lack the attribute, as if the service had never heard of it. */
+/** Removes the attribute from all answers, as if the service did not know it. */
 function withoutAttribute(name: string): Fault {
   return {
     rewrite: (body) =>
@@ -20,8 +20,8 @@ function withoutAttribute(name: string): Fault {
   };
 }
 
-/** The document as a service answers it that repeats what it was sent. */
-function saidAgain(document: unknown): unknown {
+/** The answer of a service that repeats the request: the live document with the values that were sent. */
+function repeatRequest(document: unknown): unknown {
   const { data } = document as { data: { attributes: object } };
   return { data: { ...data, attributes: { ...data.attributes, description: '', 'auto-apply': false } } };
 }
@@ -30,13 +30,13 @@ async function recordOf(stack: Checkout, address: string) {
   return (await stack.ledger()).records[address];
 }
 
-describe('a PATCH that is answered with yes and ignored', () => {
+describe('a PATCH that the service answers with 200 but ignores', () => {
   it.each([
     ['with the old value', (document: unknown) => document],
-    ['without a word of the field', () => ({ data: null })],
-    ['with the request said again', saidAgain],
+    ['without the field', () => ({ data: null })],
+    ['that repeats the request', repeatRequest],
   ])(
-    'and %s: a field that was dropped from the manifest stays recorded, and the next plan resets it again',
+    'keeps the record of a field dropped from the manifest, and the next plan resets it (answer %s)',
     async (_, answer) => {
       const bench = await openBench();
       const stack = await bench.checkout();
@@ -65,7 +65,7 @@ describe('a PATCH that is answered with yes and ignored', () => {
     },
   );
 
-  it('is reported field by field as soon as it is answered, also for what is declared', async () => {
+  it('is reported field by field from its answer, also for declared fields', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { queueAllRuns: true, vcsRepo: repository('main') }));
@@ -81,7 +81,7 @@ describe('a PATCH that is answered with yes and ignored', () => {
     await stack.run(['apply', '--yes'], 0);
   });
 
-  it('about an SSH key is reported, too', async () => {
+  it('is reported for an SSH key, too', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { sshKeyId: 'sshkey-deploy' }));
@@ -100,27 +100,30 @@ function repository(branch: string): object {
   return { identifier: 'acme/app', oauthTokenId: 'ot-git', branch };
 }
 
-describe('a field that neither an answer nor a reading reports', () => {
+describe('a field that the answer to a write lacks', () => {
   it.each<[string, Fault]>([
-    ['where the answer lacks it', withoutAttribute('auto-apply')],
-    ['where the answer has no document', { rewrite: () => ({ data: null }) }],
-  ])('is applied, %s, with the words that it cannot be verified, and its record goes', async (_, fault) => {
-    const bench = await openBench();
-    const stack = await bench.checkout();
-    await stack.begin(workspace('app', { autoApply: true, description: 'x' }));
-    await stack.declare(workspace('app', { description: 'y' }));
-    bench.wire.add(
-      { method: 'GET', path: /\/workspaces/, times: 1000, fault: withoutAttribute('auto-apply') },
-      { method: 'PATCH', path: oneWorkspace, fault },
-    );
-    const { out } = await stack.run(['apply', '--yes'], 0);
-    expect(out).toMatch(/applied +~ Workspace\/acme\/app .* {2}autoApply: sent, cannot be verified\n/);
-    expect((await recordOf(stack, 'Workspace/acme/app'))?.fields).toEqual({ description: 'y' });
-    expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({ 'auto-apply': false });
-    await stack.run(['plan', '--exit-code'], 0);
-  });
+    ['the answer lacks only the field', withoutAttribute('auto-apply')],
+    ['the answer has no document', { rewrite: () => ({ data: null }) }],
+  ])(
+    'is applied as "cannot be verified" if reads lack it, too, and its record is removed (%s)',
+    async (_, fault) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.begin(workspace('app', { autoApply: true, description: 'x' }));
+      await stack.declare(workspace('app', { description: 'y' }));
+      bench.wire.add(
+        { method: 'GET', path: /\/workspaces/, times: 1000, fault: withoutAttribute('auto-apply') },
+        { method: 'PATCH', path: oneWorkspace, fault },
+      );
+      const { out } = await stack.run(['apply', '--yes'], 0);
+      expect(out).toMatch(/applied +~ Workspace\/acme\/app .* {2}autoApply: sent, cannot be verified\n/);
+      expect((await recordOf(stack, 'Workspace/acme/app'))?.fields).toEqual({ description: 'y' });
+      expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({ 'auto-apply': false });
+      await stack.run(['plan', '--exit-code'], 0);
+    },
+  );
 
-  it('but is read is checked by the plan that is made afterwards', async () => {
+  it('is checked by the plan after the apply if reads have it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { autoApply: true }));
@@ -133,8 +136,8 @@ describe('a field that neither an answer nor a reading reports', () => {
   });
 });
 
-describe('an answer in other words', () => {
-  it('is none: "" and null, a set in another order, a time to the minute, an object with more members', async () => {
+describe('an answer with an equal value in another form', () => {
+  it('is not reported: null for "", another order, a time to the minute, an object with more members', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { guards: { allow: ['scheduled-destroy'] } } });
     const before = { description: 'x', workingDirectory: 'a', tagNames: ['b', 'a'], autoApply: true };
@@ -160,10 +163,10 @@ describe('an answer in other words', () => {
   });
 });
 
-describe('a write that is answered 204 and ignored', () => {
+describe('a write that the service answers with 204 but ignores', () => {
   const done: Fault = { answer: 204 };
 
-  it('leaves a workspace that was to be deleted known to the next plan', async () => {
+  it('keeps the record of the workspace to delete, and the next plan deletes it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), workspace('old'));
@@ -177,7 +180,7 @@ describe('a write that is answered 204 and ignored', () => {
     expect(await bench.idsOf('old')).toEqual([]);
   });
 
-  it('leaves access that was to be revoked known to the next plan', async () => {
+  it('keeps the record of the access to revoke, and the next plan revokes it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
     await stack.begin(workspace('app', { remoteStateConsumers: ['reader'] }), workspace('reader'));
@@ -193,7 +196,7 @@ describe('a write that is answered 204 and ignored', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('leaves flat tags that are no longer declared to be removed again', async () => {
+  it('keeps the record of flat tags to remove, and the next apply removes them', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { tagNames: ['pci'] }));
@@ -205,7 +208,7 @@ describe('a write that is answered 204 and ignored', () => {
     expect((await recordOf(stack, 'Workspace/acme/app'))?.fields).toEqual({});
   });
 
-  it('leaves a workspace that was to be released owned, and known', async () => {
+  it('keeps the record of the workspace to release, and the next plan releases it', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'lent' }] } });
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), workspace('lent', {}, { adopt: true }));

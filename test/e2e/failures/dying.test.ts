@@ -1,4 +1,4 @@
-/** Whatever ends a run, or takes its reader away: what is in flight ends, the ledger is written, the lock goes back. */
+/** A run that is ended from outside, or loses its reader: writes in flight finish, the ledger is written, the lock is released. */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
@@ -17,7 +17,7 @@ function lockOf({ directory }: Checkout) {
   return localLedger(`${directory}/.trueup/payments.ledger.json`, 'payments').readLock();
 }
 
-/** Runs with its stdout in a file that takes nothing. */
+/** Runs trueup with its stdout on a full disk. */
 async function intoFullDisk(
   args: readonly string[],
   stack: Checkout,
@@ -34,7 +34,7 @@ async function intoFullDisk(
   return { code, err };
 }
 
-it('a command in a folder that was deleted says so', () => {
+it('a command in a deleted folder says that the folder does not exist', () => {
   const folder = temporaryFolder();
   const ran = spawnSync('bash', ['-c', 'rmdir "$PWD"; exec "$0" "$@"', process.execPath, mainFile, 'plan'], {
     cwd: folder,
@@ -48,7 +48,7 @@ it('a command in a folder that was deleted says so', () => {
 });
 
 describe('output that cannot be written', () => {
-  it('does not end an apply: it goes on to its end, gives the lock back, and says that nobody could read it', async () => {
+  it('does not stop an apply: it finishes, releases its lock and reports the lost output', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), workspace('web'));
@@ -62,7 +62,7 @@ describe('output that cannot be written', () => {
   });
 
   it.each([['validate'], ['schema', 'Workspace'], ['history'], ['--help'], ['plan', '--format', 'json']])(
-    'is reported on stderr by every command, and is no success: %s',
+    'is reported on stderr by every command, with exit code 1: %s',
     async (...args) => {
       const bench = await openBench();
       const stack = await bench.checkout();
@@ -73,7 +73,7 @@ describe('output that cannot be written', () => {
     },
   );
 
-  it('is no failure when its reader has seen enough', async () => {
+  it('is not a failure when the reader closes the pipe', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(...Array.from({ length: 30 }, (_, n) => workspace(`app-${n}`)));
@@ -88,10 +88,10 @@ describe('output that cannot be written', () => {
 
 describe('a terminal that is closed', () => {
   it.each([
-    ['asks', { description: 'new' }, /Apply this change\?/],
-    ['asks for guards', { globalRemoteState: true }, /type the guard that blocks/],
+    ['asks for confirmation', { description: 'new' }, /Apply this change\?/],
+    ['asks to acknowledge a guard', { globalRemoteState: true }, /type the guard that blocks/],
   ])(
-    'while apply %s ends it as anywhere else: nothing is written, the lock goes back, exit 130',
+    'while apply %s ends the apply: nothing is written, the lock is released, exit code 130',
     async (_, spec, question) => {
       const bench = await openBench();
       const stack = await bench.checkout();
@@ -111,7 +111,7 @@ describe('a terminal that is closed', () => {
     },
   );
 
-  it('stops an apply as Ctrl-C does: what is in flight ends, and the lock goes back', async () => {
+  it('stops an apply as Ctrl-C does: writes in flight finish, and the lock is released', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), workspace('web', { remoteStateConsumers: ['app'] }));
@@ -135,7 +135,7 @@ describe('a terminal that is closed', () => {
   });
 });
 
-describe('no matter who asks for JSON', () => {
+describe('a command that fails', () => {
   const answers = async (args: readonly string[], code: number) => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
@@ -148,19 +148,19 @@ describe('no matter who asks for JSON', () => {
     [['apply', '--format=json'], 'nothing was written: apply asks before it writes'],
     [['show', '/nowhere/plan.json', '--format', 'json'], '/nowhere/plan.json'],
     [['history', 'show', 'abc', '--format', 'json'], 'abc'],
-  ])('gets JSON from "%s", also when it fails', async (args, says) => {
+  ])('answers in JSON if it was asked for JSON: "%s"', async (args, message) => {
     const { diagnostics } = await answers(args, 1);
-    expect(diagnostics).toMatchObject([{ severity: 'error', message: expect.stringContaining(says) }]);
+    expect(diagnostics).toMatchObject([{ severity: 'error', message: expect.stringContaining(message) }]);
   });
 
-  it('gets it when a token is missing, too', async () => {
+  it('answers in JSON when a token is missing, too', async () => {
     const stack = await (await openBench()).checkout({ workspaces: { token: { env: 'NOT_SET' } } });
     await stack.declare(workspace('app'));
     const { out } = await stack.run(['plan', '--format', 'json'], 1);
     expect(JSON.parse(out).diagnostics).toMatchObject([{ message: expect.stringContaining('NOT_SET') }]);
   });
 
-  it('gets colours in errors when they were asked for as well', async () => {
+  it('prints errors in colour with --color always', async () => {
     const stack = await (await openBench()).checkout({ workspaces: { token: { env: 'NOT_SET' } } });
     await stack.declare(workspace('app'));
     const { err } = await stack.run(['plan', '--color', 'always'], 1);

@@ -1,4 +1,4 @@
-/** Whoever asks for JSON finds out by a code, not by words, why a command came to nothing. */
+/** Each error in JSON has a code that says why the command failed, so that no program has to parse messages. */
 import { describe, expect, it } from 'vitest';
 import { type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -11,7 +11,7 @@ async function open(options: StackOptions = {}): Promise<Checkout> {
   return stack;
 }
 
-/** The codes of all that a command told. */
+/** The codes of all diagnostics of a command. */
 async function codesOf(
   stack: Checkout,
   args: readonly string[],
@@ -25,7 +25,7 @@ async function codesOf(
   const { diagnostics } = JSON.parse(ran.out) as {
     readonly diagnostics: readonly { readonly code: string }[];
   };
-  return diagnostics.map((told) => told.code);
+  return diagnostics.map((diagnostic) => diagnostic.code);
 }
 
 describe('in JSON, an error has its own code', () => {
@@ -47,7 +47,7 @@ describe('in JSON, an error has its own code', () => {
     expect(await codesOf(stack, ['plan'], { code: 1 })).toEqual(['secret-unreadable']);
   });
 
-  it('when the address of a proxy is none', async () => {
+  it('when the address of a proxy is invalid', async () => {
     const stack = await open({ workspaces: { url: 'http://service.test' } });
     const env = { http_proxy: 'http://[' };
     expect(await codesOf(stack, ['plan'], { code: 1, env })).toEqual(['proxy-address']);
@@ -90,7 +90,7 @@ describe('in JSON, an error has its own code', () => {
     expect(await codesOf(stack, ['plan'], { code: 1 })).toEqual(['ledger-damaged']);
   });
 
-  it('when the ledger is nowhere, or its place is no place', async () => {
+  it('when the ledger cannot be used, or its address is invalid', async () => {
     const inGit = await open({ spec: { ledger: 'git' } });
     expect(await codesOf(inGit, ['plan'], { code: 1 })).toEqual(['ledger-unusable']);
     const inDatabase = await open({ spec: { ledger: { postgres: { url: { env: 'LEDGER' } } } } });

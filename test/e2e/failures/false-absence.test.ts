@@ -1,12 +1,12 @@
-/** A service that answers once that there is none of what is there: a record goes only when a plan has seen it gone. */
+/** A service that wrongly answers 404 once: a record is removed only after a plan has seen that the resource is gone. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
 import { type Answer, madeUp, type SeenRequest } from '../../support/cli/faulty-proxy.ts';
 
-const none = madeUp({ answer: 404, body: { errors: [] } });
+const notFound = madeUp({ answer: 404, body: { errors: [] } });
 
-/** Of the requests that match, the one of this number (from 1) is answered so; `answer` may act first. */
+/** Replaces the answer to one of the matching requests; `number` counts them from 1, and `answer` may act first. */
 function answerOnce(
   asked: { readonly is: (request: SeenRequest) => boolean; readonly number: number },
   answer: (pass: () => Promise<Answer>) => Promise<Answer>,
@@ -35,7 +35,7 @@ async function recordOf(stack: Checkout, address: string): Promise<unknown> {
   return (await stack.ledger()).records[address];
 }
 
-describe('a role that is to be deleted and answers, in the last read, that there is none', () => {
+describe('a role to delete that the last read before the write does not find', () => {
   const old = 'ClusterAuthRole/prod/payments-old';
   const isRead = ({ method, path }: SeenRequest) => method === 'GET' && path.endsWith('/role/payments-old');
   const isListed = ({ method }: SeenRequest) => method === 'LIST';
@@ -48,11 +48,11 @@ describe('a role that is to be deleted and answers, in the last read, that there
     return { bench, stack };
   }
 
-  it('is listed still: nothing is sent, the record stays, and the next apply deletes it', async () => {
+  it('but that is still listed is not deleted: its record stays, and the next apply deletes it', async () => {
     const { bench, stack } = await begun();
     answerBy(
       bench,
-      answerOnce({ is: isRead, number: 2 }, async () => none),
+      answerOnce({ is: isRead, number: 2 }, async () => notFound),
     );
     const { out } = await stack.run(['apply', '--yes'], 1);
     expect(out.replace(/\s+/g, ' ')).toContain(
@@ -67,7 +67,7 @@ describe('a role that is to be deleted and answers, in the last read, that there
     expect(await recordOf(stack, old)).toBeUndefined();
   });
 
-  it('and is not listed either is left to the plan that is made afterwards, which sees it', async () => {
+  it('and that is not listed is found by the plan after the apply, and its record stays', async () => {
     const { bench, stack } = await begun();
     const without = async (pass: () => Promise<Answer>) => {
       const answer = await pass();
@@ -75,7 +75,7 @@ describe('a role that is to be deleted and answers, in the last read, that there
     };
     answerBy(
       bench,
-      answerOnce({ is: isRead, number: 2 }, async () => none),
+      answerOnce({ is: isRead, number: 2 }, async () => notFound),
       answerOnce({ is: isListed, number: 2 }, without),
     );
     const { out } = await stack.run(['apply', '--yes'], 1);
@@ -87,7 +87,7 @@ describe('a role that is to be deleted and answers, in the last read, that there
     await expect(bench.byHandMount('GET', 'role/payments-old')).rejects.toThrow('404');
   });
 
-  it('because somebody has deleted it is unchanged, and its record goes', async () => {
+  it('because somebody deleted it is reported as unchanged, and its record is removed', async () => {
     const { bench, stack } = await begun();
     answerBy(
       bench,
@@ -102,22 +102,22 @@ describe('a role that is to be deleted and answers, in the last read, that there
   });
 });
 
-describe('a workspace that is to go and answers, in the last read, that there is none', () => {
-  async function refusedOnce(bench: Bench, name: string) {
+describe('a workspace to delete or release that the last read before the write does not find', () => {
+  async function answerNotFoundOnce(bench: Bench, name: string) {
     const path = `/workspaces/${await bench.idOf(name)}`;
     const is = (request: SeenRequest) => request.method === 'GET' && request.path.includes(`${path}?`);
     answerBy(
       bench,
-      answerOnce({ is, number: 1 }, async () => none),
+      answerOnce({ is, number: 1 }, async () => notFound),
     );
   }
 
-  it('is found by its name: it is not deleted, the record stays, and the next apply goes on', async () => {
+  it('but that is found by its name is not deleted: its record stays, and the next apply deletes it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), workspace('old'));
     await stack.declare(workspace('app'));
-    await refusedOnce(bench, 'old');
+    await answerNotFoundOnce(bench, 'old');
     const { out } = await stack.run(['apply', '--yes'], 1);
     expect(out.replace(/\s+/g, ' ')).toContain(
       'workspace "old" was not read: it is found by its name, but reading it by its id returns "not found"',
@@ -130,12 +130,12 @@ describe('a workspace that is to go and answers, in the last read, that there is
     expect(await recordOf(stack, 'Workspace/acme/old')).toBeUndefined();
   });
 
-  it('is not taken for released either', async () => {
+  it('is not recorded as released either', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'old' }] } });
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), workspace('old', {}, { adopt: true }));
     await stack.declare(workspace('app'));
-    await refusedOnce(bench, 'old');
+    await answerNotFoundOnce(bench, 'old');
     await stack.run(['apply', '--yes'], 1);
     expect(await recordOf(stack, 'Workspace/acme/old')).toMatchObject({ origin: 'adopted' });
     bench.wire.guardBy(undefined);

@@ -28,7 +28,7 @@ async function onFullDisk(stack: { readonly directory: string }, ...args: readon
 }
 
 describe('On a full disk', () => {
-  it('a plan file is named, and none is left', async () => {
+  it('the error names the plan file, and no part of it is left', async () => {
     const stack = await applied();
     const { code, err } = await onFullDisk(stack, 'plan', '--out', 'plan.json');
     expect(code).toBe(1);
@@ -36,7 +36,7 @@ describe('On a full disk', () => {
     expect(await readdir(stack.directory)).not.toContainEqual(expect.stringMatching(/^plan/));
   });
 
-  it('a ledger is named, and nothing is sent', async () => {
+  it('the error names the ledger, and nothing is sent', async () => {
     const stack = await applied();
     await stack.declare(workspace('app', { description: 'second' }));
     const { code, err } = await onFullDisk(stack, 'apply', '--yes');
@@ -47,7 +47,7 @@ describe('On a full disk', () => {
     expect((await stack.plan()).summary).toMatchObject({ update: 1 });
   });
 
-  it('a manifest that an export writes is named, and none is left', async () => {
+  it('the error names the manifest that an export writes, and no part of it is left', async () => {
     const stack = await applied();
     const { code, err } = await onFullDisk(stack, 'export', '--name', 'live', '--out', 'exported');
     expect(code).toBe(1);
@@ -56,7 +56,7 @@ describe('On a full disk', () => {
     expect(left).not.toContainEqual(expect.stringMatching(/yaml$/));
   });
 
-  it('a manifest that an export would overwrite is named, and stays as it is', async () => {
+  it('the error names the manifest that an export would overwrite, which stays as it is', async () => {
     const stack = await applied();
     const path = join('exported', 'acme', 'workspace', 'live.yaml');
     const mine = '# mine\n'.repeat(1000);
@@ -71,7 +71,7 @@ describe('On a full disk', () => {
     expect(await readFile(join(stack.directory, path), 'utf8')).toContain('kind: Workspace');
   });
 
-  it('a manifest that accept changes is named, and stays as it is', async () => {
+  it('the error names the manifest that accept changes, which stays as it is', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { description: 'first' }));
@@ -83,7 +83,7 @@ describe('On a full disk', () => {
     expect(await readFile(file, 'utf8')).toContain('first');
   });
 
-  it('an archive and a cursor file are named', async () => {
+  it('the error names the archive, or the cursor file', async () => {
     const service = await serveTrail([servedEvent('a', { at: 1 })], { token: secrets.API_TOKEN });
     const targets = [workspacesTarget(service.url, { auditToken: { env: 'API_TOKEN' } })];
     const stack = stackIn({ directory: temporaryFolder(), stack: { targets, spec: {} }, env: secrets });
@@ -96,15 +96,18 @@ describe('On a full disk', () => {
     expect(follow.err).toContain(`"${join(stack.directory, 'cursor.json')}" cannot be written: ${limit}`);
   });
 
-  it.each([['plan'], ['serve']])('the data file of the embedded service is named (%s)', async (command) => {
-    const directory = embeddedStack();
-    const { code, err } = await onFullDisk({ directory }, command);
-    expect(code).toBe(1);
-    expect(err).toMatch(/"[^"]+\/\.trueup\/[^"]+" cannot be (written|used): /);
-  });
+  it.each([['plan'], ['serve']])(
+    'the error names the data file of the embedded service (%s)',
+    async (command) => {
+      const directory = embeddedStack();
+      const { code, err } = await onFullDisk({ directory }, command);
+      expect(code).toBe(1);
+      expect(err).toMatch(/"[^"]+\/\.trueup\/[^"]+" cannot be (written|used): /);
+    },
+  );
 });
 
-/** A disk without room, where this user may mount one. */
+/** A full disk, or undefined if this user may not mount one. */
 function mountFullDisk(): string | undefined {
   const folder = join(temporaryFolder(), 'full');
   mkdirSync(folder);
@@ -120,7 +123,7 @@ function mountFullDisk(): string | undefined {
   return folder;
 }
 
-it('the system’s own refusal (ENOSPC) names the file, too', async () => {
+it('the error for ENOSPC from the system names the file, too', async () => {
   const disk = mountFullDisk();
   if (disk === undefined) {
     process.stderr.write('no disk can be mounted here: only the words for ENOSPC are tested\n');

@@ -1,4 +1,4 @@
-/** What a plan read, and that it never writes (architecture: plan never writes; architecture: plan sees all or says so). */
+/** Plans after incomplete reads, and that a plan never writes (architecture: plan never writes; architecture: plan sees all or says so). */
 import { cp, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const everyKind = [
   role('web'),
 ];
 
-/** A body with `more` members beside each `total-count` counted up: a service that miscounts its own pages. */
+/** Adds one to each `total-count`: the answer of a service that miscounts its own pages. */
 function miscounted(body: unknown): unknown {
   return JSON.parse(
     JSON.stringify(body).replaceAll(/"total-count":(\d+)/g, (_, count) => `"total-count":${+count + 1}`),
@@ -23,7 +23,7 @@ function miscounted(body: unknown): unknown {
 }
 
 describe('plan', () => {
-  it('sends GET and LIST, and asks once what its token may do, before the first apply and after it', async () => {
+  it('sends only GET and LIST, and one request for the rights of its token', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     const others = () => bench.wire.seen.filter(({ method }) => !['GET', 'LIST'].includes(method));
@@ -38,7 +38,7 @@ describe('plan', () => {
     await stack.run(['validate'], 0);
   });
 
-  it('needs tokens that may only read, and says what they could not apply', async () => {
+  it('works with read-only tokens, and says that an apply needs others', async () => {
     const bench = await openBench();
     const owner = await bench.checkout();
     await owner.begin(workspace('app'), role('web'));
@@ -51,23 +51,23 @@ describe('plan', () => {
     await reader.declare(workspace('app', { autoApply: true }), role('web'));
     const { out } = await reader.run(['plan'], 0);
     expect(out).toContain('autoApply  false -> true');
-    const told = out.replace(/\s+/g, ' ');
-    expect(told.split("this plan's token cannot write; apply needs one that can").length, 'once').toBe(2);
-    expect(told).not.toContain('will refuse');
+    const text = out.replace(/\s+/g, ' ');
+    expect(text.split("this plan's token cannot write; apply needs one that can").length, 'once').toBe(2);
+    expect(text).not.toContain('will refuse');
     expect(bench.wire.seen.every(({ method }) => ['GET', 'LIST'].includes(method))).toBe(true);
-    // All mounts are an administrator's to see; what is below a mount of one's own tells its type, too.
+    // Only an administrator may list all mounts; the paths below a mount show its type, too.
     const refused = bench.wire.seen.filter(({ status }) => status !== 200).map(({ path }) => path);
     expect(refused).toEqual(['/v1/sys/auth/cluster']);
   });
 
-  it('with a token that may write nothing says so once for the target, and apply refuses every change before it writes', async () => {
+  it('reports a read-only token once for the target, and apply refuses every change before it writes', async () => {
     const bench = await openBench();
     const owner = await bench.checkout();
     const spec = { tags: { env: 'prod' }, remoteStateConsumers: ['web'] };
     await owner.begin(workspace('app', spec), workspace('web'), workspace('old'));
     const reader = await bench.checkout({ workspaces: { token: { env: 'READ_API_TOKEN' } } });
     const documents = [
-      // A tag goes, which no dialect does but by replacing them all.
+      // Removes a tag, which every dialect does by replacing all tags.
       workspace('app', { tags: { team: 'net' }, remoteStateConsumers: [] }),
       workspace('web', { autoApply: true }),
     ];
@@ -84,14 +84,14 @@ describe('plan', () => {
     expect(plan.coverage.targets.flatMap(({ notes }) => notes)).toEqual([
       "this plan's token cannot write; apply needs one that can",
     ]);
-    // Another token may apply what this one has planned: permissions are no part of what it means.
+    // Another token may apply this plan: permissions are not part of its digest.
     expect((await owner.plan()).digest).toBe(plan.digest);
     const { out } = await reader.run(['apply', '--yes'], 1);
     expect(out.match(/the service will refuse to (update|delete)/g)).toHaveLength(4);
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('leaves no trace on disk', async () => {
+  it('writes no ledger', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
     await stack.run(['plan'], 0);
@@ -126,7 +126,7 @@ describe('an incomplete read', () => {
       { method: 'GET', path: /\/workspaces\?/, fault: { answer: 200, body: '<html>' } },
     ],
   ] as const)(
-    'after %s nothing is removed, "No changes" is never said, and the exit code is not 0',
+    'removes nothing, is never reported as "No changes", and never exits with 0: %s',
     async (_, rule) => {
       const bench = await openBench();
       const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
@@ -151,7 +151,7 @@ describe('an incomplete read', () => {
     },
   );
 
-  it('at one resource leaves that one alone: the rest is applied, and the exit code says that it is no proof', async () => {
+  it('of one resource skips only that one: the rest is applied, with exit code 6', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
     await stack.begin(workspace('app'), role('web'), role('old'));
@@ -165,7 +165,7 @@ describe('an incomplete read', () => {
     expect(bench.wire.writes().join()).not.toContain('/role/');
   });
 
-  it('at a role that is listed and answers that there is none removes nothing, and makes no other one of it', async () => {
+  it('of a role that is listed but answers 404 neither removes nor creates the role', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
     await stack.begin(role('web'), role('old'));
@@ -181,11 +181,11 @@ describe('an incomplete read', () => {
   });
 
   it.each([
-    ['answers 500 to all that it is asked', { answer: 500 }, 6],
-    ['takes the token for none of its own', { answer: 401 }, 1],
-    ['sends everybody elsewhere', { answer: 302 }, 1],
+    ['answers 500 to every request', { answer: 500 }, 6],
+    ['rejects the token', { answer: 401 }, 1],
+    ['redirects every request', { answer: 302 }, 1],
   ] as const)(
-    'at a target that %s is reported once: nothing is planned there, nothing written anywhere, and no way around is shown',
+    'of a target that %s is reported once: no changes there, no writes anywhere, and no hint to override it',
     async (_, fault, requests) => {
       const bench = await openBench();
       const stack = await bench.checkout();
@@ -227,39 +227,35 @@ describe('an incomplete read', () => {
       ['manifests/**/*.yaml', '!manifests/**'],
       'the exclusions remove all files',
     ],
-    ['the patterns only leave out', ['!other/**'], 'has only exclusions'],
-    ['a pattern finds the stack file alone', ['*.yaml'], 'matches only the stack file'],
-    [
-      'a pattern that is not optional stands for nothing',
-      [{ pattern: 'other/**', optional: false }],
-      'no file',
-    ],
-  ])('because %s removes nothing', async (_, manifests, says) => {
+    ['all patterns are exclusions', ['!other/**'], 'has only exclusions'],
+    ['a pattern matches only the stack file', ['*.yaml'], 'matches only the stack file'],
+    ['a pattern that is not optional matches no file', [{ pattern: 'other/**', optional: false }], 'no file'],
+  ])('because %s removes nothing', async (_, manifests, message) => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), role('web'));
-    await sayWhere(stack, manifests);
+    await setManifestPatterns(stack, manifests);
     await stack.run(['validate'], 0);
     for (const args of [['plan'], ['plan', '--exit-code'], ['apply', '--yes']]) {
       const { out, err } = await stack.run(args, 1);
-      expect(err).toContain(says);
+      expect(err).toContain(message);
       expect(out).not.toMatch(/No changes|\d to (delete|release)/);
       expect(out).toContain('not every manifest could be read');
     }
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('is complete where the stack says that there may be nothing', async () => {
+  it('is not reported if the stack allows that there are no manifests', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), workspace('web'));
     for (const manifests of [[], [{ pattern: 'other/**', optional: true }]]) {
-      await sayWhere(stack, manifests);
+      await setManifestPatterns(stack, manifests);
       const { coverage, summary } = await stack.plan();
       expect(coverage.complete).toBe(true);
       expect(summary.delete).toBe(2);
     }
-    await sayWhere(stack, ['manifests', { pattern: 'other/**', optional: true }]);
+    await setManifestPatterns(stack, ['manifests', { pattern: 'other/**', optional: true }]);
     await stack.run(['plan', '--exit-code'], 0);
   });
 });
@@ -279,8 +275,8 @@ describe('a service that cannot include tag bindings in its lists', () => {
 
   it.each<[string, Fault]>([
     ['says so', { answer: 400, body: refusal }],
-    ['ignores the wish in silence', { rewrite: ignored }],
-  ])('and %s is read one workspace at a time, to the same end', async (_, fault) => {
+    ['silently ignores the parameter', { rewrite: ignored }],
+  ])('and %s is read one workspace at a time, with the same result', async (_, fault) => {
     const bench = await openBench({ organization });
     const stack = await bench.checkout();
     bench.wire.add({ path: /include=/, times: 1000, fault });
@@ -304,8 +300,8 @@ describe('a service that cannot include tag bindings in its lists', () => {
   });
 });
 
-describe('a service that cannot be reached', () => {
-  it('is one clear line, and exit code 1', async () => {
+describe('a service that cannot be read', () => {
+  it('because nothing listens is reported in one line, with exit code 1', async () => {
     const bench = await openBench();
     const { port, url, close } = await startListening(createServer());
     await close();
@@ -319,7 +315,7 @@ describe('a service that cannot be reached', () => {
     }
   });
 
-  it('at every role of a mount is reported in a few lines, however many roles there are', async () => {
+  it('for all roles of a mount is reported in a few lines, however many roles there are', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(...Array.from({ length: 40 }, (_, n) => role(`r${n}`)));
@@ -330,7 +326,7 @@ describe('a service that cannot be reached', () => {
     expect(out).toContain('and 37 more');
   });
 
-  it("with a token that it does not know is reported in the service's own words", async () => {
+  it("because it rejects the token is reported with the service's own message", async () => {
     const stack = await (await openBench()).checkout({ workspaces: { token: { env: 'REVIEWER_JWT' } } });
     await stack.declare(workspace('app'));
     const { out } = await stack.run(['plan'], 1);
@@ -339,8 +335,8 @@ describe('a service that cannot be reached', () => {
   });
 });
 
-/** Writes where the manifests are into the stack. */
-async function sayWhere(stack: Checkout, manifests: readonly unknown[]): Promise<void> {
+/** Sets `manifests` in the spec of the stack. */
+async function setManifestPatterns(stack: Checkout, manifests: readonly unknown[]): Promise<void> {
   const text = JSON.parse(await readFile(join(stack.directory, 'trueup.yaml'), 'utf8'));
   await stack.write('trueup.yaml', JSON.stringify({ ...text, spec: { ...text.spec, manifests } }));
 }

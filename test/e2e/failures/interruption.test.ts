@@ -1,4 +1,4 @@
-/** What a person or a CI gets who stops an apply, once or twice: a real process, and a service that takes its time. */
+/** What an apply does when a person or a CI job stops it, once or twice. Runs a real process against a slow service. */
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
@@ -28,7 +28,7 @@ function lockOf({ directory }: Checkout) {
 }
 
 describe('a signal during the last write', () => {
-  it('ends the apply with the word that nothing has proved it yet', async () => {
+  it('ends the apply with the message that no plan has verified it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
@@ -50,7 +50,7 @@ describe('a signal during the last write', () => {
 });
 
 describe('a second signal', () => {
-  it('gives up what is in flight as unknown, starts nothing, keeps the ledger, and frees the lock', async () => {
+  it('abandons writes in flight as unknown, starts nothing, writes the ledger, and releases the lock', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), workspace('web', { remoteStateConsumers: ['app'] }), role('api'));
@@ -69,7 +69,7 @@ describe('a second signal', () => {
     expect(await bench.idsOf('app')).toHaveLength(1);
   });
 
-  it('leaves what was only read once more as never started', async () => {
+  it('reports a change as not sent if only the last read before its write was in flight', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
@@ -86,29 +86,29 @@ describe('a second signal', () => {
 });
 
 describe('a first signal', () => {
-  it('while a change is read once more keeps it from being sent, and waits for no answer', async () => {
+  it('during the last read before a write stops the write, and does not wait for an answer', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
     await stack.declare(workspace('app', { autoApply: true }));
-    const look = holding({
+    const heldRead = holding({
       method: 'GET',
       path: new RegExp(`/workspaces/${await bench.idOf('app')}\\b`),
     });
-    bench.wire.add(look.rule);
+    bench.wire.add(heldRead.rule);
     const options = { cwd: stack.directory, env: secrets };
     const { code, out } = await trueupProcess(['apply', '--yes'], options, async ({ signals, sees }) => {
-      await look.reached;
+      await heldRead.reached;
       signals('SIGINT');
       await sees(/interrupted/);
     });
-    look.release();
+    heldRead.release();
     expect(code, out).toBe(130);
     expect(out).toContain('not sent: the run was stopped');
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('while nothing but the proof is left ends at once, with everything applied', async () => {
+  it('during the plan after an apply ends the run at once, with everything applied', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -130,25 +130,25 @@ describe('a first signal', () => {
   });
 });
 
-describe('what was never sent when a run is stopped', () => {
+describe('a change in a run that is stopped', () => {
   const stopped = 'not sent: the run was stopped';
 
-  it('is not sent once the service has had the time that it asked for', async () => {
+  it('is not sent again after the wait that a 429 asked for', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), workspace('web'));
     const before = (await stack.ledger()).records;
     await stack.declare(workspace('app', { autoApply: true }), workspace('web', { autoApply: true }));
     const [app, web] = [await bench.idOf('app'), await bench.idOf('web')];
-    const look = holding({ method: 'GET', path: new RegExp(`/workspaces/${web}\\b`) });
+    const heldRead = holding({ method: 'GET', path: new RegExp(`/workspaces/${web}\\b`) });
     const headers = { 'retry-after': '6' };
     const refusal = { method: 'PATCH', path: new RegExp(app), fault: { answer: 429, headers } };
-    bench.wire.add(look.rule, refusal);
+    bench.wire.add(heldRead.rule, refusal);
     const options = { cwd: stack.directory, env: secrets };
     const { code, out } = await trueupProcess(['apply', '--yes'], options, async ({ signals, sees }) => {
-      await look.reached;
+      await heldRead.reached;
       await sees(/it answered 429 to PATCH/);
-      look.release();
+      heldRead.release();
       signals('SIGINT');
     });
     expect(code, out).toBe(130);
@@ -161,7 +161,7 @@ describe('what was never sent when a run is stopped', () => {
     await stack.run(['apply', '--yes'], 0);
   });
 
-  it('is the rest of a change that was begun, whose record knows what was done', async () => {
+  it('sends no further calls, and its record contains what was done', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('stays'));
@@ -183,21 +183,21 @@ describe('what was never sent when a run is stopped', () => {
     expect(bench.written().slice(1)).toEqual(['POST /api/v2/workspaces/ws-…/actions/lock']);
   });
 
-  it('is an update that the service broke down over when the time of the run was over', async () => {
+  it('is not sent again after a 503 when the time of the run is over', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
     await stack.declare(workspace('app', { autoApply: true }));
-    const told = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
     bench.wire.guardBy(async ({ method }, pass) => {
       if (method !== 'PATCH') return pass();
-      await told.promise;
+      await answered.promise;
       return madeUp({ answer: 503 });
     });
     const where = { cwd: stack.directory, env: secrets };
     const running = startTrueup(['apply', '--yes', '--timeout', '2s'], where);
     await running.says(/this run has had its 2s.*nothing new is started/);
-    told.resolve();
+    answered.resolve();
     const { code, out } = await running.ended;
     expect(code, out).toBe(1);
     expect(out).toMatch(/failed +~ Workspace\/acme\/app/);
@@ -211,11 +211,11 @@ describe('a create whose answer is lost while the run is stopped', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
-    const [reached, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [reached, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     bench.wire.guardBy(async ({ method }, pass) => {
       if (method !== 'POST') return pass();
       reached.resolve();
-      await told.promise;
+      await answered.promise;
       if (isCarriedOut) await pass();
       return undefined;
     });
@@ -224,7 +224,7 @@ describe('a create whose answer is lost while the run is stopped', () => {
       await reached.promise;
       signals('SIGINT');
       await sees(/interrupted/);
-      told.resolve();
+      answered.resolve();
     });
     bench.wire.guardBy(undefined);
     expect(exited.code, exited.out).toBe(130);
@@ -242,7 +242,7 @@ describe('a create whose answer is lost while the run is stopped', () => {
     expect(await bench.idsOf('app')).toHaveLength(1);
   });
 
-  it('is looked up and found, and the ledger knows it', async () => {
+  it('is looked up, found, and recorded in the ledger', async () => {
     const { bench, stack, out } = await lostCreate(true);
     expect(out).toContain('1 applied');
     expect((await stack.ledger()).records['Workspace/acme/app']).toMatchObject({
@@ -252,7 +252,7 @@ describe('a create whose answer is lost while the run is stopped', () => {
   });
 });
 
-it('is reported to who asks for JSON by its code, with what was done by then', async () => {
+it('an interrupted apply is reported in JSON with a code, and with what was done by then', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.declare(workspace('app'), workspace('web'));

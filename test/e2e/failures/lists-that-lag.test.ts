@@ -1,11 +1,11 @@
-/** Lists that are old, or lack something, for a page, a field or tags alone: no update may rely on them. */
+/** Lists that are outdated or incomplete in one page, one field or the tags: no update may rely on them. */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import type { Answer, SeenRequest } from '../../support/cli/faulty-proxy.ts';
 import { isPage, isSingle, named, names, openScene, told } from '../../support/cli/six-workspaces.ts';
 
-describe('A list that cannot be relied on', () => {
+describe('An outdated list', () => {
   /** Makes a change as soon as the first workspace is read alone, after the plan. */
   function onceRead(change: () => Promise<unknown>) {
     let isChanged = false;
@@ -16,7 +16,7 @@ describe('A list that cannot be relied on', () => {
     };
   }
 
-  it('on one page only is not trusted on that page', async () => {
+  it('is not trusted on its outdated page because another page is up to date', async () => {
     const others = Array.from({ length: 100 }, (_, index) => `b-${String(index).padStart(3, '0')}`);
     const bench = await openBench({ organization: { workspaces: others.map((name) => ({ name })) } });
     const stack = await bench.checkout({ spec: { guards: { maxUpdatePercent: 100 } } });
@@ -41,7 +41,7 @@ describe('A list that cannot be relied on', () => {
     expect((await named(bench, 'z-3')).attributes['description']).toBe('by hand');
   });
 
-  it('is not trusted because of a write that changed nothing', async () => {
+  it('is not trusted after a write that changed nothing', async () => {
     const { bench, apply, descriptionOf } = await openScene();
     const [first, id] = [await bench.idOf('a-0'), await bench.idOf('a-3')];
     const edit = onceRead(() => bench.byHand.update(id, { description: 'by hand' }));
@@ -61,7 +61,7 @@ describe('A list that cannot be relied on', () => {
     expect(await descriptionOf('a-3')).toBe('by hand');
   });
 
-  it('for one field is not trusted because it shows another one', async () => {
+  it('is not trusted for one field because another field is up to date', async () => {
     const { bench, stack, descriptionOf } = await openScene();
     const specs = names.map((name) => (name === 'a-0' ? { autoApply: true } : { description: 'new' }));
     await stack.begin(...names.map((name) => workspace(name, name === 'a-0' ? {} : { description: 'old' })));
@@ -82,7 +82,7 @@ describe('A list that cannot be relied on', () => {
     expect(await descriptionOf('a-3')).toBe('by hand');
   });
 
-  it('for tags is not trusted because it shows the settings of workspaces', async () => {
+  it('is not trusted for tags because the settings of workspaces are up to date', async () => {
     const { bench, stack } = await openScene();
     const documents = (description: string, tags: object) =>
       names.map((name) => workspace(name, { description, tags }));
@@ -130,7 +130,7 @@ describe('A list that cannot be relied on', () => {
     expect(await descriptionOf('a-3')).toBe('by hand');
   });
 
-  it('is not trusted because it shows a value from before it drifted', async () => {
+  it('is not trusted because it shows the declared value from before a drift', async () => {
     const { bench, stack, descriptionOf } = await openScene();
     const documents = (description: string) =>
       names.map((name) => workspace(name, { description: name === 'a-0' ? 'right' : description }));
@@ -162,7 +162,7 @@ describe('A list that cannot be relied on', () => {
     await stack.begin(...documents(false));
     await bench.byHand.update(await bench.idOf('a-3'), { 'auto-destroy-at': '2031-01-01T00:00:00.000Z' });
     await stack.declare(...documents(true));
-    // Its documents leave out what is not set, and its lists never have the time.
+    // Its documents leave out what is not set, and its lists never have `auto-destroy-at`.
     bench.wire.guardBy(async (request, pass) => {
       const answer = await pass();
       if (answer === undefined) return answer;

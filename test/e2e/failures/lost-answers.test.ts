@@ -1,4 +1,4 @@
-/** An answer is not the fact: what was carried out although nobody heard so is known for what it is. */
+/** Writes that were carried out although their answers were lost: later reads show what happened. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
@@ -6,9 +6,9 @@ import { isRead, madeUp } from '../../support/cli/faulty-proxy.ts';
 
 const anchor = role('anchor');
 const shared = role('shared');
-const words = (out: string) => out.replace(/\s+/g, ' ');
+const oneLine = (out: string) => out.replace(/\s+/g, ' ');
 
-/** What is wanted of the service, but for the answer. */
+/** The service carries out the requests, but their answers are lost, or replaced by `status`. */
 function loseAnswers(bench: Bench, method: string, path: RegExp, status?: number): void {
   bench.wire.guardBy(async (request, pass) => {
     const answer = await pass();
@@ -21,7 +21,7 @@ const originOf = async (stack: Checkout) =>
   (await stack.ledger()).records['ClusterAuthRole/prod/shared']?.origin;
 
 describe('a role whose creation was carried out', () => {
-  /** It is ours: nothing is left to do, and later it is deleted. */
+  /** The role is ours: nothing is left to do, and later it is deleted. */
   async function expectOurs(bench: Bench, stack: Checkout) {
     expect(await originOf(stack)).toBe('created');
     await stack.run(['plan', '--exit-code'], 0);
@@ -41,19 +41,24 @@ describe('a role whose creation was carried out', () => {
 
   it.each([
     ['and whose answer was lost', undefined],
-    ['and answered as by a gateway that gives up', 504],
-  ])('%s is found at the next attempt, and adopted: somebody else may have made it', async (_, status) => {
-    const { bench, stack } = await begun();
-    loseAnswers(bench, 'POST', /role\/shared$/, status);
-    const { out } = await stack.run(['apply', '--yes'], 0);
-    bench.wire.guardBy(undefined);
-    expect(bench.written()).toEqual(['POST /v1/auth/cluster/role/shared']);
-    expect(words(out)).toContain('recorded as adopted, because it may have been created by somebody else');
-    expect(await originOf(stack)).toBe('adopted');
-    await stack.run(['plan', '--exit-code'], 0);
-  });
+    ['and answered with 504', 504],
+  ])(
+    '%s is found at the next attempt, and adopted, because somebody else may have created it',
+    async (_, status) => {
+      const { bench, stack } = await begun();
+      loseAnswers(bench, 'POST', /role\/shared$/, status);
+      const { out } = await stack.run(['apply', '--yes'], 0);
+      bench.wire.guardBy(undefined);
+      expect(bench.written()).toEqual(['POST /v1/auth/cluster/role/shared']);
+      expect(oneLine(out)).toContain(
+        'recorded as adopted, because it may have been created by somebody else',
+      );
+      expect(await originOf(stack)).toBe('adopted');
+      await stack.run(['plan', '--exit-code'], 0);
+    },
+  );
 
-  it('is ours when nothing could be read before the next apply', async () => {
+  it('is recorded as created by the next apply if nothing could be read before', async () => {
     const { bench, stack } = await begun();
     let isLost = false;
     bench.wire.guardBy(async (request, pass) => {
@@ -74,7 +79,7 @@ describe('a role whose creation was carried out', () => {
     await expectOurs(bench, stack);
   });
 
-  it('and that is otherwise by now is a stranger: somebody has written it since', async () => {
+  it('and that somebody changed since is not recorded, and the next plan adopts it', async () => {
     const { bench, stack } = await begun();
     bench.wire.guardBy(async ({ method, path }, pass) => {
       const answer = await pass();
@@ -113,7 +118,7 @@ describe('an update that was answered with a 500', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('and was not carried out has failed, and nothing was written', async () => {
+  it('and was not carried out is reported as failed', async () => {
     const { stack } = await updated(false);
     const { out } = await stack.run(['apply', '--yes'], 1);
     expect(out).toContain('1 failed');

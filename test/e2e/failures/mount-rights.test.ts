@@ -1,4 +1,4 @@
-/** What a token could not apply at a mount is foreseen by one question about its rights, which changes nothing. */
+/** A plan predicts what its token cannot apply at a mount: one POST asks for the rights of the token, and changes nothing. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role } from '../../support/cli/documents.ts';
@@ -28,7 +28,7 @@ async function limitedTo(
   return { bench, stack };
 }
 
-/** All that is neither GET nor LIST. */
+/** All requests other than GET and LIST. */
 const sent = ({ wire }: Bench) =>
   wire.seen
     .filter(({ method }) => !['GET', 'LIST'].includes(method))
@@ -37,7 +37,7 @@ const sent = ({ wire }: Bench) =>
 const changed = [clusterAuthConfig(), role('web', { tokenTtl: '5m' }), role('new')];
 
 describe.each(['neutral', 'vault', 'openbao'] as const)('a read-only token at a mount of %s', (dialect) => {
-  it('is shown what it could not apply, by one question, and an apply stops before it writes', async () => {
+  it('is reported after one request for its rights, and an apply stops before it writes', async () => {
     const { bench, stack } = await limitedTo(dialect, mayRead, mayAsk);
     await stack.declare(...changed);
     const { changes, coverage } = await stack.plan();
@@ -65,7 +65,7 @@ describe.each(['neutral', 'vault', 'openbao'] as const)('a read-only token at a 
 });
 
 describe('a token at a mount', () => {
-  it('that lacks one right for one role reports no other', async () => {
+  it('that lacks one right for one role is reported for that role only', async () => {
     const { stack } = await limitedTo('openbao', mayRead, mayAsk, {
       path: 'auth/kubernetes/role/web',
       capabilities: ['read', 'update'],
@@ -80,7 +80,7 @@ describe('a token at a mount', () => {
     expect(out).toContain('the service will refuse to create "ClusterAuthRole/prod/new"');
   });
 
-  it('that may not ask predicts nothing, and the plan says so', async () => {
+  it('that may not ask for its rights allows no predictions, and the plan says so', async () => {
     const { bench, stack } = await limitedTo('openbao', mayRead);
     await stack.declare(...changed);
     const { changes, coverage, problems } = await stack.plan();
@@ -95,14 +95,14 @@ describe('a token at a mount', () => {
     expect(sent(bench)).toEqual([question]);
   });
 
-  it('is asked for nothing by a plan without changes', async () => {
+  it('whose plan has no changes is not asked for its rights', async () => {
     const { bench, stack } = await limitedTo('openbao', mayRead, mayAsk);
     await stack.declare(role('web'), role('old'));
     await stack.run(['plan', '--exit-code'], 0);
     expect(sent(bench)).toEqual([]);
   });
 
-  it('is not waited for where the question fails: it is asked once', async () => {
+  it('is asked for its rights only once when that request fails', async () => {
     const { bench, stack } = await limitedTo('openbao', mayRead, mayAsk);
     bench.wire.add({ path: /capabilities-self/, times: 10, fault: { answer: 500 } });
     await stack.declare(...changed);
@@ -113,9 +113,9 @@ describe('a token at a mount', () => {
 
   it.each([
     ['texts instead of lists', { data: { 'auth/kubernetes/role/web': 'deny' } }],
-    ['other paths alone', { data: { 'auth/other/role/web': ['deny'] } }],
+    ['only other paths', { data: { 'auth/other/role/web': ['deny'] } }],
     ['nothing', { data: {} }],
-  ])('predicts nothing of an answer that is not understood, and the plan says so: %s', async (_, body) => {
+  ])('allows no predictions if the answer is not understood, and the plan says so: %s', async (_, body) => {
     const { bench, stack } = await limitedTo('openbao', mayRead, mayAsk);
     bench.wire.add({ path: /capabilities-self/, times: 10, fault: { answer: 200, body } });
     await stack.declare(...changed);

@@ -31,11 +31,11 @@ interface Child {
   readonly kind: string;
   readonly some: Document;
   readonly other: Document;
-  /** what the service has of it */
+  /** its live value */
   read(bench: Bench): Promise<unknown>;
 }
 
-const parts: readonly Child[] = [
+const children: readonly Child[] = [
   {
     kind: 'TagBindings',
     some: tagBindings('app', { tags: { env: 'dev' } }, { adopt: true }),
@@ -60,7 +60,7 @@ const readers = [workspace('reader'), workspace('second')];
 
 const owners = ['this stack', 'no stack'] as const;
 
-/** The workspace `app` belongs to `owner`; the stack `payments` has applied the part, and declares these documents next. */
+/** The workspace `app` belongs to `owner`; the stack `payments` has applied the child, and declares these documents next. */
 async function opened({ some, read }: Child, owner: (typeof owners)[number]) {
   const bench = await openBench();
   if (owner === 'no stack') await bench.byHand.created({ name: 'app' });
@@ -88,35 +88,35 @@ async function appliesNothing(bench: Bench, stack: Checkout, moment: Moment): Pr
   expect(bench.written()).toHaveLength(moment === 'repeat' ? 1 : 0);
 }
 
-describe.each(parts)('$kind of a workspace', (part) => {
+describe.each(children)('$kind of a workspace', (child) => {
   describe.each(owners)('of %s', (owner) => {
-    it.each(moments)('are not changed where another stack owns it before the %s', async (moment) => {
-      const { bench, stack, own, before } = await opened(part, owner);
-      await stack.declare(...own, part.other);
+    it.each(moments)('are not changed if another stack becomes its owner before the %s', async (moment) => {
+      const { bench, stack, own, before } = await opened(child, owner);
+      await stack.declare(...own, child.other);
       await appliesNothing(bench, stack, moment);
-      expect(await part.read(bench)).toEqual(before);
+      expect(await child.read(bench)).toEqual(before);
     });
 
-    it.each(moments)('are not removed where another stack owns it before the %s', async (moment) => {
-      const { bench, stack, own, before } = await opened(part, owner);
+    it.each(moments)('are not removed if another stack becomes its owner before the %s', async (moment) => {
+      const { bench, stack, own, before } = await opened(child, owner);
       await stack.declare(...own);
       await appliesNothing(bench, stack, moment);
-      expect(await part.read(bench)).toEqual(before);
+      expect(await child.read(bench)).toEqual(before);
     });
   });
 
-  it.each(owners)('of %s are changed as planned while nothing moves', async (owner) => {
-    const { bench, stack, own, before } = await opened(part, owner);
-    await stack.declare(...own, part.other);
+  it.each(owners)('of %s are changed as planned if nothing else changes', async (owner) => {
+    const { bench, stack, own, before } = await opened(child, owner);
+    await stack.declare(...own, child.other);
     await stack.run(['apply', '--yes'], 0);
-    expect(await part.read(bench)).not.toEqual(before);
+    expect(await child.read(bench)).not.toEqual(before);
     expect((await stack.plan()).changes).toEqual([]);
   });
 });
 
 const labelled = tagBindings('app', { tags: { env: 'dev', tier: 'web' } });
 
-/** Each is carried out by an update of the workspace, which has to repeat whether it has health assessments. */
+/** Each of these is an update of the workspace, which has to send the setting of health assessments again. */
 const updates = [
   ['An update of a workspace', [workspace('app', { autoApply: true }), labelled]],
   ['A removal of tags', [workspace('app'), tagBindings('app', { tags: { env: 'dev' } })]],
@@ -141,7 +141,7 @@ describe.each(updates)('%s', (_, documents) => {
   }
 
   it.each(moments)(
-    'leaves health assessments on that an administrator starts before the %s',
+    'leaves health assessments on if an administrator enables them before the %s',
     async (moment) => {
       const { bench, id, enabled, apply } = await applied();
       const attributes = { 'assessments-enabled': true };
@@ -156,7 +156,7 @@ describe.each(updates)('%s', (_, documents) => {
     },
   );
 
-  it('is carried out while nothing moves', async () => {
+  it('is carried out if nothing else changes', async () => {
     const { stack, enabled, apply } = await applied();
     const ran = await apply();
     expect(ran.code, ran.out).toBe(0);

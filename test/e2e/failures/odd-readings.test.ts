@@ -1,10 +1,14 @@
-/** What is answered and not understood is neither taken for something else nor for nothing. */
+/** Answers that trueup cannot parse: what they are about counts as unread, not as empty or absent. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from '../../support/cli/bench.ts';
 import { consumers, workspace } from '../../support/cli/documents.ts';
 
-/** A workspace that nobody manages yet. */
-async function make(bench: Bench, name: string, tags: Readonly<Record<string, string>> = {}): Promise<void> {
+/** Creates a workspace that no stack manages. */
+async function createUnmanaged(
+  bench: Bench,
+  name: string,
+  tags: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const data = Object.entries(tags).map(([key, value]) => ({
     type: 'tag-bindings',
     attributes: { key, value },
@@ -28,12 +32,12 @@ describe('a live tag', () => {
     ['the list', '["4711"]', false],
     ['a read of its own', '4711', true],
   ])(
-    'whose value is not a text in %s (%s) leaves the tags unread: nothing of that workspace is written',
+    'whose value is not text in %s (%s) leaves the tags unread, and nothing of that workspace is written',
     async (_, value, separately) => {
       const bench = await openBench();
       const stack = await bench.checkout();
       await stack.begin(workspace('other'));
-      await make(bench, 'app', { 'cost-center': '4711' });
+      await createUnmanaged(bench, 'app', { 'cost-center': '4711' });
       await stack.declare(
         workspace('other', { autoApply: true }),
         workspace('app', { tags: { env: 'prod' } }, { adopt: true }),
@@ -50,10 +54,10 @@ describe('a live tag', () => {
     },
   );
 
-  it('without a value is a key alone, which an empty value says as well', async () => {
+  it('whose value is null equals a tag with an empty value', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
-    await make(bench, 'app', { 'cost-center': '4711' });
+    await createUnmanaged(bench, 'app', { 'cost-center': '4711' });
     await stack.declare(workspace('app', { tags: { 'cost-center': '' } }, { adopt: true }));
     bench.wire.add({ method: 'GET', path: all, times: 100, fault: { rewrite: becomes('null') } });
     const { changes } = await stack.plan();
@@ -61,12 +65,12 @@ describe('a live tag', () => {
   });
 });
 
-describe('what could not be read', () => {
+describe('a resource that could not be read', () => {
   const refused = { answer: 403 };
   const addresses = ({ changes }: { changes: readonly { address: string }[] }) =>
     changes.map(({ address }) => address);
 
-  it('is not changed under the name that it is renamed to either', async () => {
+  it('is not changed under its new name either', async () => {
     const bench = await openBench({ edition: 'self-hosted' });
     const stack = await bench.checkout();
     const keep = { dataRetentionPolicy: { deleteOlderThanNDays: 30 } };
@@ -85,7 +89,7 @@ describe('what could not be read', () => {
     expect(await bench.idsOf('old')).toHaveLength(1);
   });
 
-  it('stays with a workspace that is renamed: its consumers are not given again', async () => {
+  it('is not planned again after a rename of its workspace: consumers are not added twice', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('old'), workspace('other'), consumers('old', { consumers: ['other'] }));
@@ -129,28 +133,28 @@ describe('a workspace that the list lacks and that cannot be read by its id', ()
     );
 
   it.each([
-    ['by its name', workspace('app', { autoApply: true, tags: { env: 'prod' } })],
-    ['by another name', workspace('new', { autoApply: true, tags: { env: 'prod' } }, { renamedFrom: 'app' })],
-  ])(
-    'is not created again when it is declared %s, and no command is shown that would',
-    async (_, declared) => {
-      const bench = await openBench();
-      const stack = await bench.checkout();
-      await stack.begin(workspace('app', { tags: { env: 'dev' } }), workspace('other'));
-      await stack.declare(declared, workspace('other', { autoApply: true }));
-      hidden(bench, await bench.idOf('app'));
-      const plan = await stack.plan(1);
-      expect(plan.changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
-        'update Workspace/acme/other',
-      ]);
-      expect(plan.acknowledge).toEqual([]);
-      expect(JSON.stringify(plan.coverage)).toContain('a workspace in the ledger could not be read');
-      await stack.run(['apply', '--yes'], 6);
-      expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
-    },
-  );
+    ['under its name', workspace('app', { autoApply: true, tags: { env: 'prod' } })],
+    [
+      'under a new name',
+      workspace('new', { autoApply: true, tags: { env: 'prod' } }, { renamedFrom: 'app' }),
+    ],
+  ])('is not created again when it is declared %s, and no command to do so is shown', async (_, declared) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { tags: { env: 'dev' } }), workspace('other'));
+    await stack.declare(declared, workspace('other', { autoApply: true }));
+    hidden(bench, await bench.idOf('app'));
+    const plan = await stack.plan(1);
+    expect(plan.changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
+      'update Workspace/acme/other',
+    ]);
+    expect(plan.acknowledge).toEqual([]);
+    expect(JSON.stringify(plan.coverage)).toContain('a workspace in the ledger could not be read');
+    await stack.run(['apply', '--yes'], 6);
+    expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
+  });
 
-  it('is made a consumer by nobody, for its id is not known', async () => {
+  it('is not added as a consumer, because its id is unknown', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), workspace('other'));
@@ -166,10 +170,10 @@ describe('a workspace that the list lacks and that cannot be read by its id', ()
 describe('a list with documents that are not understood', () => {
   type Document = { id?: string; attributes?: { name?: string } };
   type Page = { data: Document[]; meta: { pagination: { 'total-count': number } } };
-  /** the document of this workspace, otherwise */
-  const odd = (name: string, become: (document: Document) => Document) => (body: unknown) => {
+  /** changes the document of this workspace in a list */
+  const changeDocument = (name: string, change: (document: Document) => Document) => (body: unknown) => {
     const { data, ...rest } = body as Page;
-    return { ...rest, data: data.map((item) => (item.attributes?.name === name ? become(item) : item)) };
+    return { ...rest, data: data.map((item) => (item.attributes?.name === name ? change(item) : item)) };
   };
   const nameless = ({ id = '' }: Document) => ({ id, type: 'workspaces' });
   const without = ({ id: _, ...rest }: Document) => rest;
@@ -177,15 +181,15 @@ describe('a list with documents that are not understood', () => {
   it.each([
     ['a name', nameless, '1 of 2 documents in the list of organization "acme" has no name'],
     ['an id', without, 'the list has 1 document without an id'],
-  ])('of workspaces is not all that there is: one without %s', async (_, become, why) => {
+  ])('of workspaces counts as incomplete: one without %s', async (_, change, why) => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('other'));
-    await make(bench, 'app');
+    await createUnmanaged(bench, 'app');
     bench.wire.add({
       path: /organizations\/acme\/workspaces\?/,
       times: 100,
-      fault: { rewrite: odd('app', become) },
+      fault: { rewrite: changeDocument('app', change) },
     });
     const { coverage } = await stack.plan(1);
     expect(coverage.complete).toBe(false);
@@ -202,7 +206,7 @@ describe('a list with documents that are not understood', () => {
   };
 
   it.each([
-    ['one without a name', odd('a', nameless), '1 of 2 in the list has no name'],
+    ['one without a name', changeDocument('a', nameless), '1 of 2 in the list has no name'],
     ['more than it counts', counted(() => 1), 'the list has a total of 1, but 2 items'],
     [
       'another total with each page',
@@ -227,7 +231,7 @@ it.each([
   [[1, 2], 'a list'],
   [{ data: {} }, 'an unexpected body'],
 ])(
-  'a list that is answered 200 with %j is reported with what is wrong and the way out',
+  'a list that is answered 200 with %j is reported with what is wrong and what to check',
   async (body, form) => {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -241,7 +245,7 @@ it.each([
 );
 
 describe('a list of workspaces', () => {
-  it('with one name for two of them is not complete: nothing undeclared is deleted', async () => {
+  it('in which two have the same name is incomplete: nothing undeclared is deleted', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), workspace('other'), workspace('dropped'));

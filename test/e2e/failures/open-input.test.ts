@@ -1,4 +1,4 @@
-/** Whoever should write to standard input may never come to an end: the run does all the same. */
+/** A run ends even if its standard input never does. */
 import { describe, expect, it } from 'vitest';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -37,7 +37,7 @@ describe('standard input that is held open', () => {
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'is reported after some seconds, and ended by %s',
+    'is reported after some seconds, and %s ends the run',
     async (signal) => {
       const { directory } = await checkout();
       const { code, err } = await trueupProcess(
@@ -53,23 +53,26 @@ describe('standard input that is held open', () => {
     },
   );
 
-  it.each(['validate', 'apply'])('that %s reads is ended by a signal, and JSON says so', async (command) => {
-    const { directory } = await checkout();
-    const { code, out } = await trueupProcess(
-      [command, '-', '--format', 'json'],
-      { cwd: directory, env: secrets, stdin: begun },
-      async ({ sees, signals }) => {
-        await sees(/waiting for standard input/);
-        signals('SIGINT');
-      },
-    );
-    expect(code, out).toBe(130);
-    expect(JSON.parse(out).diagnostics).toMatchObject([
-      { message: 'standard input did not end, and nothing was done: interrupted' },
-    ]);
-  });
+  it.each(['validate', 'apply'])(
+    'does not keep %s from ending at a signal, which JSON reports',
+    async (command) => {
+      const { directory } = await checkout();
+      const { code, out } = await trueupProcess(
+        [command, '-', '--format', 'json'],
+        { cwd: directory, env: secrets, stdin: begun },
+        async ({ sees, signals }) => {
+          await sees(/waiting for standard input/);
+          signals('SIGINT');
+        },
+      );
+      expect(code, out).toBe(130);
+      expect(JSON.parse(out).diagnostics).toMatchObject([
+        { message: 'standard input did not end, and nothing was done: interrupted' },
+      ]);
+    },
+  );
 
-  it('is given up in JSON, too, when the time is over', async () => {
+  it('is reported in JSON when the time of the run is over', async () => {
     const { directory } = await checkout();
     const { code, out } = await trueupProcess(['plan', '-', '--format', 'json', '--timeout', '1s'], {
       cwd: directory,

@@ -1,6 +1,6 @@
 /**
- * Updates rely on a page of the list that is read again just before, in place of one read of each workspace: what such a page shows
- * counts, and what it does not show is read alone. All other writes keep a read of their own.
+ * Just before updates, trueup reads the page of the list again instead of each workspace. A workspace that the page does not show
+ * is read alone. All other writes keep a read of their own.
  */
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from '../../support/cli/bench.ts';
@@ -19,7 +19,7 @@ function answerPage(bench: Bench, answer: (pass: () => Promise<Answer>) => Promi
 }
 
 describe('Updates of several workspaces', () => {
-  it('read the first of them, and for all others the page of the list', async () => {
+  it('read the first workspace alone, and the page of the list for all others', async () => {
     const { apply, reads, stack } = await openScene();
     await apply(0);
     expect(reads()).toEqual({ pages: 1, singles: 1 });
@@ -44,7 +44,7 @@ describe('Updates of several workspaces', () => {
     expect(await descriptionOf('a-4')).toBe('new');
   });
 
-  it('overwrite what somebody changes after it, as the documents say', async () => {
+  it('overwrite what somebody changed after the page was read, as documented', async () => {
     const { bench, apply, descriptionOf } = await openScene();
     answerPage(bench, async (pass) => {
       const answer = await pass();
@@ -107,7 +107,7 @@ describe('Updates of several workspaces', () => {
   it.each([
     ['is answered 500', 500],
     ['is answered 403', 403],
-    ['is answered with a body that is no page', 200],
+    ['is answered with a body that is not a list', 200],
   ])('read each workspace alone if the page %s', async (_, status) => {
     const { bench, apply, stack } = await openScene();
     let pages = 0;
@@ -153,7 +153,7 @@ describe('Updates of several workspaces', () => {
     expect(await descriptionOf('a-3')).toBe('by hand');
   });
 
-  it('go on when the first of them fails', async () => {
+  it('continue when the first of them fails', async () => {
     const { bench, apply, reads } = await openScene();
     const path = new RegExp(`${await bench.idOf('a-0')}$`);
     bench.wire.add({ method: 'PATCH', path, fault: { answer: 422 } });
@@ -178,14 +178,14 @@ describe('Updates of several workspaces', () => {
   });
 });
 
-describe('A read of its own comes just before', () => {
+describe('A workspace is read alone just before', () => {
   interface Case {
     readonly before: readonly Document[];
     readonly after: readonly Document[];
     readonly target?: object;
   }
   const cases: Readonly<Record<string, Case>> = {
-    'a state is shared with everybody': {
+    'its state is shared globally': {
       before: all({}),
       after: all({ globalRemoteState: true }),
     },
@@ -193,7 +193,7 @@ describe('A read of its own comes just before', () => {
       before: all({ tags: { env: 'prod', team: 'a' } }),
       after: all({ tags: { env: 'prod' } }),
     },
-    'flat tags are taken away': {
+    'flat tags are removed': {
       before: all({ tagNames: ['one', 'two'] }),
       after: all({ tagNames: ['one'] }),
     },
@@ -237,7 +237,7 @@ describe('A read of its own comes just before', () => {
 
   it.each([
     ['', {}],
-    [' that the ledger alone records', { ownership: 'ledger' }],
+    [' that only the ledger records', { ownership: 'ledger' }],
   ])('an adoption%s', async (_, workspaces) => {
     const bench = await openBench({ organization: { workspaces: names.map((name) => ({ name })) } });
     const stack = await bench.checkout({ workspaces });

@@ -1,4 +1,4 @@
-/** What becomes of a run in which something breaks, and of the next one (architecture: apply finishes or tells). */
+/** A run in which something fails, and the run after it (architecture: apply finishes or tells). */
 import { describe, expect, it } from 'vitest';
 import { bindings } from '../../support/server/serve-for-test.ts';
 import { type Bench, openBench, secrets } from '../../support/cli/bench.ts';
@@ -47,7 +47,7 @@ describe('one change that fails', () => {
     expect(out).toMatch(/POST http:\S+\/workspaces answered 409: .*made up by the test/);
   });
 
-  it('is a result in JSON too', async () => {
+  it('is reported in JSON, too', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     bench.wire.add({ method: 'POST', path: creates, fault: { answer: 422 } });
@@ -60,7 +60,7 @@ describe('one change that fails', () => {
 describe('a create whose answer was lost', () => {
   it.each([
     ['after the service had carried it out', 'after', 1],
-    ['before the service heard of it', 'before', 2],
+    ['before the request reached the service', 'before', 2],
   ] as const)('%s is looked up by name, and there is exactly one workspace, ours', async (_, drop, posts) => {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -103,8 +103,8 @@ describe('a create whose answer was lost', () => {
   });
 });
 
-describe('a create whose answer was lost, where somebody else has made what is there', () => {
-  /** Somebody makes `app` with our ownership tag while our own create of it is lost on its way. */
+describe('a create whose answer was lost, while somebody else created the workspace', () => {
+  /** Somebody creates `app` with our ownership tag while our own create request is lost. */
   async function lostToACopy(spec: object, copied: object) {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -122,14 +122,18 @@ describe('a create whose answer was lost, where somebody else has made what is t
   }
 
   it.each([
-    ['with a copy of our claim', {}, {}],
+    ['with a copy of our ownership tag', {}, {}],
     [
-      'and of its source',
+      'with a copy of our ownership tag and source URL',
       { sourceUrl: 'https://git.example/app' },
       { 'source-url': 'https://git.example/app' },
     ],
-    ['but for our name for its source', { sourceName: 'ours' }, { 'source-name': 'theirs' }],
-  ])('%s is recorded as adopted: dropped later, it is released and stays', async (_, spec, copied) => {
+    [
+      'with a copy of our ownership tag, but another source name',
+      { sourceName: 'ours' },
+      { 'source-name': 'theirs' },
+    ],
+  ])('%s is recorded as adopted: dropped later, it is released, not deleted', async (_, spec, copied) => {
     const { bench, stack, record, id } = await lostToACopy(spec, copied);
     expect(record).toMatchObject({ id, origin: 'adopted' });
     await stack.declare(workspace('stays'));
@@ -138,7 +142,7 @@ describe('a create whose answer was lost, where somebody else has made what is t
     expect(await bench.tagsOf('app')).toEqual({});
   });
 
-  it('with what the manifest says in the place of our creator mark is taken for our own', async () => {
+  it('with the source name that the manifest sets instead of our creator mark is recorded as created', async () => {
     const url = 'https://git.example/app';
     const { record } = await lostToACopy({ sourceName: 'ours', sourceUrl: url }, { 'source-name': 'ours' });
     expect(record).toMatchObject({ origin: 'created' });
@@ -164,7 +168,7 @@ describe('a service that is busy', () => {
     expect(statuses).toEqual([429, 429, 201]);
   });
 
-  it('and answers 500 gets what may be repeated again', async () => {
+  it('and answers 500 gets requests again that may be repeated', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
@@ -177,7 +181,7 @@ describe('a service that is busy', () => {
     expect(bench.wire.writes().map(({ status }) => status)).toEqual([503, 200]);
   });
 
-  it('and loses the answer to an update gets that again', async () => {
+  it('and loses the answer to an update gets the update again', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), role('web'));
@@ -206,7 +210,7 @@ describe('somebody who changes things between the plan and the write', () => {
   }
   const wanted = { description: 'as we want it', globalRemoteState: false, remoteStateConsumers: ['other'] };
 
-  it('makes that change stale, its dependents are skipped, the others go on: exit 6', async () => {
+  it('makes that change stale: its dependents are skipped, the others are applied, exit code 6', async () => {
     const { bench, stack, id } = await meddledWith(({ byHand }, at) =>
       byHand.update(at, { description: 'theirs' }),
     );
@@ -224,7 +228,7 @@ describe('somebody who changes things between the plan and the write', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('exits with 4 when nothing was written at all', async () => {
+  it('makes the apply exit with 4 if nothing was written', async () => {
     const { bench, stack } = await meddledWith(({ byHand }, at) =>
       byHand.update(at, { description: 'theirs' }),
     );
@@ -233,7 +237,7 @@ describe('somebody who changes things between the plan and the write', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('and does the very same leaves nothing to do: unchanged, exit 0', async () => {
+  it('and makes the same change leaves nothing to do: unchanged, exit code 0', async () => {
     const { bench, stack } = await meddledWith(({ byHand }, at) =>
       byHand.update(at, { description: 'as we want it' }),
     );
@@ -243,7 +247,7 @@ describe('somebody who changes things between the plan and the write', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('and takes the ownership tag away, or gives it to another stack, stops the write', async () => {
+  it('and gives the ownership tag to another stack stops the write', async () => {
     const { bench, stack, id } = await meddledWith(({ byHand }, at) =>
       byHand.update(at, {}, bindings({ 'trueup-stack': 'billing' })),
     );
@@ -253,7 +257,7 @@ describe('somebody who changes things between the plan and the write', () => {
     expect(await bench.byHand.attributes(id)).toMatchObject({ description: 'as it was' });
   });
 
-  it('and locks what is to be deleted keeps it', async () => {
+  it('and locks a workspace to delete stops the delete', async () => {
     const lock = ({ byHand }: Bench, id: string) =>
       byHand.post(`/workspaces/${id}/actions/lock`, { reason: 'mine' });
     const { bench, stack } = await meddledWith(lock, 'other');
@@ -263,7 +267,7 @@ describe('somebody who changes things between the plan and the write', () => {
     expect(await bench.idsOf('other')).toHaveLength(1);
   });
 
-  it('and binds their own tag just before ours are replaced does not lose it', async () => {
+  it('and adds a tag just before ours are replaced does not lose it', async () => {
     const { bench, stack } = await meddledWith(({ byHand }, at) =>
       byHand.update(at, {}, bindings({ theirs: 'yes', 'trueup-stack': 'payments' })),
     );
@@ -314,7 +318,7 @@ describe('a service that does not keep what it was sent', () => {
 });
 
 describe('SIGTERM while an apply runs', () => {
-  it('lets what is in flight end, starts nothing new, says what is left, and exits with 130', async () => {
+  it('lets writes in flight finish, starts nothing new, reports what is left, and exits with 130', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(clusterAuthConfig(), role('web'));
@@ -355,8 +359,8 @@ describe('a ledger that cannot be used', () => {
     ['is damaged', 'half a ledg'],
     ['was edited by hand', '{"version":1,"stack":"payments","serial":1,"checksum":"x","records":{}}'],
     ["is another stack's", '{"version":1,"stack":"billing","serial":1,"checksum":"x","records":{}}'],
-    ['is of a version to come', '{"version":2}'],
-  ])('because it %s is one clear line, for plan and for apply', async (_, text) => {
+    ['has a newer version', '{"version":2}'],
+  ])('because it %s is reported in one line by plan and apply', async (_, text) => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));

@@ -1,4 +1,4 @@
-/** What a change did before it stopped is in the ledger, and what it did not do is not: neither is ever guessed. */
+/** The ledger records exactly what a change did before it stopped. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { consumers, workspace } from '../../support/cli/documents.ts';
@@ -27,14 +27,14 @@ describe('a change that stopped after its first call', () => {
   it.each([
     ['an update', [workspace('app')]],
     ['a creation', []],
-  ])('by %s: what was written is reset once it is no longer declared', async (_, before) => {
+  ])('records what it wrote, which is reset once it is no longer declared: %s', async (_, before) => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('keep'), ...before);
     await stack.declare(workspace('keep'), workspace('app', { autoApply: true, lock }));
     bench.wire.add(refusedLock);
     await stack.run(['apply', '--yes'], 6);
-    // What an earlier apply saw of fields that nobody declares stands in it, too.
+    // `seen` has the values of undeclared fields that an earlier apply read.
     const { seen: __, ...record } = (await recordOf(stack)) ?? {};
     expect(record).toEqual({
       id: await bench.idOf('app'),
@@ -47,7 +47,7 @@ describe('a change that stopped after its first call', () => {
     expect(await attributesOf(bench)).toMatchObject({ 'auto-apply': false });
   });
 
-  it('keeps what was known of a field that was to be reset until a plan has seen it reset', async () => {
+  it('keeps the record of a field to reset until a plan has seen that it is reset', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { description: 'old', sshKeyId: 'sshkey-deploy' }));
@@ -64,8 +64,8 @@ describe('a change that stopped after its first call', () => {
   });
 });
 
-describe('a change of which only the second call was carried out', () => {
-  it('records our lock, which is given back once it is no longer declared, and no field that was not written', async () => {
+describe('a change whose first call failed and whose second call succeeded', () => {
+  it('records our lock, which is removed once undeclared, and no field that was not written', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
@@ -81,7 +81,7 @@ describe('a change of which only the second call was carried out', () => {
     expect(await attributesOf(bench)).toMatchObject({ locked: false, 'auto-apply': true });
   });
 
-  it('of an adoption goes on with the plan that was approved, and knows its lock', async () => {
+  it('of an adoption is finished by the approved plan, and its lock is recorded', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
     const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
     // Where no ownership tag is seen, nothing is written to an adopted workspace before its ownership tag was read back.
@@ -100,8 +100,8 @@ describe('a change of which only the second call was carried out', () => {
   });
 });
 
-describe('a set of which elements were added, and others could not be removed', () => {
-  it('of consumers: all that we gave is taken back once the document is gone', async () => {
+describe('a set of which only the additions or only the removals succeeded', () => {
+  it('of consumers is recorded with all that were added, and revoked once the document is gone', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
     const others = [workspace('app'), workspace('a'), workspace('b'), workspace('mine')];
@@ -119,7 +119,7 @@ describe('a set of which elements were added, and others could not be removed', 
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('or removed, and others could not be added: what was never given is not known as given', async () => {
+  it('of consumers is recorded without those that could not be added', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     const others = [workspace('app'), workspace('a'), workspace('b')];
@@ -138,7 +138,7 @@ describe('a set of which elements were added, and others could not be removed', 
     });
   });
 
-  it('of flat tags that somebody else had set: none of them becomes ours', async () => {
+  it('of flat tags is recorded without tags that somebody else had set', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
@@ -151,7 +151,7 @@ describe('a set of which elements were added, and others could not be removed', 
     expect((await recordOf(stack))?.fields).toEqual({ autoApply: true });
   });
 
-  it('of flat tags', async () => {
+  it('of flat tags is recorded with all tags that are still ours', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { tagNames: ['old'] }));

@@ -1,4 +1,4 @@
-/** What an apply shows while it works and at its end: a live line on a terminal, plain lines elsewhere, and an end that fits on a screen. */
+/** Output of an apply: a progress line on a terminal, plain lines elsewhere, and a summary that fits on a screen. */
 import { execFileSync } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const hasScript = (() => {
   }
 })();
 
-/** So many workspaces to create, of which the last ones are refused. */
+/** A stack with 30 workspaces to create, of which the service refuses the last `refused`. */
 async function manyChanges({ refused }: { refused: number }): Promise<{ bench: Bench; stack: Checkout }> {
   const bench = await openBench();
   const stack = await bench.checkout();
@@ -37,7 +37,7 @@ async function manyChanges({ refused }: { refused: number }): Promise<{ bench: B
   return { bench, stack };
 }
 
-/** What stays on the screen after the last drawing of the line. */
+/** What is on the screen after the progress line was drawn last. */
 function endOf(screen: string): string {
   return stripVTControlCharacters(screen.split('\r\u001b[K').at(-1) ?? '').replaceAll('\r', '');
 }
@@ -93,7 +93,7 @@ describe.runIf(hasScript)('on a terminal', () => {
     expect(screen.match(/failed {4}\+ Workspace\/acme\/app-\d\d {2}\(\d+\/30\)/g)).toHaveLength(8);
   });
 
-  it('says that it waits because a service asked for time, and for how long', async () => {
+  it('the progress says how long it waits for a service that answered 429', async () => {
     const { bench, stack } = await manyChanges({ refused: 0 });
     const fault = { answer: 429, headers: { 'retry-after': '1' } };
     bench.wire.add({ method: 'POST', path: /\/workspaces$/, body: /app-15/, fault });
@@ -102,7 +102,7 @@ describe.runIf(hasScript)('on a terminal', () => {
     expect(screen).toMatch(/Applying \d+\/30 changes {2}waits 1 s: "acme" answered 429/);
   });
 
-  it('says whose lock it waits for', async () => {
+  it('the progress names the holder of the lock that it waits for', async () => {
     const { stack } = await open();
     const lock = await held(stack);
     const args = ['apply', '--yes', '--lock-timeout', '5m'];
@@ -116,7 +116,7 @@ describe.runIf(hasScript)('on a terminal', () => {
   it.each([
     ['TERM=dumb', { TERM: 'dumb' }],
     ['CI=true', { CI: 'true' }],
-  ])('with %s there are plain lines, and the cursor stays where it is', async (_, env) => {
+  ])('with %s the progress consists of plain lines without control characters', async (_, env) => {
     const { stack } = await manyChanges({ refused: 0 });
     const { screen } = await onScreen(stack, 80, env);
     // A pseudo terminal writes each line end with a carriage return.
@@ -156,7 +156,7 @@ describe.runIf(hasScript)('the name of a resource', () => {
   });
 });
 
-it('In a pipe each change has a line, no control character is written, and no end is cut', async () => {
+it('In a pipe each change has a line, without control characters, and every failure is shown', async () => {
   const { stack } = await manyChanges({ refused: 8 });
   const { out, err } = await trueupProcess(['apply', '--yes'], { cwd: stack.directory, env: secrets });
   expectPlain(out + err);

@@ -1,4 +1,4 @@
-/** A no is an answer, and not the fact: what was carried out all the same is told, recorded and gone on with. */
+/** A service may refuse a write and carry it out anyway: the change is reported and recorded, and its dependents are applied. */
 import { describe, expect, it } from 'vitest';
 import type { OrganizationSeed } from '../../../src/server/seed/seed-schema.ts';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
@@ -6,10 +6,10 @@ import { role, workspace } from '../../support/cli/documents.ts';
 import { madeUp } from '../../support/cli/faulty-proxy.ts';
 
 const creates = /organizations\/acme\/workspaces$/;
-const allTheSame =
+const foundTrueMessage =
   'the request failed or its answer was lost, but a later read shows that the change is applied';
 
-/** Answers requests of this kind with a no; `passes`: after the service has carried them out. */
+/** Answers requests of this kind with an error; `passes`: after the service has carried them out. */
 function refuse(
   { wire }: Bench,
   { method, path, status = 403, passes = true }: Refusing,
@@ -41,7 +41,7 @@ async function begun(documents: readonly object[], organization: Partial<Organiz
 const outcomesOf = async (stack: Checkout, code: number) =>
   JSON.parse((await stack.run(['apply', '--yes', '--format', 'json'], code)).out).outcomes;
 
-describe('an update that was answered with a no', () => {
+describe('an update that was refused', () => {
   async function updated(refusing: Partial<Refusing>) {
     const { bench, stack } = await begun([workspace('app')]);
     await stack.declare(workspace('app', { autoApply: true }));
@@ -49,19 +49,22 @@ describe('an update that was answered with a no', () => {
     return { bench, stack };
   }
 
-  it.each([403, 409, 422])('(%d) and was carried out is found true, the answer beside it', async (status) => {
-    const { bench, stack } = await updated({ status });
-    const { out } = await stack.run(['apply', '--yes'], 6);
-    bench.wire.guardBy(undefined);
-    expect(out).toContain(`answered ${status}: made up`);
-    expect(out).toContain(allTheSame);
-    expect(out).toContain('1 failed');
-    expect(out).toContain('Planned again: nothing is left to do');
-    expect((await stack.ledger()).records['Workspace/acme/app']?.fields).toMatchObject({ autoApply: true });
-    await stack.run(['plan', '--exit-code'], 0);
-  });
+  it.each([403, 409, 422])(
+    'with %d but carried out is found true, and shown with the answer',
+    async (status) => {
+      const { bench, stack } = await updated({ status });
+      const { out } = await stack.run(['apply', '--yes'], 6);
+      bench.wire.guardBy(undefined);
+      expect(out).toContain(`answered ${status}: made up`);
+      expect(out).toContain(foundTrueMessage);
+      expect(out).toContain('1 failed');
+      expect(out).toContain('Planned again: nothing is left to do');
+      expect((await stack.ledger()).records['Workspace/acme/app']?.fields).toMatchObject({ autoApply: true });
+      await stack.run(['plan', '--exit-code'], 0);
+    },
+  );
 
-  it('and was not carried out has failed, and nothing was written', async () => {
+  it('and not carried out fails, and is not recorded', async () => {
     const { stack } = await updated({ passes: false });
     const { out } = await stack.run(['apply', '--yes'], 1);
     expect(out).toContain('1 failed');
@@ -69,7 +72,7 @@ describe('an update that was answered with a no', () => {
     expect((await stack.ledger()).records['Workspace/acme/app']?.fields).toEqual({});
   });
 
-  it('goes on with what hangs on it', async () => {
+  it('but carried out lets its dependents be applied', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app', { globalRemoteState: true }), workspace('other'));
@@ -88,7 +91,7 @@ describe('an update that was answered with a no', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('in one of two calls about one list is found true once both have ended', async () => {
+  it('in one of two calls for one list is found true after both calls', async () => {
     const others = ['one', 'two'].map((name) => workspace(name));
     const { bench, stack } = await begun([workspace('app', { remoteStateConsumers: ['one'] }), ...others]);
     await stack.declare(workspace('app', { remoteStateConsumers: ['two'] }), ...others);
@@ -100,8 +103,8 @@ describe('an update that was answered with a no', () => {
   });
 });
 
-describe('a create that was answered with a no', () => {
-  it('and was carried out is ours by its creator mark: what hangs on it goes on, and later it is deleted', async () => {
+describe('a create that was refused', () => {
+  it('but carried out is ours by its creator mark: its dependents are applied, and later it is deleted', async () => {
     const { bench, stack } = await begun([workspace('stays'), workspace('too')]);
     const app = workspace('app', {
       tags: { env: 'prod' },
@@ -112,7 +115,7 @@ describe('a create that was answered with a no', () => {
     refuse(bench, { method: 'POST', path: creates, status: 422 });
     const { out } = await stack.run(['apply', '--yes'], 6);
     bench.wire.guardBy(undefined);
-    expect(out).toContain(allTheSame);
+    expect(out).toContain(foundTrueMessage);
     expect(out).toContain('Planned again: nothing is left to do');
     expect((await stack.ledger()).records['Workspace/acme/app']).toMatchObject({
       id: await bench.idOf('app'),
@@ -123,7 +126,7 @@ describe('a create that was answered with a no', () => {
     expect(await bench.idsOf('app')).toEqual([]);
   });
 
-  it('because somebody has made one with a copy of our ownership tag is not said to have happened', async () => {
+  it('because somebody created one with a copy of our ownership tag is not reported as applied', async () => {
     const { bench, stack } = await begun([workspace('stays')]);
     await stack.declare(workspace('stays'), workspace('app'));
     bench.wire.guardBy(async ({ method, path }, pass) => {
@@ -145,7 +148,7 @@ describe('a create that was answered with a no', () => {
     expect((await stack.ledger()).records['Workspace/acme/app']?.origin).not.toBe('created');
   });
 
-  it('and made something else than was sent says that it is there, and the next apply goes on', async () => {
+  it('but carried out with another value is reported as existing, and the next apply corrects it', async () => {
     const { bench, stack } = await begun([workspace('stays')]);
     await stack.declare(workspace('stays'), workspace('app', { description: 'ours' }));
     bench.wire.guardBy(async ({ method, path }, pass) => {
@@ -162,11 +165,11 @@ describe('a create that was answered with a no', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('of a role that we were creating is ours as soon as it is seen', async () => {
+  it('but carried out for a role makes the role ours as soon as it is read', async () => {
     const { bench, stack } = await begun([role('anchor')]);
     await stack.declare(role('anchor'), role('shared'));
     refuse(bench, { method: 'POST', path: /role\/shared$/ });
-    expect((await stack.run(['apply', '--yes'], 6)).out).toContain(allTheSame);
+    expect((await stack.run(['apply', '--yes'], 6)).out).toContain(foundTrueMessage);
     bench.wire.guardBy(undefined);
     expect((await stack.ledger()).records['ClusterAuthRole/prod/shared']?.origin).toBe('created');
     await stack.declare(role('anchor'));
@@ -175,7 +178,7 @@ describe('a create that was answered with a no', () => {
     expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/shared']);
   });
 
-  it('of a role that somebody writes otherwise meanwhile is not ours', async () => {
+  it('for a role that somebody changes meanwhile does not make the role ours', async () => {
     const { bench, stack } = await begun([role('anchor')]);
     await stack.declare(role('anchor'), role('shared'));
     bench.wire.guardBy(async ({ method, path }, pass) => {
@@ -191,7 +194,7 @@ describe('a create that was answered with a no', () => {
   });
 });
 
-it('a delete that was answered with a no, and was carried out, is found true, and leaves no record', async () => {
+it('a delete that was refused but carried out is found true, and leaves no record', async () => {
   const { bench, stack } = await begun([
     role('anchor'),
     role('shared'),
@@ -214,8 +217,8 @@ it('a delete that was answered with a no, and was carried out, is found true, an
   ]);
 });
 
-describe('a refusal that is true', () => {
-  /** How often the roles are read by an apply of which every write is refused. */
+describe('a refusal of a write that was not carried out', () => {
+  /** How often the roles are read by an apply whose every write is refused. */
   async function readsOf(count: number, status: number) {
     const roles = (spec: object) => Array.from({ length: count }, (_, at) => role(`r${at}`, spec));
     const { bench, stack } = await begun(roles({}));
@@ -229,17 +232,17 @@ describe('a refusal that is true', () => {
       .length;
   }
   /** In the plan, just before the write, and in the plan that is made afterwards. */
-  const anyway = 3;
+  const usualReads = 3;
 
-  it('costs one read', async () => {
-    expect(await readsOf(2, 403)).toBe(2 * anyway + 2);
+  it('costs one additional read', async () => {
+    expect(await readsOf(2, 403)).toBe(2 * usualReads + 2);
   });
 
-  it('costs none where the token itself is refused', async () => {
-    expect(await readsOf(2, 401)).toBe(2 * anyway);
+  it('costs no additional read if the token itself is refused', async () => {
+    expect(await readsOf(2, 401)).toBe(2 * usualReads);
   });
 
-  it('costs none after ten others', async () => {
-    expect(await readsOf(13, 403)).toBe(13 * anyway + 10);
+  it('costs no additional read after ten refusals', async () => {
+    expect(await readsOf(13, 403)).toBe(13 * usualReads + 10);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * A write that the service refused for a while is sent again only after another look: during the wait anybody may have written.
+ * trueup reads a resource again before it repeats a write, because anybody may have changed the resource during the wait.
  */
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from '../../support/cli/bench.ts';
@@ -15,7 +15,7 @@ const byAdministrator = {
   audience: 'vault',
 };
 
-/** Refuses the first write of this path, and lets something happen before the next one. The service never hears of the first one. */
+/** Refuses the first write of this path, and lets something happen before the next one. The first one does not reach the service. */
 function refuseFirst(bench: Bench, path: RegExp, status: number | 'lost', meanwhile: () => Promise<unknown>) {
   let isFirst = true;
   bench.wire.guardBy(async (request, pass) => {
@@ -44,7 +44,7 @@ describe.each([429, 503, 'lost'] as const)('During the wait after a write that e
     expect((await stack.plan()).changes).toEqual([]);
   });
 
-  it('a role that somebody creates otherwise is neither overwritten nor recorded', async () => {
+  it('a role that somebody creates with other values is neither overwritten nor recorded', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(anchor);
@@ -59,7 +59,7 @@ describe.each([429, 503, 'lost'] as const)('During the wait after a write that e
     expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt' }]);
   });
 
-  it('a role that somebody creates exactly so is adopted, and released later', async () => {
+  it('a role that somebody creates with the same values is adopted, and released later', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(anchor);
@@ -83,12 +83,12 @@ describe.each([429, 503, 'lost'] as const)('During the wait after a write that e
     await stack.run(['apply', '--yes'], 0);
     expect(bench.written()).toHaveLength(2);
     expect((await stack.ledger()).records['ClusterAuthRole/prod/web']?.origin).toBe('created');
-    const asked = bench.wire.seen.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`);
-    const [first, second] = asked.flatMap((line, at) => (line === 'POST web' ? [at] : []));
-    expect(asked.slice((first ?? 0) + 1, second)).toContain('GET web');
+    const requests = bench.wire.seen.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`);
+    const [first, second] = requests.flatMap((line, at) => (line === 'POST web' ? [at] : []));
+    expect(requests.slice((first ?? 0) + 1, second)).toContain('GET web');
   });
 
-  it('a workspace that another stack owns is not written', async () => {
+  it('a workspace that another stack takes over is not written', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
@@ -106,7 +106,7 @@ describe.each([429, 503, 'lost'] as const)('During the wait after a write that e
     expect(resource.attributes['auto-apply']).toBe(false);
   });
 
-  it('a workspace that somebody creates under the name is looked up, and left alone', async () => {
+  it('a workspace that somebody creates with the same name is found, and left alone', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('stays'));
@@ -148,7 +148,7 @@ describe('The second call of a change', () => {
     expect(reads(bench, new RegExp(`workspaces/${id}(\\?|$)`)).length).toBe(1);
   });
 
-  it('is read again where it has to be repeated, and is not sent to what another stack owns', async () => {
+  it('is not repeated if another stack took the workspace over during the wait', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));

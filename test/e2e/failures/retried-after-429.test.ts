@@ -1,4 +1,4 @@
-/** 429 says that nothing was processed, and is not always true: what was sent again may find itself. */
+/** A service may answer 429 although it carried out the request: the next attempt then finds the result of the first one. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -13,8 +13,8 @@ async function begun(...documents: readonly object[]) {
   return { bench, stack };
 }
 
-describe('what was carried out, answered 429 and sent again', () => {
-  /** The first answer only. */
+describe('a request that is answered with 429', () => {
+  /** Answers the first request with 429, after the service has carried it out. */
   function throttle(bench: Bench, path: RegExp) {
     let isFirst = true;
     bench.wire.guardBy(async (request, pass) => {
@@ -25,7 +25,7 @@ describe('what was carried out, answered 429 and sent again', () => {
     });
   }
 
-  it('is a create that is looked up before it is sent again: it is found, and goes on', async () => {
+  it('is not repeated for a create that was carried out: the workspace is found, and the apply continues', async () => {
     const { bench, stack } = await begun(workspace('stays'));
     await stack.declare(workspace('stays'), workspace('app', { remoteStateConsumers: ['stays'] }));
     throttle(bench, creates);
@@ -43,7 +43,7 @@ describe('what was carried out, answered 429 and sent again', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is a lock that finds itself: it is ours, and comes off again', async () => {
+  it('is repeated for a lock that was carried out: it counts as ours, and a later apply removes it', async () => {
     const { bench, stack } = await begun(workspace('app'));
     await stack.declare(workspace('app', { lock: { reason: 'frozen' } }));
     throttle(bench, /actions\/lock$/);
@@ -54,7 +54,7 @@ describe('what was carried out, answered 429 and sent again', () => {
     expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/unlock']);
   });
 
-  it('stays failed where a stranger has the name, and says whose it is', async () => {
+  it('fails if somebody else created the workspace, and says that it is not ours', async () => {
     const { bench, stack } = await begun(workspace('stays'));
     await stack.declare(workspace('stays'), workspace('app'));
     bench.wire.guardBy(async ({ method, path }, pass) => {

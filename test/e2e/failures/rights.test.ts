@@ -1,4 +1,4 @@
-/** What a token may do is asked call by call: who may lock locks, and nothing more is foreseen or refused. */
+/** The rights of a token are checked for each call: only calls whose right is missing are predicted and refused. */
 import { describe, expect, it } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
@@ -6,7 +6,7 @@ import { workspace } from '../../support/cli/documents.ts';
 
 const token = 'planted-limited-token-71c4';
 
-/** A stack that owns the workspace `app`, and a token that may read it and do with it what `rights` say. */
+/** A stack that owns the workspace `app`, and a token that may read it and has these other `rights`. */
 async function limitedTo(...rights: readonly string[]): Promise<{ bench: Bench; stack: Checkout }> {
   const tags = { 'trueup-stack': 'payments', env: 'by-hand' };
   const app = { 'tag-bindings': tags, 'source-name': 'trueup/payments' };
@@ -29,7 +29,7 @@ function notesOf({ changes }: PlanJson): string[] {
 }
 
 describe('a token', () => {
-  it('that may lock and nothing else locks, and gives its lock back', async () => {
+  it('that may only lock and unlock locks a workspace, and unlocks it later', async () => {
     const { bench, stack } = await limitedTo('can-lock', 'can-unlock');
     await stack.declare(workspace('app', { lock: { reason: 'frozen' } }));
     expect(notesOf(await stack.plan())).toEqual([]);
@@ -55,7 +55,7 @@ describe('a token', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('that may manage tags and nothing else changes flat tags, but none that only a PATCH of the workspace changes', async () => {
+  it('that may only manage tags changes flat tags, but no tags that need a PATCH of the workspace', async () => {
     const { bench, stack } = await limitedTo('can-manage-tags');
     await stack.begin(workspace('app', { tagNames: ['pci', 'blue'] }));
     await stack.declare(workspace('app', { tagNames: ['pci', 'red'] }));
@@ -73,7 +73,7 @@ describe('a token', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('that lacks several rights is shown each of them once, with all that it is needed for', async () => {
+  it('that lacks several rights is reported once for each of them, with all calls that need it', async () => {
     const { stack } = await limitedTo('can-unlock');
     const spec = { autoApply: true, sshKeyId: 'sshkey-deploy', lock: {}, tagNames: ['pci'] };
     await stack.declare(workspace('app', spec));
@@ -102,7 +102,7 @@ describe('A forced delete that the service does not allow', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('names the setting where it is answered with 403, and the workspace stays', async () => {
+  it('is reported with the setting when it is answered with 403, and the workspace stays', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
     await stack.begin(workspace('app'));

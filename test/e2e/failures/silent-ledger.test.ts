@@ -1,6 +1,6 @@
 /**
- * A ledger that takes the question and never answers: the time of a run and the signals of a person end the wait,
- * and everything that was started for it. The real CLI, and servers that only accept.
+ * A ledger that accepts connections and never answers: the timeout of a run and signals end the wait,
+ * and every process that was started for it. Runs the real CLI against servers that only accept connections.
  */
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -38,19 +38,16 @@ describe('a ledger that never answers', () => {
     ['git over HTTP', 'git', 'http', gitPlace],
     ['git by its own protocol', 'git', 'git', gitPlace],
     ['PostgreSQL', 'postgres', 'postgres', postgresPlace],
-  ])(
-    'in %s is given up when the time of the run is over, with all that was started for it',
-    async (...of) => {
-      const [, ledger, scheme, place] = of;
-      const { server, start } = await openScene(ledger, (port) => `${scheme}://127.0.0.1:${port}/remote.git`);
-      const { code, err } = await start('plan', '--timeout', '2s').ended;
-      expect(err).toBe(
-        `error: the deadline of 2s passed while waiting to read the ledger (${place}); --timeout gives a run more time, or "timeout" in the stack's spec\n`,
-      );
-      expect(code).toBe(1);
-      await server.left();
-    },
-  );
+  ])('in %s is given up when the time of the run is over, and its connections are closed', async (...of) => {
+    const [, ledger, scheme, place] = of;
+    const { server, start } = await openScene(ledger, (port) => `${scheme}://127.0.0.1:${port}/remote.git`);
+    const { code, err } = await start('plan', '--timeout', '2s').ended;
+    expect(err).toBe(
+      `error: the deadline of 2s passed while waiting to read the ledger (${place}); --timeout gives a run more time, or "timeout" in the stack's spec\n`,
+    );
+    expect(code).toBe(1);
+    await server.left();
+  });
 
   it.each([
     ['apply', 'to read the ledger', ['apply', '--yes']],
@@ -60,7 +57,7 @@ describe('a ledger that never answers', () => {
     ['recover', 'to read the ledger', ['recover', '--yes']],
     ['recover --moved', 'to take the lock', ['recover', '--moved', 'acme']],
     ['export', 'to read the ledger', ['export']],
-  ] as const)('holds %s no longer than --timeout says', async (_, what, args) => {
+  ] as const)('does not delay %s longer than --timeout', async (_, what, args) => {
     const { server, start } = await overHttp();
     const { code, err } = await start(...args, '--timeout', '1s').ended;
     expect(err).toContain(`the deadline of 1s passed while waiting ${what} (${gitPlace})`);
@@ -69,7 +66,7 @@ describe('a ledger that never answers', () => {
     await server.left();
   });
 
-  it('is reported as JSON to who asks for JSON', async () => {
+  it('is reported in JSON with --format json', async () => {
     const { start } = await overHttp();
     for (const args of [['plan'], ['apply', '--yes'], ['history']]) {
       const { code, out } = await start(...args, '--format', 'json', '--timeout', '1s').ended;
@@ -85,7 +82,7 @@ describe('a ledger that never answers', () => {
     }
   });
 
-  it('is named with what it is asked for after a few seconds', async () => {
+  it('is named after a few seconds, with what trueup waits for', async () => {
     const { start } = await overHttp();
     const running = start('plan');
     await running.says(
@@ -102,7 +99,7 @@ describe('a ledger that never answers', () => {
     ['history', 'SIGTERM'],
     ['export', 'SIGINT'],
     ['recover', 'SIGINT'],
-  ] as const)('lets go of %s at the first %s, which ends with 130', async (command, signal) => {
+  ] as const)('does not keep %s from ending at the first %s with exit code 130', async (command, signal) => {
     const { server, start } = await overHttp();
     const running = start(command);
     await server.reached;
@@ -116,8 +113,8 @@ describe('a ledger that never answers', () => {
   });
 });
 
-describe('a remote that never says what was applied last', () => {
-  it('holds a plan no longer than its time, and the plan says so', async () => {
+describe('a git remote that does not answer when it is asked for the last applied commit', () => {
+  it('does not delay a plan longer than its timeout, and the plan says so', async () => {
     const server = await openSilentServer();
     const stack = await (await openBench()).checkout();
     const commitAll = (message: string) => {
@@ -139,8 +136,8 @@ describe('a remote that never says what was applied last', () => {
   });
 });
 
-describe('a local ledger that another process keeps to itself', () => {
-  it('holds an apply no longer than its time', async () => {
+describe('a local ledger that another process has locked', () => {
+  it('does not delay an apply longer than its timeout', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(workspace('app'));
     await holderOf(join(stack.directory, '.trueup', 'payments.ledger.json.guard'));
@@ -154,7 +151,7 @@ describe('a local ledger that another process keeps to itself', () => {
   });
 });
 
-/** An apply whose create is on the way, with its ledger behind HTTP; the answer comes with `answer`. */
+/** An apply with a ledger in git over HTTP, whose create waits for its answer; `answer` releases the answer. */
 async function applying() {
   const bench = await openBench();
   const stack = await bench.checkout({ spec: { ledger: 'git' } });
@@ -187,8 +184,8 @@ function holdCreate({ wire }: Bench) {
   return { arrived: arrived.promise, answer: answered.resolve };
 }
 
-describe('a ledger that falls silent while an apply runs', () => {
-  it('ends with the second Ctrl-C, which says what was done and how to give the lock back', async () => {
+describe('a ledger that stops answering during an apply', () => {
+  it('is given up at the second Ctrl-C, and trueup says what was done and how to release the lock', async () => {
     const { host, running, answer } = await applying();
     host.silence();
     running.kill('SIGINT');
@@ -208,7 +205,7 @@ describe('a ledger that falls silent while an apply runs', () => {
 });
 
 describe('a ledger that answers', () => {
-  it('gets the last words of an apply that is interrupted: what was done, the end of its history, the lock', async () => {
+  it('gets the records and the history entry of an interrupted apply, and its lock is released', async () => {
     const { remote, running, answer } = await applying();
     running.kill('SIGINT');
     await running.says(/interrupted: any write that was sent is waited for/);
@@ -231,25 +228,28 @@ describe('a ledger that answers', () => {
   });
 });
 
-describe('a plan that is interrupted while a service is asked', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends at %s with 130 and one word', async (signal) => {
-    const bench = await openBench();
-    const stack = await bench.checkout();
-    await stack.declare(workspace('app'));
-    const reached = Promise.withResolvers<void>();
-    const first = () => {
-      reached.resolve();
-      return new Promise(() => {});
-    };
-    bench.wire.add({
-      method: 'GET',
-      path: /\/organizations\/acme\/workspaces\?/,
-      times: 9,
-      fault: { first },
-    });
-    const running = startTrueup(['plan'], { cwd: stack.directory, env: secrets });
-    await reached.promise;
-    running.kill(signal);
-    expect(await running.ended).toEqual({ code: 130, signal: null, out: '', err: '\ninterrupted\n' });
-  });
+describe('a plan that is interrupted during a read', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'ends at %s with exit code 130 and the one word "interrupted"',
+    async (signal) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.declare(workspace('app'));
+      const reached = Promise.withResolvers<void>();
+      const first = () => {
+        reached.resolve();
+        return new Promise(() => {});
+      };
+      bench.wire.add({
+        method: 'GET',
+        path: /\/organizations\/acme\/workspaces\?/,
+        times: 9,
+        fault: { first },
+      });
+      const running = startTrueup(['plan'], { cwd: stack.directory, env: secrets });
+      await reached.promise;
+      running.kill(signal);
+      expect(await running.ended).toEqual({ code: 130, signal: null, out: '', err: '\ninterrupted\n' });
+    },
+  );
 });

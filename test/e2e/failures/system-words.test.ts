@@ -1,4 +1,4 @@
-// What the system says of files and connections: named, and with a way out.
+// Errors of the operating system about files and connections: they name the file or address, and what to check.
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -12,7 +12,7 @@ async function made(spec = {}) {
   return stack;
 }
 
-it('a plan that is to be written where a folder is names it', async () => {
+it('a plan file whose path is a folder is reported with what to do', async () => {
   const { err } = await (await made()).run(['plan', '--out', 'manifests'], 1);
   expect(err).toBe(
     'error: the plan cannot be written to "manifests": it is a directory; name a file in it\n',
@@ -58,7 +58,7 @@ it.each([
   },
 );
 
-it('a certificate that is not there is reported with what to check', async () => {
+it('a missing certificate is reported with what to check', async () => {
   const bench = await openBench();
   const stack = await bench.checkout({ workspaces: { caCert: { file: 'ca.pem' } } });
   await stack.declare(workspace('app', {}));

@@ -5,7 +5,7 @@ import { workspace } from '../../support/cli/documents.ts';
 
 const oneLine = (text: string) => text.replace(/\s+/g, ' ');
 
-/** All answers to reads, with their text changed. */
+/** A stack whose reads are answered with changed texts. */
 async function withAnswers(change: (text: string) => string) {
   const bench = await openBench();
   const stack = await bench.checkout();
@@ -18,8 +18,8 @@ async function withAnswers(change: (text: string) => string) {
   return { bench, stack };
 }
 
-describe('An answer that cannot be right', () => {
-  it('names a row of another organization in a list, and nothing of the list is used', async () => {
+describe('trueup reports', () => {
+  it('a list with a row of another organization, and uses nothing of the list', async () => {
     const { bench, stack } = await withAnswers((text) =>
       text.replace('"organization":{"data":{"id":"acme"', '"organization":{"data":{"id":"other"'),
     );
@@ -30,7 +30,7 @@ describe('An answer that cannot be right', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('names an attribute of another form, and the workspace is left as it is', async () => {
+  it('an attribute of the wrong type, and does not change the workspace', async () => {
     const { bench, stack } = await withAnswers((text) =>
       text.replaceAll('"description":"mine"', '"description":{"x":1}'),
     );
@@ -42,7 +42,7 @@ describe('An answer that cannot be right', () => {
     expect(bench.written()).toEqual([]);
   });
 
-  it('names an encoding that was not asked for', async () => {
+  it('an answer in an encoding that was not requested', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -60,7 +60,7 @@ describe('An answer that cannot be right', () => {
     );
   });
 
-  it('is an empty list of an organization that does not exist', async () => {
+  it('an empty list of an organization that does not exist', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ workspaces: { organization: 'nowhere' } });
     await stack.declare(workspace('app'));
@@ -76,7 +76,7 @@ describe('An answer that cannot be right', () => {
 });
 
 describe('A token that is refused', () => {
-  it('is named by where it comes from', async () => {
+  it('is reported with the place where it comes from', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ workspaces: { token: { file: 'token.txt' } } });
     await stack.write('token.txt', 'no-such-token-71c2');

@@ -1,4 +1,4 @@
-/** A mount that nobody can work with is told in one line, once and at once: what is amiss, and what to do. */
+/** A mount that cannot be used is reported once, after few requests, with what is wrong and what to do. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role } from '../../support/cli/documents.ts';
@@ -68,7 +68,7 @@ it('a standby without an active node is reported as one', async () => {
 });
 
 describe('a namespace that does not exist', () => {
-  it('is reported as just that', async () => {
+  it('is reported as missing', async () => {
     const { bench, stack } = await openBao({ namespace: 'team-a' });
     const { message, requests } = await onlyProblem(bench, stack);
     expect(message).toMatch(
@@ -78,7 +78,7 @@ describe('a namespace that does not exist', () => {
   });
 });
 
-describe('a dialect that is not that of the service', () => {
+describe('a dialect that does not match the service', () => {
   it('is named among the reasons why a token is refused', async () => {
     const { bench, stack } = await openBao({ dialect: 'neutral' });
     const { message } = await onlyProblem(bench, stack);
@@ -90,7 +90,7 @@ describe('a dialect that is not that of the service', () => {
     );
   });
 
-  it('is noted where the roles have a field that it does not know', async () => {
+  it('is noted if the roles have a field that the dialect does not have', async () => {
     const { stack } = await openBao();
     await stack.run(['apply', '--yes'], 0);
     const other = await stack.become({ clusterAuth: { ...bao, dialect: 'vault' } });
@@ -101,7 +101,7 @@ describe('a dialect that is not that of the service', () => {
   });
 });
 
-describe('a token without a right', () => {
+describe('a token without the right', () => {
   it('to list is reported once', async () => {
     const readOnly = [{ path: 'auth/+/role/*', capabilities: ['read'] as const }];
     const bench = await openBench({ dialects: ['openbao'], mounts: ['kubernetes'], readOnly });

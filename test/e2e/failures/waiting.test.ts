@@ -1,4 +1,4 @@
-/** Nothing is waited for without end, and nothing for long without a word: the real CLI, a service that dallies. */
+/** trueup never waits without end, and reports long waits. Runs the real CLI against a slow service. */
 import { describe, expect, it } from 'vitest';
 import { openBench, secrets } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
@@ -33,18 +33,23 @@ describe('a service that does not answer', () => {
     await stack.run(['apply', '--yes', '--timeout', '5m'], 0);
   });
 
-  it('does not take away what was sent when the time is over: that is waited for, and nothing new is begun', async () => {
+  it('is still waited for after the time is over if a write was sent, and nothing new is started', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), workspace('web', { remoteStateConsumers: ['app'] }));
-    const told = Promise.withResolvers<void>();
-    bench.wire.add({ method: 'POST', path: /workspaces$/, times: 2, fault: { first: () => told.promise } });
+    const answered = Promise.withResolvers<void>();
+    bench.wire.add({
+      method: 'POST',
+      path: /workspaces$/,
+      times: 2,
+      fault: { first: () => answered.promise },
+    });
     const running = startTrueup(['apply', '--yes', '--timeout', '2s'], {
       cwd: stack.directory,
       env: secrets,
     });
     await running.says(/this run has had its 2s.*nothing new is started/);
-    told.resolve();
+    answered.resolve();
     const { code, out } = await running.ended;
     expect(code, out).toBe(6);
     expect(out).toMatch(/applied +\+ Workspace\/acme\/app/);
@@ -68,14 +73,19 @@ describe('a service that does not answer', () => {
       },
     ]);
     bench.wire.reset();
-    const told = Promise.withResolvers<void>();
-    bench.wire.add({ method: 'POST', path: /workspaces$/, times: 2, fault: { first: () => told.promise } });
+    const answered = Promise.withResolvers<void>();
+    bench.wire.add({
+      method: 'POST',
+      path: /workspaces$/,
+      times: 2,
+      fault: { first: () => answered.promise },
+    });
     const running = startTrueup(['apply', '--yes', '--timeout', '2s', '--format', 'json'], {
       cwd: stack.directory,
       env: secrets,
     });
     await running.says(/nothing new is started/);
-    told.resolve();
+    answered.resolve();
     const { code, out } = await running.ended;
     expect(code, out).toBe(6);
     const { summary, outcomes, diagnostics } = JSON.parse(out);
@@ -94,19 +104,19 @@ describe('a service that does not answer', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
-    const told = Promise.withResolvers<void>();
-    bench.wire.add({ ...listing, fault: { first: () => told.promise } });
+    const answered = Promise.withResolvers<void>();
+    bench.wire.add({ ...listing, fault: { first: () => answered.promise } });
     const running = startTrueup(['plan'], { cwd: stack.directory, env: secrets });
     await running.says(
       /waiting for target "acme" for 5 s: the answer to GET .*\/organizations\/acme\/workspaces/,
     );
-    told.resolve();
+    answered.resolve();
     expect((await running.ended).code).toBe(0);
   });
 });
 
 describe('a service that asks for time', () => {
-  it('is reported to nobody twice when it asks for more than the run has: everything ends with one word', async () => {
+  it('gets only few requests if it asks for more time than the run has, and the plan says so', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'), role('web'), role('api'));
@@ -122,8 +132,8 @@ describe('a service that asks for time', () => {
   });
 });
 
-describe('a pause before the next try', () => {
-  it('into which the end of the run falls says so, and what gives it more time', async () => {
+describe('a pause before the next attempt', () => {
+  it('that outlasts the run is reported, with how to give the run more time', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -138,7 +148,7 @@ describe('a pause before the next try', () => {
     );
   });
 
-  it('that is longer than what the service asks for is not reported as its wish', async () => {
+  it('that is longer than the service asks for is not reported as a request of the service', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -156,7 +166,7 @@ describe('a pause before the next try', () => {
 });
 
 describe('a gateway that fails', () => {
-  it('and says when its limit is counted again, as it always does, is not asking for time', async () => {
+  it('and sends x-ratelimit-reset, as with every answer, is not waited for that long', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -166,7 +176,7 @@ describe('a gateway that fails', () => {
     expect(err).not.toContain('3000');
   });
 
-  it('with an answer that is nested without end is reported like any other', async () => {
+  it('with a deeply nested answer is reported like any other', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -180,14 +190,14 @@ describe('a gateway that fails', () => {
   });
 });
 
-describe('the time of a run', () => {
-  it.each(['0s', 'soon', '-5m', '5'])('is no "%s"', async (timeout) => {
+describe('the timeout of a run', () => {
+  it.each(['0s', 'soon', '-5m', '5'])('cannot be "%s"', async (timeout) => {
     const stack = await (await openBench()).checkout();
     const { err } = await stack.run(['plan', `--timeout=${timeout}`], 1);
     expect(err).toContain(`argument '${timeout}' is invalid`);
   });
 
-  it('is written like 30m in the stack file', async () => {
+  it('has a form such as 30m in the stack file', async () => {
     const stack = await (await openBench()).checkout({ spec: { timeout: 'long' } });
     const { err } = await stack.run(['validate'], 7);
     expect(err).toContain('a time such as 90s, 30m or 2h');

@@ -1,4 +1,4 @@
-/** An apply that was begun and goes on: with what it had begun, and not past what nobody was shown. */
+/** An apply that was interrupted and continues: with what it began, but not past guards that nobody has seen. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
@@ -9,14 +9,14 @@ import { startTrueup } from '../../support/cli/process.ts';
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => workspace(`app-${index}`));
 
-describe('an apply that was begun, and goes on', () => {
+describe('an apply that continues after an interruption', () => {
   const refuse = { method: 'POST', path: /workspaces$/, body: /"y"/, fault: { answer: 422 } } as const;
 
   async function approvedOf(stack: Checkout): Promise<unknown> {
     return ((await stack.ledger()) as { readonly approved?: unknown }).approved;
   }
 
-  it('is stopped by a guard that nobody was shown when it was approved', async () => {
+  it('is stopped by a guard that was not shown when it was approved', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('keep'));
@@ -35,7 +35,7 @@ describe('an apply that was begun, and goes on', () => {
     expect(await approvedOf(stack)).toMatchObject({ digest, passed: ['recreate'] });
   });
 
-  it('passes those that were acknowledged when it began, and asks for them no more', async () => {
+  it('passes guards that were acknowledged when it began', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(...numbered(7));
@@ -48,7 +48,7 @@ describe('an apply that was begun, and goes on', () => {
     expect(await bench.idsOf('y')).toHaveLength(1);
   });
 
-  it('passes none by an approval of before they were kept with it', async () => {
+  it('passes no guards if the ledger does not say which were acknowledged', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(...numbered(7));
@@ -67,12 +67,12 @@ describe('an apply that was begun, and goes on', () => {
   });
 });
 
-describe('the creation of a config with a reviewer JWT, cut short', () => {
+describe('the interrupted creation of a config with a reviewer JWT', () => {
   const address = 'ClusterAuthConfig/prod/config';
   const config = clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } });
 
-  /** The service has carried it out, and the apply was killed before it heard of it. */
-  async function cutShort() {
+  /** The service has carried it out, but the apply was killed before the answer. */
+  async function interrupted() {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
@@ -96,8 +96,8 @@ describe('the creation of a config with a reviewer JWT, cut short', () => {
     return { bench, stack, digest, again: () => startTrueup(job, at).ended };
   }
 
-  it('goes on with the same approval, and sends the JWT once more, for nobody can say which one is stored', async () => {
-    const { bench, stack, again } = await cutShort();
+  it('continues with the same approval, and sends the JWT again, because the stored one is unknown', async () => {
+    const { bench, stack, again } = await interrupted();
     const { changes, guards } = await stack.plan();
     expect(changes).toMatchObject([{ action: 'update', fields: [{ path: '/tokenReviewerJwt' }] }]);
     expect(guards.filter(({ effect }) => effect === 'blocks')).toEqual([]);
@@ -108,8 +108,8 @@ describe('the creation of a config with a reviewer JWT, cut short', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is somebody else’s work once anything that can be reported is otherwise', async () => {
-    const { bench, stack, again } = await cutShort();
+  it('does not count as ours once any readable field differs', async () => {
+    const { bench, stack, again } = await interrupted();
     await bench.byHandMount('POST', 'config', {
       cluster_host: 'https://theirs.internal:6443',
       cluster_ca_cert: (config.spec as Record<string, unknown>)['clusterCaCert'],

@@ -1,4 +1,4 @@
-/** Which guards were acknowledged for an apply, as the history says it. */
+/** The history says which guards were acknowledged for an apply. */
 import { expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../src/model/ledger.ts';
 import { trueup } from '../../support/captured-host.ts';
@@ -47,7 +47,7 @@ it('The history has the guards that were acknowledged with a plan file', async (
   expect((await entries(stack))[0]?.acknowledged).toEqual(['policy/ask-first']);
 });
 
-it('The history has the guards that somebody acknowledged by their names at a terminal', async () => {
+it('The history has the guards whose names somebody typed at a terminal', async () => {
   const stack = await begin();
   const typed = { cwd: stack.directory, env: stack.env, answer: 'policy/ask-first' };
   expect(await trueup(['apply'], typed)).toMatchObject({ code: 0 });

@@ -59,7 +59,7 @@ describe('trueup history --resource', () => {
     ]);
   });
 
-  it('also shows and takes back only what one apply did to it', async () => {
+  it('also limits "show" and "--revert" to what one apply did to it', async () => {
     const stack = await withHistory();
     const shown = await stack.run(['history', 'show', 'latest', ...app], 0);
     expect(shown.out).toContain('Workspace/acme/app');

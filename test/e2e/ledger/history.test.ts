@@ -1,4 +1,4 @@
-// What was applied, by whom, and how to take it back.
+// The history: what was applied, by whom, and how to revert it.
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -69,7 +69,7 @@ describe('trueup history', () => {
     expect(await list(stack)).toHaveLength(1);
   });
 
-  it('reports the commit, and whether there was more than it holds', async () => {
+  it('reports the commit, and whether there were uncommitted changes', async () => {
     const stack = await (await openBench()).checkout();
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
@@ -113,7 +113,7 @@ describe('trueup history show', () => {
     });
   });
 
-  it('takes its options wherever they stand', async () => {
+  it('accepts its options in any position', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(workspace('app'));
     const id = await newest(stack);
@@ -130,7 +130,7 @@ describe('trueup history show', () => {
     expect(err).toContain('has no apply "../../etc/passwd"');
   });
 
-  it('takes "latest", and a part of an id that no other apply has', async () => {
+  it('accepts "latest", and a unique part of an id', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(workspace('app', { description: 'old' }));
     const first = await newest(stack);
@@ -149,7 +149,7 @@ describe('trueup history show', () => {
     expect((await stack.run(['history', 'show', ''], 1)).err).toContain('has no apply ""');
   });
 
-  it('says what to type where a path stands in the place of the id', async () => {
+  it('says what to type if a path is in the place of the id', async () => {
     const stack = await (await openBench()).checkout();
     for (const path of ['.', 'trueup.yaml', '../somewhere/stack.yaml'])
       expect((await stack.run(['history', 'show', path], 1)).err).toContain(
@@ -157,13 +157,13 @@ describe('trueup history show', () => {
       );
   });
 
-  it('says of "latest" before the first apply that there is none', async () => {
+  it('says before the first apply that there is no "latest"', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
     expect((await stack.run(['history', 'show', 'latest'], 1)).err).toContain('has no apply "latest"');
   });
 
-  it('knows an apply that was killed, and that nobody knows its outcome', async () => {
+  it('shows an apply that was killed, and that its outcome is unknown', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -180,7 +180,7 @@ describe('trueup history show', () => {
     expect(await revert(stack)).toContain('# Workspace/acme/app: was created, perhaps: check it before');
   });
 
-  it('holds no secret', async () => {
+  it('contains no secret', async () => {
     const stack = await (await openBench()).checkout();
     const reviewed = { tokenReviewerJwt: { env: 'REVIEWER_JWT', version: 1 } };
     await stack.begin(clusterAuthConfig(reviewed));
@@ -200,7 +200,7 @@ describe('trueup history show', () => {
 });
 
 describe('trueup history show --revert', () => {
-  it('does not say of a config that removing its document takes it away', async () => {
+  it('does not say that a config is deleted when its document is removed', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(clusterAuthConfig());
     await stack.run(['apply', '--yes'], 0);
@@ -209,7 +209,7 @@ describe('trueup history show --revert', () => {
     );
   });
 
-  it('gives the fragment that an update is taken back with', async () => {
+  it('prints the fragment of a manifest that reverts an update', async () => {
     const stack = await (await openBench()).checkout();
     const before = workspace('app', {
       description: 'old',
@@ -239,7 +239,7 @@ describe('trueup history show --revert', () => {
     );
   });
 
-  it('brings back what was deleted, its children too, in documents that make the same plan empty again', async () => {
+  it('prints documents that restore deleted resources and their children, with an empty plan afterwards', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(
       workspace('app', { description: 'kept', tags: { env: 'dev' }, remoteStateConsumers: ['web'] }),
@@ -259,7 +259,7 @@ describe('trueup history show --revert', () => {
     expect(plan.summary).toMatchObject({ unchanged: 6 });
   });
 
-  it('says what to remove after a create, and nothing of what did not happen', async () => {
+  it('says what to remove after a create, and does not mention failed changes', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), workspace('broken'));
@@ -274,20 +274,21 @@ describe('trueup history show --revert', () => {
 });
 
 describe('an apply whose history or lock cannot be written at its end', () => {
-  /** Whatever stands below this name becomes a folder, which cannot be written as a file, before the last answer. */
+  /** Before the last answer, files with a matching name are replaced by folders, so that they cannot be written. */
   async function applyWithout(pattern: RegExp) {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
     bench.wire.guardBy(async (request, pass) => {
       const answer = await pass();
-      if (request.method === 'POST' && /workspaces$/.test(request.path)) await becomeFolders(stack, pattern);
+      if (request.method === 'POST' && /workspaces$/.test(request.path))
+        await replaceByFolders(stack, pattern);
       return answer;
     });
     return stack.tryRun(['apply', '--yes']);
   }
 
-  async function becomeFolders({ directory }: Checkout, pattern: RegExp) {
+  async function replaceByFolders({ directory }: Checkout, pattern: RegExp) {
     const folder = join(directory, '.trueup');
     const names = (await readdir(folder, { recursive: true })).filter((name) => pattern.test(name));
     for (const name of names) {
@@ -297,7 +298,7 @@ describe('an apply whose history or lock cannot be written at its end', () => {
     }
   }
 
-  it('exits with 1, and says how the history is completed', async () => {
+  it('exits with 1, and says how to complete the history', async () => {
     const { code, out, err } = await applyWithout(/history\/.*\.json$/);
     expect(out).toContain('1 applied');
     expect(err).toContain('error: the history lacks the end of this apply');
@@ -305,7 +306,7 @@ describe('an apply whose history or lock cannot be written at its end', () => {
     expect(code).toBe(1);
   });
 
-  it('exits with 1, and says how the lock is taken away', async () => {
+  it('exits with 1, and says how to remove the lock', async () => {
     const { code, out, err } = await applyWithout(/ledger\.json\.lock$/);
     expect(out).toContain('1 applied');
     expect(err).toContain('error: the lock could not be given back');

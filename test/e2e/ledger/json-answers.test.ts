@@ -1,4 +1,4 @@
-/** `recover`, `unlock` and `history show --revert` answer with JSON, for scripts, and ask no question then. */
+/** `recover`, `unlock` and `history show --revert` print JSON for scripts, and do not ask in that case. */
 import { writeFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
@@ -51,7 +51,7 @@ describe('trueup recover --format json', () => {
     expect(Object.keys(records)).toEqual(expect.arrayContaining(after));
   });
 
-  it('says where a damaged ledger was moved to, and that a whole one needs nothing', async () => {
+  it('says where a damaged ledger was moved, and that an intact one needs nothing', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(workspace('app'));
     await writeFile(stack.ledgerFile, 'torn');
@@ -93,7 +93,7 @@ describe('trueup unlock --format json', () => {
     });
   });
 
-  it('prints a problem where the id is another one, and removes nothing', async () => {
+  it('prints a problem if the id is another one, and removes nothing', async () => {
     const { stack } = await open();
     await held(stack);
     const { out, err } = await stack.run(['unlock', '--id', 'other', '--format', 'json'], 1);
@@ -104,7 +104,7 @@ describe('trueup unlock --format json', () => {
 });
 
 describe('trueup history show --revert --format json', () => {
-  it('has the manifests with the values before, and what is to do by hand', async () => {
+  it('has the manifests with the former values, and what has to be done manually', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(workspace('app', { autoApply: true }));
     await stack.declare(workspace('app', { autoApply: false }), workspace('new'));

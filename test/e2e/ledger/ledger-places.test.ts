@@ -1,4 +1,4 @@
-// A ledger that machines share: what one of them applied, another one knows.
+// A ledger that several machines share: each of them knows what another one applied.
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { workspace } from '../../support/cli/documents.ts';
 const app = (description: string) => workspace('app', { description });
 
 describe('a ledger in git', () => {
-  it('is known to every clone, shallow ones too, and no file of it is in any', async () => {
+  it('is shared by all clones, also shallow ones, without files in their work trees', async () => {
     const remote = makeRemote();
     const stack = await (await openBench()).checkout({ spec: { ledger: 'git' } });
     await stack.declare(app('old'));
@@ -47,7 +47,7 @@ describe('a ledger in git', () => {
     expect(inTheMiddle).toMatchObject([expect.stringMatching(/^8: .*stack "payments" is locked/)]);
   });
 
-  it('is said to be out of reach in one line', async () => {
+  it('is reported in one line if there is no repository', async () => {
     const stack = await (await openBench()).checkout({ spec: { ledger: 'git' } });
     await stack.declare(app('old'));
     const { err } = await stack.run(['plan'], 1);
@@ -64,7 +64,7 @@ describe.skipIf(bin === undefined)('a ledger in PostgreSQL', () => {
   });
   afterAll(() => server.stop());
 
-  it('is known wherever its address is', async () => {
+  it('is used by every run that has its address', async () => {
     const url = server.newDatabase();
     const stack = await (await openBench()).checkout({ spec: { ledger: 'postgres' } });
     await stack.declare(app('old'));
@@ -86,7 +86,7 @@ describe.skipIf(bin === undefined)('a ledger in PostgreSQL', () => {
     await expect(stack.ledger()).rejects.toThrow('ENOENT');
   });
 
-  it('is asked for by name when the environment does not say where it is', async () => {
+  it('is reported with the name of the variable when the environment has no address', async () => {
     const stack = await (await openBench()).checkout({ spec: { ledger: 'postgres' } });
     await stack.declare(app('old'));
     const { err } = await stack.run(['plan'], 1);
@@ -96,7 +96,7 @@ describe.skipIf(bin === undefined)('a ledger in PostgreSQL', () => {
   });
 });
 
-it('an example of each place is in the guide of the ledger', async () => {
+it('each example of a ledger in the guide is valid', async () => {
   const { readFile } = await import('node:fs/promises');
   const page = await readFile(new URL('../../../docs/guides/ledger.md', import.meta.url), 'utf8');
   for (const [, text = ''] of page.matchAll(/^ {2}ledger: (.*?)\s*(?:#.*)?$/gm)) {
@@ -108,9 +108,9 @@ it('an example of each place is in the guide of the ledger', async () => {
   }
 });
 
-describe('a database that is asked for TLS', () => {
+describe('a database connection with TLS', () => {
   it.each(['prefer', 'require', 'verify-ca'])(
-    'with sslmode=%s makes nobody but trueup speak',
+    'with sslmode=%s causes no warnings of libraries on stderr',
     async (mode) => {
       const spec = { ledger: { postgres: { url: { env: 'LEDGER_URL' } } } };
       const stack = await (await openBench()).checkout({ spec });

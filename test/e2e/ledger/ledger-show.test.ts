@@ -1,4 +1,4 @@
-// The summary of a ledger: what it says, and that it changes nothing.
+// `trueup ledger show`: the summary of a ledger, which changes nothing.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -21,7 +21,7 @@ async function text(stack: Checkout): Promise<string> {
   return (await stack.run(['ledger', 'show'], 0)).out;
 }
 
-/** The files of the ledger with what they hold. */
+/** The files of the ledger with their contents. */
 async function filesOf(stack: Checkout): Promise<ReadonlyMap<string, string>> {
   const folder = join(stack.directory, '.trueup');
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
@@ -30,7 +30,7 @@ async function filesOf(stack: Checkout): Promise<ReadonlyMap<string, string>> {
 }
 
 describe('trueup ledger show', () => {
-  it('says before the first apply that there is nothing, and makes no file', async () => {
+  it('says before the first apply that there are no records, and writes no file', async () => {
     const { bench, stack } = await open();
     const out = await text(stack);
     expect(out).toMatch(/^Stack payments\n/);
@@ -71,7 +71,7 @@ describe('trueup ledger show', () => {
     expect(out).toMatch(/^target +acme: \S+/m);
   });
 
-  it('shows who holds the lock, waits for nobody, and changes nothing', async () => {
+  it('shows who holds the lock, does not wait for it, and changes nothing', async () => {
     const { stack } = await open();
     await stack.run(['apply', '--yes'], 0);
     await held(stack);
@@ -103,7 +103,7 @@ describe('trueup ledger show', () => {
     });
   });
 
-  it('shows the ledger also where the history cannot be read, and exits with 1', async () => {
+  it('shows the ledger also if the history cannot be read, and exits with 1', async () => {
     const { stack } = await open();
     await stack.run(['apply', '--yes'], 0);
     const [entry = ''] = [...(await filesOf(stack)).keys()].filter((file) =>

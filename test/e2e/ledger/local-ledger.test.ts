@@ -1,4 +1,4 @@
-// A ledger in local files that are not as trueup would have laid them: links, shared ones, damaged ones.
+// A ledger in local files that trueup would not create like that: links, shared files, damaged files.
 import { lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ async function keptFolder(): Promise<string> {
 }
 
 describe('a ledger that is a link', () => {
-  it.each(['payments.json', 'not/there/yet/payments.json'])('is written where it leads: %s', async (name) => {
+  it.each(['payments.json', 'not/there/yet/payments.json'])('is written to its target: %s', async (name) => {
     const bench = await openBench();
     const folder = await keptFolder();
     const stack = await linkedTo(join(folder, name), bench);
@@ -37,12 +37,12 @@ describe('a ledger that is a link', () => {
       'Workspace/acme/two',
     );
     expect(await readdir(join(ledger, '..'))).toEqual(['payments.ledger.json']);
-    // What stays between runs and is no record stands in a folder that git leaves out.
+    // Files that are not records are in a folder that git ignores.
     expect(await readdir(join(folder, name, '..'))).toEqual(['.trueup', 'payments.history', 'payments.json']);
     expect((await stack.run(['history'], 0)).out.match(/^\d{8}/gm)).toHaveLength(2);
   });
 
-  it('by way of another link, and relative, is written there, too', async () => {
+  it('to another, relative link is written to the last target, too', async () => {
     const bench = await openBench();
     const folder = await keptFolder();
     await symlink('payments.json', join(folder, 'current'));
@@ -52,7 +52,7 @@ describe('a ledger that is a link', () => {
     expect(await readdir(folder)).toContain('payments.json');
   });
 
-  it('is locked for everybody who has a link to it', async () => {
+  it('is locked for all stacks with a link to the same target', async () => {
     const bench = await openBench();
     const kept = join(await keptFolder(), 'payments.json');
     const [ours, theirs] = [await linkedTo(kept, bench), await linkedTo(kept, bench)];
@@ -65,7 +65,7 @@ describe('a ledger that is a link', () => {
     await ours.run(['apply', '--yes'], 0);
   });
 
-  it('that leads in a circle is reported', async () => {
+  it('to itself is reported', async () => {
     const bench = await openBench();
     const stack = await linkedTo('payments.ledger.json', bench);
     await stack.declare(workspace('one'));
@@ -73,7 +73,7 @@ describe('a ledger that is a link', () => {
       expect((await stack.run(args, 1)).err).toMatch(/too many (symbolic )?links|ELOOP/);
   });
 
-  it('stays one when what it leads to is set aside', async () => {
+  it('stays a link when its damaged target is moved aside', async () => {
     const bench = await openBench();
     const folder = await keptFolder();
     const stack = await linkedTo(join(folder, 'payments.json'), bench);
@@ -88,7 +88,7 @@ describe('a ledger that is a link', () => {
 });
 
 describe('a damaged entry of the history', () => {
-  it('that is the only one is no sign that nothing was applied', async () => {
+  it('that is the only one does not count as an empty history', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(workspace('one'));
     const folder = join(stack.directory, '.trueup', 'payments.history');

@@ -1,4 +1,4 @@
-// One apply at a time: the lock of a stack, who waits for it, and who may take it over.
+// One apply at a time: the lock of a stack, which runs wait for it, and which may take it over.
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const run = (stack: Checkout, args: readonly string[], env: Readonly<Record<stri
   trueup(args, { cwd: stack.directory, env: { ...secrets, ...env } });
 
 describe('an apply that finds the stack locked', () => {
-  it('exits with 8, says who, where, since when and in which run, and writes nothing', async () => {
+  it('exits with 8, shows who holds the lock, where, since when and in which run, and writes nothing', async () => {
     const { bench, stack } = await open();
     await held(stack, { attempt: 2, url: 'https://ci.example.com/771' });
     const { err, out } = await stack.run(['apply', '--yes'], 8);
@@ -46,7 +46,7 @@ describe('an apply that finds the stack locked', () => {
     expect(err).toContain('trueup unlock --id lock-of-ann trueup.yaml');
   });
 
-  it('proposes no command but that one, whatever the file of the lock says', async () => {
+  it('quotes the id in the printed command, so that a forged lock file cannot add a command', async () => {
     const { stack } = await open();
     const lock = await held(stack, {}, 'a b; rm -rf /');
     const { err } = await stack.run(['apply', '--yes', join(stack.directory, 'trueup.yaml')], 8);
@@ -54,7 +54,7 @@ describe('an apply that finds the stack locked', () => {
     await stack.run(['unlock', '--id', lock.id], 0);
   });
 
-  it('waits as long as it is asked to, and says for whom', async () => {
+  it('waits as long as --lock-timeout allows, and says who holds the lock', async () => {
     const { stack } = await open();
     await held(stack);
     const waiting = startTrueup(['apply', '--yes', '--lock-timeout', '1h'], {
@@ -85,15 +85,15 @@ describe('an apply that finds the stack locked', () => {
     expect(await storeOf(stack).readLock()).toMatchObject({ id: 'lock-of-ann' });
   });
 
-  it.each(['soon', '-5', '', '5 parsecs'])('is not told to wait for "%s"', async (text) => {
+  it.each(['soon', '-5', '', '5 parsecs'])('refuses "%s" as a time to wait', async (text) => {
     const { stack } = await open();
     const { err } = await stack.run(['apply', '--yes', '--lock-timeout', text], 1);
     expect(err).toContain('a time to wait is written like 30s, 5m or 1h');
   });
 });
 
-describe('of two applies at once', () => {
-  it('the second is refused as long as the first one runs', async () => {
+describe('two applies at once', () => {
+  it('the second one is refused as long as the first one runs', async () => {
     const { bench, stack } = await open();
     let proceed = () => {};
     const second = new Promise<void>((resolve) => {
@@ -121,8 +121,8 @@ describe('of two applies at once', () => {
   });
 });
 
-describe('what only reads', () => {
-  it('takes no lock and minds none', async () => {
+describe('a command that only reads', () => {
+  it('neither takes a lock nor waits for one', async () => {
     const { stack } = await open();
     await held(stack);
     await stack.run(['validate'], 0);
@@ -132,7 +132,7 @@ describe('what only reads', () => {
   });
 });
 
-describe('an apply gives the lock back', () => {
+describe('an apply releases the lock', () => {
   const lockAfter = async (stack: Checkout) => expect(await storeOf(stack).readLock()).toBeUndefined();
 
   it('when it is done, and holds it until then', async () => {
@@ -146,7 +146,7 @@ describe('an apply gives the lock back', () => {
     await lockAfter(stack);
   });
 
-  it('when nobody answers its question', async () => {
+  it('when there is no terminal for its question', async () => {
     const { stack } = await open();
     await stack.run(['apply'], 1);
     await lockAfter(stack);
@@ -215,7 +215,7 @@ describe('an apply gives the lock back', () => {
     },
   );
 
-  it('when it is interrupted while it applies, once what was sent has ended', async () => {
+  it('when it is interrupted during writes, after they have finished', async () => {
     const { bench, stack } = await open();
     let applying = startTrueup(['--version'], { cwd: stack.directory });
     const interrupt = async () => {
@@ -269,7 +269,7 @@ describe('the lock of an apply that was killed', () => {
     expect(await storeOf(stack).readLock()).toBeUndefined();
   });
 
-  it('is taken over only once the ledger says so to anyone who held it', async () => {
+  it('is taken over only after the serial of the ledger was raised, which stops the former holder', async () => {
     const env = { GITHUB_RUN_ID: '771' };
     const { bench, stack } = await killed(env);
     const { serial } = await storeOf(stack).read();
@@ -280,7 +280,7 @@ describe('the lock of an apply that was killed', () => {
     expect(seen).toEqual([serial + 1]);
   });
 
-  it('is not taken over by another job, nor by somebody without one', async () => {
+  it('is not taken over by another job, nor by a run without a job', async () => {
     const { stack } = await killed({ GITHUB_RUN_ID: '771' });
     expect((await run(stack, ['apply', '--yes'], { GITHUB_RUN_ID: '772' })).code).toBe(8);
     expect((await run(stack, ['apply', '--yes'])).code).toBe(8);
@@ -300,7 +300,7 @@ describe('the lock of another host', () => {
   it.each([
     ['the same attempt, which may be a sibling of a matrix', '3'],
     ['an earlier attempt', '2'],
-    ['an attempt that nobody counted', ''],
+    ['an attempt without a number', ''],
   ])('is left alone by %s', async (_, attempt) => {
     const { stack } = await open();
     await held(stack, { attempt: 3 });
@@ -308,14 +308,14 @@ describe('the lock of another host', () => {
     expect(again.code).toBe(8);
   });
 
-  it('is taken over under an id that was set for that', async () => {
+  it('is taken over by a run with the same TRUEUP_RUN_ID', async () => {
     const { stack } = await open();
     await held(stack, { id: 'run:deploy-9', sole: true });
     expect((await run(stack, ['apply', '--yes'], { TRUEUP_RUN_ID: 'deploy-8' })).code).toBe(8);
     expect((await run(stack, ['apply', '--yes'], { TRUEUP_RUN_ID: 'deploy-9' })).code).toBe(0);
   });
 
-  it('is never taken over because its process number is free here', async () => {
+  it('is not taken over even if no process here has its process number', async () => {
     const { stack } = await open();
     const pid = await gonePid(stack);
     await held(stack, { pid });
@@ -332,10 +332,10 @@ describe.runIf(process.platform === 'linux')('the lock of a container with the s
   it.each([
     ['another container of this system', { pidNamespace: `${here}0` }, 8],
     ['a container of another system', { pidNamespace: `x${here}` }, 8],
-    ['one that did not say where it ran, as earlier versions did not', {}, 8],
-    ['this very one', { pidNamespace: here }, 0],
+    ['an earlier version, which did not record where it ran', {}, 8],
+    ['the same container', { pidNamespace: here }, 0],
   ])(
-    'is taken over by a job of the same matrix only where its process is gone for certain: %s',
+    'is taken over by a job of the same matrix only if its process is certainly gone: %s',
     async (_, about, code) => {
       const { stack } = await open();
       const pid = await gonePid(stack);

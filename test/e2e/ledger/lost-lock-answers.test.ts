@@ -1,6 +1,6 @@
 /**
- * A lock in a git ref that was pushed, and whose answer never came: the run does not know that it holds it. Whatever ends a
- * run gives the lock back or says how. The real CLI and a real remote.
+ * A lock in a git ref whose push got no answer: the run does not know that it holds the lock. At its end it releases the
+ * lock, or says how to remove it. Runs the real CLI against a real remote.
  */
 import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,8 +12,8 @@ import { startTrueup } from '../../support/cli/process.ts';
 
 const ref = 'refs/trueup/payments';
 
-/** The first push is carried out and breaks off; from then on so many reads of the remote fail. */
-async function lostLock(looks: number) {
+/** The first push is carried out, but its connection breaks; then the next `failedReads` reads of the remote fail. */
+async function lostLock(failedReads: number) {
   const bench = await openBench();
   const stack = await bench.checkout({ spec: { ledger: 'git' } });
   await stack.declare(workspace('app'));
@@ -33,15 +33,15 @@ async function lostLock(looks: number) {
     `rm "${hook}"`,
     `mkdir "${failing}"`,
     `cd "${failing}"`,
-    `touch ${numbers(looks)}`,
+    `touch ${numbers(failedReads)}`,
     'kill -9 $PPID',
   );
-  const look = script(
+  const uploadPack = script(
     join(remote.directory, 'look'),
     `for left in "${failing}"/*; do if [ -e "$left" ]; then rm "$left"; exit 1; fi; done`,
     'exec git-upload-pack "$@"',
   );
-  git(clone, 'config', 'remote.origin.uploadpack', look);
+  git(clone, 'config', 'remote.origin.uploadpack', uploadPack);
   const ran = await startTrueup(['apply', '--yes'], { cwd: clone, env: secrets }).ended;
   expect(existsSync(failing)).toBe(true);
   const files = git(remote.directory, 'ls-tree', '--name-only', ref).split('\n');
@@ -50,8 +50,8 @@ async function lostLock(looks: number) {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index).join(' ');
 
-describe('an apply whose lock was taken without its knowing', () => {
-  it('gives it back when it finds it, and the next one is not locked out', async () => {
+describe('an apply that does not know that it holds the lock', () => {
+  it('releases the lock when it finds it, and the next apply is not locked out', async () => {
     const { bench, clone, ran, files } = await lostLock(1);
     expect(ran).toMatchObject({
       code: 1,
@@ -63,7 +63,7 @@ describe('an apply whose lock was taken without its knowing', () => {
     expect(again, again.err).toMatchObject({ code: 0 });
   });
 
-  it('says how to take it away when it cannot read', async () => {
+  it('says how to remove the lock when it cannot read', async () => {
     const { remote, clone, ran } = await lostLock(9);
     expect(ran).toMatchObject({ code: 1 });
     const { id } = JSON.parse(git(remote.directory, 'show', `${ref}:lock.json`));

@@ -1,4 +1,4 @@
-// A lock that is taken away, by a person or by another run: what becomes of the run that held it.
+// A lock that a person or another run takes away, and what the run that held it does.
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ApprovedPlan } from '../../../src/model/approval.ts';
 import { entry } from '../../support/ledger/kept-things.ts';
@@ -6,14 +6,14 @@ import type { Checkout } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { held, open, storeOf } from '../../support/cli/locked-stack.ts';
 
-/** By hand, past the serial of the ledger: what is left then is the lock itself. */
-async function takenByHand(stack: Checkout): Promise<void> {
+/** Replaces the lock without raising the serial of the ledger, so that only the lock shows it. */
+async function replaceLock(stack: Checkout): Promise<void> {
   const store = storeOf(stack);
   await store.unlock((await store.readLock())?.id ?? '');
   await held(stack);
 }
 
-/** More than the five seconds for which a sight of a lock is good. */
+/** More than the five seconds for which a check of the lock is valid. */
 function letTimePass(): void {
   const later = Date.now() + 6000;
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => later);
@@ -21,7 +21,7 @@ function letTimePass(): void {
 }
 
 describe('trueup unlock', () => {
-  it('takes away the lock with this id, and says whose it was', async () => {
+  it('removes the lock with this id, and says who held it', async () => {
     const { stack } = await open();
     await held(stack);
     const { out } = await stack.run(['unlock', '--id', 'lock-of-ann'], 0);
@@ -38,7 +38,7 @@ describe('trueup unlock', () => {
     expect(await storeOf(stack).readLock()).toBeDefined();
   });
 
-  it('does nothing with the id of another lock, and shows the one that is held', async () => {
+  it('does nothing with the id of another lock, and shows the present lock', async () => {
     const { stack } = await open();
     await held(stack);
     const { err } = await stack.run(['unlock', '--id', 'lock-of-bob'], 1);
@@ -47,7 +47,7 @@ describe('trueup unlock', () => {
     expect(await storeOf(stack).readLock()).toBeDefined();
   });
 
-  it('says when nobody holds the lock', async () => {
+  it('says if the stack is not locked', async () => {
     const { stack } = await open();
     const { err } = await stack.run(['unlock', '--id', 'lock-of-ann'], 1);
     expect(err).toContain('nobody holds it');
@@ -60,14 +60,14 @@ describe('trueup unlock', () => {
     await stack.run(['unlock', '--id', 'lock-of-ann'], 0);
   });
 
-  it('takes the lock away of a stack that was never applied, and makes no ledger for it', async () => {
+  it('removes the lock of a stack that was never applied, and writes no ledger for it', async () => {
     const { stack } = await open();
     await held(stack);
     await stack.run(['unlock', '--id', 'lock-of-ann'], 0);
     expect((await storeOf(stack).read()).known).toBe(false);
   });
 
-  it('raises the serial of the ledger, and changes nothing else of it', async () => {
+  it('raises the serial of the ledger, and changes nothing else in it', async () => {
     const { stack } = await open();
     await stack.run(['apply', '--yes'], 0);
     const before = await storeOf(stack).read();
@@ -89,7 +89,7 @@ describe('trueup unlock', () => {
     expect(await storeOf(stack).readLock()).toBeUndefined();
   });
 
-  it('ends the apply whose lock it took, which says so', async () => {
+  it('stops the apply whose lock it removed, which reports that', async () => {
     const { bench, stack } = await open();
     const takeAway = async () => {
       const lock = await storeOf(stack).readLock();
@@ -105,13 +105,13 @@ describe('trueup unlock', () => {
 describe('a run whose lock is taken over while it applies', () => {
   const names = Array.from({ length: 30 }, (_, index) => `app-${index}`);
 
-  /** So many calls to one target are in flight at once. */
-  const underWay = 8;
+  /** The number of calls to one target that are in flight at once. */
+  const inFlight = 8;
 
-  /** More than a target is asked for at once, which would take seconds: nobody is that slow to write a ledger. */
+  /** So many creates that they take longer than the next write of the ledger. */
   const many = Array.from({ length: 200 }, (_, index) => `app-${index}`);
 
-  /** An apply of creates; something happens once the first are under way, and all of those wait for it. */
+  /** An apply of creates; once the first ones are in flight, they wait until `act` is done. */
   async function applyWhile(act: (stack: Checkout) => Promise<unknown>, declared = names) {
     const { bench, stack } = await open();
     // Once an ownership tag is seen, creates need not wait for the first one.
@@ -121,15 +121,15 @@ describe('a run whose lock is taken over while it applies', () => {
     let arrived = 0;
     const first = () => {
       arrived += 1;
-      if (arrived === underWay) acted.resolve(act(stack));
+      if (arrived === inFlight) acted.resolve(act(stack));
       return acted.promise;
     };
-    bench.wire.add({ method: 'POST', path: /workspaces/, times: underWay, fault: { first } });
+    bench.wire.add({ method: 'POST', path: /workspaces/, times: inFlight, fault: { first } });
     const ran = await stack.tryRun(['apply', '--yes']);
     return { bench, stack, ran };
   }
 
-  it('has its next write to the ledger refused, sends nothing after that, and leaves the new lock alone', async () => {
+  it('cannot write the ledger any more, sends nothing after that, and keeps the new lock', async () => {
     const { bench, stack, ran } = await applyWhile(async (at) => {
       const lock = await storeOf(at).readLock();
       await at.run(['unlock', '--id', lock?.id ?? ''], 0);
@@ -141,9 +141,9 @@ describe('a run whose lock is taken over while it applies', () => {
     expect(await storeOf(stack).readLock()).toMatchObject({ id: 'lock-of-ann' });
   });
 
-  it('sends nothing more five seconds later, whatever became of the ledger', async () => {
+  it('sends nothing more after five seconds, even if the ledger did not change', async () => {
     const { bench, stack, ran } = await applyWhile(async (at) => {
-      await takenByHand(at);
+      await replaceLock(at);
       letTimePass();
     });
     expect(ran).toMatchObject({ code: 1 });
@@ -151,30 +151,30 @@ describe('a run whose lock is taken over while it applies', () => {
       /^error: the lock of this run was taken away: ann holds it since 2026-11-20T11:42/m,
     );
     expect(ran.err.match(/taken away|took .* away/g)).toHaveLength(1);
-    expect(bench.wire.writes()).toHaveLength(underWay);
+    expect(bench.wire.writes()).toHaveLength(inFlight);
     expect(ran.out).toContain('not sent: the lock of this run was taken away');
-    expect(ran.out).toContain(`${underWay} applied, ${names.length - underWay} skipped`);
+    expect(ran.out).toContain(`${inFlight} applied, ${names.length - inFlight} skipped`);
     expect(await storeOf(stack).readLock()).toMatchObject({ id: 'lock-of-ann' });
     const [entry] = await storeOf(stack).listEntries(1);
     expect(entry?.changes.filter(({ outcome }) => outcome === 'skipped')).toHaveLength(
-      names.length - underWay,
+      names.length - inFlight,
     );
   });
 
-  it('sends nothing more when nobody can see its lock', async () => {
+  it('sends nothing more when its lock cannot be read', async () => {
     const { bench, ran } = await applyWhile(async (at) => {
       await at.write('.trueup/payments.ledger.json.lock', 'half a lock');
       letTimePass();
     });
     expect(ran).toMatchObject({ code: 1 });
     expect(ran.err).toMatch(/^error: the lock of this run cannot be seen: the lock ".*" cannot be read/m);
-    expect(bench.wire.writes()).toHaveLength(underWay);
+    expect(bench.wire.writes()).toHaveLength(inFlight);
   });
 
-  it('writes neither ledger nor history when that happens while it plans', async () => {
+  it('writes neither ledger nor history when that happens during planning', async () => {
     const { bench, stack } = await open();
     const first = async () => {
-      await takenByHand(stack);
+      await replaceLock(stack);
       letTimePass();
     };
     bench.wire.add({ method: 'GET', path: /workspaces/, fault: { first } });
@@ -185,15 +185,15 @@ describe('a run whose lock is taken over while it applies', () => {
     expect(await storeOf(stack).listEntries(1)).toEqual([]);
   });
 
-  it('goes on when it is still its own', async () => {
+  it('continues when the lock is still its own', async () => {
     const { bench, ran } = await applyWhile(async () => letTimePass());
     expect(ran, ran.err).toMatchObject({ code: 0 });
     expect(await bench.idsOf('app-29')).toHaveLength(1);
   });
 });
 
-describe('a run whose lock is taken away while it reads whether anything is left', () => {
-  /** An apply that has written all; something happens during the plan that it makes afterwards. */
+describe('a run whose lock is taken away during the plan after its apply', () => {
+  /** An apply that has written everything; `act` runs during the plan that it makes afterwards. */
   async function applyUntil(act: (stack: Checkout) => Promise<unknown>, ...how: readonly string[]) {
     const { bench, stack } = await open();
     const { digest } = await stack.plan();
@@ -216,7 +216,7 @@ describe('a run whose lock is taken away while it reads whether anything is left
     await store.write({ ...(await store.read()), approved: theirs });
   }
 
-  it('leaves the approved plan of its successor in the ledger, says so, and exits with 1', async () => {
+  it('keeps the approved plan of the other run in the ledger, reports that, and exits with 1', async () => {
     const { stack, ran } = await applyUntil(overtaken);
     expect(ran).toMatchObject({ code: 1 });
     expect(ran.err).toContain('was written by another run meanwhile');
@@ -225,9 +225,9 @@ describe('a run whose lock is taken away while it reads whether anything is left
     expect(await storeOf(stack).readLock()).toMatchObject({ id: 'lock-of-ann' });
   });
 
-  it('reads its lock before it forgets what was approved', async () => {
+  it('checks its lock before it removes the approved plan from the ledger', async () => {
     const { stack, ran } = await applyUntil(async (at) => {
-      await takenByHand(at);
+      await replaceLock(at);
       letTimePass();
     });
     expect(ran).toMatchObject({ code: 1 });
@@ -235,15 +235,15 @@ describe('a run whose lock is taken away while it reads whether anything is left
     expect((await storeOf(stack).read()).approved).toBeDefined();
   });
 
-  it('says so and exits with 1 also when there is nothing more to write', async () => {
-    const { stack, ran } = await applyUntil(takenByHand, '--yes');
+  it('reports that and exits with 1 also when there is nothing more to write', async () => {
+    const { stack, ran } = await applyUntil(replaceLock, '--yes');
     expect(ran).toMatchObject({ code: 1 });
     expect(ran.err).toBe('error: somebody took the lock of this run away while it was working\n');
     expect(await storeOf(stack).readLock()).toMatchObject({ id: 'lock-of-ann' });
   });
 
-  it('names that in JSON, too', async () => {
-    const { ran } = await applyUntil(takenByHand, '--yes', '--format', 'json');
+  it('reports that in JSON, too', async () => {
+    const { ran } = await applyUntil(replaceLock, '--yes', '--format', 'json');
     expect(ran).toMatchObject({ code: 1, err: expect.not.stringContaining('error') });
     expect(JSON.parse(ran.out)).toMatchObject({
       diagnostics: [
@@ -252,12 +252,12 @@ describe('a run whose lock is taken away while it reads whether anything is left
     });
   });
 
-  it('settles nothing in the history that another run has begun since', async () => {
+  it('does not complete a history entry that another run began since', async () => {
     const { bench, stack } = await open();
     await stack.run(['apply', '--yes'], 0);
     const begun = entry('99991231T000000000Z-f00d');
     const first = async () => {
-      await takenByHand(stack);
+      await replaceLock(stack);
       await storeOf(stack).keepEntries([begun]);
     };
     bench.wire.add({ method: 'GET', path: /workspaces\?/, fault: { first } });
@@ -269,8 +269,8 @@ describe('a run whose lock is taken away while it reads whether anything is left
   });
 });
 
-describe('a ledger that another run writes while an apply is under way', () => {
-  it('ends the apply with one clear error, after what was done is reported', async () => {
+describe('a ledger that another run writes during an apply', () => {
+  it('stops the apply with one error, after the outcomes are reported', async () => {
     const { bench, stack } = await open();
     await stack.declare(...['a', 'b', 'c', 'd'].map((name) => workspace(name)));
     const store = storeOf(stack);

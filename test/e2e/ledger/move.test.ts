@@ -1,4 +1,4 @@
-// A ledger that moves: it is the same at the new place, and the old place names it.
+// `trueup ledger move`: the ledger has the same content at the new place, and the old place names the new one.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -26,7 +26,7 @@ beforeAll(() => {
 });
 afterAll(() => server?.stop());
 
-it.runIf(postgresIsRequired)('PostgreSQL is there, as the environment says', () => {
+it.runIf(postgresIsRequired)('PostgreSQL is installed if the environment requires it', () => {
   expect(bin).toBeDefined();
 });
 
@@ -37,7 +37,7 @@ const places = ['local', 'git', ...inPostgres] as const;
 const pairs = places.flatMap((from) => places.flatMap((to) => (from === to ? [] : [[from, to] as const])));
 
 describe('A ledger that moves', () => {
-  it.each(pairs)('from %s to %s is the same there, and back again', async (from, to) => {
+  it.each(pairs)('from %s to %s has the same content there, and after a move back', async (from, to) => {
     const scene = await movableStack({ ledger: from, url: server?.newDatabase() ?? '' });
     const before = await scene.content();
     await scene.run(move(to), 0);
@@ -65,7 +65,7 @@ describe('A ledger that moves', () => {
     await scene.run(['plan', '--exit-code'], 0);
   });
 
-  it('is refused while a take-over from another stack has begun and not ended', async () => {
+  it('is refused while the move of resources from another stack is unfinished', async () => {
     const scene = await movableStack({ ledger: 'local' });
     const store = localLedger(join(scene.stack.directory, '.trueup', 'payments.ledger.json'), 'payments');
     await store.write({ ...(await store.read()), incoming: [{ from: { stack: 'billing' }, records: {} }] });
@@ -74,7 +74,7 @@ describe('A ledger that moves', () => {
     expect(err).toContain('run "trueup apply" first');
   });
 
-  it('leaves an older version of trueup nothing that it could take for a ledger', async () => {
+  it('leaves no file that an older version of trueup could read as a ledger', async () => {
     const scene = await movableStack({ ledger: 'local' });
     await scene.run(move('git'), 0);
     expect(await scene.stack.ledger()).toMatchObject({ version: 4 });
@@ -82,7 +82,7 @@ describe('A ledger that moves', () => {
     expect(JSON.parse(copy)).toMatchObject({ version: 3 });
   });
 
-  it('names the remote that the repository got since the last apply, and no other repository', async () => {
+  it('records the remote that the repository got since the last apply, but no other repository', async () => {
     const stack = await (await openBench()).checkout();
     git(stack.directory, 'init', '--quiet');
     await stack.begin(workspace('app'));
@@ -100,7 +100,7 @@ describe('A ledger that moves', () => {
     expect(await repository()).toEqual(named);
   });
 
-  it('within one store is the same in the other folder', async () => {
+  it('to another local folder has the same content there', async () => {
     const scene = await movableStack({ ledger: 'local' });
     const before = await scene.content();
     await scene.run(move('{ local: { folder: ledger } }'), 0);
@@ -108,7 +108,7 @@ describe('A ledger that moves', () => {
     expect(await scene.content()).toEqual(before);
   });
 
-  it('is shown first with --dry-run, which writes nothing', async () => {
+  it('is only shown with --dry-run, which writes nothing', async () => {
     const scene = await movableStack({ ledger: 'local' });
     const { out } = await scene.run(['ledger', 'move', '--to', 'git', '--write', '--dry-run'], 0);
     expect(out).toContain('would be moved');
@@ -117,7 +117,7 @@ describe('A ledger that moves', () => {
     await scene.run(['plan', '--exit-code'], 0);
   });
 
-  it('needs --yes where nobody can answer', async () => {
+  it('needs --yes if there is no terminal', async () => {
     const scene = await movableStack({ ledger: 'local' });
     expect((await scene.run(['ledger', 'move', '--to', 'git'], 1)).err).toContain('pass --yes');
     await scene.run(['plan', '--exit-code'], 0);
@@ -164,14 +164,14 @@ describe('A ledger that moves', () => {
     expect(git(remote, 'for-each-ref', 'refs/trueup')).toBe('');
   });
 
-  it('is refused a place that no stack file can have', async () => {
+  it('is refused for a place that is not valid in a stack file', async () => {
     const scene = await movableStack({ ledger: 'local' });
     const { err } = await scene.run(move('{ git: { remote: --upload-pack=x } }'), 1);
     expect(err).toContain('--to takes what "spec.ledger" of a stack file may have');
     expect((await scene.run(move('postgres://u:hunter2@h/d'), 1)).err).not.toContain('hunter2');
   });
 
-  it('says what is missing at the new place, and stays', async () => {
+  it('is not moved if something is missing at the new place, which is reported', async () => {
     const scene = await movableStack({ ledger: 'local' });
     expect((await scene.run(move('postgres'), 1)).err).toContain('"TRUEUP_LEDGER_URL" is not set');
     expect((await scene.run(move('{ git: { remote: other } }'), 1)).err).toContain(
@@ -180,7 +180,7 @@ describe('A ledger that moves', () => {
     await scene.run(['plan', '--exit-code'], 0);
   });
 
-  it('does not move to the same ledger under another name', async () => {
+  it('is not moved to the same place under another name', async () => {
     const scene = await movableStack({ ledger: 'git' });
     git(scene.stack.directory, 'remote', 'add', 'backup', scene.remote);
     const { err } = await scene.run(move('{ git: { remote: backup } }'), 1);
@@ -205,7 +205,7 @@ describe('A move is refused', () => {
     await scene.run(move('local'), 0);
   });
 
-  it('where the new place has other content, and both stay', async () => {
+  it('if the new place has other content, and neither changes', async () => {
     const scene = await movableStack({ ledger: 'local' });
     const other = await (await openBench()).checkout({ spec: { ledger: 'git' } });
     git(other.directory, 'init', '--quiet');
@@ -219,7 +219,7 @@ describe('A move is refused', () => {
     await other.run(['plan', '--exit-code'], 0);
   });
 
-  it('by a remote that takes no push, and nothing is lost', async () => {
+  it('by a remote that refuses pushes, and nothing is lost', async () => {
     const scene = await movableStack({ ledger: 'local' });
     await refusePushes(scene.remote, true);
     const { err } = await scene.run(move('git'), 1);
@@ -230,7 +230,7 @@ describe('A move is refused', () => {
     await scene.run(['plan', '--exit-code'], 0);
   });
 
-  it('by a remote that does not let the old ledger be closed, and both places say which one counts', async () => {
+  it('by a remote that refuses to close the old ledger, and both places say which one is valid', async () => {
     const scene = await movableStack({ ledger: 'git' });
     // The lock is taken by the first push; the second one would close the ledger.
     await refusePushes(scene.remote, true, 'grep -q movedTo');
@@ -264,7 +264,7 @@ async function refusePushes(remote: string, isOn: boolean, when = 'true'): Promi
 }
 
 describe('Two stacks in one repository', () => {
-  it('have ledgers that move by themselves', async () => {
+  it('have ledgers that are moved independently', async () => {
     const scene = await movableStack({ ledger: 'git' });
     const other = await scene.bench.checkout({ name: 'billing', spec: { ledger: 'git' } });
     git(other.directory, 'init', '--quiet');
@@ -280,7 +280,7 @@ describe('Two stacks in one repository', () => {
 });
 
 describe.skipIf(bin === undefined)('A database of two organizations', () => {
-  it('keeps the ledger of the other stack of that name', async () => {
+  it('keeps the ledger of the other stack with that name', async () => {
     const url = server?.newDatabase() ?? '';
     const theirs = await movableStack({ ledger: 'postgres', url });
     const ours = await movableStack({ ledger: 'local', url });
@@ -289,7 +289,7 @@ describe.skipIf(bin === undefined)('A database of two organizations', () => {
     await ours.run(['plan', '--exit-code'], 0);
   });
 
-  it('that breaks in the middle loses nothing, and the same command continues', async () => {
+  it('that fails during a move loses nothing, and the same command continues', async () => {
     const url = server?.newDatabase() ?? '';
     const database = (sql: string) => server?.run(url, sql);
     const other = await movableStack({ ledger: 'postgres', url });
@@ -322,8 +322,8 @@ describe.skipIf(bin === undefined)('A database of two organizations', () => {
   });
 });
 
-describe('A begun apply comes along', () => {
-  it('and the same approval ends it at the new place', async () => {
+describe('A begun apply is moved with the ledger', () => {
+  it('and the same approval completes it at the new place', async () => {
     const scene = await movableStack({ ledger: 'local' });
     const { bench, stack } = scene;
     await stack.declare(workspace('app', { description: 'three' }), workspace('fresh'));
@@ -363,8 +363,8 @@ describe('A begun apply comes along', () => {
   });
 });
 
-describe('A stack whose file names another place than its ledger has', () => {
-  it('is neither planned nor applied, and the message has the command that moves it', async () => {
+describe('A stack whose file names another place than that of its ledger', () => {
+  it('is neither planned nor applied, and the error has the command that moves the ledger', async () => {
     const scene = await movableStack({ ledger: 'local' });
     await scene.name('git');
     for (const args of [['plan'], ['apply', '--yes'], ['drift']]) {
@@ -377,7 +377,7 @@ describe('A stack whose file names another place than its ledger has', () => {
     await scene.run(['plan', '--exit-code'], 0);
   });
 
-  it('is found in the ref of the remote, and in a folder beside the stack file', async () => {
+  it('is told that the ledger is in the ref of the remote, or in a folder beside the stack file', async () => {
     const scene = await movableStack({ ledger: 'git' });
     await scene.name('local');
     expect((await scene.run(['plan'], 9)).err).toContain('but one in the ref "refs/trueup/payments"');
@@ -387,15 +387,18 @@ describe('A stack whose file names another place than its ledger has', () => {
     await scene.run(['plan', '--exit-code'], 0);
   });
 
-  it.skipIf(bin === undefined)('is found in the database of TRUEUP_LEDGER_URL', async () => {
-    const scene = await movableStack({ ledger: 'postgres', url: server?.newDatabase() ?? '' });
-    await scene.name('local');
-    expect((await scene.run(['plan'], 9)).err).toContain('but one in PostgreSQL');
-    await scene.run(move('local'), 0);
-    await scene.run(['plan', '--exit-code'], 0);
-  });
+  it.skipIf(bin === undefined)(
+    'is told that the ledger is in the database of TRUEUP_LEDGER_URL',
+    async () => {
+      const scene = await movableStack({ ledger: 'postgres', url: server?.newDatabase() ?? '' });
+      await scene.name('local');
+      expect((await scene.run(['plan'], 9)).err).toContain('but one in PostgreSQL');
+      await scene.run(move('local'), 0);
+      await scene.run(['plan', '--exit-code'], 0);
+    },
+  );
 
-  it('follows a move that another checkout has made', async () => {
+  it('is told where another checkout moved the ledger', async () => {
     const scene = await movableStack({ ledger: 'local' });
     await scene.run(move('git'), 0);
     await scene.name(elsewhere);
@@ -406,14 +409,14 @@ describe('A stack whose file names another place than its ledger has', () => {
     expect((await scene.run(['plan'], 9)).err).toContain('although it was moved there');
   });
 
-  it('may begin a ledger of its own with recover, which shows the other one', async () => {
+  it('may begin a new ledger with recover, which mentions the other one', async () => {
     const scene = await movableStack({ ledger: 'local' });
     await scene.name('git');
     expect((await scene.run(['recover', '--yes'], 0)).out).toContain('"trueup ledger move --to git"');
     await scene.run(['plan', '--exit-code'], 0);
   });
 
-  it('is not stopped by a ledger of this name that has other targets', async () => {
+  it('is not stopped by a ledger with this name that has other targets', async () => {
     const other = await movableStack({ ledger: 'git' });
     const stack = await (await openBench()).checkout({ spec: { ledger: 'local' } });
     git(stack.directory, 'init', '--quiet');
@@ -422,7 +425,7 @@ describe('A stack whose file names another place than its ledger has', () => {
     await stack.run(['apply', '--yes'], 0);
   });
 
-  it('is not stopped where the other places cannot be reached', async () => {
+  it('is not stopped if the other places cannot be reached', async () => {
     const stack = await (await openBench()).checkout();
     git(stack.directory, 'init', '--quiet');
     git(stack.directory, 'remote', 'add', 'origin', join(stack.directory, 'nowhere'));

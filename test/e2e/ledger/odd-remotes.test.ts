@@ -1,4 +1,4 @@
-// What stands where a ledger in git is looked for, and is none: it is never taken for "there is no ledger".
+// Remotes and refs that do not hold a ledger: they are errors, and never count as "there is no ledger".
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { git, makeRemote } from '../../support/ledger/git-remote.ts';
@@ -15,7 +15,7 @@ async function stackAt(address: string): Promise<Checkout> {
   return stack;
 }
 
-const looking = [['plan'], ['apply', '--yes'], ['history'], ['unlock', '--id', 'x']];
+const readingCommands = [['plan'], ['apply', '--yes'], ['history'], ['unlock', '--id', 'x']];
 
 describe('a remote that does not speak git is an error', () => {
   it.each([
@@ -23,14 +23,14 @@ describe('a remote that does not speak git is an error', () => {
     ['a page of one line', '<html><title>Log in</title></html>'],
   ])('when it gives %s', async (_, body) => {
     const stack = await stackAt(`http://${await serveOddly(() => ({ body }))}/x.git`);
-    for (const command of looking) {
+    for (const command of readingCommands) {
       const { err } = await stack.run(command, 1);
       expect(err).toContain(`cannot be read: its address does not answer like a git server`);
     }
   });
 });
 
-it('a repository without any ref is where a first ledger goes', async () => {
+it('a repository without any ref gets the first ledger', async () => {
   const { directory } = makeRemote();
   const empty = join(directory, '..', 'empty.git');
   git(directory, 'init', '--quiet', '--bare', empty);
@@ -47,12 +47,12 @@ it('a repository without any ref is where a first ledger goes', async () => {
   expect((await stack.run(['history'], 0)).out).toContain('1 applied');
 });
 
-it('a ref of the name that holds something else is named, and nothing is built on top of it', async () => {
+it('a ref with this name but other content is reported, and is not changed', async () => {
   const { directory } = makeRemote();
   const stack = await stackAt(`file://${directory}`);
   git(directory, 'update-ref', 'refs/trueup/payments', 'main');
   const before = git(directory, 'rev-parse', 'refs/trueup/payments');
-  for (const command of [...looking, ['recover', '--yes']]) {
+  for (const command of [...readingCommands, ['recover', '--yes']]) {
     const { err } = await stack.run(command, 1);
     expect(err).toContain(
       'the ledger "refs/trueup/payments" of the remote "origin" cannot be read: it holds files that trueup did not',

@@ -1,4 +1,4 @@
-// Old applies that are dropped from the history: what needs the history still works.
+// Old applies are dropped from the history, and everything that needs the history still works.
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -15,7 +15,7 @@ const prune = ['ledger', 'prune', '--older-than', '90d', '--yes'];
 
 const historyOf = (stack: Checkout) => join(stack.directory, '.trueup', 'payments.history');
 
-/** Moves the applies so far into the past, by a year. */
+/** Moves all applies so far to the year 2020. */
 async function age(stack: Checkout): Promise<void> {
   for (const name of await readdir(historyOf(stack))) {
     const file = join(historyOf(stack), name);
@@ -58,7 +58,7 @@ describe('trueup ledger prune', () => {
     expect(await answer(stack)).toMatchObject({ dropped: 0, kept: 1 });
   });
 
-  it('leaves what history, its revert, drift and plan need', async () => {
+  it('keeps what history, its revert, drift and plan need', async () => {
     const { stack } = await applied();
     await stack.run(prune, 0);
     expect((await stack.run(['history'], 0)).out).toContain('Older applies were dropped');
@@ -67,13 +67,13 @@ describe('trueup ledger prune', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('keeps the last apply, however old it is', async () => {
+  it('keeps the last apply at any age', async () => {
     const { stack } = await applied('all');
     expect(await answer(stack)).toMatchObject({ dropped: 2, kept: 1 });
     expect((await stack.run(['history', 'show', 'latest'], 0)).out).toContain('three');
   });
 
-  it('lets no approval of a dropped apply be used again, also after the ledger was lost', async () => {
+  it('does not let an approval of a dropped apply be used again, also after the ledger was lost', async () => {
     const { stack, digests } = await applied();
     const [first = ''] = digests;
     await stack.run(prune, 0);
@@ -97,7 +97,7 @@ describe('trueup ledger prune', () => {
     expect(await bench.idsOf('app')).toHaveLength(1);
   });
 
-  it('waits for nobody who holds the lock, and drops nothing', async () => {
+  it('does not wait while another run holds the lock, and drops nothing', async () => {
     const { stack } = await applied();
     await held(stack);
     expect((await stack.run(prune, 8)).err).toContain('ann');
@@ -115,13 +115,13 @@ describe('trueup ledger prune', () => {
     expect(await readdir(historyOf(stack))).toHaveLength(3);
   });
 
-  it('needs --yes where nobody can answer', async () => {
+  it('needs --yes if there is no terminal', async () => {
     const { stack } = await applied();
     expect((await stack.run(['ledger', 'prune', '--older-than', '90d'], 1)).err).toContain('pass --yes');
     expect(await readdir(historyOf(stack))).toHaveLength(3);
   });
 
-  it('shrinks the tree of a ref, and moves along without what was dropped', async () => {
+  it('removes the files from a ledger in git, and a later move does not bring them back', async () => {
     const scene = await movableStack({ ledger: 'local' });
     await age(scene.stack);
     await scene.run(['ledger', 'move', '--to', 'git', '--yes', '--write'], 0);

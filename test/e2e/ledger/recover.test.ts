@@ -1,4 +1,4 @@
-/** A lost or damaged ledger is rebuilt from what is live and what is declared, and what held before holds again. */
+/** A lost or damaged ledger is rebuilt from live and declared resources, and works as before. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ async function withLostLedger(
   return { bench, stack, before };
 }
 
-/** Applies the plan as it is now, with the last of a kind going. */
+/** Applies the present plan, also if it removes the last resource of a kind. */
 async function applyRemovals(stack: Checkout): Promise<void> {
   const { digest } = await stack.plan();
   await stack.run(['apply', '--approve', digest, '--ack', 'zero'], 0);
@@ -51,7 +51,7 @@ describe('recover', () => {
     expect(plan.out).toContain('ledger     found');
   });
 
-  it('lets a workspace of ours be removed again when its manifest goes', async () => {
+  it('allows our workspace to be deleted again when its manifest is removed', async () => {
     const { bench, stack } = await withLostLedger(app, reader);
     await stack.run(['recover', '--yes'], 0);
     await stack.declare(workspace('app', { autoApply: true, tags: { env: 'prod' } }));
@@ -60,7 +60,7 @@ describe('recover', () => {
     expect(await bench.idsOf('app')).toHaveLength(1);
   });
 
-  it('lets a dropped field be reset and access be revoked, and of a role says that it will be let go', async () => {
+  it('allows resets of fields and removals of access, and says that roles will be released', async () => {
     const { bench, stack } = await withLostLedger(app, reader, web, role('old'));
     const { out } = await stack.run(['recover', '--yes'], 0);
     expect(out).toMatch(
@@ -77,7 +77,7 @@ describe('recover', () => {
     expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({ 'auto-apply': false });
   });
 
-  it('records a config whose JWT no read can report, as the manifest says it', async () => {
+  it('records a config with the JWT of its manifest, because no read returns it', async () => {
     const config = clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT', version: 3 } });
     const { stack, before } = await withLostLedger(config);
     const { out } = await stack.run(['recover', '--yes'], 0);
@@ -87,14 +87,14 @@ describe('recover', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('asks, and writes nothing where nobody can answer', async () => {
+  it('asks, and writes nothing if there is no terminal', async () => {
     const { stack } = await withLostLedger(app, reader);
     const { err } = await stack.run(['recover'], 1);
     expect(err).toContain('nothing was written: recover asks before it writes');
     expect(await readdir(join(stack.directory, '.trueup'))).not.toContain(ledgerName);
   });
 
-  it('has nothing to do with a ledger that is complete', async () => {
+  it('has nothing to do if the ledger is complete', async () => {
     const bench = await openBench();
     const stack = await bench.checkout(owned);
     await stack.begin(app, reader);
@@ -103,7 +103,7 @@ describe('recover', () => {
     expect(await stack.ledger()).toEqual(before);
   });
 
-  it('stops at a read that missed something, for what it does not see would be forgotten', async () => {
+  it('stops after an incomplete read, because the new ledger would lack what was not read', async () => {
     const { bench, stack } = await withLostLedger(app, reader, web);
     bench.wire.add({ path: /\/role\/web/, fault: { answer: 403, body: { errors: ['no'] } } });
     expect((await stack.run(['recover', '--yes'], 1)).err).toMatch(
@@ -121,7 +121,7 @@ describe('recover', () => {
   });
 });
 
-it('a ledger that was repaired while recover was reading is not replaced', async () => {
+it('a ledger that was repaired during the reads of recover is not replaced', async () => {
   const { bench, stack } = await withLostLedger(app, reader, web);
   bench.wire.guardBy(async ({ path }, pass) => {
     if (path.endsWith('/role/web')) {
@@ -161,7 +161,7 @@ describe('a damaged ledger', () => {
       await stack.run(['plan', '--exit-code'], 0);
     });
 
-  it('of another stack is not ours to replace', async () => {
+  it('of another stack is not replaced', async () => {
     const bench = await openBench();
     const stack = await bench.checkout(owned);
     await stack.begin(app, reader);
@@ -174,8 +174,8 @@ describe('a damaged ledger', () => {
   });
 });
 
-describe('what a person must decide', () => {
-  it('is what becomes of owned workspaces that nobody declares, by whether this stack created them', async () => {
+describe('recover reports for a decision', () => {
+  it('owned but undeclared workspaces, and whether this stack created them', async () => {
     const ownershipTag = { 'trueup-stack': 'payments' };
     const bench = await openBench({
       organization: {
@@ -203,7 +203,7 @@ describe('what a person must decide', () => {
     ]);
   });
 
-  it('is a role inside the owned names that nobody declares, and one that differs from its manifest', async () => {
+  it('an undeclared role with an owned name, and a role that differs from its manifest', async () => {
     const { bench, stack } = await withLostLedger(web, role('old'));
     await bench.byHandMount('POST', 'role/web', { token_ttl: 60 });
     await stack.declare(web);
@@ -217,7 +217,7 @@ describe('what a person must decide', () => {
     expect((await stack.ledger()).records).toEqual({});
   });
 
-  it('is a workspace that changed since: recorded, and shown as what the next plan would change', async () => {
+  it('a workspace that changed since, which is recorded, and which the next plan would change', async () => {
     const { bench, stack } = await withLostLedger(app, reader);
     await bench.byHand.update(await bench.idOf('app'), { 'auto-apply': false });
     const { out } = await stack.run(['recover', '--yes'], 0);
@@ -225,7 +225,7 @@ describe('what a person must decide', () => {
     expect((await stack.plan()).changes).toMatchObject([{ action: 'update', address: 'Workspace/acme/app' }]);
   });
 
-  it('is an adoption that was never made: it stays one', async () => {
+  it('a workspace that was never adopted, which the next plan adopts', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'legacy' }] } });
     const stack = await bench.checkout();
     await stack.declare(workspace('legacy', { tags: { env: 'old' } }, { adopt: true }));

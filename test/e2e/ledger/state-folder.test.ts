@@ -1,4 +1,4 @@
-/** What trueup keeps beside a stack is its owner's alone, and git leaves it out, whoever made the folder first. */
+/** The files that trueup keeps beside a stack are private to their owner, and git ignores them. */
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ function staged(cwd: string): string[] {
 }
 
 describe('the folder .trueup', () => {
-  it('that an apply makes for its ledger is left out of git, and closed to others', async () => {
+  it('that an apply creates for its ledger is ignored by git, and closed to other users', async () => {
     const { checkout } = await openBench();
     const stack = await checkout();
     await stack.begin(workspace('app'));
@@ -30,7 +30,7 @@ describe('the folder .trueup', () => {
     expect(await modeOf(join(stack.directory, '.trueup'))).toBe('700');
   });
 
-  it('that a plan makes for the embedded service is the same', async () => {
+  it('that a plan creates for the embedded service is ignored and closed, too', async () => {
     const cwd = embeddedStack();
     expect(await trueup(['plan'], { cwd })).toMatchObject({ code: 0, err: '' });
     expect(await readdir(join(cwd, '.trueup'))).toContain('embedded.db.tokens.json');
@@ -38,7 +38,7 @@ describe('the folder .trueup', () => {
     expect(await modeOf(join(cwd, '.trueup'))).toBe('700');
   });
 
-  it('that is made for a plan file is the same', async () => {
+  it('that is created for a plan file is ignored, too', async () => {
     const { checkout } = await openBench();
     const stack = await checkout();
     await stack.declare(workspace('app'));
@@ -47,7 +47,7 @@ describe('the folder .trueup', () => {
     expect(staged(stack.directory)).toEqual(['manifests/all.yaml', 'trueup.yaml']);
   });
 
-  it('that "trueup serve" makes for its data is the same, whatever it is called', async () => {
+  it('that "trueup serve" creates for its data is ignored and closed under any name', async () => {
     const cwd = temporaryFolder();
     await serveProcess(['--data', 'service/data/my.db'], { cwd });
     expect(await readdir(join(cwd, 'service', 'data'))).toContain('my.db');
@@ -55,7 +55,7 @@ describe('the folder .trueup', () => {
     expect(await modeOf(join(cwd, 'service', 'data'))).toBe('700');
   });
 
-  it('stays as somebody has arranged it', async () => {
+  it('is not changed if it existed with other contents', async () => {
     const { checkout } = await openBench();
     const arranged = await checkout();
     await mkdir(join(arranged.directory, '.trueup'), { mode: 0o755 });
@@ -71,7 +71,7 @@ describe('the folder .trueup', () => {
     expect(staged(kept.directory)).toContain('.trueup/kept.ledger.json');
   });
 
-  it('is not where a stack keeps the ledger that it names a folder for, to have it in git', async () => {
+  it('does not contain a ledger for which the stack names another folder, so that git can track it', async () => {
     const { checkout } = await openBench();
     const stack = await checkout({ spec: { ledger: { local: { folder: 'ledger' } } } });
     await stack.begin(workspace('app'));
@@ -80,7 +80,7 @@ describe('the folder .trueup', () => {
     expect((await stack.run(['plan', '--exit-code'], 0)).out).toContain('No changes');
   });
 
-  it('that somebody made and left empty is taken as ours', async () => {
+  it('that somebody created and left empty is used like a new one', async () => {
     const cwd = embeddedStack();
     await mkdir(join(cwd, '.trueup'));
     expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
@@ -89,7 +89,7 @@ describe('the folder .trueup', () => {
 });
 
 describe('the data of the embedded service', () => {
-  it('can be read by its owner only, from the first moment on and in all of its files', async () => {
+  it('can be read only by its owner, from the start and in all files', async () => {
     const cwd = embeddedStack();
     await serveProcess([], { cwd });
     expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
@@ -98,7 +98,7 @@ describe('the data of the embedded service', () => {
     for (const name of names) expect([name, await modeOf(join(cwd, '.trueup', name))]).toEqual([name, '600']);
   });
 
-  it('is closed to others again when an earlier version left it open', async () => {
+  it('is closed to other users again if an earlier version left it open', async () => {
     const cwd = embeddedStack();
     expect(await trueup(['plan'], { cwd })).toMatchObject({ code: 0 });
     const data = join(cwd, '.trueup', 'embedded.db');

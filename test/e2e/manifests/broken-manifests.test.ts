@@ -1,4 +1,4 @@
-// Breaking any manifest of the example by hand gives one error, at the right line, with the way out.
+// Each mistake in a manifest of the example gives one error, at the right line, with a fix.
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { syntax } from '../../support/cli/slips/syntax.ts';
 
 const slips = [...syntax, ...shape, ...rules, ...stacks];
 
-interface Told {
+interface Diagnostic {
   readonly code: string;
   readonly severity: string;
   readonly message: string;
@@ -21,8 +21,8 @@ interface Told {
   readonly fix?: string;
 }
 
-/** `code file:line:column`, and the way out. */
-function wordsOf({ code, place, fix, allowed = '' }: Told): readonly [string, string] {
+/** `code file:line:column`, and the fix. */
+function summaryOf({ code, place, fix, allowed = '' }: Diagnostic): readonly [string, string] {
   return [`${code} ${place?.file}:${place?.line}:${place?.column}`, fix ?? allowed];
 }
 
@@ -31,18 +31,18 @@ describe('in the quickstart example', () => {
     const directory = await copyExample('quickstart');
     await edit(join(directory, file), from, to);
     const { code, out } = await trueup(['validate', '--format', 'json'], { cwd: directory });
-    const { diagnostics }: { diagnostics: Told[] } = JSON.parse(out);
-    expect(diagnostics.filter(({ severity }) => severity === 'error').map(wordsOf)).toEqual(told);
+    const { diagnostics }: { diagnostics: Diagnostic[] } = JSON.parse(out);
+    expect(diagnostics.filter(({ severity }) => severity === 'error').map(summaryOf)).toEqual(told);
     expect(code).toBe(7);
   });
 
-  it('nothing is wrong before it is broken', async () => {
+  it('nothing is wrong without a mistake', async () => {
     const { code, out, err } = await trueup(['validate'], { cwd: await copyExample('quickstart') });
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toMatch(/^valid: stack payments, 4 files, 19 documents, \d+ resources\n$/);
   });
 
-  it('slips in several files are all reported in one run, sorted', async () => {
+  it('mistakes in several files are all reported in one run, sorted', async () => {
     const directory = await copyExample('quickstart');
     const chosen = [
       'a field is misspelt',
@@ -53,7 +53,7 @@ describe('in the quickstart example', () => {
     const some = slips.filter(({ slip }) => chosen.includes(slip));
     for (const { file, from, to } of some) await edit(join(directory, file), from, to);
     const { code, out } = await trueup(['validate', '--format', 'json'], { cwd: directory });
-    expect(JSON.parse(out).diagnostics.map(wordsOf)).toEqual(
+    expect(JSON.parse(out).diagnostics.map(summaryOf)).toEqual(
       [...some].sort((a, b) => (a.file < b.file ? -1 : 1)).flatMap(({ told }) => told),
     );
     expect(code).toBe(7);
@@ -64,14 +64,14 @@ describe('in the quickstart example', () => {
     await edit(join(directory, 'manifests/platform.yaml'), '[observability, pay', '[observabilty, pay');
     expect((await trueup(['validate'], { cwd: directory })).code).toBe(0);
     const { code, out } = await trueup(['plan', '--format', 'json'], { cwd: directory });
-    const { problems }: { problems: Told[] } = JSON.parse(out);
-    expect(problems.map(wordsOf)).toEqual([
+    const { problems }: { problems: Diagnostic[] } = JSON.parse(out);
+    expect(problems.map(summaryOf)).toEqual([
       ['unknown-reference manifests/platform.yaml:46:15', 'did you mean "observability"? Or declare it'],
     ]);
     expect(code).toBe(7);
   });
 
-  it('neither plan nor apply goes on with broken manifests', async () => {
+  it('neither plan nor apply continues with broken manifests', async () => {
     const directory = await copyExample('quickstart');
     await appendFile(join(directory, 'manifests/platform.yaml'), '  nothing: here\n');
     for (const command of ['plan', 'apply']) {
@@ -82,8 +82,8 @@ describe('in the quickstart example', () => {
   });
 });
 
-describe('reported on a terminal by the real program', () => {
-  const spoken: [string, string][] = [
+describe('the real program reports as text that', () => {
+  const reports: [string, string][] = [
     [
       'a field has the name of a real service',
       `error[unknown-field] manifests/network.yaml:10:3
@@ -124,7 +124,7 @@ describe('reported on a terminal by the real program', () => {
     ],
   ];
 
-  it.each(spoken)('%s', async (title, words) => {
+  it.each(reports)('%s', async (title, words) => {
     const found = slips.find(({ slip }) => slip === title);
     if (found === undefined) throw new Error(`no such slip: ${title}`);
     const directory = await copyExample('quickstart');

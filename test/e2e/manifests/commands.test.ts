@@ -1,4 +1,4 @@
-/** The command line as a user meets it: arguments, paths, streams and exit codes (architecture: exit codes). */
+/** The command line as a user sees it: arguments, paths, streams and exit codes (architecture: exit codes). */
 import { chown, lchown, mkdir, readdir, rename, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,7 +75,7 @@ describe('a mistake on the command line', () => {
 });
 
 describe('schema', () => {
-  it('without a name lists the names, each of which it prints as JSON', async () => {
+  it('lists the names of all schemas, and prints each of them as JSON', async () => {
     const { out } = await trueup(['schema'], nowhere);
     const names = out.trim().split('\n');
     expect(names).toEqual(
@@ -90,7 +90,7 @@ describe('schema', () => {
 });
 
 describe('the path', () => {
-  it('is a directory, a stack file, or nothing: then the stack is here or in a parent within the repository', async () => {
+  it('is a directory, a stack file, or left out: then this folder and its parents in the repository are searched', async () => {
     const stack = await (await openBench()).checkout();
     await mkdir(join(stack.directory, '.git'));
     await stack.declare(workspace('app'));
@@ -112,7 +112,7 @@ describe('the path', () => {
     }
   });
 
-  it('of "-" takes manifests from standard input, for the stack that is here', async () => {
+  it('"-" reads manifests from standard input, for the stack in the current folder', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'), workspace('second'));
     const stdin = JSON.stringify(workspace('piped', { autoApply: true }));
@@ -129,7 +129,7 @@ describe('the path', () => {
     expect(broken.err).toMatch(/ -:1:\d+/);
   });
 
-  it('of "-" without a document is an error', async () => {
+  it('"-" without a document is an error', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(workspace('app'));
     const nothing = await trueup(['plan', '-'], { cwd: stack.directory, env: secrets, stdin: '' });
@@ -137,7 +137,7 @@ describe('the path', () => {
     expect(nothing.err).toContain('standard input holds no document');
   });
 
-  it('left out, finds no stack above the repository, or above the current folder where there is none', async () => {
+  it('left out, finds no stack above the repository, or above the current folder without a repository', async () => {
     const stack = await (await openBench()).checkout();
     const inside = join(stack.directory, 'clone', 'deep');
     await mkdir(inside, { recursive: true });
@@ -154,7 +154,7 @@ describe('the path', () => {
 
   // Only root can give files away.
   it.runIf(process.getuid?.() === 0)(
-    'left out, refuses a stack file of a stranger in a parent folder, and names its owner and both others',
+    'left out, refuses a stack file of another user in a parent folder, and names the users',
     async () => {
       const bench = await openBench();
       const stack = await bench.checkout();
@@ -184,8 +184,8 @@ describe('the path', () => {
     },
   );
 
-  it('that leads nowhere is an error with a way out', async () => {
-    for (const [path, says] of [
+  it('that does not exist is an error with a fix', async () => {
+    for (const [path, message] of [
       ['/no/such/place', 'there is no file or directory "/no/such/place"'],
       ['.', '"." holds no trueup.yaml'],
       [
@@ -195,14 +195,14 @@ describe('the path', () => {
     ] as const) {
       const { code, out, err } = await trueup(path === undefined ? ['plan'] : ['plan', path], nowhere);
       expect({ code, out }).toEqual({ code: 1, out: '' });
-      expect(err).toContain(says);
+      expect(err).toContain(message);
       expect(err).toContain('fix: ');
     }
   });
 });
 
 describe('validate', () => {
-  it('with JSON counts what it checked, and the files with problems apart from that', async () => {
+  it('with JSON counts what it checked, and separately the files with problems', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
     const { out } = await stack.run(['validate', '--format', 'json'], 0);
@@ -242,7 +242,7 @@ describe('validate', () => {
 });
 
 describe('plan', () => {
-  it('exits with 0 whether there are changes or not, and with 2 for changes when asked to report', async () => {
+  it('exits with 0 with or without changes, and with 2 for changes if --exit-code is given', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
     await stack.run(['plan'], 0);
@@ -284,7 +284,7 @@ describe('plan', () => {
     expect(err).toBe('');
   });
 
-  it('shows the exact requests with --calls, and secrets only as where they come from', async () => {
+  it('shows the exact requests with --calls, but only the sources of secrets', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(
       workspace('app', { tags: { env: 'prod' } }),
@@ -299,7 +299,7 @@ describe('plan', () => {
 });
 
 describe('apply', () => {
-  it('needs --yes where nobody can answer, and writes nothing without it', async () => {
+  it('needs --yes if there is no terminal, and writes nothing without it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -310,13 +310,13 @@ describe('apply', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('needs nobody when there is nothing to do', async () => {
+  it('needs no confirmation when there is nothing to do', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(workspace('app'));
     expect((await stack.run(['apply'], 0)).out).toContain('No changes');
   });
 
-  it('prints one line a change as it goes, and proves in the end that nothing is left', async () => {
+  it('prints a line for each change, and verifies at the end that nothing is left', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'), role('web'));
     const { code, out, err } = await trueupProcess(['apply', '--yes'], {
@@ -347,7 +347,7 @@ describe('apply', () => {
     expect(JSON.parse(again.out)).toMatchObject({ outcomes: [] });
   });
 
-  it('as JSON needs --yes too, and says why it did nothing, in JSON alone', async () => {
+  it('as JSON needs --yes too, and says only in JSON why it did nothing', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
     const { out, err } = await stack.run(['apply', '--format', 'json'], 1);

@@ -1,4 +1,4 @@
-/** Defaults of a stack that hold for some manifests: which ones, and which of several wins. */
+/** Defaults of a stack that apply to some manifests: to which ones, and which of several defaults wins. */
 import { describe, expect, it } from 'vitest';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
@@ -27,7 +27,7 @@ async function planned(stack: Checkout): Promise<Record<string, readonly string[
 const tagged = (name: string, tags: object, spec: object = {}) => workspace(name, { ...spec, tags });
 
 describe('Defaults with a match', () => {
-  it('hold for names, by a pattern or one of several, and for all without a match', async () => {
+  it('apply to names that match one of the patterns, and to all names without a match', async () => {
     const stack = await scene(
       [
         { Workspace: { description: 'any' } },
@@ -59,7 +59,7 @@ describe('Defaults with a match', () => {
     });
   });
 
-  it('see tags as they are written, and not those of other defaults', async () => {
+  it('match the tags of a manifest, but not tags from other defaults', async () => {
     const stack = await scene(
       [
         { Workspace: { tags: { env: 'prod' } } },
@@ -77,7 +77,7 @@ describe('Defaults with a match', () => {
     });
   });
 
-  it('hold by project, and only for their kinds', async () => {
+  it('apply by project, and only to their kinds', async () => {
     const stack = await scene(
       [
         {
@@ -96,7 +96,7 @@ describe('Defaults with a match', () => {
     expect(out).not.toContain('tokenNumUses: 5');
   });
 
-  it('hold by target, also where a document names several targets or none', async () => {
+  it('apply by target, also if a document names several targets or none', async () => {
     const bench = await openBench({ mounts: ['cluster', 'second'] });
     const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
     const text = (await import('node:fs')).readFileSync(`${stack.directory}/trueup.yaml`, 'utf8');
@@ -121,13 +121,13 @@ describe('Defaults with a match', () => {
     expect(out).toContain('description: here');
   });
 
-  it('do not hold for a manifest that excludes itself', async () => {
+  it('do not apply to a manifest with "defaults: false"', async () => {
     const excluded = { ...workspace('app'), metadata: { name: 'app', defaults: false } };
     const stack = await scene({ Workspace: { description: 'any', tags: { a: 'b' } } }, excluded);
     expect(await planned(stack)).toEqual({ 'Workspace app': [] });
   });
 
-  it('see a template after it was expanded', async () => {
+  it('match the resources of a template, not the template', async () => {
     const stack = await scene([{ match: { name: '*-prod' }, Workspace: { description: 'careful' } }]);
     await stack.write(
       'manifests/all.yaml',
@@ -139,7 +139,7 @@ describe('Defaults with a match', () => {
     });
   });
 
-  it('are left out of exported manifests where they hold', async () => {
+  it('are left out of exported manifests that they apply to', async () => {
     const bench = await openBench();
     await bench.byHand.created({ name: 'net-a', description: 'nets' });
     await bench.byHand.created({ name: 'app', description: 'nets' });

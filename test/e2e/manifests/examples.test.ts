@@ -28,7 +28,7 @@ function compile(file: string) {
   return ajv.compile(JSON.parse(readFileSync(file, 'utf8')));
 }
 
-/** The YAML files of an example, by their paths in it; what runs have left behind is none. */
+/** The YAML files of an example, by their paths in it, without files that runs left behind. */
 function yamlFiles(example: string): string[] {
   const directory = join(examples, example);
   return readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -41,7 +41,7 @@ interface Document {
   readonly apiVersion?: string;
 }
 
-/** Seeds of the embedded service have no apiVersion, and files for Kubernetes one of theirs. */
+/** Only manifests: seeds of the embedded service have no apiVersion, and files for Kubernetes have another one. */
 const manifests = names.flatMap((example) =>
   yamlFiles(example).flatMap((file) => {
     const path = join(examples, example, file);
@@ -61,16 +61,16 @@ it('there are examples, each with a stack', () => {
 });
 
 describe.each(stacks)('examples/%s', (stack) => {
-  it('is valid without a word of warning', async () => {
+  it('is valid without warnings', async () => {
     const { code, out, err } = await trueup(['validate'], { cwd: await copyExample(stack) });
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toMatch(/^valid: stack /);
   });
 });
 
-// The pages of the others are typed in test/examples.test.ts.
+// test/examples.test.ts runs the commands on the pages of the other examples.
 describe.each(['quickstart'])('examples/%s', (name) => {
-  it('is planned, applied, and planned to nothing, with no service running', async () => {
+  it('is planned and applied without a running service, and the next plan is empty', async () => {
     const cwd = await copyExample(name);
     const planned = await trueup(['plan', '--format', 'json', '--exit-code'], { cwd });
     expect(planned, planned.err).toMatchObject({ code: 2, err: '' });
@@ -120,7 +120,7 @@ describe.each(manifests)('an editor that opens $name', ({ path, text, documents 
     );
   });
 
-  it('finds nothing wrong with it', () => {
+  it('reports no error in it', () => {
     const check = compile(resolve(dirname(path), schema ?? ''));
     for (const document of documents) {
       check(document);
@@ -128,7 +128,7 @@ describe.each(manifests)('an editor that opens $name', ({ path, text, documents 
     }
   });
 
-  it('would find a field that does not exist', () => {
+  it('would report a field that does not exist', () => {
     const check = compile(resolve(dirname(path), schema ?? ''));
     for (const document of documents) expect(check({ ...document, speck: {} })).toBe(false);
   });

@@ -110,7 +110,7 @@ describe('The explanation of a resource', () => {
   });
 });
 
-it('A resource of a template is not moved to another stack by editing the template', async () => {
+it('A single resource of a template cannot be moved to another stack', async () => {
   const stack = await scene();
   await stack.write('other/trueup.yaml', stackText('https://example.com').replace('payments', 'other'));
   const { err } = await stack.tryRun(['move', 'Workspace/acme/net-dev', '--to', 'other', '--yes']);

@@ -73,12 +73,12 @@ describe('trueup explain', () => {
     expect(await explain('open-role')).toMatch(/^open-role \(warning\)\n/);
   });
 
-  it('of a code says its exit code where that is not the one of its class', async () => {
+  it('of a code says its exit code if it differs from that of its class', async () => {
     expect(await explain('not-approved')).toMatch(/^class +failure \(exit code 4\)$/m);
     expect(await explain('guards-block')).toMatch(/^class +failure \(exit code 5\)$/m);
   });
 
-  it('of the guard that nothing switches off does not offer to allow it', async () => {
+  it('of a guard that cannot be switched off does not offer to allow it', async () => {
     const text = await explain('loosened');
     expect(text).toContain('It always blocks');
     expect(text).not.toContain('only warn');
@@ -123,7 +123,7 @@ describe('trueup explain', () => {
     expect(term).toMatchObject({ about: 'exit-code', name: '7' });
   });
 
-  it('takes a name in any case, and a field with "spec."', async () => {
+  it('accepts a name in any case, and a field with "spec."', async () => {
     const text = await explain('Workspace.executionMode');
     expect(await explain('workspace.executionmode')).toBe(text);
     expect(await explain('Workspace.spec.executionMode')).toBe(text);
@@ -142,7 +142,7 @@ describe('trueup explain', () => {
     expect(err).toBe(`error: there is nothing to explain under "${word}": did you mean "${near}"?\n`);
   });
 
-  it('of a word that is near to nothing names the list', async () => {
+  it('of a word without a similar name says how to list all names', async () => {
     const { code, err } = await trueup(['explain', 'zzz'], { cwd });
     expect(code).toBe(1);
     expect(err).toContain('run "trueup explain" to list the names');

@@ -1,4 +1,4 @@
-/** Adoption at scale: manifests for what is live, which a plan adopts as they are and changes nothing by. */
+/** Manifests exported from live resources: a plan adopts the resources, and changes nothing else. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ async function specOf(bench: Bench, name: string, stack?: Checkout): Promise<Man
 
 const reviewer = 'a-reviewer-jwt-that-only-the-service-knows';
 
-/** An organization and a mount that somebody made by hand. */
+/** An organization and a mount with resources that were created by hand. */
 async function inhabited(): Promise<Bench> {
   const bench = await openBench({
     organization: {
@@ -80,7 +80,7 @@ async function inhabited(): Promise<Bench> {
 }
 
 describe('export', () => {
-  it('writes manifests that a plan adopts and changes nothing by', async () => {
+  it('writes manifests with which a plan adopts everything and changes nothing', async () => {
     const bench = await inhabited();
     const stack = await bench.checkout(deep);
     await stack.run(['export', '--out', 'manifests'], 0);
@@ -133,7 +133,7 @@ spec:
     );
   });
 
-  it('says nothing that the service computes, and leaves a list of consumers out where everyone reads', async () => {
+  it('leaves out what the service computes, and the consumers of a globally shared state', async () => {
     const bench = await inhabited();
     expect(await specOf(bench, 'db')).toMatchObject({ autoDestroyActivityDuration: '14d' });
     expect(await specOf(bench, 'db')).not.toHaveProperty('autoDestroyAt');
@@ -142,7 +142,7 @@ spec:
     expect(shared).not.toHaveProperty('remoteStateConsumers');
   });
 
-  it('writes durations as people do', async () => {
+  it('writes durations such as 1h30m', async () => {
     const roles = await exported(await (await inhabited()).checkout(), '--kind', 'clusterauthrole');
     expect(roles.get('ClusterAuthRole/web')?.spec).toEqual({
       boundServiceAccountNames: ['web'],
@@ -152,7 +152,7 @@ spec:
     });
   });
 
-  it('holds no secret, says that a reviewer JWT is stored, and plans no wipe of it', async () => {
+  it('contains no secret, says that a reviewer JWT is stored, and does not remove it', async () => {
     const bench = await inhabited();
     const stack = await bench.checkout(deep);
     const { out, err } = await stack.run(['export', '--kind', 'ClusterAuthConfig'], 0);
@@ -165,7 +165,7 @@ spec:
     expect(await bench.byHandMount('GET', 'config')).toMatchObject({ token_reviewer_jwt_set: true });
   });
 
-  it('leaves a lock to anyone who holds it, and says so', async () => {
+  it('does not declare a lock of a workspace, and mentions it in a comment', async () => {
     const bench = await inhabited();
     await bench.byHand.post(`/workspaces/${await bench.idOf('db')}/actions/lock`, {
       reason: 'under\nrepair',
@@ -179,7 +179,7 @@ spec:
 });
 
 describe("the stack's defaults", () => {
-  it('are contradicted where live differs from them, and not repeated where it does not', async () => {
+  it('are overridden where live values differ, and not repeated where they are equal', async () => {
     const bench = await inhabited();
     const stack = await bench.checkout({
       spec: {
@@ -209,7 +209,7 @@ describe("the stack's defaults", () => {
     expect(roles.get('ClusterAuthRole/web')?.spec).not.toHaveProperty('tokenTtl');
   });
 
-  it('that no manifest can contradict are reported before anything is planned', async () => {
+  it('that no manifest can override are reported before anything is planned', async () => {
     const bench = await inhabited();
     const defaults = {
       Workspace: { tags: { managed: 'yes' }, globalRemoteState: false, remoteStateConsumers: [] },
@@ -226,7 +226,7 @@ describe("the stack's defaults", () => {
     await stack.plan();
   });
 
-  it('say which tags are left to others', async () => {
+  it('with "keep" leave the matching tags out of the export', async () => {
     const bench = await inhabited();
     const stack = await bench.checkout({ spec: { defaults: { TagBindings: { keep: ['te*'] } } } });
     expect(await specOf(bench, 'net', stack)).toMatchObject({ tags: { env: 'prod' } });
@@ -263,7 +263,7 @@ describe('the choice of what to export', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('leaves out what is declared or owned, says how much, and takes it in with --all', async () => {
+  it('leaves out what is declared or owned, says how much, and includes it with --all', async () => {
     const bench = await openBench({
       organization: {
         workspaces: [
@@ -288,13 +288,13 @@ describe('the choice of what to export', () => {
     ]);
   });
 
-  it('knows only the roles that the target owns', async () => {
+  it('includes only roles that the target owns', async () => {
     const bench = await inhabited();
     const stack = await bench.checkout({ clusterAuth: { owns: ['shop-*'] } });
     expect((await stack.run(['export', '--kind', 'ClusterAuthRole'], 0)).err).toContain('nothing to export');
   });
 
-  it('refuses a kind, a target or a stack that is not there', async () => {
+  it('refuses an unknown kind, target or stack', async () => {
     const stack = await (await openBench()).checkout();
     expect((await stack.run(['export', '--kind', 'Server'], 1)).err).toContain('there is no kind "Server"');
     expect((await stack.run(['export', '--target', 'beta'], 1)).err).toContain(
@@ -307,7 +307,7 @@ describe('the choice of what to export', () => {
 });
 
 describe('the files of an export', () => {
-  it('hold a resource each, or those of a kind, or all of a target', async () => {
+  it('contain one resource each, or all of a kind, or all of a target', async () => {
     const bench = await inhabited();
     const paths = async (group: string) => {
       const stack = await bench.checkout(deep);
@@ -332,7 +332,7 @@ describe('the files of an export', () => {
     expect(await paths('one-file')).toEqual(['acme.yaml', 'prod.yaml']);
   });
 
-  it('are never written over files that are there, unless that is asked for', async () => {
+  it('never overwrite existing files without --force', async () => {
     const stack = await (await inhabited()).checkout(deep);
     const args = ['export', '--out', 'manifests', '--name', 'net'];
     await stack.run(args, 0);
@@ -346,7 +346,7 @@ describe('the files of an export', () => {
     expect(await readFile(file, 'utf8')).toContain('name: net');
   });
 
-  it('are the same for the same resources, and differ where a file system sees no difference in names', async () => {
+  it('are the same for the same resources, and have names that differ in more than case', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'App' }, { name: 'app' }] } });
     const write = async () => {
       const stack = await bench.checkout(deep);
@@ -358,7 +358,7 @@ describe('the files of an export', () => {
     expect(await write()).toEqual(files);
   });
 
-  it('that the stack does not read are mentioned with the line that is missing', async () => {
+  it('that the stack does not read are reported with the line to add', async () => {
     const stack = await (await inhabited()).checkout();
     const { err } = await stack.run(['export', '--out', 'imported'], 0);
     expect(err).toContain(
@@ -367,7 +367,7 @@ describe('the files of an export', () => {
   });
 });
 
-describe('an export that cannot say everything', () => {
+describe('an export that is incomplete', () => {
   it('leaves out a workspace that has no room for an ownership tag', async () => {
     const tags = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`key-${index}`, 'x']));
     const bench = await openBench({
@@ -380,7 +380,7 @@ describe('an export that cannot say everything', () => {
     expect((await stack.plan()).summary).toMatchObject({ adopt: 1 });
   });
 
-  it('fails after an incomplete read, and says what was not seen', async () => {
+  it('fails after an incomplete read, and says what was not read', async () => {
     const bench = await inhabited();
     bench.wire.add({ path: /\/role\/web/, fault: { answer: 403, body: { errors: ['no'] } } });
     const { err, out } = await (await bench.checkout()).run(['export'], 1);
@@ -390,7 +390,7 @@ describe('an export that cannot say everything', () => {
 });
 
 describe('an export of 2,000 workspaces and 500 roles', () => {
-  it('reads in bulk, shows how far it is, and is adopted as a whole', async () => {
+  it('reads in bulk, shows its progress, and is adopted completely', async () => {
     const name = (index: number) => `ws-${String(index).padStart(4, '0')}`;
     const bench = await openBench({
       organization: {
@@ -420,7 +420,7 @@ describe('an export of 2,000 workspaces and 500 roles', () => {
 });
 
 describe('export --force', () => {
-  it('waits for no pipe that is there where a manifest goes: it is refused, and nothing is written', async () => {
+  it('refuses a pipe in the place of a manifest without waiting for it, and writes nothing', async () => {
     const stack = await (await inhabited()).checkout(deep);
     await mkdir(join(stack.directory, 'out'));
     execFileSync('mkfifo', [join(stack.directory, 'out', 'acme.yaml')]);

@@ -1,4 +1,4 @@
-/** `trueup fmt`: files in one form, in which nothing that people wrote is lost. */
+/** `trueup fmt`: one form for all files, without loss of anything that people wrote. */
 import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -37,7 +37,7 @@ function stackWith(files: Readonly<Record<string, string>>): string {
 
 const read = (cwd: string, path: string) => readFileSync(join(cwd, path), 'utf8');
 
-/** The form of one text. */
+/** The text as `trueup fmt` formats it. */
 async function formOf(text: string): Promise<string> {
   const { code, out, err } = await trueup(['fmt', '-'], { cwd: temporaryFolder(), stdin: text });
   expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -215,14 +215,14 @@ list:
     });
   });
 
-  it('of brackets with an empty value has null there', async () => {
+  it('has null for an empty value in brackets', async () => {
     expect(await formOf(tidy.replace('{}', '{a: , b: 1}'))).toBe(tidy.replace('{}', '{ a: null, b: 1 }'));
     expect(await formOf(tidy.replace('{}', '{\n  a: , # A\n  b: # B\n  , c: }'))).toBe(
       tidy.replace(' {}', '\n  a: # A\n  b: # B\n  c:'),
     );
   });
 
-  it('of a text with very many lines is found', async () => {
+  it('can be computed for a text with very many lines', async () => {
     const text = tidy.replace('{}', `\n  description: |\n${'    a\n'.repeat(150_000)}`);
     expect(await formOf(text.replace('spec: ', 'spec:').trimEnd())).toBe(
       text.replace('spec: ', 'spec:').trimEnd(),
@@ -333,7 +333,7 @@ describe('the files', () => {
     expect(statSync(join(cwd, 'manifests/a.yaml')).mode & 0o777).toBe(0o640);
   });
 
-  it('are named one by one, or by a directory', async () => {
+  it('can be named one by one, or by a directory', async () => {
     const cwd = stackWith({ 'manifests/a.yaml': untidy, 'more/s.yml': untidy, 'odd.txt': untidy });
     const { code, out } = await trueup(['fmt', 'more', 'odd.txt'], { cwd });
     expect({ code, out: out.split('\n').sort() }).toEqual({ code: 0, out: ['', 'more/s.yml', 'odd.txt'] });
@@ -408,15 +408,18 @@ describe('a file that cannot be formatted', () => {
     ],
     ['a key behind "?"', '? a\n: b\n', '"?"'],
     ['an anchor on a key', '&k a: b\nc: *k\n', '&k'],
-  ])('because of %s is left as it is and reported, and the others are formatted', async (_, text, says) => {
-    const cwd = stackWith({ 'manifests/a.yaml': untidy, 'manifests/odd.yaml': text });
-    const { code, out, err } = await trueup(['fmt'], { cwd });
-    expect({ code, out }).toEqual({ code: 1, out: 'manifests/a.yaml\n' });
-    expect(err).toContain('error[not-formattable]');
-    expect(err).toContain('"manifests/odd.yaml" cannot be formatted and is left as it is');
-    expect(err).toContain(says);
-    expect(read(cwd, 'manifests/odd.yaml')).toBe(text);
-  });
+  ])(
+    'because of %s is left as it is and reported, and the others are formatted',
+    async (_, text, message) => {
+      const cwd = stackWith({ 'manifests/a.yaml': untidy, 'manifests/odd.yaml': text });
+      const { code, out, err } = await trueup(['fmt'], { cwd });
+      expect({ code, out }).toEqual({ code: 1, out: 'manifests/a.yaml\n' });
+      expect(err).toContain('error[not-formattable]');
+      expect(err).toContain('"manifests/odd.yaml" cannot be formatted and is left as it is');
+      expect(err).toContain(message);
+      expect(read(cwd, 'manifests/odd.yaml')).toBe(text);
+    },
+  );
 
   it('because trueup fails on it is left as it is and reported, and the others are formatted', async () => {
     const text = tidy.replace('Workspace', 'Broken');
@@ -473,7 +476,7 @@ describe('a file that cannot be formatted', () => {
   });
 });
 
-it('a link inside of the repository stays a link, and what it leads to is formatted', async () => {
+it('a link inside the repository stays a link, and its target is formatted', async () => {
   const cwd = stackWith({ 'shared/a.yaml': untidy });
   mkdirSync(join(cwd, 'manifests'));
   symlinkSync('../shared/a.yaml', join(cwd, 'manifests/a.yaml'));
@@ -482,7 +485,7 @@ it('a link inside of the repository stays a link, and what it leads to is format
   expect(read(cwd, 'shared/a.yaml')).toBe(tidy);
 });
 
-it('mistakes in manifests do not matter to fmt', async () => {
+it('fmt also formats manifests that validate refuses', async () => {
   const cwd = stackWith({ 'manifests/a.yaml': `${untidy}unknown:   1\n` });
   expect(await trueup(['fmt'], { cwd })).toMatchObject({ code: 0 });
   expect(read(cwd, 'manifests/a.yaml')).toBe(`${tidy}unknown: 1\n`);

@@ -15,7 +15,7 @@ async function help(words: readonly string[]): Promise<string> {
   return out;
 }
 
-/** The names of commands by the heading that they stand under. */
+/** The names of commands by their heading. */
 function commandsIn(text: string): ReadonlyMap<string, readonly string[]> {
   const sections = text.split('\n\n').map((section) => section.split('\n'));
   return new Map(
@@ -56,7 +56,7 @@ describe('the list of commands', () => {
     expect(names).toEqual(expect.arrayContaining(['validate', 'plan', 'apply', 'recover', 'serve', 'help']));
   });
 
-  it('has the commands below a command, too', () => {
+  it('has subcommands, too', () => {
     expect(commands).toEqual(
       expect.arrayContaining([
         ['history', 'show'],
@@ -133,7 +133,7 @@ describe('help and version', () => {
     expect(check).toContain('trueup role check web --jwt ci.jwt');
   });
 
-  it('is what a bare "trueup" gets, on stderr and as an error', async () => {
+  it('is printed by "trueup" without a command, on stderr and as an error', async () => {
     const { code, out, err } = await trueup([], nowhere);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toContain('Usage: trueup [options] [command]');
@@ -158,7 +158,7 @@ describe('help and version', () => {
     },
   );
 
-  it('knows --verbose only with --version', async () => {
+  it('accepts --verbose only with --version', async () => {
     expect(await trueup(['--verbose'], nowhere)).toMatchObject({ code: 1, out: '' });
     expect((await trueup(['plan', '--verbose'], nowhere)).err).toContain("unknown option '--verbose'");
   });

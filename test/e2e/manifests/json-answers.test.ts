@@ -1,4 +1,4 @@
-/** Whoever asks for JSON finds every problem in the one value on stdout, once, and on stderr only how it goes. */
+/** With --format json, stdout has one value that contains every problem once, and stderr has only the progress. */
 import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -34,8 +34,8 @@ async function fits(value: object, schema: string): Promise<void> {
 const codes = ({ diagnostics = [] }: Answer) => diagnostics.map(({ code }) => code);
 const messages = ({ diagnostics = [] }: Answer) => diagnostics.map(({ message }) => message);
 
-describe('in JSON, stderr repeats nothing of', () => {
-  it('a warning about a manifest, which a plan names beside its problems', async () => {
+describe('with --format json, stderr does not repeat', () => {
+  it('a warning about a manifest, which is in the plan', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
     await stack.write('manifests/empty.yaml', '# nothing yet\n');
@@ -44,7 +44,7 @@ describe('in JSON, stderr repeats nothing of', () => {
     await fits(plan, 'plan');
   });
 
-  it('why a plan was not applied, which is in that plan', async () => {
+  it('why a plan was not applied, which is in the plan', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -88,18 +88,18 @@ describe('in JSON, stderr repeats nothing of', () => {
         spec: { clusterHost: 'https://10.0.0.1', tokenReviewerJwt: jwt },
       }),
     );
-    const told = await answer(stack, ['apply', '--yes'], 1);
-    expect(codes(told)).toEqual(['no-ca-cert', 'secret-missing', 'plan-lacks-secrets']);
-    await fits(told, 'problems');
+    const reported = await answer(stack, ['apply', '--yes'], 1);
+    expect(codes(reported)).toEqual(['no-ca-cert', 'secret-missing', 'plan-lacks-secrets']);
+    await fits(reported, 'problems');
   });
 
-  it('manifests that are wrong, a command line that is, and a plan file that is none', async () => {
+  it('problems of manifests, of the command line, or of a plan file', async () => {
     const stack = await (await openBench()).checkout();
     await stack.write('manifests/all.yaml', 'kind: [\n');
     for (const command of ['validate', 'plan', 'apply']) {
-      const told = await answer(stack, [command], 7);
-      expect(codes(told)).toEqual(['yaml-syntax']);
-      await fits(told, 'problems');
+      const reported = await answer(stack, [command], 7);
+      expect(codes(reported)).toEqual(['yaml-syntax']);
+      await fits(reported, 'problems');
     }
     expect(messages(await answer(stack, ['plan', '--nonsense'], 1))).toEqual(["unknown option '--nonsense'"]);
     for (const args of [
@@ -110,7 +110,7 @@ describe('in JSON, stderr repeats nothing of', () => {
     expect(messages(await answer(stack, ['history', 'show', 'none'], 1))).toHaveLength(1);
   });
 
-  it('a problem that was found while the changes were carried out or proved', async () => {
+  it('the problem of a change that failed', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -122,7 +122,7 @@ describe('in JSON, stderr repeats nothing of', () => {
   });
 });
 
-it('in JSON, the difference of two plans fits its schema, whatever differs', async () => {
+it('in JSON, the difference of two plans fits its schema', async () => {
   const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
   const stack = await bench.checkout();
   await stack.declare(
@@ -138,7 +138,7 @@ it('in JSON, the difference of two plans fits its schema, whatever differs', asy
   await fits(await answer(stack, ['diff', 'one.json', 'one.json'], 0), 'difference');
 });
 
-it('in JSON, a history fits its schema, also one with a part that cannot be read', async () => {
+it('in JSON, a history fits its schema, also if an entry cannot be read', async () => {
   const stack = await (await openBench()).checkout();
   await stack.begin(workspace('app'));
   await fits(await answer(stack, ['history'], 0), 'history');

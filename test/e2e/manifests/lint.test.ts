@@ -1,10 +1,10 @@
-/** What a service would accept and nobody should want is told by code, and a stack chooses what becomes of it. */
+/** The lint reports values that a service accepts but that are probably mistakes. A stack raises or allows them by code. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 import { caCert, publicKey, sha1Certs } from '../../support/kinds/cluster-auth-config/pem-samples.ts';
 
-interface Told {
+interface Diagnostic {
   readonly code: string;
   readonly severity: string;
   readonly message: string;
@@ -12,12 +12,13 @@ interface Told {
 }
 
 /** What a command reports as JSON. */
-async function printed(stack: Checkout, args: readonly string[], code = 0): Promise<readonly Told[]> {
+async function printed(stack: Checkout, args: readonly string[], code = 0): Promise<readonly Diagnostic[]> {
   const { out } = await stack.run([...args, '--format', 'json'], code);
-  return (JSON.parse(out) as { diagnostics: Told[] }).diagnostics;
+  return (JSON.parse(out) as { diagnostics: Diagnostic[] }).diagnostics;
 }
 
-const codes = (reported: readonly Told[]) => reported.map(({ severity, code }) => `${severity} ${code}`);
+const codes = (reported: readonly Diagnostic[]) =>
+  reported.map(({ severity, code }) => `${severity} ${code}`);
 
 /** A stack with this lint. */
 async function linted(lint?: object): Promise<Checkout> {
@@ -30,7 +31,7 @@ afterEach(() => {
 });
 
 describe('the lint', () => {
-  it('tells of defaults that match no manifest, at their place in the stack file', async () => {
+  it('reports defaults that match no manifest', async () => {
     const defaults = [
       { match: { tags: { env: 'prod' } }, Workspace: { autoApply: false } },
       { match: { tags: { env: 'production' } }, Workspace: { autoApply: true } },
@@ -53,7 +54,7 @@ describe('the lint', () => {
     policies: [],
   };
 
-  it('reports a role that is open, endless and powerless, in validate and in plan alike', async () => {
+  it('reports a role that is open, unlimited and without policies, in validate and in plan', async () => {
     const stack = await linted();
     await stack.declare(role('web', careless));
     const found = [
@@ -71,7 +72,7 @@ describe('the lint', () => {
     expect(codes(await printed(stack, ['plan'])).toSorted()).toEqual(found);
   });
 
-  it('reports names that no cluster can have, in validate and in plan, and stops at nothing', async () => {
+  it('reports names that no cluster can have, in validate and in plan, as warnings', async () => {
     const stack = await linted();
     await stack.declare(role('web', { boundServiceAccountNames: ['Web', 'ci-*'], tokenPolicies: ['read'] }));
     const reported = await printed(stack, ['validate']);
@@ -93,13 +94,13 @@ describe('the lint', () => {
     expect((await stack.run(['plan'], 0)).out).toMatch(/^1 to create, 0 unchanged$/m);
   });
 
-  it('is silent about a role that is none of these', async () => {
+  it('reports nothing about a role without these problems', async () => {
     const stack = await linted();
     await stack.declare(role('web', { tokenMaxTtl: '768h', tokenPeriod: '1h', tokenExplicitMaxTtl: '30d' }));
     expect(await printed(stack, ['validate'])).toEqual([]);
   });
 
-  it('is an error where the stack raises it, and then nothing is planned or applied', async () => {
+  it('is an error if the stack raises it, and then nothing is planned or applied', async () => {
     const stack = await linted({ raise: ['blank-audience', 'no-policies'] });
     await stack.declare(role('web', { audience: null, tokenPolicies: [] }));
     expect(codes(await printed(stack, ['validate'], 7)).toSorted()).toEqual([
@@ -110,7 +111,7 @@ describe('the lint', () => {
     await stack.run(['apply', '--yes'], 7);
   });
 
-  it('is silent where the stack allows it, and nothing else is', async () => {
+  it('does not report what the stack allows, but everything else', async () => {
     const stack = await linted({ allow: ['blank-audience', 'deprecated-field'] });
     await stack.declare(
       role('web', { audience: '', policies: ['read'], tokenPeriod: '1h' }),
@@ -123,13 +124,16 @@ describe('the lint', () => {
     [['**'], ['**']],
     [['**', 'api'], ['*']],
     [['*'], ['payments', '***']],
-  ])('reports a role that is open by any pattern that admits all: %j in %j', async (names, namespaces) => {
-    const stack = await linted();
-    await stack.declare(
-      role('web', { boundServiceAccountNames: names, boundServiceAccountNamespaces: namespaces }),
-    );
-    expect(codes(await printed(stack, ['validate']))).toEqual(['warning open-role']);
-  });
+  ])(
+    'reports a role that is open by any pattern that matches everything: %j in %j',
+    async (names, namespaces) => {
+      const stack = await linted();
+      await stack.declare(
+        role('web', { boundServiceAccountNames: names, boundServiceAccountNamespaces: namespaces }),
+      );
+      expect(codes(await printed(stack, ['validate']))).toEqual(['warning open-role']);
+    },
+  );
 
   it.each(['root', 'Response-Wrapping', ' control-group'])(
     'reports the policy "%s", which no login gives',
@@ -140,7 +144,7 @@ describe('the lint', () => {
     },
   );
 
-  it('reports the policy "control-group" where the service reserves it', async () => {
+  it('reports the policy "control-group" if the service reserves it', async () => {
     for (const [dialect, found] of [
       ['vault', ['warning refused-policy']],
       ['openbao', []],
@@ -151,12 +155,12 @@ describe('the lint', () => {
     }
   });
 
-  it('reports an issuer that is to be verified and is not named', async () => {
+  it('reports an issuer that has to be verified but is not set', async () => {
     const bench = await openBench();
     const lint = { allow: ['deprecated-field'] };
     const neutral = await bench.checkout({ spec: { lint } });
     await neutral.declare(clusterAuthConfig({ disableIssValidation: false }));
-    expect(codes(await printed(neutral, ['validate'])), 'an issuer of its own stands for it').toEqual([]);
+    expect(codes(await printed(neutral, ['validate'])), 'the service has a default issuer').toEqual([]);
     const stack = await bench.checkout({ spec: { lint }, clusterAuth: { dialect: 'vault' } });
     await stack.declare(clusterAuthConfig({ disableIssValidation: false }));
     expect(codes(await printed(stack, ['validate']))).toEqual(['warning blank-issuer']);
@@ -164,7 +168,7 @@ describe('the lint', () => {
     expect(await printed(stack, ['validate'])).toEqual([]);
   });
 
-  it('knows only its own codes, and none in both lists', async () => {
+  it('accepts only its own codes, and none of them in both lists', async () => {
     const stack = await linted({ raise: ['open-role', 'yaml-syntax'], allow: ['open-role'] });
     const { err } = await stack.run(['validate'], 7);
     expect(err).toContain('yaml-syntax');
@@ -190,7 +194,7 @@ describe('the lint of hosts', () => {
     ['https://k:99999', 'unusable-host', 'names no valid host', 'write the address of the API server'],
     ['https://ann:horse-staple@k', 'login-in-host', 'contains a user name or password', 'write "https://k"'],
     ['ann:horse-staple@k:6443', 'host-without-scheme', 'has no scheme', 'write "https://k:6443"'],
-  ])('reports %j, and nothing of a sound one', async (clusterHost, code, message, fix) => {
+  ])('reports %j, and accepts the corrected host', async (clusterHost, code, message, fix) => {
     const stack = await linted();
     await stack.declare(clusterAuthConfig({ clusterHost }));
     expect(await printed(stack, ['validate'])).toMatchObject([
@@ -217,7 +221,7 @@ describe('the lint of hosts', () => {
 });
 
 describe('the lint of certificates', () => {
-  it('reports each that is signed with SHA-1, whether of the CA or of a key', async () => {
+  it('reports each certificate that is signed with SHA-1, of the CA or of a key', async () => {
     const stack = await linted();
     const [ecdsa = '', rsa = ''] = sha1Certs;
     await stack.declare(
@@ -229,7 +233,7 @@ describe('the lint of certificates', () => {
     ]);
   });
 
-  it('says of SHA-1 what the service of the target makes of it', async () => {
+  it('says how the service of the target treats SHA-1', async () => {
     for (const [dialect, why] of [
       ['vault', 'which services no longer accept'],
       ['openbao', 'which can be forged'],

@@ -1,4 +1,4 @@
-// A generator that went wrong breaks every manifest at once: what is told stays readable, and comes soon.
+// A faulty generator breaks every manifest at once: the report stays readable, and is printed soon.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -27,14 +27,14 @@ function shownIn(text: string): string[] {
   return [...text.matchAll(/^(?:error|warning)\[([\w-]+)\]/gm)].map(([, code = '']) => code);
 }
 
-it('of a hundred problems each is shown, and of more the rest are counted', async () => {
+it('up to a hundred problems are shown, and the rest are counted', async () => {
   const broken = (index: number) => `kind: Workspace\nname: "never closed ${index}`;
   const hundred = await trueup(['validate'], { cwd: await stackOf(times(100, broken)) });
   expect(shownIn(hundred.err)).toHaveLength(100);
   expect(hundred.err).toMatch(/\n\n100 errors in 1 file\n$/);
   expect(hundred.err).not.toContain('more');
 
-  // Whatever looks through the whole text for each of them takes minutes for this.
+  // A search through the whole text for each problem would take minutes.
   const header = `# ${'a long licence, '.repeat(300_000)}`;
   const more = await trueup(['validate'], { cwd: await stackOf([header, ...times(20_000, broken)]) });
   expect(more.code).toBe(7);
@@ -44,7 +44,7 @@ it('of a hundred problems each is shown, and of more the rest are counted', asyn
   );
 });
 
-it('a machine is shown every one of them', async () => {
+it('JSON contains all problems, however many there are', async () => {
   const cwd = await stackOf(times(150, (index) => `kind: Nothing${index}`));
   const { code, out } = await trueup(['validate', '--format', 'json'], { cwd });
   const { summary, diagnostics } = JSON.parse(out);

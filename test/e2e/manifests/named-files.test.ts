@@ -1,6 +1,6 @@
 /**
- * Files that a stack or a command line names, in whose place stands what is never read to its end: each command answers at
- * once, and says which file it is and what to do.
+ * Files that a stack or a command line names, but that are pipes, devices or far too long: each command fails at
+ * once, and reports which file it is and what to do.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
@@ -23,8 +23,8 @@ async function plant(stack: Checkout, file: string, planted: Planted): Promise<v
   await planted(path);
 }
 
-/** What the real process says on stderr; nobody writes into the pipes that it may meet. */
-async function told(stack: Checkout, args: readonly string[], code: number): Promise<string> {
+/** The stderr of the real process. Nothing writes into the planted pipes. */
+async function stderrOf(stack: Checkout, args: readonly string[], code: number): Promise<string> {
   const ran = await startTrueup(args, { cwd: stack.directory, env: secrets }).ended;
   expect(ran, ran.out + ran.err).toMatchObject({ code });
   return ran.err.replaceAll(stack.directory, '.');
@@ -34,40 +34,52 @@ const ledger = '.trueup/payments.ledger.json';
 const entry = '.trueup/payments.history/20261120T114200123Z-7f3a.json';
 const login = { login: { mount: 'cluster', role: 'ci', jwt: { file: 'named' } } };
 
-/** By what the file is: what names it in the stack, the command that reads it, how it is told, and the most MB it may have. */
+/** For each use of a file: the stack that names it, the command that reads it, its name in errors, and its maximum in MB. */
 const cases = {
-  'the ledger': { args: ['plan'], file: ledger, says: `the ledger "./${ledger}"`, most: 500 },
-  'a history entry': { args: ['history'], file: entry, says: `the history entry "./${entry}"`, most: 500 },
+  'the ledger': { args: ['plan'], file: ledger, shownAs: `the ledger "./${ledger}"`, maximum: 500 },
+  'a history entry': {
+    args: ['history'],
+    file: entry,
+    shownAs: `the history entry "./${entry}"`,
+    maximum: 500,
+  },
   'a token': {
     stack: { workspaces: { token: { file: 'named' } } },
     args: ['plan'],
-    says: 'the secret file "named"',
-    most: 1,
+    shownAs: 'the secret file "named"',
+    maximum: 1,
   },
   'a CA': {
     stack: { workspaces: { caCert: { file: 'named' } } },
     args: ['plan'],
-    says: 'the certificate "named"',
-    most: 4,
+    shownAs: 'the certificate "named"',
+    maximum: 4,
   },
   'the JWT of a login': {
     stack: { clusterAuth: { token: login } },
     args: ['plan'],
-    says: 'the secret file "named"',
-    most: 1,
+    shownAs: 'the secret file "named"',
+    maximum: 1,
   },
-  'a plan': { args: ['show', 'named'], says: 'the plan "named"', most: 256 },
-  'a seed': { args: ['serve', '--data', ':memory:', '--seed', 'named'], says: 'the seed "named"', most: 32 },
+  'a plan': { args: ['show', 'named'], shownAs: 'the plan "named"', maximum: 256 },
+  'a seed': {
+    args: ['serve', '--data', ':memory:', '--seed', 'named'],
+    shownAs: 'the seed "named"',
+    maximum: 32,
+  },
 };
 
 type Case = (typeof cases)['a plan'] & { readonly stack?: StackOptions; readonly file?: string };
 
-/** What a command says that meets what is planted in the place of the file. */
-async function meet({ stack: options = {}, args, file = 'named' }: Case, planted: Planted): Promise<string> {
+/** The stderr of a command that reads what is planted in the place of the file. */
+async function stderrWith(
+  { stack: options = {}, args, file = 'named' }: Case,
+  planted: Planted,
+): Promise<string> {
   const stack = await (await openBench()).checkout(options);
   await stack.declare(workspace('app'), role('web'));
   await plant(stack, file, planted);
-  return told(stack, args, 1);
+  return stderrOf(stack, args, 1);
 }
 
 const each = Object.entries<Case>(cases);
@@ -76,13 +88,13 @@ describe.each([
   ['a pipe that nobody writes to', pipe],
   ['a link to /dev/zero', device],
 ] as const)('%s', (_, planted) => {
-  it.each(each)('as %s', async (_name, one) => {
-    expect(await meet(one, planted)).toContain(
-      `error: ${one.says} cannot be read: it is not a regular file; pipes and devices are not supported`,
+  it.each(each)('as %s is refused at once', async (_name, one) => {
+    expect(await stderrWith(one, planted)).toContain(
+      `error: ${one.shownAs} cannot be read: it is not a regular file; pipes and devices are not supported`,
     );
   });
 
-  it('as the seed of a stack', async () => {
+  it('as the seed of a stack is refused at once', async () => {
     const directory = temporaryFolder();
     const spec = {
       embedded: { seed: 'named' },
@@ -99,17 +111,17 @@ describe.each([
   });
 });
 
-it.each(each)('a file that is far too long, as %s', async (_name, one) => {
+it.each(each)('a file that is far too long is refused as %s', async (_name, one) => {
   const long: Planted = async (file) => {
     await writeFile(file, '');
-    await truncate(file, one.most * 1024 * 1024 + 1);
+    await truncate(file, one.maximum * 1024 * 1024 + 1);
   };
-  expect(await meet(one, long)).toContain(
-    `${one.says} cannot be read: it has more than ${one.most} MB; check that it is the right file`,
+  expect(await stderrWith(one, long)).toContain(
+    `${one.shownAs} cannot be read: it has more than ${one.maximum} MB; check that it is the right file`,
   );
 });
 
-it('a token behind two links, as pods have it, is read', async () => {
+it('a token file behind two links, as in a Kubernetes pod, is read', async () => {
   const stack = await (await openBench()).checkout({ workspaces: { token: { file: 'mounted/token' } } });
   await stack.declare(workspace('app'));
   const folder = join(stack.directory, 'mounted');
@@ -117,5 +129,5 @@ it('a token behind two links, as pods have it, is read', async () => {
   await writeFile(join(folder, '..2026', 'token'), `${secrets.API_TOKEN}\n`);
   await symlink('..2026', join(folder, '..data'));
   await symlink('..data/token', join(folder, 'token'));
-  expect(await told(stack, ['plan'], 0)).toBe('');
+  expect(await stderrOf(stack, ['plan'], 0)).toBe('');
 });

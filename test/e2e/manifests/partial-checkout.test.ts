@@ -1,4 +1,4 @@
-// Checkouts that lack manifests: nothing that git still tracks is taken for deleted. Real repositories, real git.
+// Checkouts that lack manifests: files that git still tracks do not count as deleted. Runs real git on real repositories.
 import { rmSync, symlinkSync } from 'node:fs';
 import { cp, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -144,7 +144,7 @@ describe('a sparse checkout', () => {
       missing: '"../../shared/web.yaml"',
     },
     {
-      title: 'that lacks what a link leads to',
+      title: 'that lacks the target of a link',
       files: { 'manifests/app.yaml': 'app', 'shared/team/web.yaml': 'web' },
       prepare: (root) => symlinkSync('../shared/team', join(root, 'manifests', 'team')),
       patterns: ['manifests/**/*.yaml'],
@@ -178,7 +178,7 @@ describe('a sparse checkout', () => {
     await expectIncomplete(at({ ...main, root, directory: root }), '"manifests/b/web.yaml"', 'web');
   });
 
-  it('still changes what it has', async () => {
+  it('still applies the manifests that it has', async () => {
     const repository = await applied({ files: two, patterns: ['manifests'] });
     repository.git('sparse-checkout', 'set', 'manifests/a');
     writeFiles(repository.root, { 'manifests/a/new.yaml': manifest('new') });
@@ -186,7 +186,7 @@ describe('a sparse checkout', () => {
     expect(actionsOf(plan)).toEqual(['create Workspace/acme/new']);
   });
 
-  it('may lack what is excluded, what no pattern matches, and what lies in an ignored folder', async () => {
+  it('may lack files that are excluded, that no pattern matches, or that lie in a hidden folder', async () => {
     const files = {
       ...two,
       'manifests/b/deep/other.yaml': 'other',
@@ -205,7 +205,7 @@ describe('a sparse checkout', () => {
   });
 });
 
-/** Where a submodule may lie, and how patterns reach into it. */
+/** Places of a submodule, and patterns that match files in it. */
 const layouts = [
   { title: 'below a folder', path: 'manifests/team', patterns: ['manifests'] },
   { title: 'below a glob', path: 'manifests/team', patterns: ['manifests/**/*.yaml'] },
@@ -282,7 +282,7 @@ describe('a submodule', () => {
       (root: string) => rm(join(root, 'manifests/team/.git'), { recursive: true }),
     ],
     [
-      'whose commit git is told to leave alone',
+      'whose commit git is configured to ignore',
       async (root: string) => git(root, 'update-index', '--assume-unchanged', 'manifests/team'),
     ],
   ])('at another commit, %s, removes nothing', async (_, prepare) => {
@@ -297,7 +297,7 @@ describe('a submodule', () => {
     expect(await repository.bench.idsOf('web')).toHaveLength(1);
   });
 
-  it('does not matter where no pattern reaches into it', async () => {
+  it('does not matter if no pattern matches files in it', async () => {
     const repository = await cloned('manifests/team', [
       'manifests/*.yaml',
       { pattern: 'manifests/team', optional: true },
@@ -322,7 +322,7 @@ describe('a submodule', () => {
 });
 
 describe('a tracked file that is missing from the work tree', () => {
-  it('shows as a delete, and apply waits until that is acknowledged', async () => {
+  it('is planned as a delete, which blocks apply until it is acknowledged', async () => {
     const repository = await applied({ files: two, patterns: ['manifests/**/*.yaml'] });
     rmSync(join(repository.root, 'manifests/b'), { recursive: true });
     const plan = await repository.plan();
@@ -347,7 +347,7 @@ describe('a tracked file that is missing from the work tree', () => {
     expect(actionsOf(await repository.plan())).toEqual(['delete Workspace/acme/web']);
   });
 
-  it('trips no guard where nothing is removed', async () => {
+  it('trips no guard if nothing is removed', async () => {
     const repository = await applied({ files: two, patterns: ['manifests'] });
     await rename(
       join(repository.root, 'manifests/b/web.yaml'),
@@ -361,7 +361,7 @@ describe('a tracked file that is missing from the work tree', () => {
 });
 
 describe('without git', () => {
-  it('a removal waits, because nothing shows whether files are missing', async () => {
+  it('a removal is blocked, because trueup cannot know whether files are missing', async () => {
     const repository = await applied({ files: two, patterns: ['manifests'] });
     repository.git('rm', '--quiet', 'manifests/b/web.yaml');
     const plan = await repository.plan(0, { PATH: '/nowhere' });
@@ -370,7 +370,7 @@ describe('without git', () => {
     expect(guard).toMatchObject({ effect: 'blocks', message: expect.stringContaining('git cannot be run') });
   });
 
-  it('and without a repository, what is not in the folder is deleted', async () => {
+  it('and without a repository, resources whose files are missing are deleted', async () => {
     const repository = await applied({ files: two, patterns: ['manifests'] });
     await rm(join(repository.root, '.git'), { recursive: true });
     await rm(join(repository.root, 'manifests/b'), { recursive: true });

@@ -1,4 +1,4 @@
-// Files that are not what a repository holds: links to secrets, pipes, devices, and texts without an end.
+// Files that do not belong in a repository: links to secrets, pipes, devices, and endless texts.
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -32,15 +32,15 @@ async function plant(stack: string | undefined = stackText): Promise<{ pay: stri
   return { pay, secret };
 }
 
-interface Told {
+interface Diagnostic {
   readonly code: string;
   readonly message: string;
   readonly place?: { readonly file: string };
   readonly fix?: string;
 }
 
-/** What `validate` says, as text and as JSON, which is refused and shows nothing of what the file holds. */
-async function refusedAt(pay: string, args: readonly string[] = []): Promise<Told[]> {
+/** The diagnostics of a `validate` that is refused. Neither its text nor its JSON shows the content of the file. */
+async function refusedAt(pay: string, args: readonly string[] = []): Promise<Diagnostic[]> {
   const text = await trueup(['validate', ...args], { cwd: pay, env: secrets });
   const json = await trueup(['validate', ...args, '--format', 'json'], { cwd: pay, env: secrets });
   expect([text.code, json.code], text.err).toEqual([7, 7]);
@@ -48,17 +48,17 @@ async function refusedAt(pay: string, args: readonly string[] = []): Promise<Tol
   return JSON.parse(json.out).diagnostics;
 }
 
-function codesAndFiles(told: readonly Told[]) {
-  return told.map(({ code, place }) => `${code} ${place?.file}`);
+function codesAndFiles(reported: readonly Diagnostic[]) {
+  return reported.map(({ code, place }) => `${code} ${place?.file}`);
 }
 
-describe('a link out of the repository shows nothing of where it leads', () => {
+describe('a link out of the repository is refused, and nothing of its target is shown:', () => {
   it('to the file of a token', async () => {
     const { pay, secret } = await plant();
     await symlink(secret, join(pay, 'manifests/a.yaml'));
-    const [told, ...more] = await refusedAt(pay);
+    const [reported, ...more] = await refusedAt(pay);
     expect(more).toEqual([]);
-    expect(told).toMatchObject({
+    expect(reported).toMatchObject({
       code: 'outside-repository',
       place: { file: 'manifests/a.yaml', line: 1 },
       message: '"manifests/a.yaml" lies outside the git repository of the stack',
@@ -72,7 +72,7 @@ describe('a link out of the repository shows nothing of where it leads', () => {
     expect(codesAndFiles(await refusedAt(pay))).toEqual(['outside-repository manifests/a.yaml']);
   });
 
-  it('to what git keeps beside the files, such as the login of a CI job', async () => {
+  it('to files in ".git", which may hold the login of a CI job', async () => {
     const { pay } = await plant();
     const git = join(pay, '../.git');
     await mkdir(join(git, 'x'));
@@ -85,12 +85,12 @@ describe('a link out of the repository shows nothing of where it leads', () => {
     ]);
   });
 
-  it('by way of a folder, which is not even walked', async () => {
+  it('to a folder, which is not read', async () => {
     const { pay, secret } = await plant();
     await symlink(dirname(secret), join(pay, 'manifests/more'));
     await symlink('/', join(pay, 'manifests/all'));
-    const [told] = await refusedAt(pay);
-    expect(told).toMatchObject({
+    const [reported] = await refusedAt(pay);
+    expect(reported).toMatchObject({
       code: 'outside-repository',
       message: 'the directory "manifests/all", "manifests/more" lies outside the git repository of the stack',
       place: { file: 'trueup.yaml', line: 5 },
@@ -117,7 +117,7 @@ describe('a link out of the repository shows nothing of where it leads', () => {
       expect(codesAndFiles(await refusedAt(pay, args))).toEqual(['outside-repository trueup.yaml']);
   });
 
-  it('and neither plan, apply, recover nor history goes on', async () => {
+  it('by plan, apply, recover, history and export, too', async () => {
     const { pay, secret } = await plant(undefined);
     await rm(join(pay, 'trueup.yaml'), { force: true });
     await symlink(secret, join(pay, 'trueup.yaml'));
@@ -128,22 +128,22 @@ describe('a link out of the repository shows nothing of where it leads', () => {
     }
   });
 
-  it('where there is no repository, the folder of the stack is what counts', async () => {
+  it('without a repository, if it leads out of the folder of the stack', async () => {
     const { pay, secret } = await plant();
     await rm(join(pay, '../.git'), { recursive: true });
     await writeFile(join(pay, '../beside.yaml'), `${token}: [\n`);
     await symlink('../../beside.yaml', join(pay, 'manifests/a.yaml'));
     await symlink(secret, join(pay, 'manifests/b.yaml'));
-    const told = await refusedAt(pay);
-    expect(codesAndFiles(told)).toEqual([
+    const reported = await refusedAt(pay);
+    expect(codesAndFiles(reported)).toEqual([
       'outside-repository manifests/a.yaml',
       'outside-repository manifests/b.yaml',
     ]);
-    expect(told[0]?.message).toContain('outside the folder of the stack');
+    expect(reported[0]?.message).toContain('outside the folder of the stack');
   });
 });
 
-it('links within the repository are followed, and so is one to the whole of it', async () => {
+it('links within the repository are followed, and so is a link to the folder of the stack', async () => {
   const { pay } = await plant();
   const shared = join(pay, '../shared');
   await mkdir(join(shared, 'more'), { recursive: true });
@@ -160,10 +160,10 @@ it('links within the repository are followed, and so is one to the whole of it',
     });
 });
 
-describe('a file that is given in place of a stack, and is none, is shown only where manifests may lie', () => {
+describe('a file that is given as a stack but is not one', () => {
   const commands = ['validate', 'plan', 'apply', 'export', 'recover', 'history', 'unlock --id x'];
 
-  it('a file beside the repository is refused by its name, by every command', async () => {
+  it('is refused by every command if it lies outside the repository, and is not shown', async () => {
     const { pay, secret } = await plant();
     expect(codesAndFiles(await refusedAt(pay, [secret]))).toEqual([
       'outside-repository ../../secrets/token.yaml',
@@ -184,21 +184,21 @@ describe('a file that is given in place of a stack, and is none, is shown only w
     }
   });
 
-  it('also by a link that lies in the repository', async () => {
+  it('is refused also if a link in the repository leads to it', async () => {
     const { pay, secret } = await plant();
     await symlink(secret, join(pay, 'link.yaml'));
     expect(codesAndFiles(await refusedAt(pay, ['link.yaml']))).toEqual(['outside-repository link.yaml']);
   });
 
-  it('without a repository, the current folder is what counts', async () => {
+  it('is refused outside the current folder if there is no repository', async () => {
     const { pay, secret } = await plant();
     await rm(join(pay, '../.git'), { recursive: true });
-    const [told] = await refusedAt(pay, [secret]);
-    expect(told?.message).toContain('holds no stack, and lies outside the current folder');
+    const [reported] = await refusedAt(pay, [secret]);
+    expect(reported?.message).toContain('holds no stack, and lies outside the current folder');
   });
 
   it.skipIf(process.platform !== 'linux')(
-    'a file of /proc is no regular one, in its own folder too',
+    'is refused if it is in /proc, also from its own folder',
     async () => {
       const { pay } = await plant();
       const ran = { env: { ...secrets, PLANTED: token } };
@@ -210,7 +210,7 @@ describe('a file that is given in place of a stack, and is none, is shown only w
     },
   );
 
-  it('a broken stack file elsewhere is shown anyway, and so is any file of the repository', async () => {
+  it('is shown if it is a broken stack file, or lies in the repository', async () => {
     const { pay } = await plant('kind: Stack\nspec: [\n');
     const elsewhere = temporaryFolder();
     const { err } = await trueup(['validate', pay], { cwd: elsewhere });
@@ -220,13 +220,13 @@ describe('a file that is given in place of a stack, and is none, is shown only w
   });
 });
 
-describe('what has no end, or never begins, is refused at once', () => {
+describe('an input that never ends or is too long is refused at once:', () => {
   it.each(['a.yaml', '../trueup.yaml'])('a pipe that nobody writes to, as %s', async (file) => {
     const { pay } = await plant();
     await rm(join(pay, 'manifests', file), { force: true });
     execFileSync('mkfifo', [join(pay, 'manifests', file)]);
-    const [told] = await refusedAt(pay);
-    expect(told).toMatchObject({
+    const [reported] = await refusedAt(pay);
+    expect(reported).toMatchObject({
       code: 'no-regular-file',
       message: expect.stringContaining('not a regular file'),
     });
@@ -268,7 +268,7 @@ describe('what has no end, or never begins, is refused at once', () => {
   });
 });
 
-it('in a pod the files of tokens are links, and they are read', async () => {
+it('a token file that is a link, as in a Kubernetes pod, is read', async () => {
   const bench = await openBench();
   const stack = await bench.checkout({ workspaces: { token: { file: 'token' } } });
   const mounted = temporaryFolder();
@@ -279,7 +279,7 @@ it('in a pod the files of tokens are links, and they are read', async () => {
   expect(await bench.idsOf('one')).toHaveLength(1);
 });
 
-describe('bytes that are no UTF-8 are refused with their place', () => {
+describe('bytes that are not UTF-8 are refused with their place', () => {
   const latin = Buffer.from(`kind: Workspace\ndescription: "M\xfcnchen"\n`, 'latin1');
 
   it('in a file', async () => {
@@ -290,7 +290,7 @@ describe('bytes that are no UTF-8 are refused with their place', () => {
     ]);
   });
 
-  it('on standard input, of the real program too', async () => {
+  it('on standard input of the real program', async () => {
     const { pay } = await plant();
     const { code, err } = await trueupProcess(['plan', '-'], { cwd: pay, stdin: latin });
     expect(code).toBe(7);
@@ -298,7 +298,7 @@ describe('bytes that are no UTF-8 are refused with their place', () => {
   });
 });
 
-describe('a stack file that says nothing is shown what a stack needs', () => {
+describe('an empty stack file is reported with what a stack needs:', () => {
   it.each([
     ['zero bytes', ''],
     ['null', 'null\n'],

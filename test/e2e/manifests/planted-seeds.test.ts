@@ -1,4 +1,4 @@
-/** A seed that is another file: one out of the repository is not read for a stack, and of none anything is repeated. */
+/** Seeds that are other files: a stack reads no seed outside its repository, and no error repeats the content of a seed. */
 import { symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -41,28 +41,32 @@ describe('a seed of a stack that lies outside its repository is refused by name,
   });
 });
 
-describe('a file that is given as a seed and is none is reported without what is in it', () => {
+describe('a file that is given as a seed but is not one is reported without its content:', () => {
   it.each([
     ['an alias', `a: *${planted}`, 'it is not YAML, as line 1, column'],
     ['a tag', `a: !${planted} b`, 'it is not YAML'],
-    ['a key that stands twice', `${planted}: 1\n${planted}: 2`, 'it is not YAML, as line 2, column 1 shows'],
+    [
+      'a key that is there twice',
+      `${planted}: 1\n${planted}: 2`,
+      'it is not YAML, as line 2, column 1 shows',
+    ],
     ['a key alone', `{ ${planted} }`, '(a key) is not known here (known: organizations, users'],
     ['a key with digits', `users:\n  - { username: a, ${planted}: x }`, 'users[0].(a key) is not known here'],
     ['a text', planted, 'the seed must be a map'],
     ['a value', `users:\n  - { username: [${planted}] }`, 'users[0].username must be a text'],
-  ])('%s', async (_what, text, says) => {
+  ])('%s', async (_what, text, message) => {
     const [cwd, elsewhere] = [embeddedStack({ embedded: { seed: 'seed.yaml' } }), temporaryFolder()];
     for (const folder of [cwd, elsewhere]) await writeFile(join(folder, 'seed.yaml'), text);
     const given = join(elsewhere, 'seed.yaml');
     for (const args of [['plan'], ['serve', '--data', ':memory:', '--seed', given]]) {
       const { code, out, err } = await trueupProcess(args, { cwd });
       expect({ code, out }).toEqual({ code: 1, out: '' });
-      expect(err).toContain(says);
+      expect(err).toContain(message);
       expect(err).not.toContain(planted);
     }
   });
 
-  it('a misspelt key of a seed is named', async () => {
+  it('only a misspelt key of a seed is named', async () => {
     const cwd = embeddedStack({ embedded: { seed: 'seed.yaml' } });
     await writeFile(join(cwd, 'seed.yaml'), 'users:\n  - { usrname: a }');
     const { err } = await trueupProcess(['plan'], { cwd });

@@ -1,4 +1,4 @@
-/** Files that a list cannot be: commands print lists, and these files may hold what is for nobody else. */
+/** Files that trueup refuses as lists, because commands print lists, and these files may be private. */
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ async function repositoryWith(
   return stack;
 }
 
-/** A `git` that writes its arguments down: `commands` is the folder that it is in. */
+/** A `git` that logs its arguments; `commands` is its folder. */
 function loggedGit(): { readonly commands: string; log(): readonly string[] } {
   const commands = temporaryFolder();
   const file = join(commands, 'log');
@@ -31,8 +31,8 @@ function loggedGit(): { readonly commands: string; log(): readonly string[] } {
   return { commands, log: () => readFileSync(file, 'utf8').split('\n') };
 }
 
-/** Nothing of the file is printed. @returns why */
-async function refused(stack: Checkout): Promise<readonly { message: string; fix?: string }[]> {
+/** Expects that the list is refused and nothing of the file is printed. @returns the problems */
+async function expectRefused(stack: Checkout): Promise<readonly { message: string; fix?: string }[]> {
   for (const command of ['render', 'plan', 'validate']) {
     const { code, out, err } = await stack.tryRun([command]);
     expect([command, code]).toEqual([command, 7]);
@@ -48,7 +48,7 @@ describe('A list in a file that git ignores', () => {
       [all]: template('{ file: ../private.csv }', spec),
       'private.csv': rows,
     });
-    expect(await refused(stack)).toMatchObject([
+    expect(await expectRefused(stack)).toMatchObject([
       {
         code: 'private-list',
         message: 'git ignores "private.csv", and commands print what a list holds',
@@ -67,7 +67,7 @@ describe('A list in a file that git ignores', () => {
       'private/rows.csv': rows,
     });
     symlinkSync(join('private', 'rows.csv'), join(stack.directory, 'rows.csv'));
-    const found = await refused(stack);
+    const found = await expectRefused(stack);
     expect(found.map(({ message }) => message)).toEqual([
       'git ignores "rows.csv", and commands print what a list holds',
     ]);
@@ -81,10 +81,10 @@ describe('A list in a file that git ignores', () => {
     const clone = join(stack.directory, 'private');
     git(clone, 'init', '-q');
     git(clone, 'add', '.');
-    expect(await refused(stack)).toHaveLength(1);
+    expect(await expectRefused(stack)).toHaveLength(1);
   });
 
-  it('is read if git tracks it all the same, and a new one that no rule ignores is read as well', async () => {
+  it('is read if git tracks it anyway, as is a new file that no rule ignores', async () => {
     const stack = await repositoryWith({
       [all]: `${template('{ file: ../private.csv }')}---\n${template('{ file: ../new.csv }')}`,
       'private.csv': 'key\na\n',
@@ -120,7 +120,7 @@ describe('A list in a file that git ignores', () => {
     expect(questions()).toHaveLength(1);
   });
 
-  it('is not read either if git cannot tell', async () => {
+  it('is not read if git cannot be run', async () => {
     const stack = await repositoryWith({
       [all]: template('{ file: ../private.csv }', spec),
       'private.csv': rows,
@@ -145,7 +145,7 @@ describe('A list in a folder ".trueup"', () => {
     });
     if (isGit) git(stack.directory, 'init', '-q');
     symlinkSync('.trueup', join(stack.directory, 'link'));
-    expect((await refused(stack)).map(({ message }) => message)).toEqual([
+    expect((await expectRefused(stack)).map(({ message }) => message)).toEqual([
       '".trueup/rows.csv" lies in a folder ".trueup", where trueup keeps private files',
       '"link/rows.csv" lies in a folder ".trueup", where trueup keeps private files',
     ]);
@@ -157,7 +157,7 @@ describe('A list in a folder ".trueup"', () => {
       'other/.trueup/rows.csv': rows,
     });
     git(stack.directory, 'add', '--force', '.');
-    expect(await refused(stack)).toHaveLength(1);
+    expect(await expectRefused(stack)).toHaveLength(1);
   });
 });
 

@@ -1,4 +1,4 @@
-/** What a stack declares in the end, as manifests: with templates, lists and defaults filled in. */
+/** The manifests that a stack declares, with templates, lists and defaults filled in. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
@@ -133,7 +133,7 @@ spec:
 `);
   });
 
-  it('are not printed of a stack with mistakes', async () => {
+  it('are not printed for a stack with errors', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.write(

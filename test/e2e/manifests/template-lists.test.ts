@@ -8,7 +8,7 @@ import { git } from '../../support/ledger/git-remote.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 describe('The list of a template', () => {
-  it('may be empty if it says so, and then the template stands for nothing', async () => {
+  it('may be empty if it is optional, and then the template makes no resource', async () => {
     const stack = await stackWith({
       [all]: template('{ file: ../l.yaml, optional: true }'),
       'l.yaml': '[]\n',
@@ -16,7 +16,7 @@ describe('The list of a template', () => {
     expect((await stack.plan()).changes).toEqual([]);
   });
 
-  it('is no manifest, even where a pattern matches its file', async () => {
+  it('is not read as a manifest, even if a pattern matches its file', async () => {
     const stack = await stackWith({
       [all]: template('{ file: services.yaml }'),
       'manifests/services.yaml': '- a\n',
@@ -50,7 +50,7 @@ describe('The list of a template', () => {
     expect(found[0]?.fix).toContain('put ${each.key} into it');
   });
 
-  it('that lacks a column, or a member in every item, is reported once, and one item without a member alone', async () => {
+  it('that lacks a column, or a member in every item, is reported once, and otherwise for each item', async () => {
     const spec = '{ description: "${each.value.taem}" }';
     const csv = await stackWith({
       [all]: template('{ file: ../l.csv }', spec),
@@ -84,7 +84,7 @@ describe('The list of a template', () => {
       'for the product of several lists, put all of them below "matrix", each under its name',
     ],
     ['{ file: ../semicolons.csv }', 'separate the columns with ","'],
-  ])('in another form, such as %s, is an error with the right one', async (each, fix) => {
+  ])('in another form, such as %s, is an error that shows the right form', async (each, fix) => {
     const files = { 'l.csv': 'key\npay\n', 'semicolons.csv': 'key;team\npay;x\n' };
     const stack = await stackWith({ [all]: template(each), ...files });
     expect((await problems(stack)).map((one) => one.fix)).toEqual([fix]);
@@ -157,7 +157,7 @@ describe('The list of a template', () => {
     ],
     ['in the list', () => '{ description: "${each.value.text}" }', 'x'],
     ['in a value that is a map', () => '{ tags: "${each.value}" }', 'x'],
-  ])('is refused before memory is short, if it multiplies a long text %s', async (_, spec, cell) => {
+  ])('is refused before it uses too much memory, if it multiplies a long text %s', async (_, spec, cell) => {
     const long = 'x'.repeat(1_000_000);
     const keys = Array.from({ length: 300 }, (_, index) => `k${index}`);
     const lists = `env: [${keys.join(', ')}], value1: { file: ../l.csv }`;
@@ -171,7 +171,7 @@ describe('The list of a template', () => {
     expect(problem?.message).toContain('documents of more than 200 million characters');
   });
 
-  it('is refused also if a single text of it is longer than any text can be, and reported once', async () => {
+  it('is refused also if a single text of it would be too long, and reported once', async () => {
     const one = template('{ file: ../l.csv }', `{ description: "${'${each.value.text}'.repeat(600)}" }`);
     const stack = await stackWith({
       [all]: `${one}---\n${one}`,
@@ -200,7 +200,7 @@ spec: { clusterHost: "https://10.0.0.1", tokenReviewerJwt: "\${each.value.jwt}" 
     expect(out).not.toContain('source-not-admitted');
   });
 
-  it('never shows a secret in it, not in an excerpt either', async () => {
+  it('never shows a secret from it, not even in an excerpt', async () => {
     const stack = await stackWith({
       [all]: template(
         '{ file: ../l.csv }',

@@ -43,7 +43,7 @@ describe('A renamed row of a list', () => {
     await stack.run(['apply', '--yes'], 5);
   });
 
-  it('trips it once for all resources of a product, and a column with the former key renames them all', async () => {
+  it('trips the guard once for a whole product, and a column with the former key renames all of it', async () => {
     const stack = await stackWith({
       [all]: product,
       'services.csv': 'key,was,team\nnet-core,net-core,ops\npayments,payments,pay\n',
@@ -64,7 +64,7 @@ describe('A renamed row of a list', () => {
     expect((await stack.plan()).changes).toEqual([]);
   });
 
-  it('trips it where another column of the row still has the former key', async () => {
+  it('trips the guard if another column of the row still has the former key', async () => {
     const path = `
   description: \${each.value.about}
   workingDirectory: services/\${each.key}`;
@@ -77,7 +77,7 @@ describe('A renamed row of a list', () => {
     expect(await renamesOf(stack)).toHaveLength(1);
   });
 
-  it('trips it where a repository is named after the key', async () => {
+  it('trips the guard if a repository is named after the key', async () => {
     const vcs = '{ vcsRepo: { identifier: "acme/${each.key}", oauthTokenId: ot-git } }';
     const stack = await stackWith({ [all]: template('{ file: ../l.yaml }', vcs), 'l.yaml': '- a1\n- b1\n' });
     await stack.run(['apply', '--yes'], 0);
@@ -97,7 +97,7 @@ describe('A document with another name', () => {
     ]);
   });
 
-  it('does not trip it where more than the name differs', async () => {
+  it('does not trip the guard if more than the name differs', async () => {
     const stack = await stackWith({});
     await stack.begin(workspace('billing', { description: 'Bills of billing' }), workspace('stays'));
     await stack.declare(workspace('search', { description: 'Index of search' }), workspace('stays'));

@@ -1,4 +1,4 @@
-/** One document that stands for many resources: what it makes, what it refuses, and where it points. */
+/** One document for many resources: what a template makes, what it refuses, and which places its errors name. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -8,7 +8,7 @@ import { openBench } from '../../support/cli/bench.ts';
 import { all, declared, places, problems, stackWith, template } from '../../support/cli/template-stack.ts';
 
 describe('A template', () => {
-  it('stands for a resource for each text of a list, with the text in its name', async () => {
+  it('makes a resource for each text of a list, with the text in its name', async () => {
     const stack = await stackWith({
       [all]: template('[dev, prod]', '{ description: "for ${each.key}" }', 'net-${each.key}'),
     });
@@ -29,7 +29,7 @@ describe('A template', () => {
     });
   });
 
-  it('takes cells of a CSV file as texts, and as booleans where the schema wants them', async () => {
+  it('reads cells of a CSV file as texts, and as booleans where the schema requires them', async () => {
     const stack = await stackWith({
       [all]: template(
         '{ file: ../apps.csv }',
@@ -60,7 +60,7 @@ describe('A template', () => {
     });
   });
 
-  it('takes "$${" for the characters, and other documents take "${" as it is', async () => {
+  it('reads "$${" as the characters "${", and other documents keep "${" as it is', async () => {
     const plain =
       'apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: plain }\nspec: { description: "${each.key} $${x}" }\n';
     const stack = await stackWith({
@@ -72,7 +72,7 @@ describe('A template', () => {
     });
   });
 
-  it('takes members called like those of objects as data, and finds none that are not there', async () => {
+  it('reads members such as "__proto__" as data, and finds no inherited members', async () => {
     const list = '[{ key: a, __proto__: x, constructor: y }]';
     const spec =
       '{ description: "${each.value.__proto__} ${each.value.constructor}", workingDirectory: "${each.value.toString}" }';
@@ -84,7 +84,7 @@ describe('A template', () => {
     expect(await declared(stack)).toMatchObject({ a: { description: 'x y', workingDirectory: 'a' } });
   });
 
-  it('may have anchors in its list, and no endless ones', async () => {
+  it('may have anchors in its list, but no circular ones', async () => {
     const list = '\n    - &one { key: a, on: true }\n    - { <<: *one, key: b }';
     const stack = await stackWith({ [all]: template(list, '{ autoApply: "${each.value.on}" }') });
     expect(await declared(stack)).toMatchObject({ a: { autoApply: true }, b: { autoApply: true } });
@@ -93,7 +93,7 @@ describe('A template', () => {
     expect(places(await problems(stack))).toEqual(['endless-alias l.yaml:1']);
   });
 
-  it('renames the rows of a list that say what they were called before, and no others', async () => {
+  it('renames the resources of rows that have a former name, and no others', async () => {
     const rows = template('{ file: ../l.csv }').replace(
       '  each:',
       '  renamedFrom: ${each.value.was}\n  each:',
@@ -266,7 +266,7 @@ it('30 services in 3 environments are less than 60 lines', async () => {
   expect((await trueup(['validate'], { cwd: example })).out).toContain('180 resources');
 });
 
-describe('A template for people who edit it', () => {
+describe('A template that people edit', () => {
   it('is formatted like other manifests, and its list keeps its order', async () => {
     const text =
       'kind:   Workspace\napiVersion: trueup.dev/v1\nmetadata:\n    each: {matrix: {zone: [b,   a], env: {file: "envs.yaml"}}}\n    name: "${each.key}"\nspec: {autoApply:   "${each.env.auto}", description: "$${x} ${each.zone}"}\n';
@@ -286,7 +286,7 @@ spec: { description: '$\${x} \${each.zone}', autoApply: '\${each.env.auto}' }
     await stack.run(['fmt', '--check'], 0);
   });
 
-  it('is valid in editors, and expressions are so only in templates', async () => {
+  it('is valid in editors, which accept expressions only in templates', async () => {
     const { default: schema } = await import('../../../schemas/workspace.schema.json', {
       with: { type: 'json' },
     });
@@ -310,7 +310,7 @@ spec: { description: '$\${x} \${each.zone}', autoApply: '\${each.env.auto}' }
     expect(isValid({ ...document, metadata: { name: 'app' }, spec: { autoApply: true } })).toBe(true);
   });
 
-  it('is named with the line of its list by a problem that only a plan finds', async () => {
+  it('is reported with the line of its list by a problem that only a plan finds', async () => {
     const bench = await openBench();
     await bench.byHand.created({ name: 'b' });
     const stack = await bench.checkout();

@@ -1,4 +1,4 @@
-/** What is read by id proves that it belongs to the target, and more than there is cannot be all. */
+/** A resource that is read by id must belong to the target, and a list with more items than its total is incomplete. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
@@ -12,7 +12,7 @@ const documents = [
   consumers('app', { consumers: ['old'] }),
 ];
 
-/** The document without what says which organization it is of. */
+/** Removes the organization from a document. */
 function withoutOrganization(body: unknown): unknown {
   const strip = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(strip);
@@ -23,15 +23,15 @@ function withoutOrganization(body: unknown): unknown {
   return strip(body as Json);
 }
 
-describe('a ledger that knows workspaces of another organization', () => {
+describe('a stack whose ledger has workspaces of another organization', () => {
   it.each([
-    ['as their documents say', (body: unknown) => body],
-    ['although their documents do not say it', withoutOrganization],
-  ])('writes and deletes none of them, %s', async (_, rewrite) => {
+    ['if their documents name that organization', (body: unknown) => body],
+    ['if their documents do not name it', withoutOrganization],
+  ])('neither writes nor deletes them, %s', async (_, rewrite) => {
     const bench = await openBench({ others: ['other'] });
     const before = await bench.checkout();
     await before.begin(...documents);
-    // A ledger of before targets had identities is taken for the one that the stack has now.
+    // A ledger from before targets had identities counts as the ledger of the present targets.
     await toVersion1(before);
     const stack = await before.become({ workspaces: { organization: 'other' } });
     await stack.declare(workspace('app', { autoApply: false }));
@@ -54,11 +54,11 @@ describe('a ledger that knows workspaces of another organization', () => {
   });
 });
 
-describe('the way out for a ledger that knows workspaces of another organization', () => {
+describe('"recover --moved" for a ledger with workspaces of another organization', () => {
   const pointed = { workspaces: { organization: 'other' }, clusterAuth: { mount: 'second' } };
   const recover = (target: string) => ['recover', '--moved', target, '--yes'];
 
-  it('is to carry over what the new place proves, of each target when nobody kept any place', async () => {
+  it('keeps only what the new address proves, for each target whose address was not recorded', async () => {
     const bench = await openBench({ others: ['other'], mounts: ['cluster', 'second'] });
     const before = await bench.checkout();
     await before.begin(...documents, role('web'));
@@ -73,7 +73,7 @@ describe('the way out for a ledger that knows workspaces of another organization
     ]);
     const { out } = await stack.run(recover('acme'), 0);
     expect(out).toMatch(/Workspace\/acme\/old: no resource with its id ws-\w+ was found/);
-    // Where one place was not the one that everybody took it for, the others are no more certain.
+    // If one address was wrong, those of the other targets are uncertain, too.
     expect((await stack.plan(9)).problems).toMatchObject([{ code: 'target-moved' }]);
     await stack.run(recover('prod'), 0);
     expect((await stack.ledger()).records).toEqual({});
@@ -85,7 +85,7 @@ describe('the way out for a ledger that knows workspaces of another organization
     ]);
   });
 
-  it('keeps all of a target that is still the place that it was', async () => {
+  it('keeps all records of a target whose address did not change', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(...documents, role('web'));
@@ -96,8 +96,8 @@ describe('the way out for a ledger that knows workspaces of another organization
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  /** The ledger as an apply left it that took records of `acme` for those of `other`. */
-  async function takenForOther() {
+  /** A ledger of an apply that mistook records of `acme` for records of `other`. */
+  async function withMistakenRecords() {
     const bench = await openBench({ others: ['other'] });
     const before = await bench.checkout();
     await before.begin(workspace('app'), workspace('old'));
@@ -111,26 +111,26 @@ describe('the way out for a ledger that knows workspaces of another organization
     return { bench, stack };
   }
 
-  it('is there too when the ledger calls the wrong place by its name', async () => {
-    const { stack } = await takenForOther();
+  it('works also when the ledger has the wrong address', async () => {
+    const { stack } = await withMistakenRecords();
     expect((await stack.plan(9)).problems).toMatchObject([{ code: 'target-moved' }]);
     await stack.run(recover('acme'), 0);
     expect((await stack.plan()).changes).toMatchObject([{ action: 'create', address: 'Workspace/acme/new' }]);
     expect((await stack.run(recover('acme'), 1)).err).toContain('nothing has moved');
   });
 
-  it('is there too when the other place refuses to be asked', async () => {
-    const { bench, stack } = await takenForOther();
+  it('works also when the other organization refuses reads', async () => {
+    const { bench, stack } = await withMistakenRecords();
     bench.wire.add({ path: /workspaces\/ws-/, times: 1000, fault: { answer: 403, body: { errors: [] } } });
     const plan = await stack.plan(1);
-    // What could not be read of another workspace says nothing about one that is new.
+    // A failed read of another workspace adds no note to a new one.
     expect(plan.changes).toMatchObject([{ address: 'Workspace/acme/new', notes: [] }]);
     await stack.run(recover('acme'), 0);
     await stack.plan(0);
   });
 });
 
-it('more workspaces than the service counts are an incomplete read: nothing is removed', async () => {
+it('a list with more workspaces than its total is an incomplete read: nothing is removed', async () => {
   const bench = await openBench();
   const stack = await bench.checkout();
   await stack.begin(...documents);

@@ -55,7 +55,7 @@ describe('An acknowledged exchange of names that failed half-way', () => {
     expect(await recordedIds()).toEqual({ a: b, b: a });
   });
 
-  it('continues where three names went around, and most of the changes failed', async () => {
+  it('continues if three names were rotated, and most of the changes failed', async () => {
     const { bench, stack, idsOf, recordedIds } = await begin(...about('a', 'b', 'c'));
     const [a = '', b = '', c = ''] = await idsOf('a', 'b', 'c');
     await rename(bench, { a: 'b', b: 'c', c: 'a' });
@@ -69,7 +69,7 @@ describe('An acknowledged exchange of names that failed half-way', () => {
     expect(await stack.plan(0)).toMatchObject({ guards: [], changes: [] });
   });
 
-  it('continues where the other one had nothing to change', async () => {
+  it('continues if the other workspace had nothing to change', async () => {
     const same = ['a', 'b'].map((name) => workspace(name, { description: 'same' }));
     const { bench, stack, idsOf, recordedIds } = await begin(...same);
     const [a = '', b = ''] = await idsOf('a', 'b');
@@ -85,7 +85,7 @@ describe('An acknowledged exchange of names that failed half-way', () => {
     await stack.run(approved, 0);
   });
 
-  it('still blocks where nothing was recorded, and where the names are given back afterwards', async () => {
+  it('still blocks if nothing was recorded, or if the names are given back afterwards', async () => {
     const { bench, stack, idsOf, recordedIds } = await begin(...about('a', 'b'));
     const [a = '', b = ''] = await idsOf('a', 'b');
     await rename(bench, { a: 'b', b: 'a' });
@@ -125,7 +125,7 @@ describe('An acknowledged exchange of names that failed half-way', () => {
 });
 
 describe('An acknowledged name', () => {
-  it('of a part is recorded alone: the other names that went around block the plan of the whole', async () => {
+  it('of a part is recorded alone: the other exchanged names block the plan of the whole stack', async () => {
     const { bench, stack, idsOf, recordedIds } = await begin(...about('a', 'b', 'c'));
     const [, b, c] = await idsOf('a', 'b', 'c');
     await rename(bench, { a: 'b', b: 'c', c: 'a' });
@@ -136,7 +136,7 @@ describe('An acknowledged name', () => {
     expect((await stack.plan(0)).acknowledge).toEqual(['reference-changed', 'unrecorded']);
   });
 
-  it('of one of two equal workspaces does not have the other one recorded: it blocks until it is acknowledged as well', async () => {
+  it('of one of two equal workspaces does not record the other one, which blocks until acknowledged', async () => {
     const same = ['a', 'b'].flatMap((name) => workspace(name, { description: 'same' }));
     const { bench, stack, idsOf, recordedIds } = await begin(...same);
     const [a = '', b = ''] = await idsOf('a', 'b');
@@ -166,13 +166,13 @@ describe('An acknowledged name', () => {
     });
     await stack.run(['apply', '--yes'], 5);
     expect(await recordedIds()).toEqual({ a: b, b });
-    // Who approved the whole exchange has approved what is left of it.
+    // An approval of the whole exchange covers the rest of it.
     await stack.run(['apply', 'whole.json', '--ack', 'reference-changed'], 0);
     expect(await recordedIds()).toEqual({ a: b, b: a });
     expect(await stack.plan(0)).toMatchObject({ changes: [], guards: [] });
   });
 
-  it('of one of two equal workspaces blocks also where the names are given back afterwards', async () => {
+  it('of one of two equal workspaces blocks also after the names are given back', async () => {
     const same = ['a', 'b'].flatMap((name) => workspace(name, { description: 'same' }));
     const { bench, stack, idsOf, recordedIds } = await begin(...same);
     const [a, b] = await idsOf('a', 'b');
@@ -187,7 +187,7 @@ describe('An acknowledged name', () => {
     expect(await recordedIds()).toEqual({ a, b });
   });
 
-  it('of an adoption has nothing deleted: what had the name before has no record under its new name', async () => {
+  it('of an adoption deletes nothing: the former holder of the name has no record under its new name', async () => {
     const { bench, stack } = await begin(workspace('a', {}, { adopt: true }), workspace('k'));
     await rename(bench, { a: 'x' });
     const attributes = { name: 'a' };
@@ -202,7 +202,7 @@ describe('An acknowledged name', () => {
 });
 
 describe('The guard "unrecorded"', () => {
-  it('names the resource that the ledger has under the name, if it has another one', async () => {
+  it('names the resource that the ledger has under the name, if it is another one', async () => {
     const { bench, stack, idsOf } = await begin(...about('a'));
     const [a] = await idsOf('a');
     const tags = (await bench.byHand.get(`/workspaces/${a}/tag-bindings`)).resources;

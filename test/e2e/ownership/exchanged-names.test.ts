@@ -1,4 +1,4 @@
-/** Names of managed resources that somebody exchanged in the service: a name never silently stands for another resource. */
+/** Names of managed resources that somebody exchanged in the service: trueup never silently uses a name for another resource. */
 import { describe, expect, it } from 'vitest';
 import { type ApplyScene, openApplyScene } from '../../support/ci/apply-scene.ts';
 import { trueup } from '../../support/captured-host.ts';
@@ -21,7 +21,7 @@ const [a, b, c] = ['a', 'b', 'c'].map((name) => workspace(name, { description: `
 const two = [a, b].flatMap((one) => one ?? []);
 const three = [a, b, c].flatMap((one) => one ?? []);
 
-/** Nothing but their names and ids differs. */
+/** They differ only in names and ids. */
 const same = ['a', 'b', 'c'].map((name) => workspace(name, { description: 'the same' }));
 
 type Stack = Awaited<ReturnType<Bench['checkout']>>;
@@ -48,7 +48,7 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     return { bench, stack };
   }
 
-  it('block documents from standard input as well, also a removal request and one of consumers alone', async () => {
+  it('block documents from standard input, also a removal request and a document of consumers alone', async () => {
     const { bench, stack } = await begin(...three);
     await rename(bench, { a: 'b', b: 'a' });
     bench.wire.reset();
@@ -82,7 +82,7 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('block a document from standard input that still says from which of the names it was renamed before', async () => {
+  it('block a document from standard input that still has one of the names as "renamedFrom"', async () => {
     const { bench, stack } = await begin(workspace('a'));
     await stack.declare(workspace('b', {}, { renamedFrom: 'a' }));
     await stack.run(['apply', '--yes'], 0);
@@ -96,7 +96,7 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('block such a document also where its own workspace was deleted, whether the other one got the name or not', async () => {
+  it('block such a document also after its own workspace was deleted', async () => {
     const { bench, stack } = await begin(...two);
     await bench.byHand.delete(`/workspaces/${await bench.idOf('b')}`);
     bench.wire.reset();
@@ -108,7 +108,7 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('block each plan, which names both with their ids', async () => {
+  it('block each plan, which shows both with their ids', async () => {
     const { bench, stack } = await begin(...two);
     const [idOfA, idOfB] = [await bench.idOf('a'), await bench.idOf('b')];
     await rename(bench, { a: 'b', b: 'a' });
@@ -141,7 +141,7 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     expect(await stack.plan(0)).toMatchObject({ changes: [], guards: [] });
   });
 
-  it('stand for each other once somebody acknowledges it, and the next plan is empty', async () => {
+  it('are changed as declared under their present names once acknowledged, and the next plan is empty', async () => {
     const { bench, stack } = await begin(...two);
     const idOfA = await bench.idOf('a');
     await rename(bench, { a: 'b', b: 'a' });
@@ -150,7 +150,7 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     expect((await stack.ledger()).records[atB]?.id).toBe(idOfA);
   });
 
-  it('block it also where only one would change, or none', async () => {
+  it('block also if only one of them would change, or none', async () => {
     const { bench, stack } = await begin(
       workspace('a', { description: 'same' }),
       workspace('b', { description: 'same' }),
@@ -162,14 +162,14 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     await stack.run(['apply', '--yes'], 5);
   });
 
-  it('block it in a cycle of three, and in a plan of a part', async () => {
+  it('block in a cycle of three, and in a plan of a part', async () => {
     const { bench, stack } = await begin(...three);
     await rename(bench, { a: 'b', b: 'c', c: 'a' });
     expect(await exchanged(stack)).toEqual([atA, atB, atC]);
     expect(await exchanged(stack, '--select', atB ?? '')).toEqual([atB]);
   });
 
-  it('block it where the former holder of the name was deleted', async () => {
+  it('block if the former holder of the name was deleted', async () => {
     const { bench, stack } = await begin(...two);
     await bench.byHand.delete(`/workspaces/${await bench.idOf('a')}`);
     await rename(bench, { b: 'a' });
@@ -177,14 +177,14 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     await stack.run(['accept', atB ?? '', '--remove', '--yes'], 1);
   });
 
-  it('block it where the name is declared for the first time', async () => {
+  it('block if the name is declared for the first time', async () => {
     const { bench, stack } = await begin(...two);
     await rename(bench, { b: 'c' });
     await stack.declare(...three);
     expect(await exchanged(stack)).toEqual([atC]);
   });
 
-  it('block it where a manifest renames one of them at the same time', async () => {
+  it('block if a manifest renames one of them at the same time', async () => {
     const { bench, stack } = await begin(...two);
     await rename(bench, { a: 'b', b: 'a' });
     await stack.declare(workspace('new', { description: 'about a' }, { renamedFrom: 'a' }), ...two.slice(1));
@@ -211,7 +211,7 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     expect(changes).toHaveLength(2);
   });
 
-  it('are no matter where a document renames a workspace, or follows one that was renamed', async () => {
+  it('do not block if a document follows the rename, or if the new name is not declared', async () => {
     const { bench, stack } = await begin(...two);
     await stack.declare(workspace('c', { description: 'about a' }, { renamedFrom: 'a' }), ...two.slice(1));
     await rename(bench, { a: 'c' });
@@ -238,7 +238,7 @@ describe.each(bothDialects)('In the dialect %s, workspaces that exchanged their 
     expect(await stack.plan()).toMatchObject({ changes: [], guards: [] });
   });
 
-  it('that are projects block it, too', async () => {
+  it('block in the same way if they are projects', async () => {
     const { stack, idOfProject, change } = await openProjects(dialect);
     await stack.begin(
       project('one', { description: 'about one' }),
@@ -278,7 +278,7 @@ describe('An approval of a digest', () => {
     return { bench, stack };
   }
 
-  it('covers no exchange that was made after the plan was shown, though the plan changes the same fields', async () => {
+  it('does not cover an exchange after the plan was shown, even if the plan changes the same fields', async () => {
     const { bench, stack } = await begin(...same);
     await stack.declare(workspace('a', { description: 'new' }), ...same.slice(1));
     const { digest } = await stack.plan();
@@ -291,7 +291,7 @@ describe('An approval of a digest', () => {
     await stack.run(['apply', '--approve', after.digest, '--ack', 'reference-changed'], 0);
   });
 
-  it('covers no other exchange than the one that the plan showed', async () => {
+  it('covers only the exchange that the plan showed', async () => {
     const { bench, stack } = await begin(...same);
     await rename(bench, { a: 'b', b: 'a' });
     const { digest, changes, changedNames } = await stack.plan(0);
@@ -307,7 +307,7 @@ describe('An approval of a digest', () => {
     expect((await stack.plan(0)).changedNames).toBeUndefined();
   });
 
-  it('that has ended covers no exchange of an empty plan', async () => {
+  it('that has ended does not cover a later exchange in an empty plan', async () => {
     const { bench, stack } = await begin(...same);
     await stack.declare(workspace('a', { description: 'new' }), ...same.slice(1));
     const { digest } = await stack.plan();
@@ -317,7 +317,7 @@ describe('An approval of a digest', () => {
     expect((await stack.plan(0)).acknowledge).toEqual(['reference-changed']);
   });
 
-  it('is worthless once the names are given back, as a plan file is', async () => {
+  it('is refused once the names are given back, as is a plan file', async () => {
     const { bench, stack } = await begin(...same);
     await stack.declare(workspace('a', { description: 'new' }), ...same.slice(1));
     await rename(bench, { a: 'b', b: 'a' });
@@ -328,7 +328,7 @@ describe('An approval of a digest', () => {
     await stack.run(['apply', 'plan.json', '--ack', 'reference-changed'], 4);
   });
 
-  it('covers no project by name that another one has since, though the workspace was put there by hand', async () => {
+  it('does not cover a project whose name another one has now, even if the workspace was moved there', async () => {
     const { stack, idOfProject, change, bench } = await openProjects('neutral');
     await stack.begin(project('one'), project('two'), workspace('app', { project: 'one' }));
     const { digest } = await stack.plan(0);
@@ -351,7 +351,7 @@ describe('An approval of a digest', () => {
 });
 
 describe('A part of a stack', () => {
-  it('with consumers whose name another workspace has is blocked, and says which', async () => {
+  it('with a consumer whose name another workspace has now is blocked, and the plan names it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(...three, consumers('c', { consumers: [] }));
@@ -364,7 +364,7 @@ describe('A part of a stack', () => {
     await stack.run(['apply', '--select', address, '--yes'], 5);
   });
 
-  it('with the consumers of such a workspace says where the other one is', async () => {
+  it('with the consumers of such a workspace says what the recorded workspace is called now', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     // Without differences, so that the workspace itself does not come along.

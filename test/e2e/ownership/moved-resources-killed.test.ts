@@ -28,7 +28,7 @@ describe('A move that was killed', () => {
       await trueupProcess(job, { cwd: payments.directory, env: { ...quiet, ...killing } });
       expect(await owners(scene)).toHaveLength(1);
       await unlock(scene);
-      // Whatever the former stack declares, it writes nothing of what it no longer owns.
+      // The former stack writes nothing that it no longer owns, regardless of its documents.
       const writes = bench.wire.writes().length;
       const hasMoved = (await owners(scene))[0] === 'payments';
       await billing.declare(...(hasMoved ? [removalRequest('Workspace', 'gone', 'safe')] : marks));

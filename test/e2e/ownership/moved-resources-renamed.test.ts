@@ -1,4 +1,4 @@
-/** A workspace that was renamed in the service while it moves between stacks: it keeps its owner, whatever its name is. */
+/** A workspace that was renamed in the service while it moves between stacks: it keeps its owner under any name. */
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local-ledger.ts';
@@ -64,7 +64,7 @@ describe('A workspace that was renamed in the service', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('is not deleted where another workspace has got its name, not even by a removal request', async () => {
+  it('is not deleted if another workspace has its name now, not even by a removal request', async () => {
     const { bench, billing, rename } = await renamed();
     await rename();
     await bench.byHand.post('/organizations/acme/workspaces', {

@@ -1,4 +1,4 @@
-/** Moves that are taken back, repeated or restored: what came from another stack is not deleted or taken unasked. */
+/** Moves that are taken back, repeated or restored: resources of another stack are deleted or taken over only after an acknowledgement. */
 import { cp, readdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ const taken = 'would be taken over from another stack, or from the former name o
 const deleted = 'would be deleted, although this stack took it over from another one';
 
 describe('The guard "takeover"', () => {
-  it('blocks a move and the deletion of what was moved, although the stack allows it', async () => {
+  it('blocks a move and the deletion of a moved resource, even if the stack allows the guard', async () => {
     const { bench, billing, payments } = await moved({ spec: { guards: { allow: ['takeover'] } } });
     expect(await guardsOf(payments)).toEqual([
       `blocks: 1 ClusterAuthRole in "prod" ${taken}`,
@@ -49,7 +49,7 @@ describe('The guard "takeover"', () => {
     const { err, out } = await payments.run(['apply', '--yes'], 5);
     expect(out + err).toContain('it came from stack "billing"; to give it back, declare it here with');
     expect(bench.wire.writes()).toEqual([]);
-    // What the message says gives both back.
+    // The fix in the message gives both back.
     const mark = (kind: string, name: string) => ({
       ...{ apiVersion: 'trueup.dev/v1', kind },
       metadata: { name, movedTo: { stack: 'billing' } },
@@ -84,7 +84,7 @@ describe('A resource that was moved on', () => {
 });
 
 describe('The ledger of the former stack', () => {
-  it('is in the approval, so that an apply never takes the record from a copy in another folder', async () => {
+  it('is part of the approval, so that an apply never takes the record from a copy in another folder', async () => {
     const { bench, billing, payments } = await moved();
     const [folder, copy] = [join(billing.directory, '.trueup'), join(billing.directory, 'copy')];
     await cp(folder, copy, { recursive: true });

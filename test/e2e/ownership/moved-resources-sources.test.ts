@@ -1,4 +1,4 @@
-/** Where an apply finds the ledger of the stack that it takes resources over from, and what both stacks say of the move afterwards. */
+/** Where an apply finds the ledger of the stack that it takes resources over from, and what both stacks report afterwards. */
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { git, makeRemote } from '../../support/ledger/git-remote.ts';
@@ -9,7 +9,7 @@ const local = { from: 'local', to: 'local' } as const;
 const spec = { autoApply: true, tags: { env: 'prod' } };
 
 describe('The ledger of the former owner', () => {
-  it('is locked once, also where its folder is written in two ways', async () => {
+  it('is locked once, also if its folder is written in two ways', async () => {
     const { bench, payments, origin, storeOf } = await twoStacks(local);
     const other = { stack: 'billing', folder: `./${origin.folder ?? ''}/` };
     await payments.declare(
@@ -24,7 +24,7 @@ describe('The ledger of the former owner', () => {
     await payments.run(['plan', '--exit-code'], 0);
   });
 
-  it('that was moved is named with its stack, and with what the receiving stack needs', async () => {
+  it('is named with its stack if it was moved, and with the command for the receiving stack', async () => {
     const { bench, billing, payments, origin } = await twoStacks(local);
     git(billing.directory, 'init', '--quiet');
     git(billing.directory, 'remote', 'add', 'origin', makeRemote().directory);
@@ -42,7 +42,7 @@ describe('The ledger of the former owner', () => {
 });
 
 describe('The former owner', () => {
-  it('is warned when another stack took the resource over than its document names', async () => {
+  it('is warned when a stack that its document does not name took the resource over', async () => {
     const { billing, payments, job } = await aboutToMove();
     const document = (stack: string) => ({
       apiVersion: 'trueup.dev/v1',

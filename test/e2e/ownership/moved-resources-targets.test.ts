@@ -1,4 +1,4 @@
-/** A role that moves between stacks while a target has another name in one of them: the place decides whose it is, not the name. */
+/** A role that moves between stacks while a target has another name in one of them: the address decides who owns it, not the name. */
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
@@ -36,7 +36,7 @@ describe('A role that moved to another stack', () => {
 
   it('leaves no record in its former stack, which had it under two names of one target', async () => {
     const { payments, rename } = await scene();
-    // The records stay under the former name besides.
+    // The records under the former name stay, too.
     const renamed = await rename('zeta');
     await renamed.insist();
     await payments.insist();

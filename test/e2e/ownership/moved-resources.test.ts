@@ -1,4 +1,4 @@
-/** Resources that move from one stack to another: what is asked first, what comes along, and that one stack owns each at every moment. */
+/** Resources that move from one stack to another: acknowledgements, children, and that exactly one stack owns each at every moment. */
 import { mkdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -55,7 +55,7 @@ const shown = async (stack: Checkout) => {
 const app = () => workspace('app', { autoApply: true, tags: { env: 'prod' } });
 
 describe('A workspace that moves to another stack', () => {
-  it('is taken over by one write of its ownership tag, once somebody has acknowledged it, with its record and history', async () => {
+  it('is taken over by one write of its ownership tag after an acknowledgement, with record and history', async () => {
     const stacks = await two([app(), workspace('other')]);
     const { bench, billing, payments, from } = stacks;
     await payments.declare(workspace('app', { autoApply: true, tags: { env: 'prod' } }, from));
@@ -84,7 +84,7 @@ describe('A workspace that moves to another stack', () => {
     expect(await bench.idsOf('app')).toEqual([]);
   });
 
-  it('stays as it is in its former stack until it was taken over, whatever that one applies', async () => {
+  it('stays as it is in its former stack until it is taken over', async () => {
     const stacks = await two([app(), workspace('other')]);
     const { bench, billing, payments, from } = stacks;
     await billing.declare(away('Workspace', 'app', 'payments'), workspace('other'));
@@ -111,7 +111,7 @@ describe('A workspace that moves to another stack', () => {
 });
 
 describe('Roles and resources of targets without ownership tags', () => {
-  it('move by the ledgers alone, and the plan shows the stacks', async () => {
+  it('are moved only in the ledgers, and the plan shows the stacks', async () => {
     const stacks = await two([role('web'), role('kept')]);
     const { bench, billing, payments, from } = stacks;
     await payments.declare(role('web', {}, from));
@@ -123,7 +123,7 @@ describe('Roles and resources of targets without ownership tags', () => {
     expect(bench.wire.writes()).toEqual([]);
     expect(await recorded(stacks, 'payments')).toEqual(['ClusterAuthRole/prod/web']);
     expect(await recorded(stacks, 'billing')).toEqual(['ClusterAuthRole/prod/kept']);
-    // It is still declared here, and then no longer.
+    // The former stack still declares it, and then no longer.
     expect((await billing.run(['plan'], 9)).out).toContain('moved-away');
     await billing.declare(role('kept'));
     await billing.run(['apply', '--yes'], 0);
@@ -169,7 +169,7 @@ describe('Roles and resources of targets without ownership tags', () => {
 });
 
 describe('Children', () => {
-  it('come with their workspace, also those in documents of their own', async () => {
+  it('are moved with their workspace, also those in documents of their own', async () => {
     const documents = [
       workspace('app'),
       tagBindings('app', { tags: { env: 'prod' } }),
@@ -202,7 +202,7 @@ describe('Children', () => {
 describe('A move that cannot be made', () => {
   const refusal = async (stack: Checkout) => (await stack.plan(9)).problems.map(({ message }) => message);
 
-  it('says what the ledger of the other stack has, and writes nothing', async () => {
+  it('is reported with what the ledger of the other stack has, and writes nothing', async () => {
     const stacks = await two([app()]);
     const { bench, billing, payments, from } = stacks;
     await payments.declare(workspace('none', {}, from));
@@ -224,7 +224,7 @@ describe('A move that cannot be made', () => {
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('waits for an apply of the other stack, and is refused if that one has changed what was approved', async () => {
+  it('is refused during an apply of the other stack, and after that apply changed what was approved', async () => {
     const stacks = await two([app()]);
     const { bench, billing, payments, from } = stacks;
     await payments.declare(workspace('app', { autoApply: true, tags: { env: 'prod' } }, from));
@@ -245,7 +245,7 @@ describe('A move that cannot be made', () => {
     expect(await recorded(stacks, 'billing')).toContain('Workspace/acme/app');
   });
 
-  it('is said by validate, where the documents contradict themselves', async () => {
+  it('is reported by validate if the documents contradict themselves', async () => {
     const { payments } = await two([app()]);
     const problems = async (...documents: object[]) => {
       await payments.declare(...documents);
@@ -261,7 +261,7 @@ describe('A move that cannot be made', () => {
     expect(await problems(away('Workspace', 'app', 'billing'), workspace('app'))).toContain('declared twice');
   });
 
-  it('is not made while the resource cannot be read, or the ledger of the other stack lies outside of the repository', async () => {
+  it('is refused if the resource cannot be read, or if the other ledger lies outside the repository', async () => {
     const { bench, payments, from } = await two([role('web')]);
     await payments.declare(role('web', {}, from), workspace('app'));
     const refused = { status: 403, headers: {}, text: '{"errors":["permission denied"]}' };
@@ -276,7 +276,7 @@ describe('A move that cannot be made', () => {
     expect((await payments.run(['plan'], 7)).err).toContain('lies outside the git repository of the stack');
   });
 
-  it('is planned for the whole stack only', async () => {
+  it('is refused for a selection, because a move needs a plan of the whole stack', async () => {
     const { payments, from } = await two([app()]);
     await payments.declare(workspace('app', {}, from));
     const stdin = JSON.stringify(workspace('app', {}, from));
@@ -286,7 +286,7 @@ describe('A move that cannot be made', () => {
 });
 
 describe('A resource that was moved', () => {
-  it('is a conflict in its former stack while that one declares it, and may be taken back', async () => {
+  it('is a conflict as long as its former stack declares it, and can be taken back', async () => {
     const stacks = await two([app()]);
     const { bench, billing, payments, from } = stacks;
     await payments.declare(workspace('app', { autoApply: true, tags: { env: 'prod' } }, from));
@@ -303,11 +303,11 @@ describe('A resource that was moved', () => {
     expect(await recorded(stacks, 'payments')).toEqual([]);
     await billing.declare(app());
     await billing.run(['plan', '--exit-code'], 0);
-    // Who still declares the move is asked again.
+    // A stack that still declares the move has to acknowledge it again.
     expect((await shown(payments)).guards).toEqual(['takeover blocks']);
   });
 
-  it('is found under another name of the same target, and stays where a target is another place', async () => {
+  it('is found under another name of the same target, but not in a target with another address', async () => {
     const stacks = await two([app(), role('web')], { clusterAuth: { name: 'cluster' } });
     const { payments, from } = stacks;
     await payments.declare(role('web', {}, from));
@@ -343,7 +343,7 @@ describe('A resource that was moved', () => {
     await payments.run(['plan', '--exit-code'], 0);
   });
 
-  it('shows that no ledger has its record, where it was given before and removed since', async () => {
+  it('that was removed since is taken over again with a note that no ledger has its record', async () => {
     const { payments, from } = await two([role('web')]);
     await payments.declare(role('web', {}, from));
     await payments.insist();

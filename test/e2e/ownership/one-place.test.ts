@@ -1,10 +1,10 @@
-/** Two targets of a stack that are the same place would undo each other's work: such a stack is invalid. */
+/** Two targets of a stack with the same address would undo each other's changes: such a stack is invalid. */
 import { expect, it } from 'vitest';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role } from '../../support/cli/documents.ts';
 
 /** A stack whose targets `prod` and `again` are one mount, each with these names. */
-async function twoDoors(owns: { readonly prod?: string[]; readonly again?: string[] }): Promise<{
+async function twoTargets(owns: { readonly prod?: string[]; readonly again?: string[] }): Promise<{
   readonly bench: Awaited<ReturnType<typeof openBench>>;
   readonly stack: Checkout;
 }> {
@@ -23,8 +23,8 @@ const configFor = (target: string) => ({ ...config, metadata: { ...config.metada
 const web = role('a-web', {}, { target: 'prod' });
 const worker = role('b-worker', {}, { target: 'again' });
 
-it('two targets that are one mount are refused before anything is read, with both places', async () => {
-  const { bench, stack } = await twoDoors({ again: ['b-*'] });
+it('two targets with the same mount are refused before anything is read, with both lines', async () => {
+  const { bench, stack } = await twoTargets({ again: ['b-*'] });
   await stack.declare(web, worker);
   for (const command of ['validate', 'plan']) {
     const { err } = await stack.run([command], 7);
@@ -34,8 +34,8 @@ it('two targets that are one mount are refused before anything is read, with bot
   expect(bench.wire.seen).toEqual([]);
 });
 
-it('two targets may share a mount whose names they part, and each leaves the names of the other alone', async () => {
-  const { bench, stack } = await twoDoors({ prod: ['a-*'], again: ['b-*'] });
+it('two targets may share a mount if they own different names, and neither changes those of the other', async () => {
+  const { bench, stack } = await twoTargets({ prod: ['a-*'], again: ['b-*'] });
   await stack.begin(configFor('prod'), web, worker);
   await stack.run(['plan', '--exit-code'], 0);
   await stack.declare(configFor('prod'), web, worker, role('b-worker-2', {}, { target: 'again' }));
@@ -43,8 +43,8 @@ it('two targets may share a mount whose names they part, and each leaves the nam
   expect(bench.written()).toEqual(['POST /v1/auth/cluster/role/b-worker-2']);
 });
 
-it('the one config of a mount is declared for one of the targets that share it', async () => {
-  const { stack } = await twoDoors({ prod: ['a-*'], again: ['b-*'] });
+it('the config of a mount can be declared for only one of the targets that share it', async () => {
+  const { stack } = await twoTargets({ prod: ['a-*'], again: ['b-*'] });
   await stack.declare(configFor('prod'), web, configFor('again'));
   const { err } = await stack.run(['validate'], 7);
   expect(err).toContain(

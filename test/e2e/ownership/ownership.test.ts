@@ -11,7 +11,7 @@ import { consumers, role, tagBindings, workspace } from '../../support/cli/docum
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 describe('what a stack creates', () => {
-  it('has its ownership tag and creator mark from the first instant: they are in the create itself', async () => {
+  it('has its ownership tag and creator mark from the start: both are in the create request', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app', { tags: { env: 'prod' } }));
@@ -103,7 +103,7 @@ describe('a workspace that exists already', () => {
     expect(await bench.idsOf('mine')).toEqual([]);
   });
 
-  it("is no one's by an ownership tag that it inherits from its project: that is an error", async () => {
+  it('is an error if it inherits an ownership tag from its project', async () => {
     const bench = await openBench({
       organization: {
         projects: [{ name: 'lent', id: 'prj-lent', 'tag-bindings': { 'trueup-stack': 'payments' } }],
@@ -129,7 +129,7 @@ describe('an ownership tag', () => {
     expect(await bench.tagsOf('app')).toEqual({ env: 'prod', 'trueup-stack': 'payments' });
   });
 
-  it('that somebody removed by hand from what is no longer declared lets it go: it is left alone and forgotten', async () => {
+  it('that somebody removed from an undeclared workspace releases it: only its record is removed', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { tags: { env: 'prod' } }), workspace('stays'));
@@ -145,7 +145,7 @@ describe('an ownership tag', () => {
     expect(Object.keys((await stack.ledger()).records)).toEqual(['Workspace/acme/stays']);
   });
 
-  it('that a clone carries along with the creator mark is not deleted before somebody says so', async () => {
+  it('that a clone has together with the creator mark blocks its deletion until acknowledged', async () => {
     const copied = { 'tag-bindings': { 'trueup-stack': 'payments' }, 'source-name': 'trueup/payments' };
     const bench = await openBench({ organization: { workspaces: [{ name: 'clone', ...copied }] } });
     const stack = await bench.checkout();
@@ -156,7 +156,7 @@ describe('an ownership tag', () => {
     expect(await bench.idsOf('clone')).toHaveLength(1);
   });
 
-  it('that a clone carries is reported, and never enough to delete or release it', async () => {
+  it('that a clone has is reported, and never enough to delete or release the clone', async () => {
     const bench = await openBench({
       organization: { workspaces: [{ name: 'clone', 'tag-bindings': { 'trueup-stack': 'payments' } }] },
     });
@@ -172,7 +172,7 @@ describe('an ownership tag', () => {
 });
 
 describe('two stacks in one organization', () => {
-  it('do not touch each other', async () => {
+  it("do not change each other's resources", async () => {
     const bench = await openBench();
     const payments = await bench.checkout({ clusterAuth: { owns: ['payments-*'] } });
     const billing = await bench.checkout({ name: 'billing', clusterAuth: { owns: ['billing-*'] } });
@@ -203,13 +203,13 @@ describe('two stacks in one organization', () => {
   });
 });
 
-describe("a workspace that was renamed in the service's own pages", () => {
+describe('a renamed workspace', () => {
   const documents = [
     workspace('app', { autoApply: true, tags: { env: 'prod' }, remoteStateConsumers: ['reader'] }),
     workspace('reader'),
   ];
 
-  it('is renamed back: a field change, never delete and create', async () => {
+  it('is renamed back after a rename in the service: a field change, never delete and create', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(...documents);
@@ -248,7 +248,7 @@ describe("a workspace that was renamed in the service's own pages", () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is still deleted, under the name that it has now, when its document is gone too', async () => {
+  it('is deleted under its present name when its document is gone, too', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { tags: { env: 'prod' } }), workspace('reader'));
@@ -260,7 +260,7 @@ describe("a workspace that was renamed in the service's own pages", () => {
     expect(Object.keys((await stack.ledger()).records)).toEqual(['Workspace/acme/reader']);
   });
 
-  it('and one that its manifest renames keeps its id, its tags and its consumers', async () => {
+  it('keeps its id, its tags and its consumers when its manifest renames it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(...documents);
@@ -287,7 +287,7 @@ describe('a workspace that is renamed in its manifest and by hand', () => {
     return { bench, stack, id };
   }
 
-  it('gets its new name, and is not deleted for a new one', async () => {
+  it('gets its new name, and is not replaced by a new workspace', async () => {
     const { bench, stack, id } = await renamedByHand();
     await stack.declare(renamed(), workspace('other'));
     expect((await stack.plan()).changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
@@ -298,7 +298,7 @@ describe('a workspace that is renamed in its manifest and by hand', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('gets its new name also where another one has its former name now, which stays', async () => {
+  it('gets its new name also if another workspace has its former name now, which stays', async () => {
     const { bench, stack, id } = await renamedByHand();
     await bench.byHand.post('/organizations/acme/workspaces', {
       data: { type: 'workspaces', attributes: { name: 'old' } },
@@ -309,7 +309,7 @@ describe('a workspace that is renamed in its manifest and by hand', () => {
     expect(await bench.idsOf('old')).toHaveLength(1);
   });
 
-  it('is not replaced by another one with its former name without an acknowledgement', async () => {
+  it('is not replaced by another workspace with its former name without an acknowledgement', async () => {
     const { bench, stack, id } = await renamedByHand();
     await bench.byHand.delete(`/workspaces/${id}`);
     await bench.byHand.post('/organizations/acme/workspaces', {
@@ -351,7 +351,7 @@ describe('a workspace that goes from one stack to another', () => {
     await payments.run(['plan', '--exit-code'], 0);
   });
 
-  it('comes back the same way: it was adopted, so it is released, and nothing ever deletes it', async () => {
+  it('can go back the same way, and is never deleted', async () => {
     const bench = await openBench();
     const payments = await bench.checkout();
     const billing = await bench.checkout({ name: 'billing' });
@@ -364,7 +364,7 @@ describe('a workspace that goes from one stack to another', () => {
 
     await billing.begin(workspace('invoices'));
     expect(await bench.tagsOf('app')).toEqual({});
-    // Its creator mark does not say whose it is now.
+    // Its creator mark does not decide who owns it now.
     expect((await payments.run(['apply', '--yes'], 9)).out).toContain(
       'exists without an ownership tag of any stack',
     );
@@ -376,7 +376,7 @@ describe('a workspace that goes from one stack to another', () => {
     await billing.run(['plan', '--exit-code'], 0);
   });
 
-  it("keeps its tags and consumers when it is released, for they are the next one's to decide on", async () => {
+  it('keeps its tags and consumers when it is released', async () => {
     const bench = await openBench();
     const payments = await bench.checkout();
     await payments.begin(
@@ -391,7 +391,7 @@ describe('a workspace that goes from one stack to another', () => {
   });
 });
 
-it('adds one tag to an adopted workspace, and restores it when Terraform`s provider has replaced all tags by its own', async () => {
+it('an adopted workspace gets one tag, which is restored after a Terraform provider replaced all tags', async () => {
   const workspaces = [{ name: 'app', 'tag-bindings': { env: 'prod' } }];
   const bench = await openBench({ dialects: ['hcp-terraform'], organization: { workspaces } });
   const stack = await bench.checkout({ workspaces: { dialect: 'hcp-terraform' } });

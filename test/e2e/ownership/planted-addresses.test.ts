@@ -61,7 +61,7 @@ describe('an address that is in the wrong place is refused, and its password nev
     ['as the url of a target', { url: `ftp://u:${password}@host` }],
     ['as the url of a target, without a scheme', { url: `u:${password}@host` }],
     ['as the url of a target, in a list', { url: `[https://u:${password}@host]` }],
-    ['as the url of a target that is fine but for the login', { url: `https://u:${password}@host` }],
+    ['as the url of a target that is valid except for the login', { url: `https://u:${password}@host` }],
     ['in a field that wants something else', { more: `exclusive: https://u:${password}@host` }],
     ['as a tag in the place of a secret', { more: `auditToken: !${password}` }],
     ['as an alias in the place of a secret', { more: `auditToken: *${password}` }],
@@ -70,7 +70,7 @@ describe('an address that is in the wrong place is refused, and its password nev
       'as the url of a target, behind its name',
       { url: `"https://h?token=${password}"`, more: 'colour: red' },
     ],
-    ['as a field that there is not', { more: `"https://u:${password}@host": x` }],
+    ['as an unknown field', { more: `"https://u:${password}@host": x` }],
   ])('%s', async (_, stack) => {
     const cwd = await stackWith(stack);
     const text = await trueup(['validate'], { cwd });
@@ -106,7 +106,7 @@ describe('a problem elsewhere on the same line shows nothing of an address or a 
     expect(text.err + json.out + json.err).not.toContain(password);
   });
 
-  it('in a manifest, what an alias takes out of the place of a secret', async () => {
+  it('in a manifest, for an alias of a secret', async () => {
     const cwd = await stackWith({});
     await writeFile(
       join(cwd, 'all.yaml'),
@@ -124,7 +124,7 @@ spec: { tokenReviewerJwt: &jwt ${password}, clusterHost: x, disableLocalCaJwt: *
   });
 });
 
-describe('what is written where no secret belongs, by a name that secrets have, is not shown', () => {
+describe('a value in a wrong place is not shown if its key is a name for secrets', () => {
   const specs = [
     `\n  password: ${password}`,
     `\n  apiKey: ${password}`,
@@ -137,7 +137,7 @@ describe('what is written where no secret belongs, by a name that secrets have, 
     ` |\n  a\n  password = ${password}`,
     `\n  token= ${password}${'x'.repeat(200)}`,
   ];
-  // A text that is YAML, and one that is none.
+  // One text that is YAML, and one that is not.
   it.each(specs.flatMap((spec) => [spec, `${spec}\n  description: "open`]))('spec:%s', async (spec) => {
     const cwd = await stackWith({});
     await writeFile(
@@ -152,7 +152,7 @@ describe('what is written where no secret belongs, by a name that secrets have, 
   });
 });
 
-describe('a ledger address that is none of PostgreSQL is reported before anything is asked', () => {
+describe('a ledger address that is not one of PostgreSQL is reported before any request', () => {
   it.each([
     ['a word', password],
     ['a path', `/run/secrets/${password}`],

@@ -1,4 +1,4 @@
-/** A target that is another place than when it was applied: one finding, nothing sent, nothing believed. */
+/** A target whose address changed since the last apply: one finding, nothing is sent, and no record is trusted. */
 import { describe, expect, it } from 'vitest';
 import {
   type Bench,
@@ -16,8 +16,8 @@ const old = workspace('old');
 const reader = workspace('reader');
 const documents = [app, old, reader, consumers('app', { consumers: ['reader'] }), role('web'), role('gone')];
 
-/** A stack that was applied, and the same directory pointed elsewhere, with less in its manifests. */
-async function rePoint(to: StackOptions): Promise<{ bench: Bench; stack: Checkout }> {
+/** A stack that was applied and then got other addresses, and fewer manifests. */
+async function withNewAddress(to: StackOptions): Promise<{ bench: Bench; stack: Checkout }> {
   const bench = await openBench({ others: ['other'], mounts: ['cluster', 'second'] });
   const before = await bench.checkout();
   await before.begin(...documents);
@@ -29,7 +29,7 @@ async function rePoint(to: StackOptions): Promise<{ bench: Bench; stack: Checkou
 
 const other = { workspaces: { organization: 'other' } };
 
-describe('a target that is pointed elsewhere', () => {
+describe('a target whose address was changed', () => {
   it.each<[string, StackOptions, string, string]>([
     ['another organization', other, 'other at http', 'acme at http'],
     ['another mount', { clusterAuth: { mount: 'second' } }, 'auth/second at http', 'auth/cluster at http'],
@@ -39,34 +39,37 @@ describe('a target that is pointed elsewhere', () => {
       'team/auth/cluster at http',
       'auth/cluster at http',
     ],
-  ])('as %s is one finding, and nothing is read of it or written anywhere', async (_, to, is, was) => {
-    const { bench, stack } = await rePoint(to);
-    const plan = await stack.plan(9);
-    expect(plan.problems).toHaveLength(1);
-    expect(plan.problems[0]).toMatchObject({ code: 'target-moved', severity: 'error' });
-    expect(plan.problems[0]?.found).toContain(is);
-    expect(plan.problems[0]?.allowed).toContain(was);
-    expect(plan.coverage.complete).toBe(false);
-    const name = plan.problems[0]?.fix?.split(' ').at(-1);
-    expect(plan.changes.filter(({ address }) => address.includes(`/${name}/`))).toEqual([]);
-    expect(plan.changes.filter(({ action }) => action === 'delete')).toEqual([]);
-    const { out, err } = await stack.run(['apply', '--yes'], 9);
-    expect(err).toContain('nothing was written');
-    expect(out).toContain(`recover --moved ${name}`);
-    expect(bench.wire.writes()).toEqual([]);
-    const place = name === 'acme' ? /api\/v2/ : /v1\/(auth|sys)/;
-    expect(bench.wire.seen.filter(({ path }) => place.test(path))).toEqual([]);
-  });
+  ])(
+    'to %s is one finding: nothing of it is read, and nothing is written anywhere',
+    async (_, to, is, was) => {
+      const { bench, stack } = await withNewAddress(to);
+      const plan = await stack.plan(9);
+      expect(plan.problems).toHaveLength(1);
+      expect(plan.problems[0]).toMatchObject({ code: 'target-moved', severity: 'error' });
+      expect(plan.problems[0]?.found).toContain(is);
+      expect(plan.problems[0]?.allowed).toContain(was);
+      expect(plan.coverage.complete).toBe(false);
+      const name = plan.problems[0]?.fix?.split(' ').at(-1);
+      expect(plan.changes.filter(({ address }) => address.includes(`/${name}/`))).toEqual([]);
+      expect(plan.changes.filter(({ action }) => action === 'delete')).toEqual([]);
+      const { out, err } = await stack.run(['apply', '--yes'], 9);
+      expect(err).toContain('nothing was written');
+      expect(out).toContain(`recover --moved ${name}`);
+      expect(bench.wire.writes()).toEqual([]);
+      const place = name === 'acme' ? /api\/v2/ : /v1\/(auth|sys)/;
+      expect(bench.wire.seen.filter(({ path }) => place.test(path))).toEqual([]);
+    },
+  );
 
-  it('is the place that it was once it is pointed back', async () => {
-    const { stack } = await rePoint(other);
+  it('is usable again once its address is changed back', async () => {
+    const { stack } = await withNewAddress(other);
     const back = await stack.become({ workspaces: {} });
     await back.declare(...documents);
     await back.run(['plan', '--exit-code'], 0);
   });
 
-  it('is no move when only the spelling of its address changed', async () => {
-    const { bench, stack } = await rePoint({ workspaces: { url: '' } });
+  it('only in its spelling is still the same target', async () => {
+    const { bench, stack } = await withNewAddress({ workspaces: { url: '' } });
     const same = await stack.become({
       workspaces: { url: `${bench.wire.url.replace('http', 'HTTP')}/` },
     });
@@ -75,7 +78,7 @@ describe('a target that is pointed elsewhere', () => {
   });
 });
 
-it('a target that the stack left before places were kept is an unknown place when it comes back', async () => {
+it('a target that a stack declares again is blocked if its former address was never recorded', async () => {
   const bench = await openBench({ mounts: ['cluster', 'theirs'] });
   const stack = await bench.checkout();
   await stack.begin(workspace('app'), role('web'), role('old'));
@@ -112,9 +115,9 @@ const targetsOf = ({ wire }: Bench) => ({
 describe('recover --moved', () => {
   const args = ['recover', '--moved', 'acme'];
 
-  it('carries over what is there with the recorded id, and drops the rest by name', async () => {
-    const { bench, stack } = await rePoint(other);
-    // Of the organization that is now meant nothing bears a recorded id.
+  it('keeps the records whose ids it finds, and names the others that it drops', async () => {
+    const { bench, stack } = await withNewAddress(other);
+    // Nothing in the new organization has a recorded id.
     await bench.byHand.post('/organizations/other/workspaces', {
       data: { type: 'workspaces', attributes: { name: 'app' } },
     });
@@ -126,13 +129,13 @@ describe('recover --moved', () => {
     expect(out).toContain('RemoteStateConsumers/acme/app: its parent "Workspace/acme/app" was not found');
     const { records } = await stack.ledger();
     expect(Object.keys(records)).toEqual(['ClusterAuthRole/prod/gone', 'ClusterAuthRole/prod/web']);
-    // What is there by that name belongs to nobody we know: it is not touched.
+    // The workspace with that name has no known owner, and is not changed.
     const plan = await stack.plan(9);
     expect(plan.problems).toMatchObject([{ code: 'exists-unclaimed' }]);
   });
 
-  it('says and exits with 1 when its lock was taken away meanwhile', async () => {
-    const { bench, stack } = await rePoint(other);
+  it('reports that its lock was taken away meanwhile, and exits with 1', async () => {
+    const { bench, stack } = await withNewAddress(other);
     const store = storeOf(stack);
     const first = async () => store.unlock((await store.readLock())?.id ?? '');
     bench.wire.add({ method: 'GET', path: /other/, fault: { first } });
@@ -140,7 +143,7 @@ describe('recover --moved', () => {
     expect(err).toContain('error: somebody took the lock of this run away while it was working');
   });
 
-  it('keeps everything of the same organization under another address', async () => {
+  it('keeps all records of the same organization under another URL', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(...documents);
@@ -155,8 +158,8 @@ describe('recover --moved', () => {
     await moved.run(['plan', '--exit-code'], 0);
   });
 
-  it('keeps a role that is there as we last wrote it, and no other', async () => {
-    const { bench, stack } = await rePoint({ clusterAuth: { mount: 'second' } });
+  it('keeps the record of a role that is as we last wrote it, and of no other role', async () => {
+    const { bench, stack } = await withNewAddress({ clusterAuth: { mount: 'second' } });
     const wire = (await bench.byHandMount('GET', 'role/web')) as object;
     await bench.byHandMount('POST', 'role/web', wire, 'second');
     await bench.byHandMount('POST', 'role/gone', { ...wire, token_policies: ['root'] }, 'second');
@@ -171,8 +174,8 @@ describe('recover --moved', () => {
     expect(changes.filter(({ address }) => address.includes('/prod/'))).toEqual([]);
   });
 
-  it('asks, and refuses a read that missed something', async () => {
-    const { bench, stack } = await rePoint(other);
+  it('asks before it writes, and refuses an incomplete read', async () => {
+    const { bench, stack } = await withNewAddress(other);
     const before = await stack.ledger();
     expect((await stack.run(args, 1)).err).toContain('nothing was written: recover asks before it writes');
     bench.wire.add({
@@ -184,10 +187,10 @@ describe('recover --moved', () => {
   });
 
   it.each([
-    ['a target that has not moved', 'prod', 'target "prod" is the place that the ledger knows'],
-    ['a target that is not', 'nowhere', 'has no target "nowhere": it has "acme", "prod"'],
-  ])('has nothing to do for %s', async (_, name, why) => {
-    const { stack } = await rePoint(other);
+    ['a target whose address did not change', 'prod', 'target "prod" is the place that the ledger knows'],
+    ['an unknown target', 'nowhere', 'has no target "nowhere": it has "acme", "prod"'],
+  ])('refuses %s', async (_, name, why) => {
+    const { stack } = await withNewAddress(other);
     expect((await stack.run(['recover', '--moved', name, '--yes'], 1)).err).toContain(why);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * `protect` and `onRemove` where no ownership tag holds them: of a role, and of a workspace under `ownership: ledger`. They are planned,
+ * `protect` and `onRemove` without an ownership tag: of a role, and of a workspace with `ownership: ledger`. They are planned,
  * approved and recorded like any other field, and recording them sends nothing.
  */
 import { describe, expect, it } from 'vitest';
@@ -48,7 +48,7 @@ describe.each(declared)('protect and onRemove of a %s', (place, document) => {
     expect((await stack.run(['apply', '--yes'], 0)).out).toContain('protected: it is kept');
   });
 
-  it('are dropped by a plan, too, and then a delete is planned', async () => {
+  it('can be removed by a plan, too, and then a delete is planned', async () => {
     const { stack } = await begun();
     await stack.begin(document('a', { protect: true, onRemove: 'release' }), document('b'));
     await stack.declare(document('a'), document('b'));
@@ -69,7 +69,7 @@ describe.each(declared)('protect and onRemove of a %s', (place, document) => {
     await stack.run(['apply', '--approve', digest], 4);
   });
 
-  it('are pending, and no drift', async () => {
+  it('are reported as pending, not as drift', async () => {
     const { stack } = await begun();
     await stack.declare(document('a', { protect: true }), document('b'));
     const drift = JSON.parse((await stack.run(['drift', '--format', 'json'], 0)).out);
@@ -102,7 +102,7 @@ describe.each(declared)('protect and onRemove of a %s', (place, document) => {
 });
 
 describe('A role that is adopted as it is declared', () => {
-  it('trips no guard for its protect', async () => {
+  it('trips no guard because of its protect', async () => {
     const bench = await openBench();
     const stack = await bench.checkout(owns);
     await stack.begin(role('a'));

@@ -20,7 +20,7 @@ describe('a workspace that is no longer declared', () => {
     expect((await stack.ledger()).records).not.toHaveProperty('Workspace/acme/old');
   });
 
-  it('is released when it was adopted: the ownership tag goes, the workspace stays as it is', async () => {
+  it('is released when it was adopted: its ownership tag is removed, and it stays as it is', async () => {
     const bench = await openBench({
       organization: { workspaces: [{ name: 'old', 'tag-bindings': { team: 'payments' } }] },
     });
@@ -35,7 +35,7 @@ describe('a workspace that is no longer declared', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is released and keeps what this stack gave it, which the plan says: who goes on reading its state, and its tags', async () => {
+  it('is released with its tags and consumers, which the plan names', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'old' }] } });
     const stack = await bench.checkout();
     const given = { remoteStateConsumers: ['reader', 'gone'], tags: { team: 'payments', cost: '7' } };
@@ -74,7 +74,7 @@ describe('a workspace that is no longer declared', () => {
     expect(Object.keys((await stack.ledger()).records)).toEqual(['Workspace/acme/anchor']);
   });
 
-  it('is kept when it was protected, which outlives its manifest and never blocks the rest', async () => {
+  it('is kept when it was protected, and other changes are applied', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('vault', {}, { protect: true }));
@@ -86,7 +86,7 @@ describe('a workspace that is no longer declared', () => {
     expect((await stack.run(['plan', '--exit-code'], 0)).out).toContain('protected: it is kept');
   });
 
-  it('is released when its manifest had said so, although this stack created it', async () => {
+  it('is released when its manifest had "onRemove: release", although this stack created it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('lent', {}, { onRemove: 'release' }), anchor);
@@ -95,7 +95,7 @@ describe('a workspace that is no longer declared', () => {
     expect(await bench.tagsOf('lent')).toEqual({});
   });
 
-  it('is not deleted without a ledger before somebody says so; nothing is reset or revoked, and the coverage says that', async () => {
+  it('is deleted without a ledger only after an acknowledgement, and nothing is reset or revoked', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     const both = [workspace('reader'), role('web')];
@@ -118,7 +118,7 @@ describe('a workspace that is no longer declared', () => {
     expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
   });
 
-  it('is kept while somebody else has locked it, and the plan says who holds it up', async () => {
+  it('is kept while somebody else has locked it, and the plan shows the reason', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('old'), anchor);
@@ -163,7 +163,7 @@ describe('a workspace that is no longer declared', () => {
 describe('a deletion by which others lose access to a state', () => {
   const readers = ['keeps', 'goes'].map((name) => workspace(name));
 
-  it('says in the plan which workspaces that stay lose it, also those that somebody else let in', async () => {
+  it('shows in the plan which remaining workspaces lose it, also those that somebody else added', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'stranger' }] } });
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { remoteStateConsumers: ['keeps', 'goes'] }), ...readers);
@@ -182,7 +182,7 @@ describe('a deletion by which others lose access to a state', () => {
     );
   });
 
-  it('says it without a ledger and of a removal request, too', async () => {
+  it('shows them without a ledger and for a removal request, too', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { remoteStateConsumers: ['keeps'] }), ...readers);
@@ -193,7 +193,7 @@ describe('a deletion by which others lose access to a state', () => {
     ]);
   });
 
-  it('says that nobody can say who they are when the state is shared with everyone', async () => {
+  it('says that they are unknown when the state is shared with the whole organization', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app', { globalRemoteState: true }), ...readers);
@@ -207,7 +207,7 @@ describe('a deletion by which others lose access to a state', () => {
     expect(bench.wire.seen.filter(({ path }) => path.includes('remote-state-consumers'))).toEqual([]);
   });
 
-  it('needs no deletion: a document of consumers that is gone revokes what it gave, and the plan says from whom', async () => {
+  it('of a list of consumers names in the plan who loses access', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { remoteStateConsumers: ['keeps', 'goes'] }), ...readers);
@@ -224,7 +224,7 @@ describe('a deletion by which others lose access to a state', () => {
     expect(bench.written()).toEqual(['DELETE /api/v2/workspaces/ws-…/relationships/remote-state-consumers']);
   });
 
-  it('is seen in a workspace that gets another name in the same change, and what it gave is revoked', async () => {
+  it('of a list of consumers revokes access also if the workspace is renamed in the same plan', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { remoteStateConsumers: ['keeps', 'goes'] }), ...readers);
@@ -243,7 +243,7 @@ describe('a deletion by which others lose access to a state', () => {
 });
 
 describe('a removal request', () => {
-  it('deletes an adopted workspace safely, and asks to be deleted itself once that is done', async () => {
+  it('deletes an adopted workspace safely, and the next plan says that the request can be deleted', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
     const stack = await bench.checkout();
     await stack.begin(workspace('app', {}, { adopt: true }), anchor);

@@ -1,4 +1,4 @@
-/** A stack that goes on under another name: what it brings along, what is asked first, and what is never deleted. */
+/** A stack that is renamed: what it takes along, what has to be acknowledged, and what is never deleted. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +33,7 @@ const storeOf = ({ directory }: Checkout, name: string) =>
   localLedger(join(directory, '.trueup', `${name}.ledger.json`), name);
 
 describe('a stack that was renamed', () => {
-  it('takes over what bore its former name only when somebody has read which, and keeps what it knew', async () => {
+  it('takes over the resources of its former name only after an acknowledgement, with their records', async () => {
     const { bench, after } = await rename([workspace('old')]);
     const id = await bench.idOf('app');
     const plan = await after.plan();
@@ -73,7 +73,7 @@ describe('a stack that was renamed', () => {
     expect(await bench.idsOf('old')).toEqual([]);
   });
 
-  it('resets and deletes what its former name had applied, as if it had always had this one', async () => {
+  it('resets and deletes what it applied under its former name, as if it had always had the new one', async () => {
     const { bench, after } = await rename();
     await after.declare(workspace('app'), documents[1] ?? {});
     expect(await guardsOf(after)).toContain('takeover ClusterAuthRole/prod/web and deleted');
@@ -82,7 +82,7 @@ describe('a stack that was renamed', () => {
     expect(bench.written()).toContain('DELETE /v1/auth/cluster/role/web');
   });
 
-  it('brings its history along, and nothing is planned or applied under the former name any more', async () => {
+  it('keeps its history, and nothing is planned or applied under the former name any more', async () => {
     const { bench, before, after } = await rename();
     await after.insist();
     const history = JSON.parse((await after.run(['history', '--format', 'json'], 0)).out);
@@ -103,7 +103,7 @@ describe('a stack that was renamed', () => {
     await again.run(['plan', '--exit-code'], 0);
   });
 
-  it('is proposed where the ownership tags have another name, and can be taken back', async () => {
+  it('gets "renamedFrom" proposed if ownership tags have another name, and can be renamed back', async () => {
     const { bench, before, after } = await rename();
     const plain = await after.become({ renamedFrom: undefined });
     const { problems } = await plain.plan(9);
@@ -119,7 +119,7 @@ describe('a stack that was renamed', () => {
     expect(await bench.tagsOf('app')).toMatchObject({ 'trueup-stack': 'billing' });
   });
 
-  it('is what its former name answers before anything else, no matter who holds the lock of that', async () => {
+  it('is named by an apply under its former name, without waiting for the lock of that name', async () => {
     const { bench, before, after } = await rename();
     await after.insist();
     const run = { id: 'github/acme/infra/771/apply', who: 'ann', where: 'ci-runner-7', pid: 4711 };
@@ -129,14 +129,14 @@ describe('a stack that was renamed', () => {
     const old = await before.become({});
     const { err } = await old.run(['apply', '--yes', '--lock-timeout', '10m'], 9);
     expect(err).toContain('stack "billing" was renamed to "payments"');
-    // It is in nobody's way, and not ours to take.
+    // That lock blocks nothing, and is not removed.
     const again = await before.become(renamed);
     await again.run(['apply', '--yes'], 0);
     expect(await storeOf(after, 'billing').readLock()).toMatchObject({ id: lock.id });
     expect(bench.wire.writes()).toEqual([]);
   });
 
-  it('may take its former name back', async () => {
+  it('may get its former name back', async () => {
     const { before, after } = await rename();
     await after.insist();
     const back = await before.become({ name: 'billing', renamedFrom: 'payments' });
@@ -146,7 +146,7 @@ describe('a stack that was renamed', () => {
     expect(Object.keys((await back.ledger()).records)).toContain('ClusterAuthRole/prod/web');
   });
 
-  it('waits for an apply under its former name, and unlock takes that lock away', async () => {
+  it('is blocked by an apply under its former name, whose lock "unlock" removes', async () => {
     const { bench, after } = await rename();
     const run = { id: 'github/acme/infra/771/apply', who: 'ann', where: 'ci-runner-7', pid: 4711 };
     await storeOf(after, 'billing').lock({ id: 'lock-of-ann', since: '2026-11-20T11:42:00.000Z', run });
@@ -159,7 +159,7 @@ describe('a stack that was renamed', () => {
     expect(await storeOf(after, 'billing').readLock()).toBeUndefined();
   });
 
-  it('deletes nothing of its former name where the ledger of that is not to be found, and says so', async () => {
+  it('deletes nothing of its former name if the ledger of that name is not found, and says so', async () => {
     const bench = await openBench();
     const before = await bench.checkout({ name: 'billing' });
     await before.begin(...documents, workspace('old'));
@@ -178,12 +178,12 @@ describe('a stack that was renamed', () => {
     await after.insist();
     expect(await bench.idsOf('old')).toHaveLength(1);
     expect(await readdir(join(after.directory, '.trueup'))).not.toContain('billing.ledger.json');
-    // What could be proved came over all the same.
+    // Records that could be proved were taken over anyway.
     expect((await after.ledger()).records['Workspace/acme/app']).toMatchObject({ origin: 'created' });
     expect((await after.ledger()).records['ClusterAuthRole/prod/web']).toMatchObject({ origin: 'adopted' });
   });
 
-  it('does not lose what was applied to a target that is another place now: that is one finding', async () => {
+  it('keeps the records of a target whose address changed, which is one finding', async () => {
     const { bench, before, after } = await rename();
     const moved = await after.become({ ...renamed, clusterAuth: { mount: 'other' } });
     const { out } = await moved.run(['apply', '--yes'], 9);
@@ -196,7 +196,7 @@ describe('a stack that was renamed', () => {
     await back.insist();
   });
 
-  it('does not take over another place that it has itself applied under the same word', async () => {
+  it('does not take over a target if it applied another address under the same name itself', async () => {
     const bench = await openBench({ mounts: ['cluster', 'other'] });
     const own = await bench.checkout({ name: 'payments', clusterAuth: { mount: 'other' } });
     await own.begin(role('api'));
@@ -213,7 +213,7 @@ describe('a stack that was renamed', () => {
     expect(Object.keys((await before.ledger()).records)).toEqual(['ClusterAuthRole/prod/web']);
   });
 
-  it('is taken over as a whole: a selection of it waits until that is done', async () => {
+  it('is taken over as a whole: before that, a selection of it is refused', async () => {
     const { bench, after } = await rename();
     const stdin = JSON.stringify(role('web'));
     for (const args of [
@@ -229,7 +229,7 @@ describe('a stack that was renamed', () => {
     expect((await trueup(['plan', '-'], { cwd: after.directory, env: secrets, stdin })).code).toBe(0);
   });
 
-  it('asks about every record that comes along, also where nothing is to be changed', async () => {
+  it('needs an acknowledgement for every record, even if nothing is changed', async () => {
     const bench = await openBench();
     const before = await bench.checkout({ name: 'billing' });
     await before.begin(role('web', {}, { protect: true }), workspace('app'));
@@ -250,7 +250,7 @@ describe('a stack that was renamed', () => {
     expect((await after.plan()).guards).toEqual([]);
   });
 
-  it('that lost the lock of its former name on the way closes nothing, and what that one did since counts', async () => {
+  it('does not close its former ledger if it lost the lock of it, and later applies there count', async () => {
     const { bench, before, after } = await rename([role('r')]);
     const { digest } = await after.plan();
     bench.wire.guardBy(async ({ method }, pass) => {
@@ -276,7 +276,7 @@ describe('a stack that was renamed', () => {
   });
 
   it.each([1, 2, 3, 5, 6, 7])(
-    'that was cut short at write %i of its locks and ledgers begins again with the same, and leaves neither locked',
+    'that was killed at write %i of its locks and ledgers is completed by the same job, without locks',
     async (at) => {
       const { bench, after } = await rename();
       const { digest, acknowledge } = await after.plan();
@@ -310,14 +310,14 @@ describe('a stack that was renamed', () => {
     },
   );
 
-  it('is not rebuilt while the ledger of its former name says more than anybody could see', async () => {
+  it('is not rebuilt by "recover" while the ledger of its former name exists', async () => {
     const { after } = await rename();
     expect((await after.run(['recover', '--yes'], 1)).err).toContain(
       'exists, and the next apply takes it over',
     );
   });
 
-  it('was never called what it is called', async () => {
+  it('cannot have its own name as its former name', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ name: 'payments', renamedFrom: 'payments' });
     await stack.declare(...documents);
@@ -326,14 +326,14 @@ describe('a stack that was renamed', () => {
     );
   });
 
-  it('does without the line once all ownership tags are its own', async () => {
+  it('no longer needs "renamedFrom" once all ownership tags have its name', async () => {
     const { before, after } = await rename();
     await after.insist();
     const now = await before.become({ name: 'payments' });
     await now.run(['plan', '--exit-code'], 0);
   });
 
-  it('is another stack to those that have it not: without the line every ownership tag is a conflict', async () => {
+  it('is another stack without "renamedFrom": every ownership tag is a conflict', async () => {
     const { bench, before } = await rename();
     const after = await before.become({ name: 'payments' });
     expect((await after.run(['apply', '--yes'], 9)).out).toContain('belongs to stack "billing"');

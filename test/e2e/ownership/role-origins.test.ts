@@ -1,4 +1,4 @@
-/** Who made a role decides what becomes of it when its manifest goes: ours is deleted, what we found is left. */
+/** The origin of a role decides what happens when its manifest is removed: a created role is deleted, an adopted role stays. */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { role, removalRequest } from '../../support/cli/documents.ts';
@@ -8,7 +8,7 @@ import { startTrueup } from '../../support/cli/process.ts';
 const anchor = role('anchor');
 const shared = role('shared');
 
-/** What `role` declares, made by somebody else. */
+/** Somebody else creates a role with the values that `role` declares. */
 const byAnother = (bench: Bench, name: string) =>
   bench.byHandMount('POST', `role/${name}`, {
     bound_service_account_names: ['app'],
@@ -20,7 +20,7 @@ const byAnother = (bench: Bench, name: string) =>
 const originOf = async (stack: Checkout) =>
   (await stack.ledger()).records['ClusterAuthRole/prod/shared']?.origin;
 
-/** A stack that declared a role of somebody else's that was exactly the same. */
+/** A stack that adopted an equal role of somebody else. */
 async function adopted(metadata: object = {}, clusterAuth: object = {}) {
   const bench = await openBench();
   await byAnother(bench, 'shared');
@@ -29,7 +29,7 @@ async function adopted(metadata: object = {}, clusterAuth: object = {}) {
   return { bench, stack };
 }
 
-describe('a role that somebody makes just before we do, and just so,', () => {
+describe('an equal role that somebody creates just before we do', () => {
   it('is adopted: dropped later, it is released and stays', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -52,11 +52,11 @@ describe('a role that somebody makes just before we do, and just so,', () => {
   });
 });
 
-describe('a role that an apply creates whose ledger cannot be written any more', () => {
+describe('a role that was created by an apply that could not write its ledger', () => {
   const origin = async (stack: Checkout) =>
     (await stack.ledger()).records['ClusterAuthRole/prod/web']?.origin;
 
-  /** Another run writes the ledger while the role is created: who created it cannot record that. */
+  /** Another run writes the ledger while the role is created: the creation cannot be recorded. */
   async function unrecorded() {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -71,7 +71,7 @@ describe('a role that an apply creates whose ledger cannot be written any more',
     return { bench, stack };
   }
 
-  it('is ours at the next apply, and deleted when it is dropped', async () => {
+  it('is recorded as created by the next apply, and deleted when it is dropped', async () => {
     const { bench, stack } = await unrecorded();
     expect((await stack.run(['apply', '--yes'], 0)).out).not.toContain('adopt');
     expect(await origin(stack)).toBe('created');
@@ -120,7 +120,7 @@ describe('a role that was found exactly as declared', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is not said to have been written when its document asks for its deletion and goes', async () => {
+  it('is deleted after "onRemove: delete", with a reason that does not say that we wrote it', async () => {
     const { bench, stack } = await adopted({ onRemove: 'delete' });
     await stack.declare(anchor);
     const [change] = (await stack.plan()).changes;
@@ -134,7 +134,7 @@ describe('a role that was found exactly as declared', () => {
     ]);
   });
 
-  it('stays with the stack that made it: the other one only reads on', async () => {
+  it('stays with the stack that created it when the stack that adopted it drops it', async () => {
     const bench = await openBench();
     const [maker, user] = [await bench.checkout({ name: 'maker' }), await bench.checkout({ name: 'user' })];
     await maker.begin(anchor, shared);
@@ -155,7 +155,7 @@ describe('a role that was found exactly as declared', () => {
     expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/shared']);
   });
 
-  it('is deleted from an exclusive target only when somebody has read that no record says so', async () => {
+  it('is deleted from an exclusive target only after the guard "no-record" is acknowledged', async () => {
     const { bench, stack } = await adopted({}, { exclusive: true });
     await stack.declare(anchor);
     expect((await stack.run(['apply', '--yes'], 5)).err).toContain('no-record');
@@ -165,15 +165,15 @@ describe('a role that was found exactly as declared', () => {
   });
 });
 
-describe('a role whose creation was cut short', () => {
-  async function cutShort() {
+describe('a role whose creation was interrupted', () => {
+  async function interrupted() {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(anchor);
     await stack.declare(anchor, shared);
     let applying = startTrueup(['--version'], { cwd: stack.directory });
     const env = { ...secrets, TRUEUP_RUN_ID: '771' };
-    // The service carries it out, and nobody hears of it any more.
+    // The service carries it out, but the apply is killed before the answer.
     bench.wire.guardBy(async ({ method, path }, pass) => {
       const answer = await pass();
       if (method !== 'POST' || !path.endsWith('role/shared')) return answer;
@@ -193,8 +193,8 @@ describe('a role whose creation was cut short', () => {
     };
   }
 
-  it('is ours, for the history says that we were creating it: later it is deleted', async () => {
-    const { bench, stack, again } = await cutShort();
+  it('is ours because the history says that we were creating it, and is deleted later', async () => {
+    const { bench, stack, again } = await interrupted();
     await stack.run(['plan', '--exit-code'], 0);
     expect(await again()).toMatchObject({ code: 0 });
     expect(await originOf(stack)).toBe('created');
@@ -206,21 +206,18 @@ describe('a role whose creation was cut short', () => {
   it.each([
     ['that changed something', [role('one-more')]],
     ['with nothing to do', []],
-  ])(
-    'and that somebody else has made since is adopted once an apply %s has ended without it',
-    async (_, more) => {
-      const { bench, stack, again } = await cutShort();
-      await bench.byHandMount('DELETE', 'role/shared');
-      await stack.declare(anchor, ...more);
-      expect(await again()).toMatchObject({ code: 0 });
-      await byAnother(bench, 'shared');
-      await stack.declare(anchor, ...more, shared);
-      expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt' }]);
-      await stack.run(['apply', '--yes'], 0);
-      await stack.declare(anchor, ...more);
-      bench.wire.reset();
-      await stack.run(['apply', '--yes'], 0);
-      expect(bench.wire.writes()).toEqual([]);
-    },
-  );
+  ])('is adopted if somebody else created it after an apply %s ended without it', async (_, more) => {
+    const { bench, stack, again } = await interrupted();
+    await bench.byHandMount('DELETE', 'role/shared');
+    await stack.declare(anchor, ...more);
+    expect(await again()).toMatchObject({ code: 0 });
+    await byAnother(bench, 'shared');
+    await stack.declare(anchor, ...more, shared);
+    expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt' }]);
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(anchor, ...more);
+    bench.wire.reset();
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.wire.writes()).toEqual([]);
+  });
 });

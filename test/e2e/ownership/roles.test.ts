@@ -1,4 +1,4 @@
-/** Roles and the config of a mount have no ownership tag: the ledger and the target's patterns say whose they are. */
+/** Roles and the config of a mount have no ownership tag: the ledger and the target's patterns decide who owns them. */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, removalRequest } from '../../support/cli/documents.ts';
@@ -30,7 +30,7 @@ describe('roles', () => {
     expect((await stack.ledger()).records).toHaveProperty('ClusterAuthRole/prod/payments-api');
   });
 
-  it('that exist and differ are an adoption that has to be asked for, shown completely', async () => {
+  it('that exist and differ are adopted only with "adopt: true", and the plan shows all differences', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['payments-*'] } });
     await bench.byHandMount('POST', 'role/payments-api', {
@@ -65,7 +65,7 @@ describe('roles', () => {
     expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/payments-old']);
   });
 
-  it('that somebody changed since our last write are kept, and a removal request insists', async () => {
+  it('that somebody changed since our last write are kept, unless a removal request deletes them', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { owns: ['payments-*'] } });
     await stack.begin(role('payments-old'), anchor);
@@ -80,7 +80,7 @@ describe('roles', () => {
   });
 
   it.each([['payments-*'], ['Payments-*']])(
-    'that we never wrote are deleted only where the target is exclusive to the stack, which owns %s',
+    'that we never wrote are deleted only if the target is exclusive to the stack, which owns %s',
     async (pattern) => {
       const bench = await openBench();
       const theirs = { bound_service_account_names: ['x'], bound_service_account_namespaces: ['y'] };
@@ -104,7 +104,7 @@ describe('roles', () => {
 });
 
 describe('the config of a mount', () => {
-  it('is released when its document is gone: it stays, and the stack forgets it', async () => {
+  it('is released when its document is gone: it stays, and its record is removed', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(clusterAuthConfig(), role('web'));

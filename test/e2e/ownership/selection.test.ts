@@ -1,4 +1,4 @@
-/** Manifests that are piped into a stack with files of its own are a part of it: the rest is left as it is. */
+/** Manifests on standard input for a stack with files of its own: only their resources are planned, and the rest stays as it is. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { clusterAuthConfig, role, removalRequest, workspace } from '../../suppor
 const roles = ['api', 'web', 'jobs', 'cron'].map((name) => role(name));
 const longer = role('web', { tokenTtl: '2h' });
 
-/** Four roles, two workspaces with tags and consumers, applied; the stack's files go on declaring them. */
+/** Four roles, two workspaces with tags and consumers, applied; the stack's files still declare them. */
 async function applied(options?: StackOptions): Promise<{ bench: Bench; stack: Checkout }> {
   const bench = await openBench();
   const stack = await bench.checkout(options);
@@ -59,7 +59,7 @@ describe('one role of four on standard input', () => {
     expect(Object.keys(others)).toHaveLength(Object.keys(before).length - 1);
   });
 
-  it('keeps in the ledger what somebody deleted meanwhile and it does not hold', async () => {
+  it('keeps the record of another role that somebody deleted meanwhile', async () => {
     const { bench, stack } = await applied();
     await bench.byHandMount('DELETE', 'role/cron');
     await pipe(stack, ['apply', '-', '--yes'], { of: [longer], code: 0 });
@@ -90,7 +90,7 @@ describe('one role of four on standard input', () => {
     expect(Object.keys((await stack.ledger()).records)).toEqual(['ClusterAuthRole/prod/web']);
   });
 
-  it('is the whole of a stack that has no files of its own, or that comes along with it', async () => {
+  it('is the whole stack if that has no files of its own, or is on standard input as well', async () => {
     const { stack } = await applied();
     const text = await readFile(join(stack.directory, 'trueup.yaml'), 'utf8');
     const { selection: none, ...whole } = await planOf(stack, [longer], '--complete');
@@ -107,8 +107,8 @@ describe('one role of four on standard input', () => {
   });
 });
 
-describe('what a selection leaves out of a workspace', () => {
-  it('are its tags and consumers, which stay as they are; what it changes is as ever', async () => {
+describe('what a selection leaves out', () => {
+  it('such as the tags and consumers of a workspace, stays as it is', async () => {
     const { bench, stack } = await applied();
     const of = [workspace('net', { queueAllRuns: true })];
     expect((await planOf(stack, of)).changes).toMatchObject([
@@ -117,7 +117,7 @@ describe('what a selection leaves out of a workspace', () => {
     await pipe(stack, ['apply', '-', '--yes'], { of, code: 0 });
     expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
     expect(await bench.tagsOf('net')).toEqual({ env: 'prod', 'trueup-stack': 'payments' });
-    // A field that was declared before and is not any more is reset, for its resource is selected.
+    // A field that is no longer declared is reset, because its resource is selected.
     expect((await planOf(stack, [workspace('app')])).changes).toMatchObject([
       { address: 'Workspace/acme/app', fields: [{ path: '/autoApply', before: true, after: false }] },
     ]);
@@ -127,7 +127,7 @@ describe('what a selection leaves out of a workspace', () => {
     ]);
   });
 
-  it('is not taken for what a new one was called before, and a rename keeps the records of all others', async () => {
+  it('is not taken for the former name of a new workspace, and keeps its records in a rename', async () => {
     const { bench, stack } = await applied();
     const before = Object.keys((await stack.ledger()).records);
     const id = await bench.idOf('app');
@@ -142,7 +142,7 @@ describe('what a selection leaves out of a workspace', () => {
     await pipe(stack, ['plan', '-', '--exit-code'], { of, code: 0 });
   });
 
-  it('may be what it refers to, as long as that is live', async () => {
+  it('may be referred to by the selection if it is live', async () => {
     const { stack } = await applied();
     const reads = (consumer: string) => [
       workspace('app', { autoApply: true, remoteStateConsumers: [consumer] }),
@@ -154,7 +154,7 @@ describe('what a selection leaves out of a workspace', () => {
 });
 
 describe('a removal request on standard input', () => {
-  it('removes its one resource, behind its guards, and the printed way lets it pass', async () => {
+  it('removes only its resource, and the printed command acknowledges the guards', async () => {
     const { bench, stack } = await applied({ spec: { guards: { maxDeletes: 0 } } });
     const of = [removalRequest('ClusterAuthRole', 'cron', 'safe')];
     const { out, err } = await pipe(stack, ['apply', '-', '--yes'], { of, code: 5 });
@@ -206,7 +206,7 @@ describe('the plan file of a selection', () => {
     expect(bench.written()).toEqual(['POST /v1/auth/cluster/role/web']);
   });
 
-  it('is not that of the whole stack, though both change the same', async () => {
+  it('is not valid for the whole stack, even if both change the same', async () => {
     const { bench, stack } = await applied();
     await stack.declare(
       clusterAuthConfig(),
@@ -228,7 +228,7 @@ describe('the plan file of a selection', () => {
     await stack.run(['apply', 'whole.json'], 0);
   });
 
-  it('goes on with what is left when the same job runs again', async () => {
+  it('continues with what is left when the same job runs again', async () => {
     const { bench, stack } = await applied();
     const of = [longer, role('jobs', { tokenTtl: '3h' })];
     await pipe(stack, ['plan', '-', '--out', 'plan.json'], { of, code: 0 });
@@ -242,7 +242,7 @@ describe('the plan file of a selection', () => {
 });
 
 describe('a stack that is locked', () => {
-  it('is unlocked by a command that asks for no manifests', async () => {
+  it('is unlocked by a command that needs no manifests', async () => {
     const { stack } = await applied();
     await localLedger(join(stack.directory, '.trueup', 'payments.ledger.json'), 'payments').lock({
       id: 'lock-of-ann',
@@ -267,7 +267,7 @@ describe('standard input', () => {
     expect(bench.wire.seen).toEqual([]);
   });
 
-  it('is checked as the selection or the complete stack that it is', async () => {
+  it('is validated as a selection, or as the complete stack with --complete', async () => {
     const { stack } = await applied();
     const some = await pipe(stack, ['validate', '-'], { of: [longer], code: 0 });
     expect(some.out).toBe('valid: a selection of stack payments, 1 file, 1 document, 1 resource\n');
@@ -275,7 +275,7 @@ describe('standard input', () => {
     expect(all.out).toBe('valid: stack payments, 1 file, 1 document, 1 resource\n');
   });
 
-  it('with a selection rebuilds no ledger', async () => {
+  it('with a selection cannot rebuild a ledger', async () => {
     const { stack } = await applied();
     await stack.loseLedger();
     const { err } = await pipe(stack, ['recover', '-', '--yes'], { of: [longer], code: 1 });

@@ -1,5 +1,5 @@
 /**
- * Two repositories with a stack of one name: the id in ledger and ownership tags, and the repository in the ledger, keep them from
+ * Two repositories with a stack of the same name: the id in ledger and ownership tags, and the repository in the ledger, keep them from
  * undoing each other's changes.
  */
 import { execFileSync } from 'node:child_process';
@@ -27,7 +27,7 @@ const git = (stack: Checkout, ...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: stack.directory });
 
 describe('The id of a stack', () => {
-  it('is a new one where a repository without a ledger takes over: the other repository is stopped', async () => {
+  it('is new if a repository without a ledger takes over, and the other repository is stopped', async () => {
     const bench = await openBench();
     const theirs = await bench.checkout();
     await theirs.declare(workspace('app', { description: 'theirs' }));
@@ -46,7 +46,7 @@ describe('The id of a stack', () => {
     await mine.run(['plan', '--exit-code'], 0);
   });
 
-  it('stays where nothing is to be taken over, and "recover --adopt-repository" says so', async () => {
+  it('stays if there is nothing to take over, and "recover --adopt-repository" says so', async () => {
     const stack = await (await openBench()).checkout();
     git(stack, 'init', '--quiet');
     await stack.declare(workspace('app'));
@@ -57,7 +57,7 @@ describe('The id of a stack', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('protects a workspace of the other repository also where its ownership tag was removed', async () => {
+  it('protects a workspace of the other repository also if its ownership tag was removed', async () => {
     const bench = await openBench();
     const theirs = await bench.checkout();
     const mine = await bench.checkout();
@@ -91,7 +91,7 @@ describe('The id of a stack', () => {
     await stack.run(['drift'], 0);
   });
 
-  it('is no part of the digest, of fields, or of the tags that export writes', async () => {
+  it('is not part of the digest, of fields, or of the tags that export writes', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'));
@@ -117,7 +117,7 @@ describe('The id of a stack', () => {
   });
 
   it.each(['neutral', 'hcp-terraform'])(
-    'is added with the protection that the same plan adds beside a tag, through %s',
+    'is added together with the protection and a tag of the same plan, through %s',
     async (dialect) => {
       const bench = await openBench({ dialects: [dialect] });
       const stack = await bench.checkout({ workspaces: { dialect } });
@@ -135,7 +135,7 @@ describe('The id of a stack', () => {
     },
   );
 
-  it('is one also where two first applies begin at the same time', async () => {
+  it('is the same for two first applies that begin at the same time', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), workspace('web'));
@@ -177,7 +177,7 @@ describe('Two repositories with a stack of the same name', () => {
     await one.run(['plan', '--exit-code'], 0);
   });
 
-  it('are told once for all resources of one id', async () => {
+  it('get one error for all resources with the same id', async () => {
     const bench = await openBench();
     const [one, two] = [await bench.checkout(), await bench.checkout()];
     const all = Array.from({ length: 6 }, (_, at) => workspace(`app-${at}`));
@@ -229,7 +229,7 @@ describe('Two repositories with a stack of the same name', () => {
     expect((await bench.byHand.attributes(await bench.idOf('app')))['description']).toBe('of one');
   });
 
-  it('have different ids, also where the ledger that takes over had none yet', async () => {
+  it('have different ids, also if the ledger that takes over had none yet', async () => {
     const bench = await openBench();
     const [one, two] = [await bench.checkout(), await bench.checkout()];
     await two.declare(workspace('app', { description: 'of two' }));
@@ -272,7 +272,7 @@ describe('A lost ledger', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('is not rebuilt where the tags do not agree, unless all of it is taken over', async () => {
+  it('is not rebuilt if its tags have different ids, unless all of them are taken over', async () => {
     const { bench, stack } = await lost();
     await setClaim(bench, 'web', 'payments:id=0123abcd');
     const { err } = await stack.run(['recover', '--yes'], 9);
@@ -295,7 +295,7 @@ describe('The guard unrecorded', () => {
     return { bench, stack };
   };
 
-  it('blocks where our tag is there, the ledger has no record, and something differs', async () => {
+  it('blocks if our tag is there, the ledger has no record, and something differs', async () => {
     const { bench, stack } = await unrecorded();
     await stack.declare(workspace('app'), workspace('web', { description: 'y' }));
     const { guards } = await stack.plan();
@@ -307,7 +307,7 @@ describe('The guard unrecorded', () => {
     await stack.run(['apply', '--yes'], 0);
   });
 
-  it('blocks where only the tags differ', async () => {
+  it('blocks also if only the tags differ', async () => {
     const { stack } = await unrecorded();
     await stack.declare(
       workspace('app'),
@@ -317,7 +317,7 @@ describe('The guard unrecorded', () => {
     await stack.run(['apply', '--yes'], 5);
   });
 
-  it('does not fire where nothing differs', async () => {
+  it('does not block if nothing differs', async () => {
     const { stack } = await unrecorded();
     await stack.run(['apply', '--yes'], 0);
     await stack.run(['plan', '--exit-code'], 0);

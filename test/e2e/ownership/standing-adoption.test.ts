@@ -1,4 +1,4 @@
-/** A manifest that keeps its `adopt: true`: it is about the resource that was adopted, and about no later one of that name. */
+/** A manifest that keeps its `adopt: true`: it applies to the resource that was adopted, but to no later one of that name. */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { tagBindings, workspace } from '../../support/cli/documents.ts';
@@ -20,7 +20,7 @@ describe('A standing "adopt: true"', () => {
     return { bench, stack };
   };
 
-  it('waits for the guard "adopt" before it takes over a later workspace, also where the stack allows it', async () => {
+  it('is blocked by the guard "adopt" for a later workspace, even if the stack allows the guard', async () => {
     const { bench, stack } = await replacedByAnotherTeam();
     const { guards } = await stack.plan();
     expect(guards).toMatchObject([{ id: 'adopt', effect: 'blocks' }]);
@@ -34,12 +34,12 @@ describe('A standing "adopt: true"', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
-  it('waits for it also where nothing differs', async () => {
+  it('is blocked also if nothing differs', async () => {
     const { stack } = await replacedByAnotherTeam(workspace('app', {}, { adopt: true }));
     await stack.run(['apply', '--yes'], 5);
   });
 
-  it('waits for it where a part alone was adopted', async () => {
+  it('is blocked also if only tags were adopted', async () => {
     const { bench, stack } = await replacedByAnotherTeam(
       tagBindings('app', { tags: { team: 'ours' } }, { adopt: true }),
     );
