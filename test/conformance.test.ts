@@ -158,7 +158,7 @@ describe('a test that a row names', () => {
 
 describe('a row of a page', () => {
   const file = 'server/teams/teams.test.ts';
-  const title = 'keeps the visibility of a team, which hides nothing';
+  const title = 'keeps the visibility of a team, which has no effect';
   const sent = (method: string, url: string, status: number): SentRequest => ({
     ...{ method, url: `/api/v2${url}`, status },
     content: 'x-request-id: 1\n{"sso-team-id":"s"}',
@@ -193,7 +193,7 @@ describe('a row of a page', () => {
   });
 
   it('is reported where one of its tests did not run, or shows nothing of it', () => {
-    const idle = `${file} › includes the users of teams where a request asks for them`;
+    const idle = `${file} › includes the users of teams if a request has include=users`;
     expect(problems('`X-Request-Id`', [`${file} › ${title}`, idle])).toEqual([`did not run: ${idle}`]);
     const ran = [...evidence, { file, titles: [splitNamed(idle).title], requests: [], asserted: [] }];
     const row = { number: 1, what: '`X-Request-Id`', shownBy: [`${file} › ${title}`, idle] };
@@ -214,12 +214,12 @@ it('records while tests run which of them sent a request', () => {
   const evidence = readEvidence(folder);
   const problems = (what: string, title: string) =>
     problemsOf({ number: 1, what, shownBy: [`${file} › ${title}`] }, evidence);
-  const [lists, makes] = [
+  const [lists, creates] = [
     'lists the teams of an organization to its members',
-    'makes a team whose rights count at once, and takes them back with it',
+    'creates a team whose rights apply immediately, and end when it is deleted',
   ];
   expect(problems('`GET /organizations/:organization_name/teams`', lists)).toEqual([]);
-  expect(problems('`GET /organizations/:organization_name/teams`', makes)).not.toEqual([]);
-  expect(problems('`POST /organizations/:organization_name/teams`: 201', makes)).toEqual([]);
+  expect(problems('`GET /organizations/:organization_name/teams`', creates)).not.toEqual([]);
+  expect(problems('`POST /organizations/:organization_name/teams`: 201', creates)).toEqual([]);
   expect(problems('`POST /organizations/:organization_name/teams`: 201', lists)).not.toEqual([]);
 });

@@ -1,4 +1,4 @@
-// A trail is taken into an archive: killed or refused at any page, it goes on where it was; what the service forgot is told.
+// archiveTrail copies a trail into an archive: an interrupted read neither loses nor repeats events, and lost events are a gap.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Archive } from '../../src/audit-trail/archive.ts';
 import { archiveTrail } from '../../src/commands/audit/archive.ts';
@@ -27,15 +27,15 @@ function channelTo(service: TrailService): TrailChannel {
   return channel;
 }
 
-/** One look at `now`, in milliseconds after noon. @param told the id of the target's organization, where it can be told */
-function look(service: TrailService, archive: Archive, now = 10_000, told?: string) {
+/** Archives the trail once, at `now` in milliseconds after noon. @param organizationId of the target, if it is known */
+function archiveOnce(service: TrailService, archive: Archive, now = 10_000, organizationId?: string) {
   const channel = channelTo(service);
   return archiveTrail({
     channel,
     archive,
     trail: 'acme',
     now: noon + now,
-    organization: async () => told,
+    organization: async () => organizationId,
     clean: (event) => event,
   });
 }
@@ -49,73 +49,76 @@ async function idsIn(archive: Archive): Promise<string[]> {
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `e${index + 1}`);
 
 describe('an archive', () => {
-  it('is given what is new, from a minute before the last event', async () => {
+  it('receives new events, read from a minute before its last event', async () => {
     const service = await serveTrail(servedEvents(3));
     const archive = open();
-    expect(await look(service, archive)).toMatchObject({ added: 3 });
+    expect(await archiveOnce(service, archive)).toMatchObject({ added: 3 });
     service.events.push(servedEvent('late', { at: 3 }), ...servedEvents(2, 4));
-    expect(await look(service, archive)).toMatchObject({ added: 3, head: { cursor: { id: 'e5' } } });
+    expect(await archiveOnce(service, archive)).toMatchObject({ added: 3, head: { cursor: { id: 'e5' } } });
     expect(await idsIn(archive)).toEqual(['e1', 'e2', 'e3', 'late', 'e4', 'e5']);
     expect(service.queries()[1]).toContain('since=2026-11-20T11:59:00.002Z');
-    expect(await look(service, archive)).toMatchObject({ added: 0 });
+    expect(await archiveOnce(service, archive)).toMatchObject({ added: 0 });
   });
 
   it.each([
     ['oldest', false],
     ['newest', true],
-  ])('has every event once when reads a trail with the %s first end at any page', async (_, newestFirst) => {
-    const service = await serveTrail(servedEvents(4500), { newestFirst });
-    const archive = open();
-    for (const answered of [0, 1, 3]) {
-      let left = answered;
-      service.instead = () => {
-        left -= 1;
-        return left < 0 ? 'drop' : undefined;
-      };
-      await expect(look(service, archive)).rejects.toThrow('failed');
-      expect(await archive.head('acme')).toBeUndefined();
-    }
-    service.instead = () => undefined;
-    await look(service, archive);
-    expect((await idsIn(archive)).sort()).toEqual(ids(4500).sort());
-    expect(await archive.head('acme')).toMatchObject({
-      cursor: { id: 'e4500' },
-      organizationId: 'org-acme',
-    });
-  });
+  ])(
+    'has every event once after reads that ended at any page of a trail with the %s first',
+    async (_, newestFirst) => {
+      const service = await serveTrail(servedEvents(4500), { newestFirst });
+      const archive = open();
+      for (const answered of [0, 1, 3]) {
+        let left = answered;
+        service.instead = () => {
+          left -= 1;
+          return left < 0 ? 'drop' : undefined;
+        };
+        await expect(archiveOnce(service, archive)).rejects.toThrow('failed');
+        expect(await archive.head('acme')).toBeUndefined();
+      }
+      service.instead = () => undefined;
+      await archiveOnce(service, archive);
+      expect((await idsIn(archive)).sort()).toEqual(ids(4500).sort());
+      expect(await archive.head('acme')).toMatchObject({
+        cursor: { id: 'e4500' },
+        organizationId: 'org-acme',
+      });
+    },
+  );
 
-  it('has an event that appears after one with a later time', async () => {
+  it('receives an event that appears in the trail after one with a later time', async () => {
     const service = await serveTrail(servedEvents(3));
     const archive = open();
-    await look(service, archive);
+    await archiveOnce(service, archive);
     service.events.splice(0, 0, servedEvent('late', { at: -30_000 }));
-    expect(await look(service, archive)).toMatchObject({ added: 1, head: { cursor: { id: 'e3' } } });
+    expect(await archiveOnce(service, archive)).toMatchObject({ added: 1, head: { cursor: { id: 'e3' } } });
     expect(await idsIn(archive)).toEqual(['late', 'e1', 'e2', 'e3']);
   });
 
-  it('goes on past an event with a time of next year', async () => {
+  it('receives new events after one with a time in the next year', async () => {
     const service = await serveTrail([
       servedEvent('e1', { at: 1 }),
       servedEvent('future', { at: 365 * day }),
     ]);
     const archive = open();
-    await look(service, archive);
+    await archiveOnce(service, archive);
     service.events.splice(1, 0, servedEvent('e2', { at: 20_000 }));
-    expect(await look(service, archive, 30_000)).toMatchObject({ added: 1 });
+    expect(await archiveOnce(service, archive, 30_000)).toMatchObject({ added: 1 });
     service.events.splice(2, 0, servedEvent('e3', { at: 40_000 }));
-    expect(await look(service, archive, 50_000)).toMatchObject({ added: 1 });
+    expect(await archiveOnce(service, archive, 50_000)).toMatchObject({ added: 1 });
     expect(await idsIn(archive)).toEqual(['e1', 'e2', 'e3', 'future']);
     expect(await archive.gaps('acme')).toEqual([]);
   });
 
-  it('is written by two at once without harm', async () => {
+  it('has every event once when two processes write it at the same time', async () => {
     const service = await serveTrail(servedEvents(2500));
     const name = newName();
-    await Promise.all([look(service, open(name)), look(service, open(name))]);
+    await Promise.all([archiveOnce(service, open(name)), archiveOnce(service, open(name))]);
     expect(await idsIn(open(name))).toHaveLength(2500);
   });
 
-  it('does not move its cursor over a trail that kept changing', async () => {
+  it('does not move its cursor if the trail kept changing while it was read', async () => {
     const service = await serveTrail(servedEvents(2500));
     service.instead = () => {
       service.events.shift();
@@ -123,53 +126,53 @@ describe('an archive', () => {
       return undefined;
     };
     const archive = open();
-    await expect(look(service, archive)).rejects.toThrow('kept changing');
+    await expect(archiveOnce(service, archive)).rejects.toThrow('kept changing');
     expect(await archive.head('acme')).toBeUndefined();
     expect((await idsIn(archive)).length).toBeGreaterThan(2400);
   });
 
-  it('that was filled with the token of another organization is reported', async () => {
+  it('reports that it was filled with the token of another organization', async () => {
     const service = await serveTrail(servedEvents(1));
     const archive = open();
-    await look(service, archive);
+    await archiveOnce(service, archive);
     const auth = { accessor_id: 'u', description: 'u', type: 'Client', organization_id: 'org-other' };
     const wrong = 'the archive has the trail of organization "org-acme" under this target';
     service.events = [];
-    await expect(look(service, archive, 10_000, 'org-other')).rejects.toThrow(wrong);
+    await expect(archiveOnce(service, archive, 10_000, 'org-other')).rejects.toThrow(wrong);
     service.events = [servedEvent('x', { at: 9, more: { auth } })];
-    await expect(look(service, archive, 10_000, 'org-other')).rejects.toThrow(wrong);
+    await expect(archiveOnce(service, archive, 10_000, 'org-other')).rejects.toThrow(wrong);
     expect(await archive.gaps('acme')).toEqual([]);
   });
 
-  it('keeps its reads by the clock of the service', async () => {
+  it('records the time of a read by the clock of the service', async () => {
     const service = await serveTrail(servedEvents(1));
     const archive = open();
     service.dated = () => new Date(Date.now() + 40 * day);
-    const { head } = await look(service, archive);
+    const { head } = await archiveOnce(service, archive);
     expect(Math.round((head.readAt - noon) / day)).toBe(40);
     expect(head.readAt).toBe(Math.floor(head.readAt));
   });
 
-  it('does not mix them either where the first read did not come to its end', async () => {
+  it('does not mix two organizations after a first read that was interrupted', async () => {
     const service = await serveTrail(servedEvents(2500));
     const archive = open();
     service.instead = (_, count) => (count > 2 ? 'drop' : undefined);
-    await expect(look(service, archive)).rejects.toThrow('failed');
+    await expect(archiveOnce(service, archive)).rejects.toThrow('failed');
     expect(await idsIn(archive)).toHaveLength(1000);
     const auth = { accessor_id: 'u', description: 'u', type: 'Client', organization_id: 'org-other' };
     service.events = [servedEvent('x', { at: 9, more: { auth } })];
     service.instead = () => undefined;
-    await expect(look(service, archive)).rejects.toThrow('another organization');
+    await expect(archiveOnce(service, archive)).rejects.toThrow('another organization');
     expect(await idsIn(archive)).toHaveLength(1000);
   });
 
   it('does not mix two organizations under one name', async () => {
     const service = await serveTrail(servedEvents(1));
     const archive = open();
-    await look(service, archive);
+    await archiveOnce(service, archive);
     const auth = { accessor_id: 'u', description: 'u', type: 'Client', organization_id: 'org-other' };
     service.events = [servedEvent('x', { at: 9, more: { auth } })];
-    await expect(look(service, archive)).rejects.toThrow(
+    await expect(archiveOnce(service, archive)).rejects.toThrow(
       'another organization: the target has the organization id "org-acme", an event has "org-other"',
     );
     expect(await idsIn(archive)).toEqual(['e1']);
@@ -180,69 +183,69 @@ describe('a gap', () => {
   it('is reported when the last read is longer ago than the service keeps events', async () => {
     const service = await serveTrail(servedEvents(2));
     const archive = open();
-    await look(service, archive, 100);
+    await archiveOnce(service, archive, 100);
     const back = 20 * day;
     service.events = [servedEvent('new', { at: back - 1000 })];
-    const { gap } = await look(service, archive, back);
+    const { gap } = await archiveOnce(service, archive, back);
     expect(gap).toMatchObject({ from: noon + 100, to: noon + back - 1000 });
     expect(gap?.why).toContain('longer ago than the service keeps events');
     expect(await archive.gaps('acme')).toEqual([gap]);
-    expect((await look(service, archive, back + 1)).gap).toBeUndefined();
+    expect((await archiveOnce(service, archive, back + 1)).gap).toBeUndefined();
   });
 
-  it('is reported when the clock of the service alone has moved on', async () => {
+  it('is reported when only the clock of the service has moved forward', async () => {
     const service = await serveTrail(servedEvents(2));
     const archive = open();
-    await look(service, archive, 100);
+    await archiveOnce(service, archive, 100);
     service.events = [servedEvent('new', { at: trailRetention + day })];
-    expect((await look(service, archive, 200)).gap).toMatchObject({ from: noon + 100 });
+    expect((await archiveOnce(service, archive, 200)).gap).toMatchObject({ from: noon + 100 });
   });
 
-  it('is reported when the last event has gone before its time', async () => {
+  it('is reported when the last event left the trail before its retention ended', async () => {
     const service = await serveTrail(servedEvents(5));
     const archive = open();
-    await look(service, archive, 100);
+    await archiveOnce(service, archive, 100);
     service.events = [servedEvent('new', { at: 5000 })];
-    const { gap } = await look(service, archive, 10_000);
+    const { gap } = await archiveOnce(service, archive, 10_000);
     expect(gap).toMatchObject({ from: noon + 5, to: noon + 5000 });
     expect(gap?.why).toContain('gone from the trail before its time');
   });
 
-  it('is reported although an event with a time of next year is still there', async () => {
+  it('is reported although an event with a time in the next year is still in the trail', async () => {
     const service = await serveTrail([
       servedEvent('e1', { at: 1 }),
       servedEvent('future', { at: 365 * day }),
     ]);
     const archive = open();
-    await look(service, archive, 100);
+    await archiveOnce(service, archive, 100);
     service.events = [servedEvent('e9', { at: 20 * day }), ...service.events.slice(1)];
-    const { gap } = await look(service, archive, 20 * day + 100);
+    const { gap } = await archiveOnce(service, archive, 20 * day + 100);
     expect(gap).toMatchObject({ from: noon + 100, to: noon + 20 * day });
   });
 
-  it('is none while nothing happens and somebody reads', async () => {
+  it('is not reported while the trail is read regularly and has no new events', async () => {
     const service = await serveTrail(servedEvents(2));
     const archive = open();
     for (const now of [0, 10 * day, 20 * day, 30 * day]) {
       if (now > trailRetention) service.events = [];
-      expect((await look(service, archive, now + 100)).gap).toBeUndefined();
+      expect((await archiveOnce(service, archive, now + 100)).gap).toBeUndefined();
     }
     service.events = [servedEvent('new', { at: 31 * day })];
-    expect((await look(service, archive, 31 * day + 100)).gap).toBeUndefined();
+    expect((await archiveOnce(service, archive, 31 * day + 100)).gap).toBeUndefined();
   });
 
-  it('is none before the first read, which is complete from the oldest event that the service keeps', async () => {
+  it('is not reported by the first read, which is complete for the retention period', async () => {
     const service = await serveTrail(servedEvents(2));
     const archive = open();
-    expect((await look(service, archive, day)).gap).toBeUndefined();
+    expect((await archiveOnce(service, archive, day)).gap).toBeUndefined();
     expect((await archive.head('acme'))?.completeFrom).toBe(noon + day - trailRetention);
   });
 
-  it('is found again where the trail was empty at first', async () => {
+  it('is also reported if the trail was empty at the first read', async () => {
     const service = await serveTrail();
     const archive = open();
-    await look(service, archive, 0);
+    await archiveOnce(service, archive, 0);
     service.events = [servedEvent('new', { at: 20 * day })];
-    expect((await look(service, archive, 20 * day)).gap).toMatchObject({ from: noon });
+    expect((await archiveOnce(service, archive, 20 * day)).gap).toMatchObject({ from: noon });
   });
 });

@@ -1,4 +1,4 @@
-// What an archive promises, whatever it is kept in: every event once, a cursor that only moves on, gaps that stay.
+// What an archive guarantees in every store: each event once, a cursor that only moves forward, and gaps that stay.
 import { describe, expect, it } from 'vitest';
 import { type Archive, eventsSince } from '../../src/audit-trail/archive.ts';
 import { parseEvent } from '../../src/audit-trail/read-trail.ts';
@@ -18,8 +18,8 @@ async function idsIn(archive: Archive, window = {}): Promise<string[]> {
   return ids;
 }
 
-describe.each(archiveStores)('an archive in %s', (_, storeOf, isHere) => {
-  describe.skipIf(!isHere)('', () => {
+describe.each(archiveStores)('an archive in %s', (_, storeOf, isAvailable) => {
+  describe.skipIf(!isAvailable)('', () => {
     const store = storeOf();
     const headAt = (id: string, at: number) => ({
       cursor: { at, id },
@@ -28,28 +28,28 @@ describe.each(archiveStores)('an archive in %s', (_, storeOf, isHere) => {
       completeFrom: 0,
     });
 
-    it('has each event once, however often it is brought', async () => {
+    it('has each event once, no matter how often it is added', async () => {
       const archive = store.open();
       expect(await archive.keep(trail, { events: events(3) })).toBe(3);
       expect(await archive.keep(trail, { events: [...events(5), ...events(2)] })).toBe(2);
       expect(await idsIn(archive)).toEqual(['e5', 'e4', 'e3', 'e2', 'e1']);
     });
 
-    it('gives an event back as the service reported it', async () => {
+    it('returns an event exactly as the service reported it', async () => {
       const archive = store.open();
-      const told = servedEvent('e1', { more: { version: 3, policy_engine: 'x', note: '‮\n"quoted"' } });
-      await archive.keep(trail, { events: [parsed(told)] });
-      for await (const [kept] of archive.newestFirst(trail)) expect(kept?.raw).toEqual(told);
+      const reported = servedEvent('e1', { more: { version: 3, policy_engine: 'x', note: '‮\n"quoted"' } });
+      await archive.keep(trail, { events: [parsed(reported)] });
+      for await (const [kept] of archive.newestFirst(trail)) expect(kept?.raw).toEqual(reported);
     });
 
-    it('reports thousands of events in order, also those of one millisecond', async () => {
+    it('returns thousands of events in order, also those of one millisecond', async () => {
       const archive = store.open();
       const many = Array.from({ length: 2100 }, (_, index) => event(`e${10_000 + index}`));
       await archive.keep(trail, { events: many });
       expect(await idsIn(archive)).toEqual(many.map(({ id }) => id).reverse());
     });
 
-    it('reports those after one time and up to another', async () => {
+    it('returns the events after one time and up to another', async () => {
       const archive = store.open();
       await archive.keep(trail, { events: events(9) });
       expect(await idsIn(archive, { since: noon + 3, until: noon + 6 })).toEqual(['e6', 'e5', 'e4']);
@@ -64,7 +64,7 @@ describe.each(archiveStores)('an archive in %s', (_, storeOf, isHere) => {
       expect(await archive.trails()).toEqual(['another', trail]);
     });
 
-    it('moves its cursor on and never back, no matter who comes last', async () => {
+    it('moves its cursor forward and never back, no matter which write comes last', async () => {
       const archive = store.open();
       await archive.keep(trail, { events: [], head: { readAt: 5, completeFrom: 3 } });
       expect(await archive.head(trail)).toEqual({ readAt: 5, completeFrom: 3 });
@@ -81,7 +81,7 @@ describe.each(archiveStores)('an archive in %s', (_, storeOf, isHere) => {
       expect(await archive.gaps(trail)).toEqual([gap]);
     });
 
-    it('adds all of one addition or nothing of it', async () => {
+    it('stores a write completely or not at all', async () => {
       const archive = store.open();
       await archive.keep(trail, { events: events(1) });
       const broken = { from: 1, to: 2, noticedAt: 3, why: null as unknown as string };
@@ -92,13 +92,13 @@ describe.each(archiveStores)('an archive in %s', (_, storeOf, isHere) => {
       expect(await archive.head(trail)).toBeUndefined();
     });
 
-    it('can be written by several at once', async () => {
+    it('can be written by several processes at the same time', async () => {
       const name = store.newName();
       await Promise.all([1, 2, 3, 4].map(() => store.open(name).keep(trail, { events: events(300) })));
       expect(await idsIn(store.open(name))).toHaveLength(300);
     });
 
-    it('is not made by reading', async () => {
+    it('is not created by a read', async () => {
       const name = store.newName();
       const archive = store.open(name);
       expect(await archive.head(trail)).toBeUndefined();
@@ -108,13 +108,13 @@ describe.each(archiveStores)('an archive in %s', (_, storeOf, isHere) => {
       );
     });
 
-    it('proves nothing by a trail that had no event, which may have been that of somebody else', async () => {
+    it('covers no period after reading an empty trail, which may be of another organization', async () => {
       const archive = store.open();
       await archive.keep(trail, { events: [], head: { readAt: noon, completeFrom: 0 } });
       expect((await eventsSince(archive, trail, noon - 1)).until).toBeUndefined();
     });
 
-    it('says whether it has all that happened since a time', async () => {
+    it('reports whether it has all events since a time', async () => {
       const archive = store.open();
       expect(await eventsSince(archive, trail, 0)).toEqual({ events: [], isComplete: false, gaps: [] });
       const head = { ...headAt('e5', noon + 5), completeFrom: noon };

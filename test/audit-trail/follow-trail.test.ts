@@ -1,4 +1,4 @@
-// Who follows a trail meets each event once, in order, also where several share a millisecond.
+// A follower of a trail gets each event once, in order, also events that share a millisecond.
 import { expect, it, onTestFinished } from 'vitest';
 import { cursorFromNow, followTrail, type TrailCursor } from '../../src/commands/audit/follow.ts';
 import { findDialect } from '../../src/api/dialects.ts';
@@ -26,7 +26,7 @@ function follower(service: TrailService) {
   /** @param now milliseconds after noon */
   return async (now = 3_600_000) => {
     const followed = await followTrail(channel, cursor, noon + now);
-    // As a file would keep it.
+    // As it would be stored in a file.
     cursor = JSON.parse(JSON.stringify(followed.cursor));
     return followed.events.map(({ id }) => id);
   };
@@ -35,7 +35,7 @@ function follower(service: TrailService) {
 it.each([
   ['oldest', false],
   ['newest', true],
-])('a trail with the %s first is followed from event to event', async (_, newestFirst) => {
+])('a follower gets each event once from a trail with the %s first', async (_, newestFirst) => {
   const service = await serveTrail(servedEvents(3), { newestFirst });
   const next = follower(service);
   expect(await next()).toEqual(['e1', 'e2', 'e3']);
@@ -45,46 +45,46 @@ it.each([
   expect(await next()).toEqual([]);
 });
 
-it('events of the same millisecond come once each, also when they come late', async () => {
+it('a follower gets events of the same millisecond once each, also late ones', async () => {
   const service = await serveTrail([servedEvent('a', { at: 7 })]);
   const next = follower(service);
-  const met = [await next()];
+  const received = [await next()];
   for (const id of ['c', 'b', 'd']) {
     service.events.push(servedEvent(id, { at: 7 }));
-    met.push(await next());
+    received.push(await next());
   }
   service.events.push(servedEvent('f', { at: 8 }), servedEvent('e', { at: 8 }));
-  met.push(await next(), await next());
-  expect(met).toEqual([['a'], ['c'], ['b'], ['d'], ['e', 'f'], []]);
+  received.push(await next(), await next());
+  expect(received).toEqual([['a'], ['c'], ['b'], ['d'], ['e', 'f'], []]);
 });
 
-it('an event that appears late comes once, one from before the beginning never', async () => {
+it('a follower gets a late event once, and no event from before its start', async () => {
   const service = await serveTrail([servedEvent('a', { at: 70_000 })]);
   const next = follower(service);
-  const met = [await next()];
+  const received = [await next()];
   for (const [id, at] of [
     ['b', 69_998],
     ['c', 10_001],
     ['before', -1],
   ] as const) {
     service.events.splice(0, 0, servedEvent(id, { at }));
-    met.push(await next());
+    received.push(await next());
   }
-  expect([...met, await next()]).toEqual([['a'], ['b'], ['c'], [], []]);
+  expect([...received, await next()]).toEqual([['a'], ['b'], ['c'], [], []]);
 });
 
-it('an event with a time to come stops nothing', async () => {
+it('a follower gets new events after one with a time in the future', async () => {
   const service = await serveTrail([servedEvent('future', { at: 3_600_000 })]);
   const next = follower(service);
-  const met = [await next(1000)];
+  const received = [await next(1000)];
   for (const at of [1500, 200_000, 300_000]) {
     service.events.splice(0, 0, servedEvent(`e${at}`, { at }));
-    met.push(await next(at + 10));
+    received.push(await next(at + 10));
   }
-  expect([...met, await next(400_000)]).toEqual([['future'], ['e1500'], ['e200000'], ['e300000'], []]);
+  expect([...received, await next(400_000)]).toEqual([['future'], ['e1500'], ['e200000'], ['e300000'], []]);
 });
 
-it('an older event is not met where the service takes the time for less exact than it is', async () => {
+it('a follower skips older events of a service that rounds the requested time', async () => {
   const service = await serveTrail(servedEvents(3));
   const next = follower(service);
   await next();
@@ -99,13 +99,13 @@ it('an older event is not met where the service takes the time for less exact th
 it.each([
   ['ahead', 7_200_000],
   ['behind', -7_200_000],
-])('who begins now begins by the clock of a service that is %s', async (_, ahead) => {
-  const there = Date.now() + ahead;
+])('a follower that starts now uses the clock of a service that is %s', async (_, ahead) => {
+  const serviceNow = Date.now() + ahead;
   const service = await serveTrail([
-    servedEvent('before', { at: there - 60_000 - noon }),
-    servedEvent('after', { at: there + 60_000 - noon }),
+    servedEvent('before', { at: serviceNow - 60_000 - noon }),
+    servedEvent('after', { at: serviceNow + 60_000 - noon }),
   ]);
-  service.dated = () => new Date(there);
+  service.dated = () => new Date(serviceNow);
   const channel = channelTo(service);
   const cursor = await cursorFromNow(channel, Date.now());
   const { events } = await followTrail(channel, cursor, Date.now());

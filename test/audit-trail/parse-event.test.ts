@@ -1,4 +1,4 @@
-// An event says who did what: it is taken as it is, or not at all.
+// parseEvent accepts an event with everything that it has, or refuses it.
 import { describe, expect, it } from 'vitest';
 import { parseEvent, parseTimestamp } from '../../src/audit-trail/read-trail.ts';
 import type { Json } from '../../src/model/json.ts';
@@ -9,7 +9,7 @@ const parse = (more: Record<string, unknown> = {}) =>
   parseEvent(asJson(servedEvent('e1', { more })), 'event 1 on page 1');
 
 describe('an event', () => {
-  it('says who did what to what, when, and by which request', () => {
+  it('has an actor, an action, a resource, a time and a request', () => {
     expect(parse()).toMatchObject({
       id: 'e1',
       version: '0',
@@ -27,7 +27,7 @@ describe('an event', () => {
     expect([0, 1, '0', '2'].map((version) => parse({ version }).version)).toEqual(['0', '1', '0', '2']);
   });
 
-  it('is kept with all that it says, also what nobody knows yet', () => {
+  it('is kept with all its members, also unknown ones', () => {
     const more = {
       resource: { id: 'r', type: 't', action: 'a', meta: { team: 'x' }, region: 'eu' },
       policy_engine: 'p',
@@ -35,7 +35,7 @@ describe('an event', () => {
     expect(parse(more).raw).toEqual(servedEvent('e1', { more }));
   });
 
-  it('may come from no request, from nobody, and by somebody in the name of another', () => {
+  it('may have no request, no user as its actor, and an impersonator', () => {
     const auth = { type: 'System', accessor_id: null, description: null, organization_id: 'org-acme' };
     const event = parse({ request: null, auth, type: null });
     expect(event).not.toHaveProperty('requestId');
@@ -72,10 +72,10 @@ describe('an event', () => {
       { timestamp: '2026-11-20' },
       '"timestamp" of event 1 on page 1 of the audit trail is not a time',
     ],
-    ['with an hour that is none', { timestamp: '2026-11-20T25:00:00Z' }, '"timestamp" of event 1'],
+    ['with an invalid hour', { timestamp: '2026-11-20T25:00:00Z' }, '"timestamp" of event 1'],
     ['without an actor', { auth: null }, '"auth" of event 1 on page 1 of the audit trail is not an object'],
     [
-      'with an actor of no kind',
+      'with an actor without a kind',
       { auth: { ...auth, type: undefined } },
       '"type" of "auth" of event 1 on page 1 of the audit trail is',
     ],
@@ -84,19 +84,19 @@ describe('an event', () => {
       { auth: { ...auth, description: ['a'] } },
       '"description" of "auth"',
     ],
-    ['of no organization', { auth: { ...auth, organization_id: null } }, '"organization_id" of "auth"'],
+    ['without an organization', { auth: { ...auth, organization_id: null } }, '"organization_id" of "auth"'],
     [
-      'about nothing',
+      'with a resource that is not an object',
       { resource: 'ws-1' },
       '"resource" of event 1 on page 1 of the audit trail is not an object',
     ],
     ['without an action', { resource: { ...resource, action: null } }, '"action" of "resource"'],
     [
-      'with a request that is none',
+      'with a request that is not an object',
       { request: 'r' },
       '"request" of event 1 on page 1 of the audit trail is not an object',
     ],
-  ])('%s is refused by the name of the member', (_, more, words) => {
+  ])('%s is refused, and the error names the member', (_, more, words) => {
     expect(() => parse(more)).toThrow(words);
   });
 

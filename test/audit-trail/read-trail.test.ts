@@ -1,4 +1,4 @@
-// A trail is read page by page while it changes: nothing is met twice, nothing is missed, and what was not seen is told.
+// A trail is read page by page while it changes: no event is read twice or missed, and an incomplete read is reported.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   readTrail,
@@ -43,7 +43,7 @@ const ids = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `e${from + index}`);
 
 describe('a trail', () => {
-  it('is read page by page, with the time after which events are wanted', async () => {
+  it('is read page by page, from a requested time on', async () => {
     const service = await serveTrail(servedEvents(5));
     const { pages, end } = await readAll(service, {
       since: Date.parse('2026-11-20T12:00:00.001Z'),
@@ -58,19 +58,19 @@ describe('a trail', () => {
     expect(service.lines[0]).toContain('page%5Bnumber%5D=1');
   });
 
-  it('that reports an event twice on one page has it once', async () => {
+  it('is read without duplicates if a page has an event twice', async () => {
     const [event] = servedEvents(1);
     const service = await serveTrail([event, event, event].filter((one) => one !== undefined));
     expect((await readFullTrail(channelTo(service))).map(({ id }) => id)).toEqual(['e1']);
   });
 
-  it('that is empty is read completely with one question, for pages of a thousand', async () => {
+  it('is read with one request for a page of 1000 events if it is empty', async () => {
     const service = await serveTrail();
     expect(await readAll(service, {})).toEqual({ pages: [], end: { sawAll: true, pages: 1 } });
     expect(service.queries()).toEqual(['page[number]=1&page[size]=1000']);
   });
 
-  it('is read no further than so many pages, which is reported', async () => {
+  it('is read up to a given number of pages, and then reported as incomplete', async () => {
     const service = await serveTrail(servedEvents(9));
     const { pages, end } = await readAll(service, { pageSize: 2, maxPages: 3 });
     expect(pages.flat()).toEqual(ids(1, 6));
@@ -81,20 +81,20 @@ describe('a trail', () => {
   it.each([
     ['oldest', false],
     ['newest', true],
-  ])('that begins with the %s is read without a repetition while events arrive', async (_, newestFirst) => {
+  ])('is read without duplicates while events arrive, with the %s first', async (_, newestFirst) => {
     const service = await serveTrail(servedEvents(10), { newestFirst });
     service.instead = (_request, count) => {
       if (count > 1) service.events.push(...servedEvents(1, 100 + count));
       return undefined;
     };
     const { pages, end } = await readAll(service, { pageSize: 3 });
-    const met = pages.flat();
-    expect(met).toEqual(expect.arrayContaining(ids(1, 10)));
-    expect(new Set(met).size).toBe(met.length);
+    const received = pages.flat();
+    expect(received).toEqual(expect.arrayContaining(ids(1, 10)));
+    expect(new Set(received).size).toBe(received.length);
     expect(end.sawAll).toBe(true);
   });
 
-  it('whose oldest events go while new ones come is read again, and none is missed', async () => {
+  it('is read again if its oldest events expired meanwhile, and no event is missed', async () => {
     const service = await serveTrail(servedEvents(10));
     service.instead = (_request, count) => {
       if (count === 2) {
@@ -109,7 +109,7 @@ describe('a trail', () => {
     expect(end.sawAll).toBe(true);
   });
 
-  it('that never comes to rest is not said to be complete', async () => {
+  it('is not reported as complete if it never stops changing', async () => {
     const service = await serveTrail(servedEvents(10));
     service.instead = () => {
       service.events.shift();
@@ -122,7 +122,7 @@ describe('a trail', () => {
     );
   });
 
-  it('may report many events in one millisecond', async () => {
+  it('may have many events in one millisecond', async () => {
     const service = await serveTrail(ids(1, 7).map((id) => servedEvent(id)));
     expect((await readAll(service, { pageSize: 2 })).pages.flat()).toEqual(ids(1, 7));
   });
@@ -140,17 +140,17 @@ describe('a page of a trail', () => {
     ['without events', { pagination }, 'the answer is not a page of an audit trail: GET http'],
     ['without a pagination', { data: [] }, 'the answer is not a page of an audit trail: GET http'],
     [
-      'that is another one',
+      'with another page number',
       { data: [], pagination: { ...pagination, current_page: 2 } },
       'page 2 instead of page 1',
     ],
     [
-      'that leads back',
+      'that is its own next page',
       { data: [servedEvent('e')], pagination: { ...pagination, next_page: 1 } },
       'has page 1 as its next page',
     ],
     [
-      'that hides the next one',
+      'without a next page before the last one',
       { data: [], pagination: { ...pagination, total_pages: 2 } },
       'no next page, but a total of 2 pages',
     ],
@@ -160,35 +160,38 @@ describe('a page of a trail', () => {
       'page 1 of the audit trail is empty',
     ],
     [
-      'with a count that is none',
+      'with a count that is not a number',
       { data: [], pagination: { ...pagination, total_count: '3' } },
       '"total_count" in the pagination of the audit trail is not a count',
     ],
     [
-      'with a page below none',
+      'with a negative number of pages',
       { data: [], pagination: { ...pagination, total_pages: -1 } },
       '"total_pages" in the pagination of the audit trail is not a count',
     ],
     [
-      'with an event that is none',
+      'with an event that is not an object',
       { data: [servedEvent('e'), 7], pagination },
       'event 2 on page 1 of the audit trail is not an object',
     ],
-  ])('%s is not believed', async (_, body, words) => {
+  ])('%s is refused', async (_, body, words) => {
     await expect(answering(body)).rejects.toThrow(words);
   });
 
-  it.each([401, 403, 404])('that is refused with %i says which token is wanted', async (status) => {
-    await expect(answering({ errors: [{ title: 'not found' }] }, status)).rejects.toThrow(
-      /refuses this "auditToken": GET .* answered 40\d: not found; use a token for audit trails/,
-    );
-  });
+  it.each([401, 403, 404])(
+    'that the service refuses with %i leads to an error that names the token to use',
+    async (status) => {
+      await expect(answering({ errors: [{ title: 'not found' }] }, status)).rejects.toThrow(
+        /refuses this "auditToken": GET .* answered 40\d: not found; use a token for audit trails/,
+      );
+    },
+  );
 
-  it('that fails for good reports the words of the service', async () => {
+  it('that keeps failing is reported with the error of the service', async () => {
     await expect(answering({ errors: [{ title: 'out of order' }] }, 500)).rejects.toThrow('out of order');
   });
 
-  it('that is held back for a moment is asked for again', async () => {
+  it('is requested again after a response with the status 429', async () => {
     const service = await serveTrail(servedEvents(1));
     service.instead = (_, count) =>
       count < 3 ? { status: 429, headers: { 'retry-after': '0' }, body: { errors: [] } } : undefined;

@@ -1,4 +1,4 @@
-// What can be wrong with the file of an archive.
+// Permissions of the file of an archive, and errors with it.
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -20,13 +20,13 @@ function run(file: string, sql: string): void {
 
 const head = { readAt: 1, completeFrom: 0 };
 
-it('the file is readable by its owner alone, in a folder that is made for it', async () => {
+it('the file is readable only by its owner, and its folder is created', async () => {
   const file = join(temporaryFolder(), 'kept', 'audit.db');
   await openAt(file).keep('acme', { events: [], head });
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-it('a file that is no database is not changed', async () => {
+it('a file that is not a database is not changed', async () => {
   const file = join(temporaryFolder(), 'notes.txt');
   await writeFile(file, 'a diary, and not a short one: '.repeat(40));
   const before = await readFile(file);
@@ -47,7 +47,7 @@ it('the database of another program is not changed', async () => {
   expect(await readFile(file)).toEqual(before);
 });
 
-it('the archive of a newer trueup is left alone', async () => {
+it('the archive of a newer trueup is refused', async () => {
   const file = join(temporaryFolder(), 'audit.db');
   await openAt(file).keep('acme', { events: [], head });
   run(file, 'pragma user_version = 99');
@@ -56,14 +56,14 @@ it('the archive of a newer trueup is left alone', async () => {
   );
 });
 
-it('a folder in its place is reported by its name', async () => {
+it('a folder at the path of the file is reported by its name', async () => {
   const folder = temporaryFolder();
   await expect(openAt(folder).keep('acme', { events: [], head })).rejects.toThrow(
     `the archive "${folder}" cannot be written`,
   );
 });
 
-it('an event that somebody has damaged is reported by its id', async () => {
+it('a damaged event is reported by its id', async () => {
   const file = join(temporaryFolder(), 'audit.db');
   await openAt(file).keep('acme', { events: [], head });
   run(file, `insert into events (trail, id, at, content) values ('acme', 'e1', 1, '{"id":"e1"}')`);

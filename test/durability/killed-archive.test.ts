@@ -9,12 +9,12 @@ import { stackIn, workspacesTarget } from '../support/rig/stack-folder.ts';
 import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 
 const all = 20_000;
-/** Where the archive is killed: so many milliseconds after so many pages were asked for. */
+/** When each process is killed: `later` milliseconds after it requested `page` pages. */
 const points = fc.sample(
   fc.record({ page: fc.integer({ min: 1, max: all / 1000 - 2 }), later: fc.nat(60) }),
   8,
 );
-/** Each start reads the trail from its beginning, for none of them comes to its end. */
+/** Long, because each start reads the trail from its beginning again. */
 const minutes = 5 * 60_000;
 
 async function idsIn(archive: Archive): Promise<string[]> {
@@ -24,14 +24,14 @@ async function idsIn(archive: Archive): Promise<string[]> {
   return ids.reverse();
 }
 
-for (const [what, storeOf, isHere] of archiveStores) {
+for (const [storeName, storeOf, isAvailable] of archiveStores) {
   const store = storeOf();
   const variants = [
     ['oldest', false],
     ['newest', true],
   ] as const;
-  it.skipIf(!isHere).each(variants)(
-    `an archive in ${what} survives kills at random points, with the %s event first`,
+  it.skipIf(!isAvailable).each(variants)(
+    `an archive in ${storeName} survives kills at random points, with the %s event first`,
     { timeout: minutes },
     async (_, newestFirst) => {
       const service = await serveTrail(servedEvents(all), { newestFirst });
@@ -44,15 +44,15 @@ for (const [what, storeOf, isHere] of archiveStores) {
         startTrueup(['audit', 'archive', '--to', isFile ? name : 'postgres'], { cwd: directory, env });
       for (const [killed, { page, later }] of points.entries()) {
         const before = service.requests.length;
-        const doomed = [start(), ...(killed % 4 === 3 ? [start()] : [])];
+        const toKill = [start(), ...(killed % 4 === 3 ? [start()] : [])];
         service.instead = (_request, count) => {
           if (count === before + page)
             setTimeout(() => {
-              for (const each of doomed) each.kill('SIGKILL');
+              for (const each of toKill) each.kill('SIGKILL');
             }, later);
           return undefined;
         };
-        for (const { ended } of doomed) expect((await ended).signal).toBe('SIGKILL');
+        for (const { ended } of toKill) expect((await ended).signal).toBe('SIGKILL');
       }
       service.instead = () => undefined;
       service.events.push(...servedEvents(1, all + 1));

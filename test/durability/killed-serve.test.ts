@@ -1,6 +1,6 @@
 /**
- * `trueup serve` under a load of writes, killed with SIGKILL again and again on one data file: what it has answered is there
- * after each restart, and what it has not answered is there whole or not at all. The audit trail tells what is there, no more and no less.
+ * `trueup serve` under a load of writes, killed with SIGKILL again and again on one data file: after each restart, every answered
+ * write is stored, and every other one completely or not at all. The audit trail has exactly the events of the stored writes.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,12 +16,12 @@ import { bindings, TestClient } from '../support/server/serve-for-test.ts';
 const SEED =
   'organizations: [{ name: acme, token: acme-organization, teams: [{ name: owners, token: owner }] }]\n';
 
-/** Each server is killed as soon as it has answered so many writes. */
+/** After how many answered writes each of the servers is killed. */
 const KILLED_AFTER = [1, 2, 5, 13, 34, 89, 233, 377];
 
 const WRITERS = 8;
 
-/** What a writer knows of one workspace: the version that it saw answered, and the one it has asked for. */
+/** What a writer knows of one workspace: the last version that was answered, and the last one that was sent. */
 interface Known {
   readonly name: string;
   id?: string;
@@ -59,13 +59,13 @@ async function writeUntilGone(api: TestClient, names: () => string, answered: ()
       answered();
     }
   } catch (error) {
-    // fetch fails like this when the connection ends; anything else is an answer that is wrong
+    // fetch throws a TypeError when the connection ends; any other error is a wrong answer
     if (!(error instanceof TypeError)) throw error;
     return all;
   }
 }
 
-/** A version is written in two places of one request, so that half of one would be seen. */
+/** A request writes the version in two places, so that a partly stored request would be found. */
 function versionOf(version: number, name?: string): Record<string, string> {
   return { ...(name === undefined ? {} : { name }), description: `version ${version}` };
 }
@@ -85,8 +85,8 @@ async function check(api: TestClient, known: Known): Promise<void> {
   return undefined;
 }
 
-/** By workspace: what the trail tells of it, in its order. */
-async function toldActions(api: TestClient): Promise<Map<string, string[]>> {
+/** By workspace: the recorded actions, in the order of the trail. */
+async function recordedActions(api: TestClient): Promise<Map<string, string[]>> {
   const events: TrailEvent[] = [];
   for (let page: number | null = 1; page !== null; ) {
     const { data, pagination } = await readTrail(api, `?page[number]=${page}`);
@@ -99,26 +99,26 @@ async function toldActions(api: TestClient): Promise<Map<string, string[]>> {
 
 /** Each version of a workspace was one request, and so it is one event. */
 async function checkTrail(api: TestClient, all: readonly Known[]): Promise<void> {
-  const told = await toldActions(api);
-  const there = new Map<string, string[]>();
+  const recorded = await recordedActions(api);
+  const expected = new Map<string, string[]>();
   for (const { name, id } of all) {
     const shown = await api.get(`/organizations/acme/workspaces/${name}`);
     if (shown.status === 404) {
-      if (id !== undefined) there.set(id, ['create', 'update', 'update', 'destroy']);
+      if (id !== undefined) expected.set(id, ['create', 'update', 'update', 'destroy']);
       continue;
     }
     const version = Number(String(shown.resource.attributes['description']).replace('version ', ''));
-    there.set(shown.resource.id, ['create', ...Array.from({ length: version - 1 }, () => 'update')]);
+    expected.set(shown.resource.id, ['create', ...Array.from({ length: version - 1 }, () => 'update')]);
   }
   const sorted = (of: Map<string, string[]>) => [...of].toSorted(([a], [b]) => a.localeCompare(b));
-  expect(sorted(told)).toEqual(sorted(there));
+  expect(sorted(recorded)).toEqual(sorted(expected));
 }
 
 it.each([
-  ['as it is', []],
+  ['with the default options', []],
   ['with relaxed writes', ['--relaxed-writes']],
 ])(
-  'loses no write that was answered, whenever it is killed, %s',
+  'loses no answered write when it is killed at any time, %s',
   async (_how, more) => {
     const cwd = temporaryFolder();
     await writeFile(join(cwd, 'seed.yaml'), SEED);

@@ -25,7 +25,7 @@ async function serve(...args: readonly string[]): Promise<Host & { readonly api:
   return { url, token: 'ann-token', api: new TestClient(url, 'ann-token') };
 }
 
-/** Carries out commands that must all succeed, and gives what the last one said. */
+/** Runs commands that must all succeed, and returns the output of the last one. */
 async function succeed(configuration: Configuration, ...commands: readonly string[]): Promise<string> {
   let last: Ended = { code: 0, said: '' };
   for (const command of commands) {
@@ -38,8 +38,8 @@ async function succeed(configuration: Configuration, ...commands: readonly strin
 const ONE =
   'resource "terraform_data" "one" { input = "first" }\noutput "one" { value = terraform_data.one.output }\n';
 
-describe('terraform, with a workspace by its name', () => {
-  it('makes the workspace, applies, finds nothing more to do, and destroys', async () => {
+describe('terraform, with a workspace selected by name', () => {
+  it('creates the workspace, applies, then plans no changes, and destroys', async () => {
     const host = await serve();
     const net = configure(host, 'name = "net"', ONE);
     expect(await succeed(net, 'init')).toContain('has been successfully initialized!');
@@ -71,7 +71,7 @@ describe('terraform, with a workspace by its name', () => {
     expect(await succeed(net, 'state pull')).toBe(`${JSON.stringify(pushed, null, 2)}\n\n`);
   });
 
-  it('does not push a state of another lineage, not even by force, and keeps the lock until that is taken off', async () => {
+  it('does not push a state of another lineage, not even with -force, and stays locked until force-unlock', async () => {
     const host = await serve();
     const net = configure(host, 'name = "net"', ONE);
     await succeed(net, 'init', 'apply -auto-approve');
@@ -90,9 +90,9 @@ describe('terraform, with a workspace by its name', () => {
     expect(await succeed(net, 'plan -detailed-exitcode')).toContain('No changes.');
   });
 
-  it('waits for nobody who holds the lock: of two that apply at once, one is shown who was first', async () => {
+  it('fails to apply while another apply holds the lock', async () => {
     const host = await serve();
-    // The first one lets the second one begin in the middle of its apply, and waits until that one has ended.
+    // The first apply waits in the middle until the second one has ended.
     const slow = `resource "terraform_data" "slow" {
   provisioner "local-exec" { command = "touch started; while [ ! -e finish ]; do sleep 0.1; done" }
 }
@@ -111,7 +111,7 @@ describe('terraform, with a workspace by its name', () => {
     expect(await succeed(second, 'apply -auto-approve')).toContain('1 added, 0 changed, 1 destroyed');
   });
 
-  it('is shown that nothing runs there, where its runs are to be remote', async () => {
+  it('fails with an explanation in a workspace with remote execution', async () => {
     const host = await serve();
     const net = configure(host, 'name = "net"', ONE);
     await succeed(net, 'init');
@@ -127,12 +127,12 @@ describe('terraform, with a workspace by its name', () => {
     expect(await succeed(net, 'apply -auto-approve')).toContain('Resources: 1 added');
   });
 
-  it('saves its state after an upload that failed, from its file or by the next apply', async () => {
+  it('saves its state after a failed upload, from errored.tfstate or by the next apply', async () => {
     const host = await serve();
     const proxy = await openFaultyProxy(host.url);
     const net = configure({ ...host, url: proxy.url }, 'name = "net"', ONE);
     await succeed(net, 'init');
-    /** The link of the next upload leads nowhere. */
+    /** Makes the link of the next upload invalid. */
     const failNextUpload = () =>
       proxy.add({
         method: 'POST',
@@ -167,7 +167,7 @@ describe('terraform, with a workspace by its name', () => {
     expect(await net.run(['plan', '-detailed-exitcode'])).toMatchObject({ code: 0 });
   });
 
-  it('is reported when its token is nobody`s', async () => {
+  it('reports an unknown token', async () => {
     const host = await serve();
     const stranger = await configure({ ...host, token: 'nobody' }, 'name = "net"', ONE).run(['init']);
     expect(stranger.code).toBe(1);
@@ -178,14 +178,14 @@ describe('terraform, with a workspace by its name', () => {
 describe.each([
   ['a list of tags', 'tags = ["app", "blue"]', { 'tag-names': ['app', 'blue'] }, { app: '', blue: '' }],
   ['a map of tags', 'tags = { app = "shop" }', {}, { app: 'shop' }],
-])('terraform, with workspaces by %s', (_what, workspaces, attributes, bound) => {
-  it('makes, lists, selects, shows and deletes them', async () => {
+])('terraform, with workspaces selected by %s', (_what, workspaces, attributes, bound) => {
+  it('creates, lists, selects, shows and deletes them', async () => {
     const host = await serve();
     const shop = configure(host, workspaces, ONE);
     const begun = await shop.run(['init'], 'one\n');
     expect(begun.code, begun.said).toBe(0);
     await succeed(shop, 'workspace new two');
-    // Another one, which bears no such tags, is none of its workspaces.
+    // A workspace without these tags is not listed.
     await host.api.create({ name: 'other' });
     expect(await succeed(shop, 'workspace list')).toBe('  one\n* two\n\n');
     const two = (await host.api.get('/organizations/acme/workspaces/two')).resource;

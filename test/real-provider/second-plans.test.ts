@@ -1,5 +1,5 @@
 /**
- * The provider `tfe` of Terraform on the embedded service: what it has made needs no change in a second plan.
+ * The provider `tfe` of Terraform on the embedded service: the resources that it created need no change in a second plan.
  * `npm run real-provider` runs it on machines that have `terraform` and `terraform-provider-tfe` on the PATH.
  */
 import { expect, it } from 'vitest';
@@ -47,7 +47,7 @@ it.each([
   ['an organization', ''],
   ['a team', TEAM],
   ['a workspace with a repository', REPOSITORY],
-])('plans no change after it made %s, and destroys all of it', async (_what, resources) => {
+])('plans no change after it created %s, and destroys everything', async (_what, resources) => {
   const folder = folderOf('terraform-provider-tfe');
   if (folder === undefined) throw new Error('terraform-provider-tfe is not on the PATH');
   const cwd = temporaryFolder({ 'seed.yaml': SEED });

@@ -19,7 +19,7 @@ function serveEdition(edition?: string): Promise<TestClient> {
 }
 
 describe('data retention policies', () => {
-  it('are not there on the hosted service, whatever is done to them', async () => {
+  it('do not exist on the hosted service, for any method', async () => {
     const api = await serveEdition('hosted');
     for (const answer of [
       await api.get(POLICY),
@@ -33,7 +33,7 @@ describe('data retention policies', () => {
     }
   });
 
-  it.each(['all', 'self-hosted', undefined])('are there in the edition %s', async (edition) => {
+  it.each(['all', 'self-hosted', undefined])('exist in the edition %s', async (edition) => {
     const api = await serveEdition(edition);
     expect((await api.get(POLICY)).status).toBe(200);
     expect((await api.post(POLICY, KEEP)).status).toBe(200);
@@ -54,7 +54,7 @@ describe('data retention policies', () => {
 });
 
 describe('assessments', () => {
-  it('are neither taken nor returned by the self-hosted edition', async () => {
+  it('are neither accepted nor returned by the self-hosted edition', async () => {
     const api = await serveEdition('self-hosted');
     const created = await api.create({ name: 'b', 'assessments-enabled': true });
     expect(created.status).toBe(201);
@@ -65,7 +65,7 @@ describe('assessments', () => {
       expect(attributes).not.toHaveProperty('assessments-enabled');
   });
 
-  it.each(['all', 'hosted'])('are taken and returned by the edition %s', async (edition) => {
+  it.each(['all', 'hosted'])('are accepted and returned by the edition %s', async (edition) => {
     const api = await serveForTest({ edition });
     const created = await api.create({
       name: 'b',

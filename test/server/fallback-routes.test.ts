@@ -5,7 +5,7 @@ import { sendRaw } from '../support/server/send-raw.ts';
 import { serveForTest } from '../support/server/serve-for-test.ts';
 
 it.each(['/', '/nowhere', '/apis/v2/ping', '/v2/auth/cluster/config'])(
-  'answers outside the APIs, at %s, in the error form of JSON:API too',
+  'answers the path %s, outside of the APIs, with an error in the format of JSON:API',
   async (path) => {
     const api = await serveForTest();
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PROPFIND']) {
@@ -18,7 +18,7 @@ it.each(['/', '/nowhere', '/apis/v2/ping', '/v2/auth/cluster/config'])(
 );
 
 it.each(['neutral', 'vault', 'openbao'])(
-  'refuses an unknown verb below /v1/ like the dialect %s: without a text',
+  'refuses an unknown verb below /v1/ in the dialect %s without an error text',
   async (dialect) => {
     const api = await serveForTest({ dialects: [dialect] });
     for (const method of ['PROPFIND', 'MKCOL', 'LINK', 'FOO', 'LISTEN']) {
@@ -28,7 +28,7 @@ it.each(['neutral', 'vault', 'openbao'])(
   },
 );
 
-it('answers a wrong method outside the APIs with 405 and the right ones', async () => {
+it('answers a wrong method outside of the APIs with 405 and the allowed methods', async () => {
   const api = await serveForTest({ data: temporaryDataFile() });
   const answer = await sendRaw(`${api.url}/served-data-file`, 'POST');
   expect(answer.status).toBe(405);

@@ -1,5 +1,5 @@
 /**
- * Endpoints of the dialect `hcp-terraform` that clients use and that no recorded client asked for (wire/workspaces 6.1), with bodies
+ * Endpoints of the dialect `hcp-terraform` that clients use and that no recorded client requested (wire/workspaces 6.1), with bodies
  * that leave out the types of their resources. What was recorded is replayed in transcripts/replay.test.ts.
  */
 import { expect, it } from 'vitest';
@@ -15,8 +15,8 @@ function serve(): Promise<TestClient> {
 
 const body = (attributes: object, relationships: object = {}) => ({ data: { attributes, relationships } });
 
-/** Makes something below a list, shows it, changes it and deletes it, and finds it gone; gives what was shown in between. */
-async function live(
+/** Creates a resource, shows, updates and deletes it, and checks that it is gone. Returns its attributes after the update. */
+async function runLifeCycle(
   api: TestClient,
   { list, one, made, changed }: { list: string; one: string; made: object; changed: object },
 ): Promise<Readonly<Record<string, unknown>>> {
@@ -37,15 +37,15 @@ it.each([
   ['agent-pools', { name: 'few', 'organization-scoped': false }, { name: 'some' }],
   ['ssh-keys', { name: 'k', value: 'PRIVATE' }, { name: 'l' }],
   ['teams', { name: 'devs', visibility: 'secret' }, { 'organization-access': { 'manage-workspaces': true } }],
-])('makes, shows, changes and deletes %s', async (type, made, changed) => {
+])('creates, shows, updates and deletes %s', async (type, made, changed) => {
   const api = await serve();
   const list = `${ORGANIZATION}/${type}`;
   const { value: _, ...shown } = made as { value?: string };
-  const last = await live(api, { list, one: `/${type}`, made: body(made), changed: body(changed) });
+  const last = await runLifeCycle(api, { list, one: `/${type}`, made: body(made), changed: body(changed) });
   expect(last).toMatchObject({ ...shown, ...changed });
 });
 
-it('makes, shows and deletes OAuth clients, whose token connects a workspace', async () => {
+it('creates, shows and deletes OAuth clients, whose token connects a workspace', async () => {
   const api = await serve();
   const attributes = {
     'service-provider': 'github',
@@ -73,7 +73,9 @@ it('gives teams access to workspaces and projects, and tokens of their own', asy
     const list = `/team-${thing}s`;
     const related = { team: { data: { id: team } }, [thing]: { data: { id } } };
     const made = body({ access: 'read' }, related);
-    expect(await live(api, { list, one: list, made, changed: body({ access: 'write' }) })).toMatchObject({
+    expect(
+      await runLifeCycle(api, { list, one: list, made, changed: body({ access: 'write' }) }),
+    ).toMatchObject({
       access: 'write',
     });
   }
@@ -84,7 +86,7 @@ it('gives teams access to workspaces and projects, and tokens of their own', asy
   expect((await api.delete(path)).status).toBe(204);
 });
 
-it('binds tags to projects, in each way', async () => {
+it('binds tags to projects through every endpoint', async () => {
   const api = await serve();
   const project = '/projects/prj-platform';
   const tags = (all: Record<string, string>) => ({
@@ -105,7 +107,7 @@ it('binds tags to projects, in each way', async () => {
   }
 });
 
-it('gives flat tags to workspaces by the organization, and takes them away', async () => {
+it('adds flat tags to workspaces and removes them through the organization', async () => {
   const api = await serve();
   const flat = '/workspaces/ws-net/relationships/tags';
   expect((await api.post(flat, { data: [{ attributes: { name: 'Blue' } }] })).status).toBe(204);
@@ -145,16 +147,16 @@ it('accepts related resources without a type, and an SSH key in both forms', asy
   }
 });
 
-it('makes, shows, changes and deletes variables, and has no stacks', async () => {
+it('creates, shows, updates and deletes variables, and has no stacks', async () => {
   const api = await serve();
   const list = '/workspaces/ws-net/vars';
   const made = body({ key: 'a', value: '1', category: 'terraform' });
-  const last = await live(api, { list, one: list, made, changed: body({ value: '2' }) });
+  const last = await runLifeCycle(api, { list, one: list, made, changed: body({ value: '2' }) });
   expect(last).toMatchObject({ key: 'a', value: '2', category: 'terraform' });
   expect((await api.get(`${ORGANIZATION}/stacks`)).resources).toEqual([]);
 });
 
-/** Creates with the body that the provider sends, and gives what its next plan compares with it. */
+/** Creates a resource with the body that the provider sends, and returns what its next plan reads. */
 async function sentAndRead(
   api: TestClient,
   { list, read, sent }: { list: string; read: (id: string) => string; sent: object },
@@ -164,7 +166,7 @@ async function sentAndRead(
   return { id: made.resource.id, attributes: (await api.get(read(made.resource.id))).resource.attributes };
 }
 
-it('reads back what the provider sends, so that its second plan of an organization, a team and a workspace with a repository is empty', async () => {
+it('returns what the provider sent, so that its second plan is empty', async () => {
   const api = await serve();
   const organization = await sentAndRead(api, {
     list: '/organizations',

@@ -1,4 +1,4 @@
-/** The dialect `hcp-terraform`: what its service does otherwise than the specification, or beside it (wire/workspaces 1). */
+/** The dialect `hcp-terraform`: where its service differs from the specification, or extends it (wire/workspaces 1). */
 import { describe, expect, it } from 'vitest';
 
 import type { ServerOptions } from '../../src/server/start-server.ts';
@@ -34,7 +34,7 @@ describe('names', () => {
     expect((await api.get(LIST)).resources[0]?.attributes).toEqual(attributes);
   });
 
-  it('of the specification are unknown in bodies, and so ignored', async () => {
+  it('of the specification are unknown in bodies, and are ignored', async () => {
     const api = await serve();
     const { attributes } = (await api.create({ name: 'net', 'engine-version': 'nonsense' })).resource;
     expect(attributes['terraform-version']).toMatch(/^\d+\.\d+\.\d+$/);
@@ -66,7 +66,7 @@ describe('names', () => {
     expect([empty.status, empty.errors[0]?.detail]).toEqual([400, 'invalid github_app_installation_id']);
   });
 
-  it('of created resources and of variables are the real ones, too', async () => {
+  it('of sources and of variable categories are those of the real service', async () => {
     const api = await serve();
     const id = await api.created({ name: 'net' });
     expect((await api.attributes(id))['source']).toBe('tfe-api');
@@ -95,7 +95,7 @@ describe('names', () => {
 });
 
 describe('service discovery', () => {
-  it('is where its services are, and needs no token', async () => {
+  it('names the addresses of the services, and needs no token', async () => {
     const api = await serve();
     const answer = await fetch(`${api.url}/.well-known/terraform.json`);
     expect(answer.status).toBe(200);
@@ -111,7 +111,7 @@ describe('service discovery', () => {
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  it('is answered in this dialect alone', async () => {
+  it('is answered only in this dialect', async () => {
     const api = await serveForTest();
     expect((await fetch(`${api.url}/.well-known/terraform.json`)).status).toBe(404);
     expect((await api.get('/ping')).headers.get('tfp-api-version')).toBeNull();
@@ -121,19 +121,19 @@ describe('service discovery', () => {
     [undefined, 'HCP Terraform'],
     ['hosted', 'HCP Terraform'],
     ['self-hosted', null],
-  ])('is in the headers of each answer, errors included, in the edition %s', async (edition, name) => {
+  ])('adds headers to each answer, also to errors, in the edition %s', async (edition, name) => {
     const api = await serve(edition === undefined ? {} : { edition });
     const answers = [await api.get('/ping'), await api.as('nobody').get('/ping'), await api.get('/nowhere')];
     expect(answers.map(({ status }) => status)).toEqual([204, 401, 404]);
     for (const { headers } of answers) {
       expect(headers.get('tfp-api-version')).toBe('2.6');
       expect(headers.get('tfp-appname')).toBe(name);
-      // Where nothing is limited, no client has to pace itself.
+      // Without a rate limit, no client has to slow down.
       expect(headers.get('x-ratelimit-limit')).toBeNull();
     }
   });
 
-  it('is how many requests it may send, where they are limited', async () => {
+  it('reports the rate limit if there is one', async () => {
     const { headers } = await (await serve({ rateLimit: 30 })).get('/ping');
     expect(headers.get('x-ratelimit-limit')).toBe('30');
     expect(Number(headers.get('x-ratelimit-reset'))).toBeLessThanOrEqual(1);
@@ -172,7 +172,7 @@ describe('bodies', () => {
     expect(locked.resource.attributes['locked-reason']).toBe('why');
   });
 
-  it('with another type are refused nevertheless', async () => {
+  it('with another type are refused', async () => {
     const api = await serve();
     expect((await api.post(LIST, { data: { type: 'runs', attributes: { name: 'net' } } })).pointers).toEqual([
       '/data/type',
@@ -201,7 +201,7 @@ describe('bodies', () => {
 });
 
 describe('a workspace', () => {
-  it('that is locked is not safely deleted, and the error says so', async () => {
+  it('that is locked cannot be safely deleted, and the error names the lock', async () => {
     const api = await serve();
     const id = await api.created({ name: 'net' });
     await api.post(`/workspaces/${id}/actions/lock`);
@@ -211,14 +211,14 @@ describe('a workspace', () => {
     expect((await api.post(`${LIST}/net/actions/safe-delete`)).status).toBe(204);
   });
 
-  it('takes an exact engine that is newer than all that are known, and no other unknown one', async () => {
+  it('accepts an exact engine version newer than all known ones, and no other unknown version', async () => {
     const api = await serve();
     const version = async (text: string) =>
       (await api.create({ name: `v${text.replaceAll('.', '-')}`, 'terraform-version': text })).status;
     expect([await version('99.1.2'), await version('0.0.999')]).toEqual([201, 422]);
   });
 
-  it('inherits the mode when the request both sets and inherits it, and reads an empty pool as none', async () => {
+  it('inherits the mode when a request both sets and inherits it, and treats an empty pool as none', async () => {
     const api = await serve();
     const id = await api.created({ name: 'net', 'execution-mode': 'local', 'agent-pool-id': '' });
     const overwrites = { 'execution-mode': false, 'agent-pool': false };
@@ -238,7 +238,7 @@ describe('a workspace', () => {
     expect(plain['setting-overwrites']).toEqual(overwrites);
   });
 
-  it('has no relationship to a key or to who locked it, while there is none', async () => {
+  it('has no relationship to an SSH key or a lock holder while there is none', async () => {
     const api = await serve();
     const id = await api.created({ name: 'net' });
     const related = async () => Object.keys((await api.get(`/workspaces/${id}`)).resource.relationships);
@@ -256,7 +256,7 @@ describe('a workspace', () => {
 describe('sharing a state with the project', () => {
   const inPlatform = { project: { data: { type: 'projects', id: 'prj-platform' } } };
 
-  it('makes all other workspaces of the project its consumers, until it ends', async () => {
+  it('makes all other workspaces of the project consumers, until it is disabled', async () => {
     const api = await serve();
     const id = await api.created({ name: 'one', 'project-remote-state': true }, inPlatform);
     expect(await api.attributes(id)).toMatchObject({
@@ -275,7 +275,7 @@ describe('sharing a state with the project', () => {
     expect(await listed()).toEqual([elsewhere]);
   });
 
-  it('and with everyone at once is refused, in words that clients know', async () => {
+  it('is refused together with global sharing, with the text that clients know', async () => {
     const api = await serve();
     const id = await api.created({ name: 'one', 'global-remote-state': true });
     const refused = await api.update(id, { 'project-remote-state': true });
@@ -296,7 +296,7 @@ describe('sharing a state with the project', () => {
 });
 
 describe('tags', () => {
-  it('that are effective have ids, of a workspace and of a project, and only inherited ones say where from', async () => {
+  it('that are effective have ids, and only inherited ones link to their project', async () => {
     const api = await serve();
     const project = { data: { type: 'projects', id: 'prj-platform' } };
     const id = await api.created({ name: 'net' }, { project, ...bindings({ app: 'shop' }) });
@@ -310,7 +310,7 @@ describe('tags', () => {
     expect(ofProject.map((item) => typeof item.id)).toEqual(['string', 'string']);
   });
 
-  it('are found by a search for flat ones, whether flat, bound or inherited', async () => {
+  it('are found by a search for flat tags, also if they are bound or inherited', async () => {
     const api = await serve();
     const project = { data: { type: 'projects', id: 'prj-platform' } };
     await api.created({ name: 'flat' }, { tags: { data: [{ type: 'tags', attributes: { name: 'app' } }] } });
@@ -329,7 +329,7 @@ describe('tags', () => {
 });
 
 describe('the administration of a site', () => {
-  it('gives an organization of one`s own a subscription', async () => {
+  it('gives a subscription to an organization of the caller', async () => {
     const api = await serve();
     const sets = await api.get('/admin/feature-sets?q=Business');
     expect(sets.resources.map(({ type, attributes }) => [type, attributes['name']])).toEqual([
@@ -346,7 +346,7 @@ describe('the administration of a site', () => {
     expect((await api.post('/admin/organizations/rival/subscription', body)).status).toBe(404);
   });
 
-  it('is there in this dialect alone', async () => {
+  it('exists only in this dialect', async () => {
     const api = await serveForTest();
     expect((await api.get('/admin/feature-sets')).status).toBe(404);
     expect((await api.post('/admin/organizations/acme/subscription')).status).toBe(404);
@@ -354,7 +354,7 @@ describe('the administration of a site', () => {
 });
 
 describe('a run', () => {
-  it('leads to logs that say that nothing runs here, for who was shown them, piece by piece', async () => {
+  it('links to logs that say that nothing runs here, and that can be read in pieces', async () => {
     const api = await serve();
     const id = await api.created({ name: 'net', 'execution-mode': 'remote' });
     const workspace = { data: { type: 'workspaces', id } };
@@ -378,7 +378,7 @@ describe('a run', () => {
   });
 });
 
-it('is spoken beside a dialect of the other API', async () => {
+it('the dialect can be combined with one of the other API', async () => {
   const api = await serve({ dialects: ['vault', 'hcp-terraform'] });
   expect((await api.post(LIST, workspaceBody({ name: 'net' }))).resource.attributes).toHaveProperty(
     'terraform-version',

@@ -1,5 +1,5 @@
-// LIST over real sockets: what Node's parser refuses must arrive at the route as a list, whatever came before it on the
-// connection and however its bytes were cut. Each test runs its own Fastify server and closes it.
+// LIST over real sockets. Node's parser refuses this verb, but the request must reach its route as a list, after any other request
+// on the connection, and in any packets. Each test runs its own Fastify server and closes it.
 import { execFile } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -43,7 +43,7 @@ async function startEcho(options: FastifyHttpOptions<Server> = {}): Promise<numb
 
 type Conversation = { socket: Socket; heard: () => string; hear: (count: number) => Promise<string[]> };
 
-/** A raw connection; `hear(n)` resolves with what the server echoed once it echoed n requests, or has closed. */
+/** A raw connection; `hear(n)` resolves with all echoes after the server echoed n requests, or closed the connection. */
 function converse(port: number): Conversation {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   let text = '';
@@ -54,18 +54,18 @@ function converse(port: number): Conversation {
   const echoes = (): string[] => text.match(/<[^>]*>/g) ?? [];
   const hear = (count: number): Promise<string[]> =>
     new Promise((resolve) => {
-      const look = (): void => {
+      const check = (): void => {
         if (echoes().length < count && !socket.closed) return;
-        socket.off('data', look).off('close', look);
+        socket.off('data', check).off('close', check);
         resolve(echoes());
       };
-      socket.on('data', look).on('close', look);
-      look();
+      socket.on('data', check).on('close', check);
+      check();
     });
   return { socket, heard: () => text, hear };
 }
 
-/** The status and the one text of an answer that is a refusal as a whole, its length included. */
+/** The status and the only error of an answer that is a complete refusal with the right length. */
 function refusalIn(answer: string): [status: string | undefined, text: unknown] {
   const [, status, length, body = ''] =
     /^HTTP\/1\.1 (.*)\r\nContent-Type: application\/json\r\nContent-Length: (\d+)\r\nConnection: close\r\n\r\n(.*)$/s.exec(
@@ -85,7 +85,7 @@ describe('one connection', () => {
     socket.destroy();
   });
 
-  it('puts list=true in front of a query that the client sent', async () => {
+  it('puts list=true before the query that the client sent', async () => {
     const { socket, hear } = converse(await startEcho());
     socket.write('LIST /a?list=false&after=x HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(await hear(1)).toEqual(['<GET /a?list=true&list=false&after=x>']);
@@ -127,28 +127,28 @@ describe('one connection', () => {
 });
 
 describe('pipelining', () => {
-  it('answers a LIST behind a slow GET, in order', async () => {
+  it('answers a LIST after a slow GET, in order', async () => {
     const { socket, hear } = converse(await startEcho());
     socket.write(`GET /slow?delay=60 HTTP/1.1\r\nHost: x\r\n\r\n${LIST_A}`);
     expect(await hear(2)).toEqual(['<GET /slow?delay=60>', '<GET /a?list=true>']);
     socket.destroy();
   });
 
-  it('answers a GET behind a slow LIST, in order', async () => {
+  it('answers a GET after a slow LIST, in order', async () => {
     const { socket, hear } = converse(await startEcho());
     socket.write(`LIST /a?delay=60 HTTP/1.1\r\nHost: x\r\n\r\n${GET_B}${LIST_A}`);
     expect(await hear(3)).toEqual(['<GET /a?list=true&delay=60>', '<GET /b>', '<GET /a?list=true>']);
     socket.destroy();
   });
 
-  it('answers a LIST behind a response of several megabytes', async () => {
+  it('answers a LIST after a response of several megabytes', async () => {
     const { socket, hear } = converse(await startEcho());
     socket.write(`GET /big?size=3000000 HTTP/1.1\r\nHost: x\r\n\r\n${LIST_A}`);
     expect(await hear(2)).toEqual(['<GET /big?size=3000000>', '<GET /a?list=true>']);
     socket.destroy();
   });
 
-  it('keeps whatever a client sends while its LIST waits', async () => {
+  it('keeps all requests that a client sends while its LIST waits', async () => {
     const { socket, hear } = converse(await startEcho());
     socket.write(`GET /slow?delay=80 HTTP/1.1\r\nHost: x\r\n\r\n${LIST_A}`);
     await sleep(10);
@@ -160,7 +160,7 @@ describe('pipelining', () => {
     socket.destroy();
   });
 
-  it('does not call a waiting LIST late when the request before it is slower than the headers timeout', async () => {
+  it('does not time out a waiting LIST when the request before it is slower than the headers timeout', async () => {
     const http = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 20 };
     const { socket, hear } = converse(await startEcho({ http }));
     socket.write(`GET /slow?delay=250 HTTP/1.1\r\nHost: x\r\n\r\n${LIST_A}`);
@@ -227,7 +227,7 @@ describe('other clients', () => {
 
 describe('other verbs', () => {
   it.each(['LISP', 'LI', 'LISTEN', 'FOO', 'list', 'XLIST', 'GETS'])(
-    'is a verb that nothing serves: %s, and the connection stays open',
+    'are answered with 404, and the connection stays open: %s',
     async (verb) => {
       const { socket, hear, heard } = converse(await startEcho());
       socket.write(`${verb} /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n{}\n`);
@@ -238,7 +238,7 @@ describe('other verbs', () => {
     },
   );
 
-  it('is known by the name that was sent', async () => {
+  it('keep the name that was sent', async () => {
     const port = await startEcho();
     const verbs: string[] = [];
     app?.server.on('request', (incoming) => verbs.push(verbOf(incoming)));
@@ -263,7 +263,7 @@ describe('other verbs', () => {
   });
 
   it.each(['\u0016\u0003\u0001', 'FOO\t/a HTTP/1.1\r\n\r\n', `${'X'.repeat(65)} /a HTTP/1.1\r\n\r\n`])(
-    'is refused where it is no verb at all: %j',
+    'are refused if they are not valid verbs: %j',
     async (bytes) => {
       const { socket, hear, heard } = converse(await startEcho());
       socket.write(bytes);
@@ -374,7 +374,7 @@ describe('time and memory', () => {
 });
 
 describe('internals of Node', () => {
-  it('finds the listener that frees the parser, and the response being written, under the names it knows', async () => {
+  it('have the listener that frees the parser, and the response being written, under the expected names', async () => {
     const seen = await new Promise<{ listeners: string[]; response: boolean }>((resolve) => {
       const server = createServer((incoming, response) => {
         const listeners = incoming.socket.listeners('close').map((listener) => listener.name);

@@ -1,6 +1,6 @@
-// Who may do what beside workspaces: every principal against every endpoint of what workspaces belong to and of what stands
-// around them. The table is written by hand from the specification (wire/workspaces 5.6, 6), and is all that this file
-// knows of rights. Workspaces themselves are in workspaces/rights-matrix.test.ts.
+// The rights of every principal at every endpoint except those of workspaces: organizations, projects, teams, runs, states and
+// so on. The table is written manually from the specification (wire/workspaces 5.6, 6), and uses nothing of the product.
+// The rights at endpoints of workspaces are tested in workspaces/rights-matrix.test.ts.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
@@ -11,13 +11,14 @@ import { startWorld, type World } from '../support/server/rights/world.ts';
 import type { TestAnswer } from '../support/server/serve-for-test.ts';
 
 /*
- * yes: allowed. 404: as if it were not there. 403: told that it is forbidden.
- * known: has a valid token. found: organizations. belong: see what the organization shares. view: the workspace, its
- * project, its runs. read: states, variables, assessments. queue: runs. write: apply them, save states, variables.
- * tags: of the workspace. grant: access to the workspace. project: change it, and grant access to it. drop-project: delete
- * it, drop-empty: another one that is empty. create: projects. organize: all workspaces at once. administer: the organization and its teams, keys, connections.
- * own: delete it, its token, the team of the owners. trail: read its audit trail, which takes a token of its own. browse: read all
- * workspaces, and what is for all of them. change: the settings of the workspace.
+ * Cells. yes: allowed. 404: as if the resource did not exist. 403: forbidden.
+ * Columns. known: has a valid token. found: create organizations. belong: see what the organization shares with its members.
+ * view: see the workspace, its project and its runs. read: read states, variables and assessments. queue: queue runs. write: apply
+ * runs, and save states and variables. tags: change the tags of the workspace. grant: grant access to the workspace. project: change
+ * the project, and grant access to it. drop-project: delete it. drop-empty: delete another project, which is empty. create: create
+ * projects. organize: change all workspaces at once. administer: manage the organization and its teams, keys and connections.
+ * own: delete the organization, and manage its token and the team of the owners. trail: read the audit trail, which requires a
+ * token of its own. browse: read all workspaces, and what belongs to all of them. change: change the settings of the workspace.
  */
 const RIGHTS = `
 principal          known found belong view read queue write tags grant project drop-project drop-empty create organize administer own trail   browse   change
@@ -71,7 +72,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const isRead = ({ endpoint }: NeighbourOperation) => endpoint.startsWith('GET ');
-const told = ({ endpoint, column, of }: NeighbourOperation, status: number) =>
+const describeStatus = ({ endpoint, column, of }: NeighbourOperation, status: number) =>
   `${endpoint} ${Object.values(of ?? {}).join(' ')} (${column}): ${status}`;
 
 function ask(principal: string, operation: NeighbourOperation, body?: unknown): Promise<TestAnswer> {
@@ -80,10 +81,10 @@ function ask(principal: string, operation: NeighbourOperation, body?: unknown): 
   return world.as(principal).send(method, path, body ?? operation.body?.(world.ids));
 }
 
-// What one dialect alone serves has tests of its own: hcp-terraform.test.ts.
+// Endpoints of a single dialect are tested in hcp-terraform.test.ts.
 const served = API_ENDPOINTS.filter(({ needsOfDialect }) => needsOfDialect === undefined);
 
-it('The tables of rights know every endpoint', () => {
+it('The tables of rights have every endpoint', () => {
   const known = new Set([...OPERATIONS, ...NEIGHBOURS].map(({ endpoint }) => endpoint));
   expect([...known].toSorted()).toEqual(served.map(({ method, path }) => `${method} ${path}`).toSorted());
   for (const { column } of NEIGHBOURS) expect(columns).toContain(column);
@@ -97,14 +98,15 @@ it.each(rows)('$principal has exactly the rights of the table, for any body', as
     const version = world.version();
     const answer = await ask(principal, operation);
     const expected = cell === 'yes' ? operation.allowed : Number(cell);
-    expect(told(operation, answer.status)).toBe(told(operation, expected));
-    if (cell !== 'yes') expect(world.version(), `${told(operation, answer.status)} wrote`).toBe(version);
+    expect(describeStatus(operation, answer.status)).toBe(describeStatus(operation, expected));
+    if (cell !== 'yes')
+      expect(world.version(), `${describeStatus(operation, answer.status)} wrote`).toBe(version);
     if (isRead(operation)) continue;
     if (cell === 'yes') world.restore();
     const nonsense = await ask(principal, operation, NONSENSE);
-    expect(nonsense.status, told(operation, nonsense.status)).toBeLessThan(500);
+    expect(nonsense.status, describeStatus(operation, nonsense.status)).toBeLessThan(500);
     if (mayNot(row, operation.endpoint)) {
-      expect([nonsense.status, nonsense.text], told(operation, nonsense.status)).toEqual([
+      expect([nonsense.status, nonsense.text], describeStatus(operation, nonsense.status)).toEqual([
         answer.status,
         answer.text,
       ]);
@@ -114,12 +116,12 @@ it.each(rows)('$principal has exactly the rights of the table, for any body', as
   }
 });
 
-/** Whether no row of the endpoint is for this principal: a body that says nothing cannot tell which one was meant. */
+/** Whether the principal may do nothing at the endpoint. A nonsense body does not show which of its operations was meant. */
 function mayNot(row: Row, endpoint: string): boolean {
   return NEIGHBOURS.every((one) => one.endpoint !== endpoint || row[one.column] !== 'yes');
 }
 
-it.each(rows)('$principal is shown the links of uploads that it may send', async (row) => {
+it.each(rows)('$principal sees upload links only for uploads that it may send', async (row) => {
   const { principal = '' } = row;
   const linkIn = async (path: string, name: string) => {
     const answer = await world.as(principal).get(path);

@@ -1,16 +1,16 @@
-// What the secrets service serves, by its own list: each path is there, and none lets a stranger in.
+// Each path in the list of the secrets service is served, and none without the required token.
 import { expect, it } from 'vitest';
 import { chooseDialects } from '../../src/server/kernel/dialects.ts';
 import { servedPaths } from '../../src/server/cluster-auth-endpoints.ts';
 import { DIALECTS, serveLogins } from '../support/server/cluster-auth/serve-logins.ts';
 
-/** What anyone may ask. */
+/** Paths that need no token. */
 const open = ['auth/:mount/login', 'sys/health', 'sys/seal-status', 'sys/leader', 'sys/internal/ui/mounts'];
 
-/** What each token may ask, because the answer is about itself. */
-const asksItself = /^(?:sys\/internal\/ui\/|sys\/capabilities-self|auth\/token\/\w+-self)/;
+/** Paths that every token may read, because the answer is about the token itself. */
+const isAboutToken = /^(?:sys\/internal\/ui\/|sys\/capabilities-self|auth\/token\/\w+-self)/;
 
-it.each(DIALECTS)('is served in the dialect %s, and only with a token', async (dialect) => {
+it.each(DIALECTS)('serves each path in the dialect %s, and only with a token', async (dialect) => {
   const logins = await serveLogins({
     dialect,
     seed: { 'service-tokens': [{ token: 'powerless', policies: [] }] },
@@ -25,12 +25,12 @@ it.each(DIALECTS)('is served in the dialect %s, and only with a token', async (d
     expect(served.errors?.join() ?? '').not.toMatch(/unsupported|no handler/);
     if (open.includes(path)) continue;
     expect(await at(null)).toEqual({ method, path, status: 403, errors: ['permission denied'] });
-    if (asksItself.test(path)) continue;
+    if (isAboutToken.test(path)) continue;
     expect(await at('powerless')).toMatchObject({ method, path, status: 403 });
   }
 });
 
-it.each(DIALECTS)('names each path of the dialect %s once', (dialect) => {
+it.each(DIALECTS)('lists each path of the dialect %s once', (dialect) => {
   const names = servedPaths(chooseDialects([dialect]).clusterAuth).map(
     ({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, ':')}`,
   );

@@ -51,7 +51,7 @@ const RICH_ACME: Parameters<typeof seedWith>[0] = {
 
 const RICH = seedWith(RICH_ACME);
 
-it('adds to a workspace what the API cannot create', async () => {
+it('gives a workspace properties that the API cannot set', async () => {
   const api = await serveForTest({ seed: RICH });
   const { resource } = await api.get('/organizations/acme/workspaces/net');
   expect(resource.id).toBe('ws-net');
@@ -75,7 +75,7 @@ it('adds to a workspace what the API cannot create', async () => {
   expect((await api.get('/workspaces/ws-net/state-versions')).resources).toHaveLength(3);
 });
 
-it('dates runs in the past, the last of the list as the newest, and none before its workspace', async () => {
+it('dates runs in the past, the last of the list as the newest, and none before its workspace was created', async () => {
   const now = () => new Date('2026-01-01T00:00:00.000Z');
   const runs = [{ status: 'errored' }, { status: 'applied' }, { status: 'planned', id: 'run-last' }];
   const api = await serveForTest({ now, seed: seedWith({ workspaces: [{ name: 'net', runs }] }) });
@@ -103,7 +103,7 @@ it('changes no row when it is applied again', () => {
   expect(contents()).toEqual(before);
 });
 
-it('keeps changes of requests and records that are not in the seed', async () => {
+it('keeps changes that requests made, and records that are not in the seed', async () => {
   const data = temporaryFile();
   const first = await serveForTest({ data, seed: RICH });
   await first.update('ws-net', { description: 'mine', name: 'net' });
@@ -137,7 +137,7 @@ it('adds the new items of an edited seed, and leaves the earlier ones unchanged'
   expect((await api.as('devs').post('/workspaces/ws-net/actions/lock', {})).status).toBe(200);
 });
 
-it('grants access to a seeded workspace by whatever name it has now', async () => {
+it('grants access to a seeded workspace that was renamed', async () => {
   const data = temporaryFile();
   const first = await serveForTest({ data, seed: RICH });
   await first.update('ws-net', { name: 'core' });
@@ -193,7 +193,7 @@ it('resolves references by id when an edited seed uses other names', async () =>
   expect((await api.as('guests').get('/workspaces/ws-net')).status).toBe(200);
 });
 
-it('keeps the records of a file that was seeded before seeded items were remembered', async () => {
+it('keeps the records of a file that has no list of its seeded items', async () => {
   const data = temporaryFile();
   const first = await serveForTest({ data, seed: RICH });
   await first.update('ws-net', { name: 'core' });
@@ -204,7 +204,7 @@ it('keeps the records of a file that was seeded before seeded items were remembe
   expect((await api.get('/organizations/acme/workspaces')).names).toEqual(['core']);
 });
 
-it('gives things without an id the same id in every database', async () => {
+it('gives items without an id the same id in every database', async () => {
   const ids = await Promise.all(
     [1, 2].map(async () => {
       const api = await serveForTest();
@@ -215,12 +215,12 @@ it('gives things without an id the same id in every database', async () => {
   expect(ids[0]).toEqual(ids[1]);
 });
 
-it('takes a time that YAML has read as a date', () => {
+it('accepts a time that YAML has read as a date', () => {
   const seed = { users: [{ username: 'ann', tokens: [{ token: 't', 'expires-at': new Date(0) }] }] };
   expect(readSeed(seed).users?.[0]?.tokens?.[0]?.['expires-at']).toBe('1970-01-01T00:00:00.000Z');
 });
 
-it('seeds nothing from nothing', () => {
+it('reads a missing seed as an empty one', () => {
   expect(readSeed(undefined)).toEqual({});
   expect(readSeed(null)).toEqual({});
   expect(seedProblems({})).toEqual([]);
@@ -246,7 +246,7 @@ it.each([
     ['organizations[0].workspaces[0].resource-count must be a whole number that is not negative'],
   ],
   [
-    'a time that is none',
+    'an invalid time',
     { users: [{ username: 'u', tokens: [{ token: 't', 'expires-at': 'tomorrow' }] }] },
     ['users[0].tokens[0].expires-at must be an ISO 8601 time'],
   ],
@@ -259,12 +259,12 @@ it.each([
     ['users[0].tokens[0]', 'service-tokens[0]'].map((at) => `${at}.expires-at must be an ISO 8601 time`),
   ],
   [
-    'an impossible workspace name',
+    'an invalid workspace name',
     { organizations: [{ name: 'a', workspaces: [{ name: 'two words' }] }] },
     ['organizations[0].workspaces[0].name must be made of letters, numbers, - and _'],
   ],
   [
-    'the status of a run that is none',
+    'an invalid status of a run',
     { organizations: [{ name: 'a', workspaces: [{ name: 'w', runs: [{ status: 'done' }] }] }] },
     [
       expect.stringMatching(
@@ -273,7 +273,7 @@ it.each([
     ],
   ],
   [
-    'names and texts that are longer than requests may make them',
+    'names and texts that are longer than requests may send',
     {
       organizations: [
         {
@@ -326,15 +326,15 @@ it.each([
     [expect.stringContaining('policies[0].rules[0].capabilities[0] must be one of create, read')],
   ],
   [
-    'releases that are no whole versions',
+    'releases that are not complete versions',
     { releases: ['1.12.0', '1.12', 1] },
     [1, 2].map((index) => `releases[${index}] must be a whole version, for example 1.9.8`),
   ],
-])('refuses %s, naming the place', (_case, data, expected) => {
+])('refuses %s, and names the place', (_case, data, expected) => {
   expect(seedProblems(data)).toEqual(expected);
 });
 
-it('refuses two of one name, or of one id', () => {
+it('refuses two items with the same name or id', () => {
   const acme = {
     name: 'acme',
     workspaces: [{ name: 'a', id: 'ws-1' }, { name: 'b', id: 'ws-1' }, { name: 'a' }],
@@ -380,7 +380,7 @@ it('reports all problems in one message', () => {
   expect(read).toThrow(/the seed is malformed:\n {2}moon is not known.*\n {2}organizations\[0\] lacks name/);
 });
 
-it('is refused before anything starts', async () => {
+it('an invalid seed is refused before the service starts', async () => {
   await expect(serveForTest({ seed: JSON.parse('{"users": [{}]}') })).rejects.toThrow(
     'users[0] lacks username',
   );
@@ -394,7 +394,7 @@ function keysOf(schema: unknown): string[] {
   );
 }
 
-it('is documented: each key is named, and the example is a seed', () => {
+it('the documentation of seeds has all keys and a valid example', () => {
   const page = readFileSync(new URL('../../docs/guides/embedded-service.md', import.meta.url), 'utf8');
   const keys = keysOf(JSON.parse(JSON.stringify(seedSchema)));
   expect(keys.length).toBeGreaterThan(50);

@@ -7,7 +7,7 @@ import { type ServedRequest, startServer } from '../../src/server/start-server.t
 import { temporaryDataFile } from '../support/server/data-file.ts';
 import { SEED, serveForTest, TestClient } from '../support/server/serve-for-test.ts';
 
-it('listens on loopback, on a port of the system`s choice', async () => {
+it('listens on loopback, on a port that the system chooses', async () => {
   const server = await startServer({ data: ':memory:' });
   onTestFinished(() => server.close());
   expect(server.url).toBe(`http://127.0.0.1:${server.port}`);
@@ -22,7 +22,7 @@ it('listens on the port it is given, and frees it on close', async () => {
   expect(second.port).toBe(first.port);
 });
 
-it('fails with the system`s words when the port is taken', async () => {
+it('fails with the error of the system when the port is taken', async () => {
   const first = await startServer({ data: ':memory:' });
   onTestFinished(() => first.close());
   await expect(startServer({ data: ':memory:', port: first.port })).rejects.toThrow(/EADDRINUSE/);
@@ -38,7 +38,7 @@ it('closes although a client keeps its connection alive', async () => {
 it.each([
   ['nothing was ever sent', ''],
   ['half of a request was sent', 'GET /api/v2/ping HTTP/1.1\r\nhost: x'],
-])('closes although a connection is open over which %s', async (_, text) => {
+])('closes although a connection is open on which %s', async (_, text) => {
   const server = await startServer({ data: ':memory:' });
   const socket = connect(server.port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
@@ -51,7 +51,7 @@ it.each([
   await ended;
 });
 
-it('keeps its data in the file', async () => {
+it('keeps its data in the data file', async () => {
   const data = temporaryDataFile();
   const first = await startServer({ data, seed: SEED });
   const id = await new TestClient(first.url, 'ann').created({ name: 'kept' });
@@ -66,7 +66,7 @@ it('keeps two servers in one process apart', async () => {
   expect((await two.get('/organizations/acme/workspaces')).resources).toEqual([]);
 });
 
-it('serves one file from two servers at once, each seeing what the other writes', async () => {
+it('serves one file from two servers at once, which see the writes of each other', async () => {
   const data = temporaryDataFile();
   const [one, two] = [await serveForTest({ data }), await serveForTest({ data })];
   const id = await one.created({ name: 'shared' });
@@ -132,7 +132,7 @@ it('reports each request with its route before its answer arrives', async () => 
   ]);
 });
 
-it('takes a request that names the whole URL, as requests to a proxy do', async () => {
+it('accepts a request that names the whole URL, like requests to a proxy', async () => {
   const { url } = await serveForTest();
   const { port } = new URL(url);
   const status = await new Promise((resolve, reject) => {

@@ -20,7 +20,7 @@ it('creates a token for the organization, shows it once, and revokes it', async 
   expect((await api.as('acme-organization').get('/organizations')).status).toBe(200);
 });
 
-it('ends the token before when it makes another', async () => {
+it('revokes the previous token when it creates another one', async () => {
   const api = await serveForTest();
   const first = (await api.post(ORGANIZATION)).resource.attributes['token'] as string;
   const second = (await api.post(ORGANIZATION)).resource.attributes['token'] as string;
@@ -28,7 +28,7 @@ it('ends the token before when it makes another', async () => {
   expect((await api.as(second).get('/organizations')).status).toBe(200);
 });
 
-it('makes a token that expires', async () => {
+it('creates a token that expires', async () => {
   let now = new Date('2026-01-01T00:00:00Z');
   const api = await serveForTest({ now: () => now });
   const body = (time: string) => ({
@@ -42,7 +42,7 @@ it('makes a token that expires', async () => {
   expect((await api.as(token).get('/organizations')).status).toBe(401);
 });
 
-it('names the user who made it', async () => {
+it('names the user who created a token', async () => {
   const api = await serveForTest();
   const { id } = (await api.get('/account/details')).resource;
   const [team] = (await api.get('/organizations/acme/teams?filter[names]=managers')).resources;
@@ -58,7 +58,7 @@ describe('in the dialect hcp-terraform', () => {
     data: { type: 'authentication-token', attributes: { 'expired-at': time } },
   });
 
-  it('a token ends after 24 months unless a request says otherwise', async () => {
+  it('a token expires after 24 months unless a request says otherwise', async () => {
     let now = new Date('2026-01-31T08:00:00Z');
     const api = await serveForTest({ now: () => now, dialects: ['hcp-terraform'] });
     const [team] = (await api.get('/organizations/acme/teams?filter[names]=managers')).resources;
@@ -72,7 +72,7 @@ describe('in the dialect hcp-terraform', () => {
   });
 
   it.each(['2027-01-02T03:04:05.000Z', '2020-01-02T03:04:05.000Z'])(
-    'a token keeps the end %s, also one that has passed',
+    'a token keeps the expiry %s, also one in the past',
     async (time) => {
       const api = await serveForTest({
         dialects: ['hcp-terraform'],
@@ -85,7 +85,7 @@ describe('in the dialect hcp-terraform', () => {
   );
 });
 
-it('makes a token of a team, which locks as the team', async () => {
+it('creates a token of a team, whose locks belong to the team', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a' });
   const [team] = (await api.get('/organizations/acme/teams?filter[names]=managers')).resources;
@@ -102,14 +102,14 @@ it('makes a token of a team, which locks as the team', async () => {
   expect((await api.as(token).get(`/workspaces/${id}`)).status).toBe(401);
 });
 
-it('is the owners` business', async () => {
+it('creates the token of an organization only for owners', async () => {
   const api = await serveForTest();
   for (const token of ['managers', 'acme-organization', 'eve']) {
     expect((await api.as(token).post(ORGANIZATION)).status).toBe(404);
   }
 });
 
-it('makes no token of the owners for who is no owner', async () => {
+it('creates, shows and revokes the token of the team "owners" only for owners', async () => {
   const api = await serveForTest();
   const [owners] = (await api.get('/organizations/acme/teams?filter[names]=owners')).resources;
   const path = `/teams/${owners?.id}/authentication-token`;
@@ -134,7 +134,7 @@ it('refuses an expiry in the past, and keeps the existing token', async () => {
   expect((await api.as(token).get('/organizations')).status).toBe(200);
 });
 
-it('gives teams accounts of their own, however their names and those of organizations join', async () => {
+it('gives each team its own account, also if organization and team names join to the same text', async () => {
   const holders = [
     { organization: 'a-b', team: 'c' },
     { organization: 'a', team: 'b-c' },
@@ -171,7 +171,7 @@ it('gives teams accounts of their own, however their names and those of organiza
   expect(new Set(users).size).toBe(2);
 });
 
-it('makes a token for the audit trail beside the organization`s own, which may do nothing else', async () => {
+it('creates a token that may only read the audit trail, beside the organization`s own', async () => {
   const api = await serveForTest();
   const FOR_TRAIL = `${ORGANIZATION}?token=audit-trails`;
   const own = String((await api.post(ORGANIZATION)).resource.attributes['token']);
@@ -206,7 +206,7 @@ it('refuses to create a token of an unknown kind, and revokes none', async () =>
   expect((await self.post(`${ORGANIZATION}?token=audit-trails`)).status).toBe(400);
 });
 
-it('has a token for the audit trail from a seed', async () => {
+it('accepts a token for the audit trail from a seed', async () => {
   const api = await serveForTest({ seed: seedWith({ 'audit-trails-token': 'trail-of-acme' }) });
   const reader = api.as('trail-of-acme');
   expect((await reader.get('/organization/audit-trail')).status).toBe(200);
@@ -244,7 +244,7 @@ it('creates several tokens of a team, each with a unique description', async () 
   expect((await api.get(`/authentication-tokens/${one.resource.id}`)).status).toBe(404);
 });
 
-it('shows and ends tokens by their id for who may do so by their holder', async () => {
+it('shows and revokes a token by its id only for those who may manage its holder`s tokens', async () => {
   const api = await serveForTest();
   const own = (await api.post(ORGANIZATION)).resource;
   const path = `/authentication-tokens/${own.id}`;

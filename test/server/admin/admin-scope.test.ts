@@ -5,7 +5,7 @@ import { sendRaw, statusOfBytes } from '../../support/server/send-raw.ts';
 import { serveForTest } from '../../support/server/serve-for-test.ts';
 
 describe('the admin API', () => {
-  it('is not there unless it is asked for', async () => {
+  it('does not exist unless it is enabled', async () => {
     const api = await serveForTest();
     for (const path of ['/admin', '/admin/', '/admin/faults', '/admin/clock']) {
       const answer = await sendRaw(`${api.url}${path}`, 'GET', { headers: { authorization: 'Bearer ann' } });
@@ -26,13 +26,13 @@ describe('the admin API', () => {
     },
   );
 
-  it('lets its token do nothing in the other APIs', async () => {
+  it('has a token that the other APIs refuse', async () => {
     const { api } = await serveWithAdmin();
     expect((await api.as('planted-admin-token-71c4').get('/organizations/acme')).status).toBe(401);
   });
 
   it.each(['127.0.0.1', 'localhost', '[::1]', 'LOCALHOST:8200', '127.0.0.1:1', '[::1]:65535'])(
-    'takes requests for the host %s',
+    'accepts requests for the host %s',
     async (host) => {
       const { admin } = await serveWithAdmin();
       expect((await admin('GET', '/clock', undefined, { host })).status).toBe(200);
@@ -48,7 +48,7 @@ describe('the admin API', () => {
     '0.0.0.0',
     '127.0.0.2',
     '::1',
-  ])('refuses requests for the host "%s", with the token as without', async (host) => {
+  ])('refuses requests for the host "%s", with and without the token', async (host) => {
     const { admin } = await serveWithAdmin();
     for (const headers of [{ host }, { host, authorization: '' }]) {
       expect((await admin('GET', '/clock', undefined, headers)).status).toBe(403);
@@ -66,18 +66,23 @@ describe('the admin API', () => {
     ['http://127.0.0.1/admin/clock', 200],
     ['http://localhost:8200/admin/clock', 200],
     ['/admin/clock', 200],
-  ])('answers the target %s with %i: its host counts, and the header`s besides', async (target, status) => {
-    const { api } = await serveWithAdmin();
-    const head = ['Host: 127.0.0.1', `Authorization: Bearer ${ADMIN_TOKEN}`];
-    expect(await statusOfBytes(api.url, `GET ${target}`, head)).toBe(status);
-    expect(await statusOfBytes(api.url, `GET ${target}`, ['Host: example.com', ...head.slice(1)])).toBe(403);
-  });
+  ])(
+    'answers the request target %s with %i: its host and the Host header must both be local',
+    async (target, status) => {
+      const { api } = await serveWithAdmin();
+      const head = ['Host: 127.0.0.1', `Authorization: Bearer ${ADMIN_TOKEN}`];
+      expect(await statusOfBytes(api.url, `GET ${target}`, head)).toBe(status);
+      expect(await statusOfBytes(api.url, `GET ${target}`, ['Host: example.com', ...head.slice(1)])).toBe(
+        403,
+      );
+    },
+  );
 
   it.each([
     ['127.0.0.1', 'example.com'],
     ['example.com', '127.0.0.1'],
     ['127.0.0.1', '127.0.0.1'],
-  ])('refuses two hosts, %s and %s, with 400', async (...hosts) => {
+  ])('refuses two Host headers, %s and %s, with 400', async (...hosts) => {
     const { api, admin } = await serveWithAdmin();
     const head = [...hosts.map((host) => `Host: ${host}`), `Authorization: Bearer ${ADMIN_TOKEN}`];
     expect(await statusOfBytes(api.url, 'DELETE /admin/faults', head)).toBe(400);
@@ -86,7 +91,7 @@ describe('the admin API', () => {
   });
 
   it.each(['application/json', 'application/vnd.api+json'])(
-    'takes a DELETE whose type is %s, and that has no body',
+    'accepts a DELETE with the content type %s and no body',
     async (type) => {
       const { admin, fault } = await serveWithAdmin();
       const id = await fault({ route: '/api/v2/**', status: 503 });

@@ -19,13 +19,13 @@ describe('the route of a fault', () => {
     ['/api/v2/workspaces/ws-b', A, false],
     ['/api/v2/*/ws-a', A, true],
     ['/api/v2/**', LIST, true],
-  ])('%s and the request %s: %s', async (route, path, meets) => {
+  ])('%s matches the request %s: %s', async (route, path, matches) => {
     const { api, fault } = await serveWithAdmin({ seed });
     await fault({ route, status: 503 });
-    expect((await api.get(path)).status).toBe(meets ? 503 : 200);
+    expect((await api.get(path)).status).toBe(matches ? 503 : 200);
   });
 
-  it('is of one method, or of any', async () => {
+  it('applies to one method, or to any', async () => {
     const { api, fault } = await serveWithAdmin({ seed });
     await fault({ method: 'PATCH', route: '/api/v2/**', status: 503 });
     expect((await api.get(A)).status).toBe(200);
@@ -51,7 +51,7 @@ describe('faults', () => {
     expect((await api.get(LIST)).status).toBe(200);
   });
 
-  it('are removed one by one, or all', async () => {
+  it('are removed one by one, or all at once', async () => {
     const { api, admin, fault } = await serveWithAdmin({ seed });
     const first = await fault({ route: '/api/v2/**', status: 500 });
     await fault({ route: '/api/v2/**', status: 502 });

@@ -9,7 +9,7 @@ const LIST = '/organizations/acme/workspaces';
 const ROUTE = '/api/v2/organizations/:organization_name/workspaces';
 
 describe('a fault', () => {
-  it('answers 429 with Retry-After as often as it was asked for, and does nothing for those requests', async () => {
+  it('answers 429 with Retry-After for the given number of requests, and does not execute them', async () => {
     const { api, admin, fault } = await serveWithAdmin();
     await fault({ method: 'POST', route: ROUTE, count: 2, status: 429, 'retry-after': 3 });
     for (const name of ['a', 'b']) {
@@ -32,7 +32,7 @@ describe('a fault', () => {
     expect((await api.get(LIST)).status).toBe(200);
   });
 
-  it('has the error form of the secrets service on its paths', async () => {
+  it('has the error format of the secrets service on its paths', async () => {
     const { api, fault } = await serveWithAdmin();
     await fault({ route: '/v1/auth/*/config', status: 503 });
     const answer = await sendRaw(`${api.url}/v1/auth/cluster/config`, 'GET');
@@ -47,7 +47,7 @@ describe('a fault', () => {
     expect((await api.get(LIST)).names).toEqual([]);
   });
 
-  it('cuts the connection after the commit: no answer, and all of it written', async () => {
+  it('cuts the connection after the commit: no answer, and everything written', async () => {
     const { api, fault } = await serveWithAdmin();
     await fault({ method: 'POST', route: ROUTE, cut: 'after-commit' });
     await expect(api.create({ name: 'a' })).rejects.toThrow();
@@ -75,7 +75,7 @@ describe('a fault', () => {
     expect(await waiting).toBe(201);
   });
 
-  it('is injected only into requests that would be carried out: with a token, and an endpoint', async () => {
+  it('is injected only into requests with a valid token and an existing endpoint', async () => {
     const { api, fault } = await serveWithAdmin();
     await fault({ route: '/api/v2/**', status: 503 });
     expect((await api.as('nobody').get(LIST)).status).toBe(401);
@@ -94,7 +94,7 @@ describe('a fault', () => {
     expect((await api.send('GET', LIST, undefined, headers)).status).toBe(200);
   });
 
-  it('leaves the admin API alone', async () => {
+  it('does not affect the admin API', async () => {
     const { api, admin, fault } = await serveWithAdmin();
     expect((await admin('POST', '/faults', { route: '/admin/**', status: 500 })).status).toBe(422);
     await fault({ route: '/api/**', status: 500 });

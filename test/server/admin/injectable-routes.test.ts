@@ -12,17 +12,17 @@ it.each([
   { route: '/api/storage/**', method: 'PUT' },
   { route: '/v1/auth/any/mount/role/web' },
   { route: '/v1/*', method: 'OPTIONS' },
-])('accepts the fault %j, which a request can get', async (fault) => {
+])('accepts the fault %j, whose route a request can match', async (fault) => {
   const { admin } = await serveWithAdmin();
   expect((await admin('POST', '/faults', { ...fault, status: 503 })).status).toBe(201);
 });
 
 it('names the served methods when a fault has another one, and says that LIST is a GET', async () => {
   const { admin } = await serveWithAdmin();
-  const told = async (method: string, at: string) =>
+  const refusal = async (method: string, at: string) =>
     (await admin('POST', '/faults', { route: at, method, status: 503 })).errors[0]?.detail;
-  expect(await told('POST', '/api/v2/workspaces/*')).toContain('GET, HEAD, PATCH, DELETE');
-  expect(await told('LIST', '/v1/auth/cluster/role')).toContain('GET');
+  expect(await refusal('POST', '/api/v2/workspaces/*')).toContain('GET, HEAD, PATCH, DELETE');
+  expect(await refusal('LIST', '/v1/auth/cluster/role')).toContain('GET');
 });
 
 it('refuses faults of endpoints that the edition does not have', async () => {

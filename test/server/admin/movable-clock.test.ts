@@ -29,7 +29,7 @@ describe('the clock of the service', () => {
     expect(await clock(admin('DELETE', '/clock'))).toEqual({ now: NOON, 'offset-seconds': 0 });
   });
 
-  it('decides which time is written', async () => {
+  it('decides which time is stored', async () => {
     const { api, admin } = await serveWithAdmin({ now: noon });
     await admin('POST', '/clock', { 'advance-seconds': 86_400 });
     const { attributes } = (await api.create({ name: 'a' })).resource;
@@ -43,7 +43,7 @@ describe('the clock of the service', () => {
       expect((await api.get(path)).headers.get('date')).toBe('Fri, 02 Jan 2026 12:00:00 GMT');
   });
 
-  it('goes on from where it was moved to', async () => {
+  it('continues from the time to which it was moved', async () => {
     let seconds = 0;
     const { admin } = await serveWithAdmin({ now: () => new Date(noon().getTime() + seconds * 1000) });
     await admin('POST', '/clock', { now: '2030-01-01T00:00:00Z' });
@@ -51,7 +51,7 @@ describe('the clock of the service', () => {
     expect(await clock(admin('GET', '/clock'))).toMatchObject({ now: '2030-01-01T00:01:30.000Z' });
   });
 
-  it('ends with the process', async () => {
+  it('shows the true time again in another process', async () => {
     const data = temporaryDataFile();
     const { api, admin } = await serveWithAdmin({ data, now: noon });
     await admin('POST', '/clock', { 'advance-seconds': 86_400 });
@@ -61,7 +61,7 @@ describe('the clock of the service', () => {
     expect(attributes['created-at']).toBe(NOON);
   });
 
-  it('makes a token expire and lets it in again when it is moved back, for nothing is deleted', async () => {
+  it('makes a token expire, and makes it valid again when it is moved back', async () => {
     const data = temporaryDataFile();
     const { api, admin } = await serveWithAdmin({ data, now: noon });
     const database = new DatabaseSync(data);

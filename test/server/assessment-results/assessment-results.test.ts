@@ -43,7 +43,7 @@ it('has no result for a workspace that was never assessed', async () => {
   expect(attributes['last-assessment-result-at']).toBeNull();
 });
 
-it('hides results from who may not read them', async () => {
+it('hides results from users who may not read them', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await api.as('lookers').get('/assessment-results/asmtres-1')).status).toBe(404);
   const { relationships, attributes } = (await api.as('lookers').get('/workspaces/ws-a')).resource;

@@ -1,4 +1,4 @@
-// Who is told to have done something: by whose token it was asked for, or by the service itself.
+// Which actor an event has: the user or service account of the request's token, or the service itself.
 
 import { createHash } from 'node:crypto';
 
@@ -63,13 +63,13 @@ const run = (api: TestClient, attributes: object = {}) =>
     },
   });
 
-const told = async (api: TestClient) =>
+const recorded = async (api: TestClient) =>
   (await trailOf(api)).map(({ auth, resource }) => `${auth.type} ${resource.type} ${resource.action}`);
 
-it('names the service as the actor of a run`s turn, its lock and its automatic apply', async () => {
+it('names the service as the actor when a run starts, locks its workspace and is applied automatically', async () => {
   const api = await serveForTest({ seed: seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] }) });
   await run(api, { 'auto-apply': true });
-  expect(await told(api)).toEqual([
+  expect(await recorded(api)).toEqual([
     'Client run create',
     'System workspace lock',
     'System run plan',
@@ -82,13 +82,13 @@ it('names the service as the actor of a run`s turn, its lock and its automatic a
   }
 });
 
-it('records the turn of a run that waited for a lock after the unlock', async () => {
+it('records the start of a run that waited for a lock after the unlock', async () => {
   const api = await serveForTest({ seed: seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] }) });
   await api.post('/workspaces/ws-a/actions/lock');
   const waiting = await run(api);
   await api.post('/workspaces/ws-a/actions/unlock');
   await api.post(`/runs/${waiting.resource.id}/actions/discard`);
-  expect(await told(api)).toEqual([
+  expect(await recorded(api)).toEqual([
     'Client workspace lock',
     'Client run create',
     'Client workspace unlock',
@@ -99,10 +99,10 @@ it('records the turn of a run that waited for a lock after the unlock', async ()
   ]);
 });
 
-it('records a plan that waits for no lock', async () => {
+it('records no lock for a run that only plans', async () => {
   const api = await serveForTest({ seed: seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] }) });
   await run(api, { 'plan-only': true });
-  expect(await told(api)).toEqual(['Client run create', 'System run plan']);
+  expect(await recorded(api)).toEqual(['Client run create', 'System run plan']);
 });
 
 it('names the creator of a version as the actor of uploads to signed links', async () => {
@@ -116,7 +116,10 @@ it('names the creator of a version as the actor of uploads to signed links', asy
   const link = String(made.resource.attributes['hosted-state-upload-url']);
   expect((await fetch(link, { method: 'PUT', body: state })).status).toBe(200);
   expect((await fetch(link, { method: 'PUT', body: state })).status).toBe(409);
-  expect((await told(api)).slice(1)).toEqual(['Client state_version create', 'Client state_version upload']);
+  expect((await recorded(api)).slice(1)).toEqual([
+    'Client state_version create',
+    'Client state_version upload',
+  ]);
 });
 
 it('records nothing of mounts, which belong to no organization', async () => {
@@ -140,5 +143,5 @@ it('records nothing for an update that changes nothing', async () => {
   await update(api, 'once');
   await update(api, 'once');
   await api.patch('/workspaces/ws-a', workspaceBody({}));
-  expect(await told(api)).toEqual(['Client workspace update']);
+  expect(await recorded(api)).toEqual(['Client workspace update']);
 });

@@ -49,7 +49,7 @@ describe('the events of a seed', () => {
     ]);
   });
 
-  it('may be of somebody in the name of another', async () => {
+  it('may have an impersonator', async () => {
     const api = await serveForTest({
       now,
       seed: seeded({ type: 'policy', action: 'update', by: 'ann', 'impersonated-by': 'bob' }),
@@ -63,7 +63,7 @@ describe('the events of a seed', () => {
     });
   });
 
-  it('are added once, also those of an edited seed; two equal events are two', async () => {
+  it('are added once, also after the seed was edited; two equal events are both added', async () => {
     const data = temporaryDataFile();
     const one = { type: 'stack', action: 'create', resource: 'st-1', at: NOON };
     const count = async (seed: ReturnType<typeof seeded>) =>
@@ -95,12 +95,12 @@ describe('the events of a seed', () => {
       { type: 'stack', action: 'create', by: 'ann', 'impersonated-by': 'zoe' },
       'organizations[0] names the user "zoe"',
     ],
-  ])('are refused with their place: %j', (event, why) => {
+  ])('are refused with the place of the error: %j', (event, why) => {
     expect(() => readSeed(seeded(event))).toThrow(why);
   });
 });
 
-describe('the events that the admin API puts in', () => {
+describe('the events that are added with the admin API', () => {
   it('are shown like those of a seed, with the time of the moved clock', async () => {
     const { api, admin } = await serveWithAdmin({ now });
     await admin('POST', '/clock', { 'advance-seconds': 60 });
@@ -131,7 +131,7 @@ describe('the events that the admin API puts in', () => {
     expect(await trailOf(api)).toEqual([]);
   });
 
-  it('need an existing organization, and a list', async () => {
+  it('need an existing organization, and a list of events', async () => {
     const { admin } = await serveWithAdmin({ now });
     const put = async (body: object) => (await admin('POST', '/audit-events', body)).status;
     expect(await put({ organization: 'nowhere', events: [] })).toBe(404);

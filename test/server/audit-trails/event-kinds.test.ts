@@ -1,5 +1,5 @@
-// Every kind of event that the specification lists, put in through the admin API and read back. The tables are written by
-// hand from the specification (wire/audit-trails 3), and are all that this file knows of kinds.
+// Every kind of event that the specification lists, added with the admin API and read back. The tables are written manually
+// from the specification (wire/audit-trails 3), and use nothing of the product.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
@@ -20,16 +20,16 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([server.close(), real.close()]));
 
-function put(event: Meta, { url } = server): Promise<TestAnswer> {
+function add(event: Meta, { url } = server): Promise<TestAnswer> {
   return sendRaw(`${url}/admin/audit-events`, 'POST', {
     headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify({ organization: 'acme', events: [event] }),
   });
 }
 
-/** Puts an event in, and gives it as the trail tells it. */
-async function told(event: Meta, { url } = server): Promise<TrailEvent | undefined> {
-  const answer = await put(event, { url } as RunningServer);
+/** Adds an event, and returns it as the trail shows it. */
+async function addAndRead(event: Meta, { url } = server): Promise<TrailEvent | undefined> {
+  const answer = await add(event, { url } as RunningServer);
   expect([answer.status, answer.text]).toEqual([201, answer.text]);
   const { ids } = JSON.parse(answer.text) as { ids: string[] };
   const { data } = await readTrail(new TestClient(url, 'ann'));
@@ -117,7 +117,7 @@ it.each([
   'vcs_repo create',
 ])('accepts and shows an event "%s" without meta', async (event) => {
   const { type, action } = kindOf(event);
-  expect((await told({ type, action, resource: 'x-1' }))?.resource).toEqual({
+  expect((await addAndRead({ type, action, resource: 'x-1' }))?.resource).toEqual({
     id: 'x-1',
     type,
     action,
@@ -189,8 +189,8 @@ const OF_STAGE = ['workspace_task_id', 'workspace_task_stage', 'workspace_task_e
 const OF_ORGANIZATION = ['organization_task', 'organization_task_id', 'organization_task_url'];
 const OF_ASSOCIATION = ['task_enforcement_level', 'task_stage', 'workspace', 'workspace_id'];
 
-/** What each kind carries: a whole one, and its members as the specification names them. */
-const CARRYING: readonly (readonly [event: string, meta: Meta, members: readonly string[]])[] = [
+/** The meta of each kind: a complete example, and its members as the specification names them. */
+const KINDS_WITH_META: readonly (readonly [event: string, meta: Meta, members: readonly string[]])[] = [
   [
     'data_retention_policy destroy',
     RETENTION,
@@ -243,9 +243,9 @@ const CARRYING: readonly (readonly [event: string, meta: Meta, members: readonly
   ],
 ];
 
-it.each(CARRYING)('accepts an event "%s" and shows all of its meta', async (event, meta) => {
+it.each(KINDS_WITH_META)('accepts an event "%s" and shows all of its meta', async (event, meta) => {
   const kind = kindOf(event);
-  expect((await told({ ...kind, meta }))?.resource).toMatchObject({ ...kind, meta });
+  expect((await addAndRead({ ...kind, meta }))?.resource).toMatchObject({ ...kind, meta });
 });
 
 /** The meta with another value at a path, or without it. */
@@ -254,35 +254,38 @@ function changed(meta: Meta, [first = '', ...rest]: readonly string[], value: un
   return { ...meta, [first]: inner };
 }
 
-const memberCases = CARRYING.flatMap(([event, meta, members]) =>
+const memberCases = KINDS_WITH_META.flatMap(([event, meta, members]) =>
   members.map((member) => [event, member, meta] as const),
 );
 
-it.each(memberCases)('takes no "%s" whose %s is absent, or of another type', async (event, member, meta) => {
-  const path = member.split('.');
-  const pointer = `/events/0/meta/${path.join('/')}`;
-  const kind = kindOf(event);
-  for (const value of [undefined, { not: 'this' }]) {
-    const answer = await put({ ...kind, meta: changed(meta, path, value) });
-    expect([value, answer.status]).toEqual([value, 422]);
-    // What is absent is told of what lacks it.
-    const place = value === undefined ? pointer.slice(0, pointer.lastIndexOf('/')) : pointer;
-    expect(answer.errors).toMatchObject([{ source: { pointer: place } }]);
-  }
-});
+it.each(memberCases)(
+  'refuses an event "%s" whose %s is missing or of another type',
+  async (event, member, meta) => {
+    const path = member.split('.');
+    const pointer = `/events/0/meta/${path.join('/')}`;
+    const kind = kindOf(event);
+    for (const value of [undefined, { not: 'this' }]) {
+      const answer = await add({ ...kind, meta: changed(meta, path, value) });
+      expect([value, answer.status]).toEqual([value, 422]);
+      // A missing member is reported at its parent.
+      const place = value === undefined ? pointer.slice(0, pointer.lastIndexOf('/')) : pointer;
+      expect(answer.errors).toMatchObject([{ source: { pointer: place } }]);
+    }
+  },
+);
 
-it('takes no retention of no days', async () => {
+it('refuses a retention of 0 days', async () => {
   const meta = { ...RETENTION, delete_older_than_n_days: 0 };
-  expect((await put({ ...kindOf('data_retention_policy destroy'), meta })).status).toBe(422);
+  expect((await add({ ...kindOf('data_retention_policy destroy'), meta })).status).toBe(422);
 });
 
 it('accepts a comment that is a text or null', async () => {
   const meta = { ...POLICY_CHECK, comment: 'as agreed' };
-  expect((await told({ ...kindOf('policy_check queued'), meta }))?.resource.meta).toEqual(meta);
+  expect((await addAndRead({ ...kindOf('policy_check queued'), meta }))?.resource.meta).toEqual(meta);
 });
 
 it('names the policy engine as the real service does, in its dialect', async () => {
-  const event = await told({ ...kindOf('policy_check passed'), meta: RESULTS }, real);
+  const event = await addAndRead({ ...kindOf('policy_check passed'), meta: RESULTS }, real);
   expect(event?.resource.meta).toMatchObject({ sentinel: 'no-public-buckets' });
   expect(event?.resource.meta).not.toHaveProperty('policy_engine');
 });
@@ -291,31 +294,31 @@ const problem = (answer: TestAnswer): TestError | undefined => answer.errors[0];
 
 it.each([
   ['an unknown type', { type: 'stork', action: 'create' }, '/events/0/type', 'workspace'],
-  ['an action that its type has not', { type: 'stack', action: 'lock' }, '/events/0/action', 'create'],
+  ['an action that its type does not have', { type: 'stack', action: 'lock' }, '/events/0/action', 'create'],
   [
-    'more than its kind carries',
+    'a member that its kind does not have',
     { type: 'team', action: 'add_member', meta: { user: 'bob', by: 'me' } },
     '/events/0/meta/by',
     'known',
   ],
-  ['a meta that is no map', { type: 'stack', action: 'create', meta: 'x' }, '/events/0/meta', 'map'],
+  ['a meta that is not a map', { type: 'stack', action: 'create', meta: 'x' }, '/events/0/meta', 'map'],
   ['no action', { type: 'stack' }, '/events/0', 'action'],
-  ['a time that is none', { type: 'stack', action: 'create', at: 'soon' }, '/events/0/at', 'time'],
+  ['an invalid time', { type: 'stack', action: 'create', at: 'soon' }, '/events/0/at', 'time'],
   [
-    'a request that is no UUID',
+    'a request id that is not a UUID',
     { type: 'stack', action: 'create', 'request-id': '7' },
     '/events/0/request-id',
     'UUID',
   ],
   [
-    'an impersonator of nobody',
+    'an impersonator but no actor',
     { type: 'stack', action: 'create', 'impersonated-by': 'bob' },
     '/events/0/impersonated-by',
     'by',
   ],
-  ['an actor who is not there', { type: 'stack', action: 'create', by: 'zoe' }, '', 'zoe'],
+  ['an unknown actor', { type: 'stack', action: 'create', by: 'zoe' }, '', 'zoe'],
 ])('refuses an event with %s, and names the place', async (_, event, pointer, why) => {
-  const answer = await put(event);
+  const answer = await add(event);
   expect([answer.status, problem(answer)?.source?.pointer]).toEqual([422, pointer]);
   expect(problem(answer)?.detail).toContain(why);
 });

@@ -6,7 +6,7 @@ import { readTrail, trailOf } from '../../support/server/audit-trails/read-trail
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const BEGIN = Date.parse('2026-03-01T10:00:00.000Z');
 
-/** A service whose clock stands where the test puts it. */
+/** A service with a clock that the test sets. */
 async function serve(options: { dialect?: string; edition?: string } = {}) {
   const clock = { at: BEGIN };
   const api = await serveForTest({
@@ -20,8 +20,8 @@ async function serve(options: { dialect?: string; edition?: string } = {}) {
 
 const PATH = '/organization/audit-trail';
 
-/** One event for each description, in the order of the trail. */
-async function describe(api: TestClient, ...descriptions: readonly string[]): Promise<string[]> {
+/** Updates a workspace with each description, and returns the ids of all events in the order of the trail. */
+async function updateDescriptions(api: TestClient, ...descriptions: readonly string[]): Promise<string[]> {
   for (const description of descriptions) {
     const answer = await api.update('ws-a', { description });
     expect(answer.status).toBe(200);
@@ -60,7 +60,7 @@ it('answers events as plain JSON, with actor, request and resource', async () =>
   expect(update.headers.get('x-request-id')).toMatch(UUID);
 });
 
-it('answers an organization in which nothing happened an empty page', async () => {
+it('answers an empty page for an organization without events', async () => {
   const { api } = await serve();
   expect(await readTrail(api)).toEqual({
     data: [],
@@ -68,9 +68,9 @@ it('answers an organization in which nothing happened an empty page', async () =
   });
 });
 
-it('answers the version as a text, and the size of pages, like the real service', async () => {
+it('answers the version as text, and the page size, like the real service', async () => {
   const { api } = await serve({ dialect: 'hcp-terraform' });
-  await describe(api, 'x');
+  await updateDescriptions(api, 'x');
   const { data, pagination } = await readTrail(api, '?page[size]=7');
   expect(data[0]?.version).toBe('0');
   expect(pagination).toMatchObject({ page_size: 7 });
@@ -87,16 +87,16 @@ it.each([
   expect(answer.errors[0]?.detail).toContain(why);
 });
 
-it('shows an organization nothing of another one', async () => {
+it('shows an organization no events of another one', async () => {
   const { api } = await serve();
   const made = await api.as('eve').post('/organizations/rival/authentication-token');
   const theirs = await readTrail(api, '', String(made.resource.attributes['token']));
   expect(theirs.data.map(({ resource }) => resource.type)).toEqual(['authentication_token']);
-  await describe(api, 'x');
+  await updateDescriptions(api, 'x');
   expect((await trailOf(api)).map(({ resource }) => resource.type)).toEqual(['workspace']);
 });
 
-it('is not there on the self-hosted edition, and is on the others', async () => {
+it('serves no audit trail on the self-hosted edition, but one on the others', async () => {
   const statusOf = async (edition: string) =>
     (await (await serve({ edition })).api.as('acme-organization').get(PATH)).status;
   expect([await statusOf('self-hosted'), await statusOf('hosted'), await statusOf('all')]).toEqual([
@@ -106,9 +106,9 @@ it('is not there on the self-hosted edition, and is on the others', async () => 
 
 it('lists oldest first, and events of one time in the order in which they were written', async () => {
   const { api, clock } = await serve();
-  const sameTime = await describe(api, 'one', 'two', 'three');
+  const sameTime = await updateDescriptions(api, 'one', 'two', 'three');
   clock.at += 5000;
-  const all = await describe(api, 'four');
+  const all = await updateDescriptions(api, 'four');
   expect(all.slice(0, 3)).toEqual(sameTime);
   expect(all).toHaveLength(4);
 });
@@ -118,7 +118,7 @@ it.each([
   ['with brackets encoded', 'page%5Bnumber%5D', 'page%5Bsize%5D'],
 ])('answers a page by its number and size, %s', async (_, number, size) => {
   const { api } = await serve();
-  const ids = await describe(api, '1', '2', '3', '4', '5');
+  const ids = await updateDescriptions(api, '1', '2', '3', '4', '5');
   const { data, pagination } = await readTrail(api, `?${number}=2&${size}=2`);
   expect(data.map(({ id }) => id)).toEqual(ids.slice(2, 4));
   expect(pagination).toEqual({ current_page: 2, prev_page: 1, next_page: 3, total_pages: 3, total_count: 5 });
@@ -127,21 +127,21 @@ it.each([
   expect(last.pagination).toMatchObject({ prev_page: 2, next_page: null });
 });
 
-it('answers a page behind the last one with nothing and the real totals', async () => {
+it('answers a page after the last one with no events and the real totals', async () => {
   const { api } = await serve();
-  await describe(api, '1', '2', '3');
+  await updateDescriptions(api, '1', '2', '3');
   expect(await readTrail(api, '?page[number]=9&page[size]=2')).toEqual({
     data: [],
     pagination: { current_page: 9, prev_page: 2, next_page: null, total_pages: 2, total_count: 3 },
   });
 });
 
-it('keeps pages as they were read while events arrive', async () => {
+it('does not move events to other pages while new ones arrive', async () => {
   const { api, clock } = await serve();
-  await describe(api, '1', '2', '3');
+  await updateDescriptions(api, '1', '2', '3');
   const first = await readTrail(api, '?page[size]=2');
   clock.at += 1;
-  const ids = await describe(api, '4');
+  const ids = await updateDescriptions(api, '4');
   const second = await readTrail(api, '?page[number]=2&page[size]=2');
   expect([...first.data, ...second.data].map(({ id }) => id)).toEqual(ids);
 });
@@ -168,9 +168,9 @@ it.each([
 
 it('answers events after a time, exclusive, to the millisecond', async () => {
   const { api, clock } = await serve();
-  await describe(api, 'at ten');
+  await updateDescriptions(api, 'at ten');
   clock.at += 1;
-  const ids = await describe(api, 'a millisecond later');
+  const ids = await updateDescriptions(api, 'a millisecond later');
   const since = async (text: string) => (await readTrail(api, `?since=${text}`)).data.map(({ id }) => id);
   expect(await since('2026-03-01T09:59:59.999Z')).toEqual(ids);
   expect(await since('2026-03-01T10:00:00.000Z')).toEqual(ids.slice(1));
@@ -188,16 +188,16 @@ it.each([
   '2026-03-01%2010:00:00Z',
 ])('reads since=%s as RFC 3339', async (text) => {
   const { api, clock } = await serve();
-  await describe(api, 'at ten');
+  await updateDescriptions(api, 'at ten');
   clock.at += 1;
-  const ids = await describe(api, 'later');
+  const ids = await updateDescriptions(api, 'later');
   const { data } = await readTrail(api, `?since=${text}`);
   expect(data.map(({ id }) => id)).toEqual(ids.slice(1));
 });
 
-it('answers nothing since the end of all times, and everything since their beginning', async () => {
+it('answers no events since the last possible time, and all of them since the first one', async () => {
   const { api } = await serve();
-  await describe(api, 'x');
+  await updateDescriptions(api, 'x');
   const count = async (text: string) => (await readTrail(api, `?since=${text}`)).data.length;
   expect(await count('9999-12-31T23:59:59-12:00')).toBe(0);
   expect(await count('0000-01-01T00:00:00%2B12:00')).toBe(1);
@@ -205,9 +205,9 @@ it('answers nothing since the end of all times, and everything since their begin
 
 it('counts and pages only the events after since', async () => {
   const { api, clock } = await serve();
-  await describe(api, '1');
+  await updateDescriptions(api, '1');
   clock.at += 1;
-  const ids = await describe(api, '2', '3', '4');
+  const ids = await updateDescriptions(api, '2', '3', '4');
   const { data, pagination } = await readTrail(
     api,
     `?since=2026-03-01T10:00:00.000Z&page[number]=2&page[size]=2`,
@@ -216,9 +216,9 @@ it('counts and pages only the events after since', async () => {
   expect(pagination).toMatchObject({ total_count: 3, total_pages: 2, prev_page: 1 });
 });
 
-it('takes a page size over 1000 for 1000', async () => {
+it('treats a page size over 1000 as 1000', async () => {
   const { api } = await serve({ dialect: 'hcp-terraform' });
-  await describe(api, 'x');
+  await updateDescriptions(api, 'x');
   expect((await readTrail(api, '?page[size]=1001')).pagination).toMatchObject({ page_size: 1000 });
   expect((await readTrail(api)).pagination).toMatchObject({ page_size: 1000 });
 });

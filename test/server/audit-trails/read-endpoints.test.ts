@@ -1,5 +1,5 @@
-// What each endpoint that reads tells the audit trail: those that the specification lists do, and all others do not. The
-// table is written by hand from it.
+// Which reads are recorded in the audit trail: those of the endpoints that the specification lists, and no others. The table
+// is written manually from the specification.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
@@ -11,7 +11,7 @@ import { startWorld, type World } from '../../support/server/rights/world.ts';
 const ORGANIZATION = '/organizations/:organization_name';
 const WORKSPACE = '/workspaces/:workspace_id';
 
-/** By endpoint: what is read of what. Of a list it is the id of what the list is of. */
+/** By endpoint: its event, and the resource whose id the event has. For a list, that is the parent of the listed resources. */
 const EVENTS: Readonly<Record<string, readonly [event: string, of: string]>> = {
   [`${ORGANIZATION}/authentication-token`]: ['authentication_token show', 'itself'],
   '/teams/:team_id/authentication-token': ['authentication_token show', 'itself'],
@@ -40,7 +40,7 @@ afterAll(() => world.close());
 
 const events = () => world.rows('SELECT * FROM audit_events ORDER BY position');
 
-/** The endpoint as the tables of rights call it. */
+/** The path with which the tables of rights call an endpoint. */
 function pathFor(endpoint: string): string {
   const own = OPERATIONS.find((operation) => operation.endpoint === endpoint);
   if (own !== undefined) return pathOf(own, 'subject');
@@ -53,7 +53,7 @@ const reading = API_ENDPOINTS.filter(
   ({ method, needsOfDialect }) => method === 'GET' && needsOfDialect === undefined,
 ).map(({ path }) => path);
 
-it('knows every endpoint of its table', () => {
+it('the table of events has only existing endpoints', () => {
   expect(Object.keys(EVENTS).filter((path) => !reading.includes(path))).toEqual([]);
 });
 
@@ -77,14 +77,14 @@ it.each(Object.entries(EVENTS))('GET %s is recorded in the trail: %s', async (en
     },
   ]);
 
-  // Refused, it tells nothing.
-  const told = events().length;
+  // A refused read is not recorded.
+  const recorded = events().length;
   expect((await world.as('stranger').get(path)).status).toBe(404);
   if (action === 'index' && Array.isArray(answer.document.data) && answer.document.meta !== undefined) {
     const wrong = path.includes('?') ? `${path}&page[number]=9e99` : `${path}?page[number]=99999999999999999`;
     await world.as('owner').get(wrong.replace('9e99', '99999999999999999'));
   }
-  expect(events().length).toBe(told);
+  expect(events().length).toBe(recorded);
 });
 
 it('records no other read', async () => {

@@ -22,7 +22,7 @@ interface EventRow {
   meta: string | null;
 }
 
-/** A service over a file, and a look at the trail from outside: no endpoint reads it yet. */
+/** A service with a data file, and the events as they are stored in that file. */
 async function serve(seed = SEED): Promise<{ api: TestClient; events: () => EventRow[] }> {
   const directory = mkdtempSync(join(tmpdir(), 'trueup-audit-'));
   const data = join(directory, 'embedded.db');
@@ -35,7 +35,7 @@ async function serve(seed = SEED): Promise<{ api: TestClient; events: () => Even
   return { api, events: () => database.all<EventRow>('SELECT * FROM audit_events ORDER BY position') };
 }
 
-it('records each change of a workspace with who made it and in which request', async () => {
+it('records each change of a workspace with its actor and its request', async () => {
   const { api, events } = await serve();
   const [managers] = (await api.get('/organizations/acme/teams?filter[names]=managers')).resources;
   const created = await api.as('managers').create({ name: 'a' });
@@ -99,8 +99,8 @@ it('records who joins a team and who leaves it', async () => {
   const path = `/teams/${team?.id}/relationships/users`;
   expect((await api.post(path, identifiers(['bob'], 'users'))).status).toBe(204);
   expect((await api.delete(path, identifiers(['bob'], 'users'))).status).toBe(204);
-  const told = events().map((row) => [row.actor_name, row.resource_id, row.resource_action]);
-  expect(told).toEqual([
+  const recorded = events().map((row) => [row.actor_name, row.resource_id, row.resource_action]);
+  expect(recorded).toEqual([
     ['ann', team?.id, 'add_member'],
     ['ann', team?.id, 'remove_member'],
   ]);
@@ -131,10 +131,10 @@ it('records which team gets which access to a workspace or a project, and which 
     }
     await api.delete(path);
   }
-  const told = events().map((row) => [row.resource_type, row.resource_id, row.resource_action]);
+  const recorded = events().map((row) => [row.resource_type, row.resource_id, row.resource_action]);
   const kept = (kind: string, id: string) =>
     ['add_team', 'update_team_permissions', 'remove_team'].map((action) => [kind, id, action]);
-  expect(told).toEqual([...kept('workspace', 'ws-a'), ...kept('project', 'prj-sandbox')]);
+  expect(recorded).toEqual([...kept('workspace', 'ws-a'), ...kept('project', 'prj-sandbox')]);
   const fields = events().map((row) => JSON.parse(row.meta ?? '') as unknown);
   const expected = [
     { team: 'readers', permissions: 'read' },
@@ -161,7 +161,7 @@ it('records the permissions of a custom access by name', async () => {
   ]);
 });
 
-it('records flat tags that come and go for all workspaces at once, one event for each that changes', async () => {
+it('records flat tags that are added to or removed from many workspaces, with an event for each one', async () => {
   const { api, events } = await serve(
     seedWith({
       workspaces: [
@@ -182,15 +182,15 @@ it('records flat tags that come and go for all workspaces at once, one event for
   ]);
 });
 
-it('records the run that an uploaded configuration begins as one of who made the configuration', async () => {
+it('records the run of an uploaded configuration as created by the creator of the configuration', async () => {
   const { api, events } = await serve(seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] }));
   const body = { data: { type: 'configuration-versions' } };
   const made = await api.post('/workspaces/ws-a/configuration-versions', body);
   const link = String(made.resource.attributes['upload-url']);
   expect((await fetch(link, { method: 'PUT', body: 'an archive' })).status).toBe(200);
   expect((await fetch(link, { method: 'PUT', body: 'an archive' })).status).toBe(409);
-  const told = events().map((row) => [row.actor_name, row.resource_type, row.resource_action]);
-  expect(told.filter(([actor]) => actor !== 'system')).toEqual([
+  const recorded = events().map((row) => [row.actor_name, row.resource_type, row.resource_action]);
+  expect(recorded.filter(([actor]) => actor !== 'system')).toEqual([
     ['ann', 'configuration_version', 'create'],
     ['ann', 'configuration_version', 'upload'],
     ['ann', 'run', 'create'],

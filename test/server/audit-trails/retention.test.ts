@@ -25,7 +25,7 @@ it('answers and counts only the events of the last 14 days, to the millisecond',
   }
 });
 
-it('forgets by the clock that can be moved, and knows again when it is moved back', async () => {
+it('hides expired events by the movable clock, and shows them again when it is moved back', async () => {
   const { api, admin } = await serveWithAdmin({ now, seed });
   const ids = async () => (await trailOf(api)).map(({ resource }) => resource.id);
   await admin('POST', '/clock', { 'advance-seconds': 1 });
@@ -52,7 +52,7 @@ it('deletes expired events from the data file at the next start, and adds no see
   expect(kept()).toEqual([]);
 });
 
-it('keeps the trail of an organization that is deleted for as long, with who deleted it', async () => {
+it('keeps the trail of a deleted organization, with the user who deleted it', async () => {
   const data = temporaryDataFile();
   const { api } = await serveWithAdmin({ data, now, seed });
   expect((await api.delete('/organizations/acme')).status).toBe(204);
@@ -68,7 +68,7 @@ it('keeps the trail of an organization that is deleted for as long, with who del
   });
 });
 
-it('lets the token for audit trails of a deleted organization read who deleted it, for those 14 days', async () => {
+it('lets the audit trail token of a deleted organization read the trail for 14 more days', async () => {
   const tokens = seedWith({ 'audit-trails-token': 'trail-of-acme' });
   const { api, admin } = await serveWithAdmin({ now, seed: tokens });
   expect((await api.delete('/organizations/acme')).status).toBe(204);

@@ -1,4 +1,4 @@
-// What each endpoint that writes tells the audit trail. The table is written by hand; an endpoint that is missing in it fails.
+// The event that each writing endpoint records. The table is written manually, and a test fails if it lacks an endpoint.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
@@ -103,8 +103,8 @@ const EVENTS: Readonly<Record<string, string>> = {
   'DELETE /run-triggers/:run_trigger_id': 'run_trigger destroy',
 };
 
-/** Sent again, these make one more; all others change nothing, or are refused. */
-const MAKE_ONE_MORE = [
+/** Sent again, these create another resource. All others change nothing, or are refused. */
+const CREATE_ANOTHER = [
   `POST ${ORGANIZATION}/authentication-token`,
   `POST ${TEAM}/authentication-token`,
   `POST ${ORGANIZATION}/oauth-clients`,
@@ -124,7 +124,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** The endpoint as the tables of rights call it. */
+/** The request with which the tables of rights call an endpoint. */
 function callOf(endpoint: string): Call {
   const own = OPERATIONS.find((operation) => operation.endpoint === endpoint);
   if (own !== undefined) {
@@ -136,7 +136,7 @@ function callOf(endpoint: string): Call {
   return { path: neighbourPath(beside, world.ids), body: beside.body?.(world.ids) };
 }
 
-/** What must be there for the call to change something. */
+/** Creates what the call needs in order to change something. */
 async function prepare(method: string, { path, body }: Call): Promise<void> {
   const owner = world.as('owner');
   if (path.endsWith('unlock')) await owner.post(path.replace(/(force-)?unlock$/, 'lock'));
@@ -144,12 +144,12 @@ async function prepare(method: string, { path, body }: Call): Promise<void> {
     await owner.post(path, body ?? RETENTION_POLICY);
 }
 
-/** What somebody asked for: runs that take their turn tell the trail by themselves. */
+/** The events of requests, without those that the service records when it starts a run. */
 const events = () => world.rows("SELECT * FROM audit_events WHERE actor_type <> 'System' ORDER BY position");
 const count = () => events().length;
 
-it('has an entry for every endpoint that writes', () => {
-  // A subscription, which one dialect alone serves, changes nothing.
+it('the table of events has every endpoint that writes', () => {
+  // An endpoint that only one dialect serves (a subscription) changes nothing.
   const writing = API_ENDPOINTS.filter(
     ({ method, needsOfDialect }) => method !== 'GET' && needsOfDialect === undefined,
   );
@@ -173,13 +173,13 @@ it.each(Object.entries(EVENTS))('%s is recorded in the trail: %s', async (endpoi
   ).toEqual([[event, answer.headers.get('x-request-id')]]);
 
   await owner.send(method, call.path, call.body);
-  expect(count(), 'after the same request').toBe(before + (MAKE_ONE_MORE.includes(endpoint) ? 2 : 1));
+  expect(count(), 'after the same request').toBe(before + (CREATE_ANOTHER.includes(endpoint) ? 2 : 1));
 });
 
-it('writes events of kinds that could be put in as they are', async () => {
+it('records only events that the admin API would accept', async () => {
   world.restore();
   const owner = world.as('owner');
-  // The specification has days for each policy that is destroyed; the one of this table deletes nothing, and has none.
+  // The specification requires days in the event of a destroyed policy; the policy of this table deletes nothing, and has none.
   const others = [
     `DELETE ${ORGANIZATION}`,
     `DELETE ${ORGANIZATION}/relationships/data-retention-policy`,
@@ -208,7 +208,7 @@ it('records nothing for refused requests', async () => {
     const { path, body } = callOf(endpoint);
     await world.as('can-read-settings').send(method, path, body);
     const answer = await world.as('owner').send(method, path, identifiers(['nonsense'], 'nonsense'));
-    // Some read no body, and do what they do.
+    // Some endpoints ignore the body, and succeed.
     if (answer.status < 300) world.restore();
     expect([endpoint, count()]).toEqual([endpoint, before]);
   }

@@ -9,8 +9,8 @@ it.each([
   ['/v1/a//b c', '/v1/a/b%20c'],
   ["/v1//a$&+,:;=@!'()*%3F", '/v1/a$&+,:;=@%21%27%28%29%2A%3F'],
   ['/../..', '/'],
-])('%s leads to %s', (url, meant) => {
-  expect(cleanedUrl(url)).toBe(meant);
+])('%s is cleaned to %s', (url, cleaned) => {
+  expect(cleanedUrl(url)).toBe(cleaned);
 });
 
 it.each([
@@ -19,6 +19,6 @@ it.each([
   '/v1/%63onfig',
   '/v1/%zz//',
   '/v1/a..b?x=../y',
-])('%s is fine', (url) => {
+])('%s needs no cleaning', (url) => {
   expect(cleanedUrl(url)).toBeUndefined();
 });

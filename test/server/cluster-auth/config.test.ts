@@ -1,4 +1,4 @@
-// The config of a mount: replaced whole by every write, checked before anything is stored, read without credentials.
+// The config of a mount: every write replaces all of it, it is checked before it is stored, and reads hide its credentials.
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ const write = (body: unknown) => mount.send('POST', 'cluster/config', body);
 const read = async () => dataOf(await mount.send('GET', 'cluster/config'));
 
 describe('reading', () => {
-  it('answers 404 without a text before the first write', async () => {
+  it('answers 404 without an error text before the first write', async () => {
     expect(errorOf(await mount.send('GET', 'team/cluster/config'))).toEqual({ status: 404, errors: [] });
   });
 
@@ -71,7 +71,7 @@ describe('replacing', () => {
     });
   });
 
-  it('puts every field that is not sent back to its default, the reviewer JWT too', async () => {
+  it('resets every field that is not sent to its default, including the reviewer JWT', async () => {
     expect(await read()).toMatchObject({ token_reviewer_jwt_set: true, issuer: 'https://issuer.example' });
     expect((await write({ cluster_host: 'h', cluster_ca_cert: CA })).status).toBe(204);
     expect(await read()).toEqual({
@@ -85,7 +85,7 @@ describe('replacing', () => {
     });
   });
 
-  it('keeps the stored config, the reviewer JWT too, when a write is refused', async () => {
+  it('keeps the stored config, including the reviewer JWT, when a write is refused', async () => {
     const before = await read();
     expect((await write({ cluster_host: '' })).status).toBe(400);
     expect((await write({ ...CONFIG, pem_keys: ['no key'] })).status).toBe(400);
@@ -109,7 +109,7 @@ describe('replacing', () => {
 describe('checking', () => {
   const refusal = async (body: unknown) => errorOf(await write(body));
 
-  it('wants a host', async () => {
+  it('requires a host', async () => {
     const expected = { status: 400, errors: ['no host provided'] };
     expect(await refusal({ cluster_ca_cert: CA })).toEqual(expected);
     expect(await refusal({ cluster_host: '', cluster_ca_cert: 'no PEM' })).toEqual(expected);
@@ -127,21 +127,21 @@ describe('checking', () => {
     }
   });
 
-  it('wants a PEM block in the CA certificate', async () => {
+  it('requires a PEM block in the CA certificate', async () => {
     expect(await refusal({ cluster_host: 'h', cluster_ca_cert: 'no PEM', pem_keys: ['no key'] })).toEqual({
       status: 400,
       errors: ['The provided CA PEM data contains no valid certificates'],
     });
   });
 
-  it('wants RSA or ECDSA keys', async () => {
+  it('requires RSA or ECDSA keys', async () => {
     const expected = { status: 400, errors: ['data does not contain any valid RSA or ECDSA public keys'] };
     expect(await refusal({ ...CONFIG, pem_keys: ['no key'] })).toEqual(expected);
     expect(await refusal({ ...CONFIG, pem_keys: [RSA, ''] })).toEqual(expected);
     expect(await refusal({ ...CONFIG, pem_keys: [ED25519] })).toEqual(expected);
   });
 
-  it('takes a certificate for its public key', async () => {
+  it('accepts a certificate in place of its public key', async () => {
     expect((await write({ ...CONFIG, pem_keys: [CERTIFICATE, RSA, EC] })).status).toBe(204);
     expect((await read())['pem_keys']).toEqual([CERTIFICATE, RSA.trim(), EC.trim()]);
   });
@@ -153,7 +153,7 @@ describe('checking', () => {
     });
   });
 
-  it('requires a CA certificate or keys, for any disable_local_ca_jwt', async () => {
+  it('requires a CA certificate or keys, with any value of disable_local_ca_jwt', async () => {
     const expected = { status: 400, errors: ['one of pem_keys or cluster_ca_cert must be set'] };
     expect(await refusal({ cluster_host: 'h' })).toEqual(expected);
     expect(await refusal({ cluster_host: 'h', disable_local_ca_jwt: true })).toEqual(expected);
@@ -179,7 +179,7 @@ describe('checking', () => {
 });
 
 describe('coercion', () => {
-  it('takes one text for keys, split at commas and trimmed', async () => {
+  it('accepts one text as keys, which is split at commas and trimmed', async () => {
     expect((await write({ ...CONFIG, pem_keys: `${RSA},${EC}` })).status).toBe(204);
     expect((await read())['pem_keys']).toEqual([RSA.trim(), EC.trim()]);
   });
@@ -190,7 +190,7 @@ describe('coercion', () => {
     expect((await read())['cluster_ca_cert']).toBe(cluster_ca_cert);
   });
 
-  it('reads the spellings of booleans', async () => {
+  it('accepts several spellings of booleans', async () => {
     await write({ ...CONFIG, disable_local_ca_jwt: 'T', disable_iss_validation: 0 });
     expect(await read()).toMatchObject({ disable_local_ca_jwt: true, disable_iss_validation: false });
     await write({ ...CONFIG, disable_iss_validation: null });

@@ -1,4 +1,4 @@
-// What the method does in one dialect and not in another, beside what the recorded answers show.
+// Differences between the dialects of the auth method that the recorded answers do not show.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ describe('a config without a CA', () => {
     ['neutral', false, { status: 204 }],
     ['neutral', true, { status: 204 }],
   ] as const)(
-    'but with keys is answered by %s with the local one disabled %s',
+    'but with keys gets the answer of the dialect %s with disable_local_ca_jwt %s',
     async (dialect, disabled, answer) => {
       const send = await serve(dialect);
       const config = {
@@ -76,7 +76,7 @@ describe('a config without a CA', () => {
   );
 
   it.each(['vault', 'openbao', 'neutral'] as const)(
-    'does in a pod for %s, and shows none',
+    'is accepted by %s in a pod, and shows neither the CA nor the token of the pod',
     async (dialect) => {
       const send = await serve(dialect, { inPod: podFolder() });
       const config = { [host[dialect]]: 'https://h' };
@@ -88,7 +88,7 @@ describe('a config without a CA', () => {
     },
   );
 
-  it('is refused in a pod without its files, with the path that was read', async () => {
+  it('is refused in a pod without a CA file, with the path of that file', async () => {
     const folder = podFolder();
     rmSync(join(folder, 'ca.crt'));
     const send = await serve('vault', { inPod: folder });
@@ -102,7 +102,7 @@ it.each([
   ['neutral', 400],
   ['vault', 400],
   ['openbao', 204],
-] as const)('only some dialects check the form of a CA: %s answers %i', async (dialect, status) => {
+] as const)('only some dialects check the format of a CA: %s answers %i', async (dialect, status) => {
   const named = dialect === 'neutral' ? 'cluster' : 'kubernetes';
   const config = { [`${named}_host`]: 'https://h', [`${named}_ca_cert`]: 'no PEM' };
   expect(await (await serve(dialect))('POST', 'config', config)).toMatchObject({ status });
@@ -116,12 +116,12 @@ describe('keys', () => {
       ? 'data does not contain any valid RSA or ECDSA public keys'
       : 'data does not contain any valid public keys';
 
-  it('may be Ed25519 for one service and not for the other', async () => {
+  it('may be Ed25519 in openbao, but not in vault', async () => {
     expect(await write(await serve('openbao'), keys.ed25519.public)).toMatchObject({ status: 204 });
     expect(await write(await serve('vault'), keys.ed25519.public)).toEqual(refusal(noneOf('vault')));
   });
 
-  it('must be the only content of an element in one dialect, and may be followed by more in the other', async () => {
+  it('may be followed by more text in vault, but not in openbao', async () => {
     const two = keys.ec.public + keys.rsa.public;
     expect(await write(await serve('vault'), two, `${keys.ec.public} more`)).toMatchObject({ status: 204 });
     const send = await serve('openbao');
@@ -148,7 +148,7 @@ describe('keys', () => {
 });
 
 describe('fields', () => {
-  it('of one dialect alone are stored and answered there, and reported as unknown by the others', async () => {
+  it('of one dialect are stored and returned there, and unknown to the others', async () => {
     const vault = await serve('vault');
     const audience = 'vault';
     expect(await vault('POST', 'role/a', { ...ROLE, audience, alias_metadata: { team: 'a' } })).toMatchObject(
@@ -179,7 +179,7 @@ describe('fields', () => {
     );
   });
 
-  it('of real services are not there in the specification', async () => {
+  it('of real services do not exist in the dialect neutral', async () => {
     const send = await serve('neutral');
     await send('POST', 'role/a', { ...ROLE, alias_metadata: { team: 'a' }, token_strictly_bind_ip: true });
     const { data } = (await send('GET', 'role/a')).body as { data: object };
@@ -193,14 +193,14 @@ describe('fields', () => {
     );
   });
 
-  it('of the specification are not those of a real service, nor the other way round', async () => {
+  it('of the dialect neutral have other names than those of a real service', async () => {
     const body = { cluster_host: 'https://a', cluster_ca_cert: CA };
     expect(await (await serve('vault'))('POST', 'config', body)).toEqual(refusal('no host provided'));
     const real = { kubernetes_host: 'https://a', kubernetes_ca_cert: CA };
     expect(await (await serve('neutral'))('POST', 'config', real)).toEqual(refusal('no host provided'));
   });
 
-  it('about a missing audience come from one dialect', async () => {
+  it('lead to a warning in vault if the audience is missing', async () => {
     const warned = await (await serve('vault'))('POST', 'role/Web', { ...ROLE, audience: '  ' });
     expect(warned.status).toBe(200);
     expect(warned.body['warnings']).toEqual([
@@ -221,7 +221,7 @@ it('numbers of 64 bits are kept to the last digit', async () => {
 });
 
 describe('paths and verbs', () => {
-  it('that are of no API are answered by a real service as its own', async () => {
+  it('of no API get the 404 of the real service', async () => {
     const server = await startServer({ data: ':memory:', dialects: ['vault'] });
     onTestFinished(() => server.close());
     for (const path of ['/v2/auth', '/', '/v1', '//v1/auth']) {
@@ -235,7 +235,7 @@ describe('paths and verbs', () => {
   it.each([
     ['vault', 'alias_metadata (map)', 'token_strictly_bind_ip (bool)'],
     ['openbao', 'token_strictly_bind_ip (bool)', 'alias_metadata (map)'],
-  ])('have help with the fields of the dialect %s', async (dialect, own, other) => {
+  ])('have a help text with the fields of the dialect %s', async (dialect, own, other) => {
     const send = await serve(dialect);
     const { status, body } = await send('GET', 'role/web?help=1');
     expect([status, Object.keys(body)]).toEqual([200, ['help', 'openapi', 'see_also']]);
@@ -249,12 +249,12 @@ describe('paths and verbs', () => {
     expect((await send('GET', 'config?help=')).status).toBe(404);
   });
 
-  it('have no help in the specification', async () => {
+  it('have no help text in the dialect neutral', async () => {
     const send = await serve('neutral');
     expect(await send('GET', 'config?help=1')).toMatchObject({ status: 404, body: { errors: [] } });
   });
 
-  it('with pages are lists of one service alone', async () => {
+  it('list roles page by page only in openbao', async () => {
     const keysOf = async (dialect: string) => {
       const send = await serve(dialect);
       for (const name of ['a', 'b', 'c']) await send('POST', `role/${name}`, { ...ROLE, audience: 'x' });
@@ -270,16 +270,13 @@ describe('paths and verbs', () => {
     ['neutral', 200],
     ['vault', 200],
     ['openbao', 404],
-  ] as const)(
-    'that ask for all below a path mean nothing but to one service: %s answers %i',
-    async (dialect, status) => {
-      const send = await serve(dialect);
-      await send('POST', 'role/a', { ...ROLE, audience: 'x' });
-      expect((await send('GET', 'role/a?scan=true')).status).toBe(status);
-    },
-  );
+  ] as const)('scan below a path only in openbao: %s answers %i', async (dialect, status) => {
+    const send = await serve(dialect);
+    await send('POST', 'role/a', { ...ROLE, audience: 'x' });
+    expect((await send('GET', 'role/a?scan=true')).status).toBe(status);
+  });
 
-  it('of namespaces are those of one service alone, and their header means nothing to the others', async () => {
+  it('of namespaces exist only in openbao, and vault ignores the namespace header', async () => {
     for (const [dialect, status] of [
       ['vault', 404],
       ['openbao', 204],
@@ -302,7 +299,7 @@ describe('paths and verbs', () => {
     }
   });
 
-  it('for a wrapped answer must have a duration', async () => {
+  it('require a valid duration in the header for response wrapping', async () => {
     const server = await startServer({ data: ':memory:', dialects: ['vault'] });
     onTestFinished(() => server.close());
     const refused = async (ttl: string) =>

@@ -1,4 +1,4 @@
-// Each rule of a role with its text, over the wire, and the order in which they are told.
+// Each rule of a role with its error text, over HTTP, and the order of the checks.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { errorOf, type ServedMount, serveMount } from '../../support/server/cluster-auth/serve-mount.ts';
@@ -29,7 +29,7 @@ describe('token fields', () => {
     expect(await refusal({ bound_cidrs: ['nowhere'] })).toMatch(/^error parsing address "nowhere": /);
   });
 
-  it('know the token types default, service and batch', async () => {
+  it('accept the token types default, service and batch', async () => {
     for (const token_type of ['default', 'service', 'batch', ''])
       expect(await statusOf({ token_type })).toBe(204);
     for (const token_type of ['default-service', 'default-batch', 'Batch']) {
@@ -67,7 +67,7 @@ describe('token fields', () => {
     );
   });
 
-  it('relate nothing to the explicit maximum', async () => {
+  it('accept a lifetime above the explicit maximum', async () => {
     expect(await statusOf({ token_ttl: '2h', token_explicit_max_ttl: '1h' })).toBe(204);
   });
 
@@ -80,13 +80,13 @@ describe('token fields', () => {
 });
 
 describe('bound service accounts', () => {
-  it('want names', async () => {
+  it('require names', async () => {
     const text = '"bound_service_account_names" can not be empty';
     expect(await refusal({ bound_service_account_names: [] })).toBe(text);
     expect(await refusal({ bound_service_account_names: null })).toBe(text);
   });
 
-  it('want namespaces or a selector', async () => {
+  it('require namespaces or a selector', async () => {
     const text =
       '"bound_service_account_namespaces" can not be empty if "bound_service_account_namespace_selector" is not set';
     expect(await refusal({ bound_service_account_namespaces: '' })).toBe(text);
@@ -95,14 +95,14 @@ describe('bound service accounts', () => {
     ).toBe(text);
   });
 
-  it('take "*" alone, on both sides at once, and globs beside names', async () => {
+  it('accept "*" alone, also in both fields, and globs beside names', async () => {
     expect(await statusOf({ bound_service_account_names: '*', bound_service_account_namespaces: '*' })).toBe(
       204,
     );
     expect(await statusOf({ bound_service_account_names: 'web-*,api' })).toBe(204);
   });
 
-  it('do not mix "*" with others', async () => {
+  it('refuse "*" beside other values', async () => {
     const text = 'can not mix "*" with values';
     expect(await refusal({ bound_service_account_names: 'web,*' })).toBe(text);
     expect(await refusal({ bound_service_account_namespaces: ['*', 'shop'] })).toBe(text);
@@ -135,7 +135,7 @@ describe('the namespace selector', () => {
     }
   });
 
-  it('is refused as anything else', async () => {
+  it('is refused in any other form', async () => {
     for (const selector of [
       'team=shop',
       '{"matchLabels":',
@@ -157,7 +157,7 @@ describe('the namespace selector', () => {
 describe('the alias name source', () => {
   const text = 'invalid alias_name_source, must be one of: serviceaccount_uid, serviceaccount_name';
 
-  it('is one of two', async () => {
+  it('is serviceaccount_uid or serviceaccount_name', async () => {
     for (const source of ['serviceaccount_uid', 'serviceaccount_name']) {
       expect(await statusOf({ alias_name_source: source })).toBe(204);
     }
@@ -173,7 +173,7 @@ describe('the alias name source', () => {
 });
 
 describe('the order of the checks', () => {
-  it('goes from conversion over token fields to accounts, wildcards and the alias', async () => {
+  it('is conversion, token fields, service accounts, wildcards and alias name source', async () => {
     const wrong = {
       token_ttl: 'soon',
       token_bound_cidrs: 'nowhere',

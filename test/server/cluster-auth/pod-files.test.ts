@@ -7,7 +7,7 @@ import { openPodFiles } from '../../../src/server/kernel/services.ts';
 let folder: string;
 let time: number;
 const now = () => new Date(time);
-const put = (name: string, text: string) => writeFileSync(join(folder, name), text);
+const writePodFile = (name: string, text: string) => writeFileSync(join(folder, name), text);
 
 beforeEach(() => {
   time = Date.parse('2026-01-01T00:00:00Z');
@@ -16,13 +16,13 @@ beforeEach(() => {
 });
 
 describe('the files of a pod', () => {
-  it('are read again when they are old: a token after a minute, a CA after an hour', () => {
-    put('token', 'first');
-    put('ca.crt', 'first');
+  it('are read again when they are old: the token after a minute, the CA after an hour', () => {
+    writePodFile('token', 'first');
+    writePodFile('ca.crt', 'first');
     const pod = openPodFiles(folder, now);
     expect([pod.token(), pod.caCert()]).toEqual([{ text: 'first' }, { text: 'first' }]);
-    put('token', 'second');
-    put('ca.crt', 'second');
+    writePodFile('token', 'second');
+    writePodFile('ca.crt', 'second');
     time += 59_999;
     expect([pod.token(), pod.caCert()]).toEqual([{ text: 'first' }, { text: 'first' }]);
     time += 1;
@@ -31,11 +31,11 @@ describe('the files of a pod', () => {
     expect(pod.caCert()).toEqual({ text: 'second' });
   });
 
-  it('are read again at once when they were missing', () => {
+  it('are read again immediately if they were missing', () => {
     const pod = openPodFiles(folder, now);
     const problem = `open ${join(folder, 'token')}: no such file or directory`;
     expect(pod.token()).toEqual({ problem });
-    put('token', 'there');
+    writePodFile('token', 'there');
     expect(pod.token()).toEqual({ text: 'there' });
   });
 

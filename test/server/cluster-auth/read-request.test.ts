@@ -1,4 +1,4 @@
-// How much of a body the service reads. What it would read for long, with all others waiting, never ends here either.
+// Bodies that the service reads, and bodies that it refuses because they would block all other requests for a long time.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
 import {
@@ -31,7 +31,7 @@ it('reads a text of many megabytes, with quotes and escapes in it', async () => 
   expect(read === JSON.parse(`"${audience}"`)).toBe(true);
 });
 
-it('trims a text of many blanks', async () => {
+it('trims a text with many blanks', async () => {
   const name = `a${' '.repeat(1_000_000)}b`;
   const body = { ...WEB, bound_service_account_names: [` ${name}\t`] };
   expect((await mount.send('POST', 'cluster/role/blank', body)).status).toBe(204);
@@ -42,8 +42,8 @@ it('trims a text of many blanks', async () => {
 it.each([
   ['nested a million times', `{"a":${'['.repeat(1e6)}${']'.repeat(1e6)}}`],
   ['of a million opening brackets', '['.repeat(1e6)],
-  ['of 400,000 members', JSON.stringify(members(400_000))],
-  ['of a list of 400,000', JSON.stringify({ a: Array.from({ length: 400_000 }, () => 1) })],
+  ['with 400,000 members', JSON.stringify(members(400_000))],
+  ['with a list of 400,000 elements', JSON.stringify({ a: Array.from({ length: 400_000 }, () => 1) })],
 ])('refuses a body %s, with or without a token', async (_what, body) => {
   expect(errorOf(await mount.send('POST', 'cluster/role/x', body))).toEqual(TOO_MUCH);
   expect(errorOf(await mount.send('POST', 'cluster/login', body, { token: null }))).toEqual(TOO_MUCH);
@@ -59,17 +59,20 @@ it.each([
   ['openbao', 1100, 400],
   ['vault', 299, 200],
   ['vault', 301, 400],
-] as const)('in the dialect %s a value nested %i deep is answered %i', async (dialect, levels, status) => {
-  const logins = await serveLogins({ dialect });
-  const other = JSON.parse('['.repeat(levels - 1) + ']'.repeat(levels - 1));
-  expect((await logins.role({ other })).status).toBe(status);
-  const names = await logins.role({ bound_service_account_names: other });
-  expect(names.status).toBe(400);
-  expect(names.errors?.[0]?.includes('there is too much in it')).toBe(status === 400);
-});
+] as const)(
+  'in the dialect %s a value nested %i levels deep is answered %i',
+  async (dialect, levels, status) => {
+    const logins = await serveLogins({ dialect });
+    const other = JSON.parse('['.repeat(levels - 1) + ']'.repeat(levels - 1));
+    expect((await logins.role({ other })).status).toBe(status);
+    const names = await logins.role({ bound_service_account_names: other });
+    expect(names.status).toBe(400);
+    expect(names.errors?.[0]?.includes('there is too much in it')).toBe(status === 400);
+  },
+);
 
 it.each(['x', 'text/plain', ';', 'application/json; charset='])(
-  'reads a body as JSON, whatever type it has: %j',
+  'reads a body as JSON with any content type: %j',
   async (type) => {
     const headers = { 'content-type': type };
     expect((await mount.send('POST', 'cluster/role/typed', WEB, { headers })).status).toBe(204);
@@ -85,7 +88,7 @@ it('reads the body of a PATCH before it refuses the verb', async () => {
   ).toBe(415);
 });
 
-it('leaves out pairs of a query that are broken', async () => {
+it('ignores invalid pairs of a query', async () => {
   await mount.send('POST', 'cluster/role/web', WEB);
   const { body } = await mount.send('GET', 'cluster/role/web?a;b=c&%zz=1&audience=%f&d=e+f');
   expect(body).toMatchObject({
@@ -94,7 +97,7 @@ it('leaves out pairs of a query that are broken', async () => {
 });
 
 describe('a form', () => {
-  it.each(['audience=%zz', 'audience=%a', 'a;b=c', '%=x'])('that is broken is refused: %s', async (form) => {
+  it.each(['audience=%zz', 'audience=%a', 'a;b=c', '%=x'])('that is invalid is refused: %s', async (form) => {
     const { status, errors } = errorOf(await mount.send('POST', 'cluster/role/x', form, FORM));
     expect({ status, errors }).toEqual({ status: 400, errors: ['error parsing form data'] });
   });
@@ -126,7 +129,7 @@ describe('a form', () => {
     ]);
   });
 
-  it('may not have more than anybody sends', async () => {
+  it('may not have two hundred thousand names', async () => {
     expect(errorOf(await mount.send('POST', 'cluster/role/x', String(form(200_000)), FORM))).toEqual({
       status: 400,
       errors: ['failed to parse form data: there is too much in it'],
@@ -150,21 +153,21 @@ it.each([
   },
 );
 
-describe('where answers are wanted in wraps', () => {
+describe('a request for response wrapping', () => {
   const wrapped = (ttl: string, token: string | null = ROOT) => ({
     token,
     headers: { 'x-service-wrap-ttl': ttl },
   });
   const REFUSED = { status: 400, errors: ['answers cannot be wrapped here'] };
 
-  it('nothing is handed out in clear', async () => {
+  it('is refused if its answer has data', async () => {
     expect(errorOf(await mount.send('GET', 'cluster/role?list=true', undefined, wrapped('60')))).toEqual(
       REFUSED,
     );
     expect((await mount.send('GET', 'cluster/role?list=true', undefined, wrapped('0s'))).status).toBe(200);
   });
 
-  it('no token is created that nobody would receive', async () => {
+  it('creates no token', async () => {
     const listed = async () => dataOf(await mount.send('GET', 'token/accessors?list=true'))['keys'];
     const before = await listed();
     for (const path of ['token/create', 'token/renew-self', 'cluster/login'])
@@ -172,13 +175,13 @@ describe('where answers are wanted in wraps', () => {
     expect(await listed()).toEqual(before);
   });
 
-  it('requests without an answer body are carried out', async () => {
+  it('is executed if its answer has no body', async () => {
     expect((await mount.send('POST', 'cluster/role/wrapped', WEB, wrapped('60'))).status).toBe(204);
     expect((await mount.send('GET', 'cluster/role/wrapped')).status).toBe(200);
   });
 });
 
-it.each(['%ff', '%E0%A4', '%zz'])('refuses a path that ends in %s in its own form', async (end) => {
+it.each(['%ff', '%E0%A4', '%zz'])('refuses a path that ends in %s, without an error text', async (end) => {
   const { status, body } = await mount.send('GET', `cluster/role/${end}`);
   expect({ status, body }).toEqual({ status: 400, body: { errors: [] } });
 });

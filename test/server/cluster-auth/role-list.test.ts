@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => mount.close());
 
 describe('LIST role', () => {
-  it('answers 404 without a text while there is no role', async () => {
+  it('answers 404 without an error text while there is no role', async () => {
     expect(errorOf(await mount.send('LIST', 'cluster/role'))).toEqual({ status: 404, errors: [] });
     expect(errorOf(await mount.send('GET', 'cluster/role?list=true'))).toEqual({ status: 404, errors: [] });
   });
@@ -32,14 +32,14 @@ describe('LIST role', () => {
     expect(dataOf(await mount.send('GET', 'cluster/role?list=true'))).toEqual({ keys });
   });
 
-  it('answers 404 again once the last role is gone', async () => {
+  it('answers 404 again after the last role was deleted', async () => {
     await mount.send('POST', 'team/cluster/role/last', WEB);
     expect((await mount.send('LIST', 'team/cluster/role')).status).toBe(200);
     await mount.send('DELETE', 'team/cluster/role/last');
     expect((await mount.send('LIST', 'team/cluster/role')).status).toBe(404);
   });
 
-  it('holds hundreds of roles on one page', async () => {
+  it('returns hundreds of roles on one page', async () => {
     const names = Array.from({ length: 300 }, (_, index) => `role-${String(index).padStart(4, '0')}`);
     await Promise.all(names.map((name) => mount.send('POST', `team/cluster/role/${name}`, WEB)));
     expect(dataOf(await mount.send('LIST', 'team/cluster/role'))).toEqual({ keys: names });

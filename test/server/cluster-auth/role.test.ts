@@ -69,13 +69,13 @@ describe('reading', () => {
     expect((await read('selected'))['bound_service_account_namespaces']).toBeNull();
   });
 
-  it('answers 404 without a text for a role that is not there', async () => {
+  it('answers 404 without an error text for an unknown role', async () => {
     expect(errorOf(await mount.send('GET', 'cluster/role/absent'))).toEqual({ status: 404, errors: [] });
   });
 });
 
 describe('names', () => {
-  it('fold to lower case, so two spellings are one role', async () => {
+  it('are folded to lower case, so two spellings are one role', async () => {
     await write('Folded', { ...WEB, audience: 'first' });
     await write('FOLDED', { token_ttl: 60 });
     expect(await read('folded')).toMatchObject({ audience: 'first', token_ttl: 60 });
@@ -151,7 +151,7 @@ describe('merging', () => {
     expect((await read('only'))['bound_service_account_namespace_selector']).toBe(SELECTOR);
   });
 
-  it('changes nothing when it refuses', async () => {
+  it('changes nothing when the write is refused', async () => {
     await write('same', { ...WEB, token_ttl: 60 });
     const before = await read('same');
     expect((await write('same', { token_ttl: 90, token_type: 'bad' })).status).toBe(400);
@@ -169,7 +169,7 @@ describe('deprecated names', () => {
     period: '30s',
   };
 
-  it('set both names when they come alone, and policies are tidied', async () => {
+  it('set both names when they are sent alone, and policies are normalized', async () => {
     await write('old', { ...WEB, ...OLD });
     expect(await read('old')).toMatchObject({
       policies: ['admin', 'read'],
@@ -187,7 +187,7 @@ describe('deprecated names', () => {
     });
   });
 
-  it('are reset, and no longer shown, when the current name comes alone', async () => {
+  it('are reset, and no longer shown, when only the current name is sent', async () => {
     await write('renewed', { ...WEB, ...OLD });
     await write('renewed', { token_policies: ['B', 'a'], token_ttl: 90 });
     const role = await read('renewed');
@@ -196,7 +196,7 @@ describe('deprecated names', () => {
     expect(role).not.toHaveProperty('ttl');
   });
 
-  it('mirror the current name when both come', async () => {
+  it('get the value of the current name when both are sent', async () => {
     await write('both', { ...WEB, policies: 'old', token_policies: 'New', ttl: 1, token_ttl: 2 });
     expect(await read('both')).toMatchObject({
       policies: ['New'],
@@ -206,7 +206,7 @@ describe('deprecated names', () => {
     });
   });
 
-  it('count for nothing beside the current name, whatever they hold', async () => {
+  it('are ignored beside the current name, even with an invalid value', async () => {
     await write('beside', { ...WEB, bound_cidrs: 'nowhere', token_bound_cidrs: ['10.1.2.3/8'] });
     expect(await read('beside')).toMatchObject({
       bound_cidrs: ['10.1.2.3/8'],
@@ -214,31 +214,31 @@ describe('deprecated names', () => {
     });
   });
 
-  it('of a negative number set the current name alone', async () => {
+  it('with a negative number set only the current name', async () => {
     await write('negative', { ...WEB, num_uses: -1 });
     expect(await read('negative')).toMatchObject({ token_num_uses: -1 });
     expect(await read('negative')).not.toHaveProperty('num_uses');
   });
 
-  it('stay as they are when neither comes', async () => {
+  it('do not change when neither name is sent', async () => {
     await write('neither', { ...WEB, ...OLD });
     const before = await read('neither');
     await write('neither', { audience: 'a' });
     expect(await read('neither')).toEqual({ ...before, audience: 'a' });
   });
 
-  it('let root swallow the other policies', async () => {
+  it('keep only the policy root of a list that has it', async () => {
     await write('rooted', { ...WEB, policies: ['read', 'ROOT'] });
     expect((await read('rooted'))['token_policies']).toEqual(['root']);
   });
 
-  it('are not shown when they hold nothing', async () => {
+  it('are not shown when they are empty', async () => {
     await write('nothing', { ...WEB, policies: '', ttl: 0 });
     expect(await read('nothing')).not.toHaveProperty('policies');
     expect(await read('nothing')).not.toHaveProperty('ttl');
   });
 
-  it('slip past the batch rule once and block the next write', async () => {
+  it('bypass the check for batch tokens once, and then block the next write', async () => {
     expect((await write('batched', { ...WEB, token_type: 'batch', period: '1h' })).status).toBe(204);
     expect(errorOf(await write('batched', { audience: 'a' }))).toEqual({
       status: 400,
@@ -274,7 +274,7 @@ describe('warnings', () => {
     ]);
   });
 
-  it('leave unknown fields unmentioned on a plain 204', async () => {
+  it('are not sent for unknown fields alone, which are answered with 204', async () => {
     expect(await write('silent', { ...WEB, token_tll: 60 })).toMatchObject({ status: 204, body: undefined });
   });
 });
@@ -287,7 +287,7 @@ describe('deleting', () => {
     expect((await mount.send('DELETE', 'cluster/role/gone')).status).toBe(204);
   });
 
-  it('forgets everything, so a role of the same name starts anew', async () => {
+  it('removes all fields, so that a new role of the same name starts empty', async () => {
     await write('again', { ...WEB, audience: 'a', ttl: 60 });
     await mount.send('DELETE', 'cluster/role/again');
     expect(errorOf(await write('again', { token_ttl: 1 })).errors).toEqual([

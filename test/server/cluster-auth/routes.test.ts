@@ -1,4 +1,4 @@
-// What holds for every request below /v1: envelope, verbs, paths, tokens and policies.
+// Behaviour of every request below /v1: envelope, verbs, paths, tokens and policies.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import {
@@ -38,7 +38,7 @@ describe('the envelope', () => {
     });
   });
 
-  it('forbids caching and says JSON', async () => {
+  it('forbids caching and has the content type JSON', async () => {
     const { headers } = await mount.send('GET', 'cluster/role/web');
     expect(headers.get('content-type')).toMatch(/^application\/json\b/);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -52,7 +52,7 @@ describe('the envelope', () => {
 });
 
 describe('verbs', () => {
-  it('takes PUT for POST', async () => {
+  it('treats PUT like POST', async () => {
     expect((await mount.send('PUT', 'cluster/role/put', WEB)).status).toBe(204);
     expect((await mount.send('GET', 'cluster/role/put')).status).toBe(200);
   });
@@ -69,7 +69,7 @@ describe('verbs', () => {
     expect((await mount.send('GET', 'cluster/role/web?list=false')).status).toBe(200);
   });
 
-  it('refuses a list parameter that is no boolean', async () => {
+  it('refuses a list parameter that is not a boolean', async () => {
     expect(errorOf(await mount.send('GET', 'cluster/role?list=yes'))).toEqual({ status: 400, errors: [] });
   });
 
@@ -81,7 +81,7 @@ describe('verbs', () => {
     expect((await mount.send('HEAD', 'cluster/config')).status).toBe(405);
   });
 
-  it('knows no PATCH of a config or a role', async () => {
+  it('refuses to PATCH a config or a role', async () => {
     const headers = { 'content-type': 'application/merge-patch+json' };
     expect(errorOf(await mount.send('PATCH', 'cluster/config', {}, { headers }))).toEqual(
       UNSUPPORTED_OPERATION,
@@ -91,7 +91,7 @@ describe('verbs', () => {
     );
   });
 
-  it('refuses a PATCH of another type with 415, and of none with 400', async () => {
+  it('refuses a PATCH with another content type with 415, and without one with 400', async () => {
     const headers = { 'content-type': 'application/json' };
     expect((await mount.send('PATCH', 'cluster/role/web', {}, { headers })).status).toBe(415);
     expect((await mount.send('PATCH', 'cluster/role/web')).status).toBe(400);
@@ -161,7 +161,7 @@ describe('paths', () => {
     expect((await mount.send('GET', 'cluster/role/%E0%A4')).status).toBe(400);
   });
 
-  it('sends a path that climbs to where it leads', async () => {
+  it('redirects a path with ".." to the path that it means', async () => {
     const climbing = `${mount.url}/v1/auth/cluster/role/%2E%2E%2Fconfig`;
     const read = await fetch(climbing, { redirect: 'manual' });
     expect([read.status, read.headers.get('location')]).toEqual([307, '/v1/auth/cluster/config']);
@@ -170,7 +170,7 @@ describe('paths', () => {
     expect([written.status, await written.text()]).toEqual([307, '']);
   });
 
-  it('warns of parameters that a read does not know, and of a name beside the path`s', async () => {
+  it('warns of unknown parameters of a read, and of a name beside the one in the path', async () => {
     const warningsOf = async (path: string) =>
       ((await mount.send('GET', path)).body as { warnings: unknown }).warnings;
     const replaced =
@@ -234,7 +234,7 @@ describe('bodies', () => {
     expect(shown['audience']).toBe('before');
   });
 
-  it('takes an empty body for no fields', async () => {
+  it('reads an empty body as a write without fields', async () => {
     expect((await mount.send('POST', 'cluster/role/web')).status).toBe(204);
     expect((await mount.send('POST', 'cluster/role/web', 'null')).status).toBe(204);
     expect(await names('web')).toEqual(['web']);
@@ -279,7 +279,7 @@ describe('tokens', () => {
     expect(errorOf(await mount.send('GET', 'cluster/role/web', undefined, misspelt))).toEqual(PLAIN);
   });
 
-  it('denies a token without policies unknown paths like known ones', async () => {
+  it('denies a token without policies unknown paths in the same way as known ones', async () => {
     for (const path of ['cluster/role/web', 'cluster/role/absent', 'cluster/other', 'nowhere/config']) {
       expect(errorOf(await mount.send('GET', path, undefined, { token: 'powerless' })), path).toEqual(DENIED);
     }
@@ -295,7 +295,7 @@ describe('tokens', () => {
     expect(errorOf(await mount.send('GET', 'team/cluster/role/deep', undefined, { token }))).toEqual(DENIED);
   });
 
-  it('wants create for a new role and update for one that exists', async () => {
+  it('requires create for a new role, and update for an existing one', async () => {
     expect((await mount.send('POST', 'cluster/role/made', WEB, { token: 'creator' })).status).toBe(204);
     expect(errorOf(await mount.send('POST', 'cluster/role/made', WEB, { token: 'creator' }))).toEqual(DENIED);
     expect((await mount.send('POST', 'cluster/role/made', WEB, { token: 'updater' })).status).toBe(204);
@@ -311,7 +311,7 @@ describe('tokens', () => {
     }
   });
 
-  it('lets an exact path win over a wildcard that denies', async () => {
+  it('applies an exact path before a wildcard that denies', async () => {
     const token = 'web-only';
     expect((await mount.send('GET', 'cluster/role/web', undefined, { token })).status).toBe(200);
     expect(errorOf(await mount.send('GET', 'cluster/role/put', undefined, { token }))).toEqual(DENIED);

@@ -32,7 +32,7 @@ async function upload(api: TestClient, attributes: object = {}): Promise<string>
   return resource.id;
 }
 
-it('lists them, the newest first, and shows one', async () => {
+it('lists configuration versions, the newest first, and shows one', async () => {
   const api = await serveForTest({ seed: SEED });
   const { resources } = await api.get(LIST);
   expect(resources.map(({ id, attributes }) => [id, attributes['status']])).toEqual([
@@ -56,7 +56,7 @@ it('shows the commit of a version from a repository', async () => {
   expect((await api.get('/configuration-versions/cv-2/ingress-attributes')).status).toBe(404);
 });
 
-it('makes the newest one that is uploaded and not speculative the workspace`s current one', async () => {
+it('shows the newest uploaded version that is not speculative as the current one of its workspace', async () => {
   const api = await serveForTest({ seed: SEED });
   const current = async () =>
     (await api.get('/workspaces/ws-a')).resource.relationships['current-configuration-version']?.data;
@@ -65,7 +65,7 @@ it('makes the newest one that is uploaded and not speculative the workspace`s cu
   expect(await current()).toEqual({ id, type: 'configuration-versions' });
 });
 
-it('takes its archive once, at a link that is shown to who may queue runs', async () => {
+it('accepts the archive once, at a link that is shown only to callers who may queue runs', async () => {
   const api = await serveForTest({ seed: SEED });
   const { resource } = await create(api, { 'auto-queue-runs': false });
   expect(resource.attributes['status']).toBe('pending');
@@ -88,7 +88,7 @@ it('starts a run after the upload, unless auto-queue-runs is false', async () =>
   expect(run?.relationships['configuration-version']?.data).toMatchObject({ id });
 });
 
-it('is made by who may queue runs, and hidden from strangers', async () => {
+it('lets callers create versions who may queue runs, and hides them from other organizations', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await create(api.as('readers'))).status).toBe(404);
   expect((await create(api.as('eve'))).status).toBe(404);
@@ -111,7 +111,7 @@ it.each([
   },
 );
 
-it('begins no run in a workspace whose execution mode is local', async () => {
+it('starts no run in a workspace whose execution mode is local', async () => {
   const api = await serveForTest({ seed: SEED });
   await api.update('ws-a', { 'execution-mode': 'local' });
   await upload(api);
@@ -122,7 +122,7 @@ it.each([
   [60, 'planned'],
   [3600, 'applied'],
 ])(
-  'applies the upload of a team automatically only while its token is valid: for %i seconds, then a run is %s',
+  'applies the upload of a team automatically only while its token is valid: after %i seconds, %s',
   async (life, status) => {
     let time = Date.parse('2026-01-01T00:00:00Z');
     const token = { token: 'passing', 'expires-at': new Date(time + life * 1000).toISOString() };

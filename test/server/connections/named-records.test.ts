@@ -7,7 +7,7 @@ const KINDS = [
   ['ssh-keys', 'deploy', 'sshkey-deploy', { value: 'PRIVATE' }],
 ] as const;
 
-it.each(KINDS)('lists, makes, shows, renames and deletes %s', async (type, seeded, id, more) => {
+it.each(KINDS)('lists, creates, shows, renames and deletes %s', async (type, seeded, id, more) => {
   const api = await serveForTest();
   const list = `/organizations/acme/${type}`;
   const body = (attributes: object) => ({ data: { type, attributes } });
@@ -56,7 +56,7 @@ it('answers agent pools by pages, and all SSH keys at once', async () => {
   expect((await api.get('/organizations/acme/ssh-keys')).resources).toHaveLength(26);
 });
 
-it('keeps whether an agent pool is for the whole organization', async () => {
+it('stores whether an agent pool is for the whole organization', async () => {
   const api = await serveForTest();
   const SCOPED = 'organization-scoped';
   const list = '/organizations/acme/agent-pools';
@@ -79,7 +79,7 @@ it('refuses an SSH key without a value', async () => {
   expect((await api.post('/organizations/acme/ssh-keys', body)).pointers).toEqual(['/data/attributes/value']);
 });
 
-it('takes a deleted SSH key off its workspaces, and keeps an agent pool that is used', async () => {
+it('removes a deleted SSH key from its workspaces, and does not delete an agent pool in use', async () => {
   const api = await serveForTest();
   const id = await api.created({
     name: 'a',

@@ -13,7 +13,7 @@ const GIT = {
   'oauth-token-string': 's3cret',
 };
 
-it('leads from clients to their tokens and back', async () => {
+it('links clients to their tokens and back', async () => {
   const api = await serveForTest();
   const [client] = (await api.get(LIST)).resources;
   expect(client?.relationships['oauth-tokens']?.data).toEqual([{ id: 'ot-git', type: 'oauth-tokens' }]);
@@ -25,7 +25,7 @@ it('leads from clients to their tokens and back', async () => {
   expect(tokens.resources.map(({ id }) => id)).toEqual(['ot-git', 'ot-other']);
 });
 
-it('makes a client whose token connects workspaces, until it is deleted', async () => {
+it('creates a client whose token connects workspaces, until it is deleted', async () => {
   const api = await serveForTest();
   const made = await api.post(LIST, body(GIT));
   expect(made.status).toBe(201);
@@ -47,7 +47,7 @@ it('makes a client whose token connects workspaces, until it is deleted', async 
   expect((await api.attributes(id))['vcs-repo']).toBeNull();
 });
 
-it('is made and deleted by owners, and seen by members', async () => {
+it('lets owners create and delete clients, and members read them', async () => {
   const api = await serveForTest();
   const [client] = (await api.get(LIST)).resources;
   for (const [token, seen] of [

@@ -27,7 +27,7 @@ function mounts(database: Database): string[] {
   return database.all<{ path: string }>('SELECT path FROM mounts ORDER BY path').map(({ path }) => path);
 }
 
-it('takes all of a transaction back when it throws', () => {
+it('rolls a transaction back when it throws', () => {
   const database = open();
   const failing = () =>
     database.transaction(() => {
@@ -78,7 +78,7 @@ it('shows one consistent view inside a snapshot while another connection writes'
   expect(mounts(reader)).toEqual(['new']);
 });
 
-it('sees commits of another connection at once', () => {
+it('sees commits of another connection immediately', () => {
   const file = temporaryFile();
   const [one, two] = [open(file), open(file)];
   one.transaction(() => addMount(one, 'a'));
@@ -86,8 +86,8 @@ it('sees commits of another connection at once', () => {
 });
 
 it.each([
-  ['has on the disk what a transaction wrote when that ends', {}, 2],
-  ['leaves that to the system where it may', { relaxed: true }, 1],
+  ['flushes a transaction to the disk when it ends', {}, 2],
+  ['leaves the flush to the operating system with relaxed writes', { relaxed: true }, 1],
 ])('%s', (_title, options, synchronous) => {
   const database = Database.open(temporaryFile(), options);
   onTestFinished(() => database.close());
@@ -100,7 +100,7 @@ it('enforces foreign keys', () => {
   expect(() => database.insert('organization_memberships', orphan)).toThrow(/FOREIGN KEY/);
 });
 
-it('makes a new database as all migrations would', () => {
+it('creates a new database with the same schema as all migrations', () => {
   const { DatabaseSync } = loadSqlite();
   const migrated = new DatabaseSync(':memory:');
   onTestFinished(() => migrated.close());

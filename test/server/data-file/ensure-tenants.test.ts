@@ -21,7 +21,7 @@ function serviceStatus(url: string, token: string): Promise<number> {
   return fetch(`${url}/v1/auth/kubernetes/config`, { headers }).then((response) => response.status);
 }
 
-it('makes organizations and mounts, with an owner`s token and a service token for them', async () => {
+it('creates organizations and mounts, with an owner`s token and a service token for them', async () => {
   const data = temporaryFile();
   const { ownerToken, serviceToken } = ensureTenants(data, WANTED);
   const api = (await serveForTest({ data, seed: {} })).as(ownerToken);
@@ -68,7 +68,7 @@ it('creates a token for each organization, and keeps those of others', async () 
   expect(await statusOf('beta', organizationTokens['acme'])).toBe(404);
 });
 
-it('registers handed-in tokens with a file that does not know them', async () => {
+it('adds the given tokens to a file that does not have them', async () => {
   const data = temporaryFile();
   const tokens = { ownerToken: 'owner-from-before', serviceToken: 'service-from-before' };
   ensureTenants(data, WANTED, tokens);

@@ -14,7 +14,7 @@ function open(seed = SEED): Database {
   return database;
 }
 
-it('knows nobody without a token that the database knows', () => {
+it('identifies no caller without a token that is in the database', () => {
   const database = open();
   for (const header of [
     undefined,
@@ -30,14 +30,14 @@ it('knows nobody without a token that the database knows', () => {
   }
 });
 
-it('takes a token until it expires', () => {
+it('accepts a token until it expires', () => {
   const database = open();
   database.run('UPDATE api_tokens SET expires_at = :later', { later: '2026-01-01T13:00:00.000Z' });
   expect(authenticateBearer(database, 'Bearer ann', NOON)?.username).toBe('ann');
   expect(authenticateBearer(database, 'Bearer ann', new Date('2026-01-01T13:00:00Z'))).toBeUndefined();
 });
 
-it('gives a user the sum of all teams, and shows organizations it belongs to without any', () => {
+it('gives a user the rights of all its teams, and a member without teams no rights', () => {
   const teams = [
     { name: 'one', members: ['bob'], 'read-workspaces': true },
     { name: 'two', members: ['bob'], 'manage-projects': true },

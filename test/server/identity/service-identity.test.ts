@@ -27,7 +27,7 @@ function services(now = () => NOON): Services {
   return createServices(database, { now, dialects: chooseDialects([]) });
 }
 
-it('knows a service token by its value, and gives it what its policies give', () => {
+it('identifies a service token by its value, with the capabilities of its policies', () => {
   const identity = authenticateServiceToken(services(), 'reader-token');
   expect(identity).toMatchObject({ displayName: 'reader', policies: ['no-such-policy', 'reader'] });
   expect(identity?.can('read', 'auth/k8s/config')).toBe(true);
@@ -39,11 +39,11 @@ it('lets the policy root do everything', () => {
   expect(identity?.can('sudo', 'anything')).toBe(true);
 });
 
-it.each([undefined, '', 'unknown', ['root-token']])('takes the header %j for nobody', (header) => {
+it.each([undefined, '', 'unknown', ['root-token']])('identifies no token by the header %j', (header) => {
   expect(authenticateServiceToken(services(), header)).toBeUndefined();
 });
 
-it('forgets a token when it expires', () => {
+it('refuses a token when it has expired', () => {
   let now = NOON;
   const live = services(() => now);
   const expiresAt = new Date('2026-01-01T13:00:00Z');

@@ -35,7 +35,7 @@ it.each([
   expect(allows([rule(pattern, 'read')], 'read', path)).toBe(expected);
 });
 
-it('follows the most precise rule, whichever comes first', () => {
+it('applies the most specific rule, in any order of the rules', () => {
   const rules = [
     rule('auth/*', 'read', 'update'),
     rule('auth/k8s/*', 'read'),
@@ -51,21 +51,21 @@ it('follows the most precise rule, whichever comes first', () => {
 });
 
 it.each([
-  ['the later first wildcard', 'auth/k8s/+', 'auth/+/config'],
-  ['the later first wildcard, whatever its kind', 'auth/k8s/*', 'auth/+/config'],
+  ['the one with the later first wildcard', 'auth/k8s/+', 'auth/+/config'],
+  ['the one with the later first wildcard of any kind', 'auth/k8s/*', 'auth/+/config'],
   ['the one without * at its end', 'auth/+/config', 'auth/+/con*'],
-  ['the one segment over any rest', 'auth/k8s/+', 'auth/k8s/*'],
-  ['fewer segments that may be anything', 'auth/+/config', 'auth/+/+'],
-  ['the longer', 'auth/+/conf*', 'auth/+/con*'],
-  ['the greater text', '+/k8s/+/x', '+/+/rol/x', 'auth/k8s/rol/x'],
-])('of two wildcards, %s decides alone', (_which, winner, loser, path = 'auth/k8s/config') => {
+  ['the one with + instead of *', 'auth/k8s/+', 'auth/k8s/*'],
+  ['the one with fewer +', 'auth/+/config', 'auth/+/+'],
+  ['the longer one', 'auth/+/conf*', 'auth/+/con*'],
+  ['the one that sorts last', '+/k8s/+/x', '+/+/rol/x', 'auth/k8s/rol/x'],
+])('of two paths with wildcards, only %s applies', (_which, winner, loser, path = 'auth/k8s/config') => {
   const rules = [rule(winner, 'read'), rule(loser, 'update', 'delete')];
   for (const order of [rules, rules.toReversed()]) {
     expect([...accessRules(order).grantedOn(path)]).toEqual(['read']);
   }
 });
 
-it('lets a narrower rule take away what a vaguer one grants', () => {
+it('lets a more specific rule take away what a more general one grants', () => {
   const rules = [rule('auth/*', 'update', 'delete', 'read'), rule('auth/+/role/admin', 'read')];
   for (const order of [rules, rules.toReversed()])
     expect([...accessRules(order).grantedOn('auth/k8s/role/admin')]).toEqual(['read']);
@@ -76,11 +76,11 @@ it.each([
   [{ 'auth/k8s/role/': 'deny', 'auth/*': 'list' }, []],
   [{ 'auth/k8s/role': 'deny', 'auth/k8s/role/*': 'list' }, []],
   [{ 'auth/+/role': 'list', 'auth/k8s/role/x': 'read' }, ['list']],
-  // A + stands for the empty segment behind the last slash, too.
+  // A + also matches the empty segment after the last slash.
   [{ 'auth/k8s/role/+': 'deny', 'auth/*': 'list' }, []],
   [{ 'auth/k8s/role/+': 'list', 'auth/*': 'deny' }, ['list']],
   [{ 'auth/k8s/role/*': 'deny', 'auth/k8s/*': 'list' }, []],
-] as const)('the rules %j let a list do %j', (written, granted) => {
+] as const)('the rules %j grant a list the capabilities %j', (written, granted) => {
   const rules = Object.entries(written).map(([path, capability]) => rule(path, capability));
   for (const order of [rules, rules.toReversed()]) {
     const found = [...accessRules(order).grantedOn('auth/k8s/role/')];
@@ -88,7 +88,7 @@ it.each([
   }
 });
 
-it('adds up capabilities of the same path, and lets deny win', () => {
+it('combines the capabilities of the same path, and deny wins', () => {
   const both = [rule('auth/k8s/config', 'read'), rule('auth/k8s/config', 'update')];
   expect(allows(both, 'read', 'auth/k8s/config')).toBe(true);
   expect(allows(both, 'update', 'auth/k8s/config')).toBe(true);
@@ -106,7 +106,7 @@ it.each([
   ['auth/k8s/', { 'auth/*': 'deny', 'auth/k8s/role/x': 'read' }, true],
   ['auth/k8s/', { 'auth/k8sx/config': 'read', 'sys/+/role': 'read' }, false],
   ['auth/a/b/', { 'auth/+/role': 'read' }, false],
-] as const)('at or below %s the rules %j grant anything: %s', (path, written, expected) => {
+] as const)('at or below %s the rules %j grant any access: %s', (path, written, expected) => {
   const rules = Object.entries(written).map(([each, capability]) => rule(each, capability));
   expect(accessRules(rules).grantsBelow(path)).toBe(expected);
 });
@@ -134,7 +134,7 @@ it.each([
   expect(accessRules(rules).allows('list', 'auth/k8s/role/x', sent)).toBe(true);
 });
 
-it('adds up the parameters of the same path, and a list without values is the widest', () => {
+it('combines the parameters of the same path, and an empty list allows all values', () => {
   const rules = [
     { ...rule('x', 'update'), allowed: { ttl: ['1h'], audience: ['a'] }, required: ['ttl'] },
     { ...rule('x', 'update'), allowed: { ttl: ['2h'], audience: [] }, required: ['audience'] },

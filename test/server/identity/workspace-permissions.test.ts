@@ -71,7 +71,7 @@ it.each([
   expect(Object.keys(permissions).toSorted()).toEqual(ALL.toSorted());
 });
 
-it('shows nothing at all to those without access', async () => {
+it('hides the workspace from users without access', async () => {
   const api = await serveForTest({ seed });
   expect((await api.as('eve').get('/workspaces/ws-net')).status).toBe(404);
 });

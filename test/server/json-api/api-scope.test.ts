@@ -11,7 +11,7 @@ it.each([
   ['no token', undefined],
   ['an unknown token', 'nobody'],
   ['an empty token', ''],
-])('answers 401 to %s, whatever is asked', async (_case, token) => {
+])('answers 401 to %s, for any request', async (_case, token) => {
   const api = (await serveForTest()).as(token);
   for (const answer of [await api.get(LIST), await api.get('/nowhere'), await api.post(LIST, 'not json')]) {
     expect(answer.status).toBe(401);
@@ -19,14 +19,14 @@ it.each([
   }
 });
 
-it('takes the scheme Bearer in any case, and no other scheme', async () => {
+it('accepts the scheme Bearer in upper or lower case, and no other scheme', async () => {
   const api = (await serveForTest()).as(undefined);
   expect((await api.send('GET', LIST, undefined, { authorization: 'bearer ann' })).status).toBe(200);
   expect((await api.send('GET', LIST, undefined, { authorization: 'Basic ann' })).status).toBe(401);
   expect((await api.send('GET', LIST, undefined, { authorization: 'ann' })).status).toBe(401);
 });
 
-it('keeps the error form of JSON:API for routes that do not exist', async () => {
+it('answers unknown routes with an error in the format of JSON:API', async () => {
   const api = await serveForTest();
   const answer = await api.get('/moon');
   expect(answer.status).toBe(404);
@@ -54,9 +54,9 @@ it.each(['POST', 'PATCH', 'DELETE'])('answers 415 to a %s with a body of another
 
 it.each([
   ['bytes that are not UTF-8', Buffer.from('{"name":"b","description":"caf\xe9"}', 'latin1')],
-  ['a character cut short', Buffer.from('{"name":"b","description":"caf\xc3"}', 'latin1')],
+  ['a truncated character', Buffer.from('{"name":"b","description":"caf\xc3"}', 'latin1')],
   ['half of a surrogate pair', String.raw`{"name":"b","description":"\ud83d"}`],
-  ['the other half of one', String.raw`{"name":"b","description":"x\uDE00"}`],
+  ['the other half of a surrogate pair', String.raw`{"name":"b","description":"x\uDE00"}`],
   ['half of a surrogate pair in a name', String.raw`{"name":"b","\ud83d":1}`],
 ])('refuses %s with 400, and changes nothing', async (_what, attributes) => {
   const api = await serveForTest();
@@ -94,7 +94,7 @@ it.each(['{', '{"data":', 'null null', "{'data': 1}"])('answers 400 to the broke
   expect(answer.errors[0]).toMatchObject({ status: '400', title: 'bad request' });
 });
 
-it('needs no body and no content type where the API wants none', async () => {
+it('needs no body and no content type where the API requires none', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a' });
   expect((await api.post(`/workspaces/${id}/actions/lock`)).status).toBe(200);
@@ -117,7 +117,7 @@ it('answers 400 to a path that cannot be decoded', async () => {
   expect(status).toBe(400);
 });
 
-it('marks every answer with a request id', async () => {
+it('adds a request id to every answer', async () => {
   const api = await serveForTest();
   const ids = [await api.get(LIST), await api.get('/moon'), await api.as('nobody').get(LIST)].map((answer) =>
     answer.headers.get('x-request-id'),
@@ -126,13 +126,13 @@ it('marks every answer with a request id', async () => {
   expect(new Set(ids).size).toBe(3);
 });
 
-it('accepts names far longer than usual, and answers 404 for them', async () => {
+it('accepts a very long name, and answers 404 for it', async () => {
   const api = await serveForTest();
   const answer = await api.get(`${LIST}/${'n'.repeat(500)}`);
   expect(answer.errors[0]?.detail).toContain('Workspace');
 });
 
-it('refuses a body that is too large once all of it was sent, however its length is told', async () => {
+it('refuses a body that is too large after all of it was sent, with or without its length', async () => {
   const api = await serveForTest();
   const body = Buffer.alloc(17 * 1024 * 1024, ' ');
   for (const length of [{ 'content-length': String(body.length) }, { 'transfer-encoding': 'chunked' }]) {

@@ -14,7 +14,7 @@ async function managers(api: TestClient): Promise<{ path: string; token: string 
   return { path, token: made.resource.attributes['token'] as string };
 }
 
-/** Creates a workspace, and does `meanwhile` when the service has read the headers and waits for the body. */
+/** Creates a workspace, and calls `meanwhile` when the service has read the headers and waits for the body. */
 function createSlowly(api: TestClient, token: string, meanwhile: () => Promise<void>): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(
@@ -51,7 +51,7 @@ it('writes nothing for a token that was deleted while the body was on its way', 
   expect((await api.get('/organizations/acme/workspaces')).names).toEqual([]);
 });
 
-it('writes nothing by a right that was taken away while the body was on its way', async () => {
+it('writes nothing with a permission that was revoked while the body was on its way', async () => {
   const api = await serveForTest();
   const { path, token } = await managers(api);
   const status = await createSlowly(api, token, async () => {
@@ -62,7 +62,7 @@ it('writes nothing by a right that was taken away while the body was on its way'
   expect((await api.get('/organizations/acme/workspaces')).names).toEqual([]);
 });
 
-it('takes a body that comes late from who may still write', async () => {
+it('accepts a late body of a caller who may still write', async () => {
   const api = await serveForTest();
   const { token } = await managers(api);
   expect(await createSlowly(api, token, async () => {})).toBe(201);

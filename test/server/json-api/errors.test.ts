@@ -7,55 +7,68 @@ const LIST = '/organizations/acme/workspaces';
 const A = '/workspaces/ws-a';
 const CONSUMERS = `${A}/relationships/remote-state-consumers`;
 
-interface Asked {
+interface SentRequest {
   readonly method: string;
   readonly path: string;
   readonly body: unknown;
   readonly headers: Record<string, string>;
 }
 
-const ask = (method: string, path: string, body: unknown, type = 'application/vnd.api+json'): Asked => ({
+const requestOf = (
+  method: string,
+  path: string,
+  body: unknown,
+  type = 'application/vnd.api+json',
+): SentRequest => ({
   method,
   path,
   body,
   headers: { 'content-type': type },
 });
 
-it.each<[what: string, status: number, asked: Asked]>([
-  ['malformed JSON', 400, ask('POST', LIST, '{"data":')],
-  ['a body of another media type', 415, ask('POST', LIST, '<data/>', 'text/xml')],
-  ['a body that is too large', 413, ask('POST', LIST, `"${'x'.repeat(17 * 1024 * 1024)}"`)],
-  ['a body that is a list', 422, ask('POST', LIST, '[]')],
-  ['a wrong type', 422, ask('POST', LIST, { data: { type: 'workspace', attributes: { name: 'b' } } })],
-  ['a wrong type in an update', 422, ask('PATCH', A, { data: { type: 'runs', attributes: { name: 'b' } } })],
-  ['a wrong type in a list', 422, ask('POST', CONSUMERS, identifiers(['ws-b'], 'runs'))],
-  ['a taken name', 422, ask('POST', LIST, workspaceBody({ name: 'a' }))],
+it.each<[what: string, status: number, asked: SentRequest]>([
+  ['malformed JSON', 400, requestOf('POST', LIST, '{"data":')],
+  ['a body of another media type', 415, requestOf('POST', LIST, '<data/>', 'text/xml')],
+  ['a body that is too large', 413, requestOf('POST', LIST, `"${'x'.repeat(17 * 1024 * 1024)}"`)],
+  ['a body that is a list', 422, requestOf('POST', LIST, '[]')],
+  ['a wrong type', 422, requestOf('POST', LIST, { data: { type: 'workspace', attributes: { name: 'b' } } })],
+  [
+    'a wrong type in an update',
+    422,
+    requestOf('PATCH', A, { data: { type: 'runs', attributes: { name: 'b' } } }),
+  ],
+  ['a wrong type in a list', 422, requestOf('POST', CONSUMERS, identifiers(['ws-b'], 'runs'))],
+  ['a taken name', 422, requestOf('POST', LIST, workspaceBody({ name: 'a' }))],
   [
     'an unknown project',
     422,
-    ask(
+    requestOf(
       'POST',
       LIST,
       workspaceBody({ name: 'c' }, { project: { data: { id: 'prj-no', type: 'projects' } } }),
     ),
   ],
-  ['an unknown workspace', 404, ask('PATCH', '/workspaces/ws-none', workspaceBody({ name: 'c' }))],
+  ['an unknown workspace', 404, requestOf('PATCH', '/workspaces/ws-none', workspaceBody({ name: 'c' }))],
   [
     'an unknown organization',
     404,
-    ask('POST', '/organizations/none/workspaces', workspaceBody({ name: 'c' })),
+    requestOf('POST', '/organizations/none/workspaces', workspaceBody({ name: 'c' })),
   ],
-  ['an unknown consumer among known ones', 422, ask('POST', CONSUMERS, identifiers(['ws-b', 'ws-none']))],
-  ['an unknown tag', 404, ask('DELETE', `${A}/relationships/tags`, identifiers(['tag-none'], 'tags'))],
+  [
+    'an unknown consumer among known ones',
+    422,
+    requestOf('POST', CONSUMERS, identifiers(['ws-b', 'ws-none'])),
+  ],
+  ['an unknown tag', 404, requestOf('DELETE', `${A}/relationships/tags`, identifiers(['tag-none'], 'tags'))],
   [
     'an unknown SSH key',
     404,
-    ask('PATCH', `${A}/relationships/ssh-key`, {
+    requestOf('PATCH', `${A}/relationships/ssh-key`, {
       data: { type: 'workspaces', attributes: { id: 'sshkey-none' } },
     }),
   ],
-  ['an unknown endpoint', 404, ask('POST', '/nowhere', workspaceBody({ name: 'c' }))],
-  ['a method that the endpoint does not take', 405, ask('PUT', A, workspaceBody({ name: 'c' }))],
+  ['an unknown endpoint', 404, requestOf('POST', '/nowhere', workspaceBody({ name: 'c' }))],
+  ['a method that the endpoint does not allow', 405, requestOf('PUT', A, workspaceBody({ name: 'c' }))],
 ])(
   'refuses %s with %i and an error object, and changes nothing',
   async (_what, status, { method, path, body, headers }) => {
@@ -86,7 +99,7 @@ it.each<[what: string, status: number, asked: Asked]>([
   },
 );
 
-it('names the query parameter that is at fault', async () => {
+it('names the invalid query parameter', async () => {
   const api = await serveForTest();
   for (const parameter of ['sort', 'include']) {
     const answer = await api.get(`${LIST}?${parameter}=nonsense`);
@@ -104,9 +117,9 @@ const TEXTS_SEED = seedWith({
   ],
 });
 
-/** Clients decide by these words what to tell, and whether to try again (wire/workspaces 1.3). */
+/** Clients decide by these words which error they show, and whether they try again (wire/workspaces 1.3). */
 describe('the words that clients look for', () => {
-  it('are "include parameter" where an include does not exist', async () => {
+  it('are "include parameter" if an include does not exist', async () => {
     const api = await serveForTest({ seed: TEXTS_SEED });
     const answer = await api.get(`${A}?include=nonsense`);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('include parameter')]);
@@ -115,14 +128,14 @@ describe('the words that clients look for', () => {
   it.each([
     ['User', 'ann', 'managers'],
     ['Team', 'managers', 'ann'],
-  ])('are "is locked by %s" where that one holds the lock', async (kind, holder, other) => {
+  ])('are "is locked by %s" if such a principal holds the lock', async (kind, holder, other) => {
     const api = await serveForTest({ seed: TEXTS_SEED });
     await api.as(holder).post(`${A}/actions/lock`);
     const answer = await api.as(other).post(`${A}/actions/unlock`);
     expect([answer.status, answer.text]).toEqual([409, expect.stringContaining(`is locked by ${kind}`)]);
   });
 
-  it('are "is locked by Run" where a run holds the lock', async () => {
+  it('are "is locked by Run" if a run holds the lock', async () => {
     const api = await serveForTest({ seed: TEXTS_SEED });
     const answer = await api.post('/workspaces/ws-run/actions/unlock');
     expect([answer.status, answer.text]).toEqual([409, expect.stringContaining('is locked by Run')]);
@@ -136,7 +149,7 @@ describe('the words that clients look for', () => {
     }
   });
 
-  it('are "latest state version is still pending" where an unlock has to wait', async () => {
+  it('are "latest state version is still pending" if an unlock has to wait', async () => {
     const api = await serveForTest({ seed: TEXTS_SEED });
     await api.post('/workspaces/ws-busy/actions/lock');
     const answer = await api.post('/workspaces/ws-busy/actions/unlock');
@@ -146,13 +159,13 @@ describe('the words that clients look for', () => {
     ]);
   });
 
-  it('are "being processed" where a safe delete has to wait', async () => {
+  it('are "being processed" if a safe delete has to wait', async () => {
     const api = await serveForTest({ seed: TEXTS_SEED });
     const answer = await api.post('/workspaces/ws-busy/actions/safe-delete');
     expect([answer.status, answer.text]).toEqual([409, expect.stringContaining('being processed')]);
   });
 
-  it('are neither "locked" nor "being processed" where resources forbid a safe delete', async () => {
+  it('are neither "locked" nor "being processed" if resources forbid a safe delete', async () => {
     const api = await serveForTest({ seed: TEXTS_SEED });
     const answer = await api.post('/workspaces/ws-full/actions/safe-delete');
     expect(answer.status).toBe(409);

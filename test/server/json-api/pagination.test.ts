@@ -11,7 +11,7 @@ function serve(count: number): Promise<TestClient> {
   return serveForTest({ seed: seedWith({ workspaces }) });
 }
 
-/** Where a link points: page number and size. */
+/** The page number and size of a link. */
 function target(link: string | null | undefined): unknown {
   if (typeof link !== 'string') return link;
   const { searchParams } = new URL(link);
@@ -45,14 +45,14 @@ it('has links that can be followed from the first page to the last, keeping the 
   expect(names).toEqual(['w-006', 'w-005', 'w-004', 'w-003', 'w-002', 'w-001', 'w-000']);
 });
 
-it('has null for the links that lead nowhere', async () => {
+it('has null instead of links to pages that do not exist', async () => {
   const api = await serve(1);
   const { links, meta } = (await api.get(LIST)).document;
   expect([links?.['prev'], links?.['next']]).toEqual([null, null]);
   expect(meta?.pagination).toMatchObject({ 'prev-page': null, 'next-page': null, 'total-pages': 1 });
 });
 
-it('gives an empty page with the real totals beyond the end', async () => {
+it('answers an empty page with the real totals after the last page', async () => {
   const api = await serve(5);
   const answer = await api.get(`${LIST}?page[number]=9&page[size]=2`);
   expect(answer.status).toBe(200);
@@ -67,7 +67,7 @@ it('gives an empty page with the real totals beyond the end', async () => {
   });
 });
 
-it('gives an empty page far beyond the end, too, and its number', async () => {
+it('answers an empty page with its number also far after the last page', async () => {
   const api = await serve(5);
   const answer = await api.get(`${LIST}?page[number]=99999999999`);
   expect([answer.status, answer.resources]).toEqual([200, []]);
@@ -77,17 +77,14 @@ it('gives an empty page far beyond the end, too, and its number', async () => {
   });
 });
 
-it.each(['page[number]', 'page[size]'])(
-  'answers 400 to a %s that is too great to count with',
-  async (name) => {
-    const api = await serve(5);
-    const answer = await api.get(`${LIST}?${name}=99999999999999999999`);
-    expect(answer.status).toBe(400);
-    expect(answer.errors[0]?.source).toEqual({ parameter: name });
-  },
-);
+it.each(['page[number]', 'page[size]'])('answers 400 to a %s that is too large', async (name) => {
+  const api = await serve(5);
+  const answer = await api.get(`${LIST}?${name}=99999999999999999999`);
+  expect(answer.status).toBe(400);
+  expect(answer.errors[0]?.source).toEqual({ parameter: name });
+});
 
-it('never gives more than a hundred a page', async () => {
+it('never answers more than a hundred resources in a page', async () => {
   const api = await serve(120);
   const answer = await api.get(`${LIST}?page[size]=1000`);
   expect(answer.resources).toHaveLength(100);

@@ -9,7 +9,7 @@ import {
 
 const LIST = '/organizations/acme/workspaces';
 
-/** A service whose clock stands still until it is told otherwise: all requests fall into one second. */
+/** A service whose clock only `wait` moves: all requests before are in the same second. */
 async function serveLimited(
   rateLimit: number,
 ): Promise<{ api: TestClient; wait: (milliseconds: number) => void }> {
@@ -39,7 +39,7 @@ it('answers the remaining requests and seconds in every response', async () => {
   expect(limits(await api.as('nobody').get(LIST))).toEqual(['10', '9', '0.750']);
 });
 
-it('answers 429 to a request too many, does nothing for it, and goes on when the second is over', async () => {
+it('answers 429 above the limit without executing the request, until the second is over', async () => {
   const { api, wait } = await serveLimited(2);
   await api.get(LIST);
   await api.get(LIST);
@@ -70,7 +70,7 @@ it('counts all tokens of a user together, and other users apart', async () => {
   expect((await api.as('managers').get(LIST)).status).toBe(200);
 });
 
-it('counts all who come without a valid token from one address together', async () => {
+it('counts all requests without a valid token from one address together', async () => {
   const { api } = await serveLimited(2);
   expect((await api.as('nobody').get(LIST)).status).toBe(401);
   expect((await api.as(undefined).get(LIST)).status).toBe(401);

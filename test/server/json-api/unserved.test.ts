@@ -17,7 +17,7 @@ it.each([
   ['PUT', `${A}/relationships/tags/`, 'GET, HEAD, POST, DELETE'],
   ['LIST', LIST, 'GET, HEAD, POST'],
   ['LIST', `${A}/actions/lock`, 'POST'],
-])('answers 405 to %s %s, and names the methods that it takes', async (method, path, allowed) => {
+])('answers 405 to %s %s, and names the allowed methods', async (method, path, allowed) => {
   const api = await serveForTest();
   const answer = await sendRaw(`${api.url}/api/v2${path}`, method, {
     headers: { authorization: 'Bearer ann' },
@@ -28,7 +28,7 @@ it.each([
   expect(answer.errors[0]?.detail).toContain(`${method} is not allowed here`);
 });
 
-it('answers 404 to every method where there is no endpoint', async () => {
+it('answers 404 to every method of an unknown path', async () => {
   const api = await serveForTest();
   for (const method of ['GET', 'POST', 'PUT', 'PROPFIND', 'OPTIONS', 'LIST']) {
     for (const path of [
@@ -54,7 +54,7 @@ it('serves LIST below /v1/ only', async () => {
   expect((await sendRaw(`${api.url}/api/v2/organizations/acme`, 'LIST')).status).toBe(401);
 });
 
-it('serves SCAN where LIST is served, and nowhere else', async () => {
+it('serves SCAN only where LIST is served', async () => {
   const api = await serveForTest({ dialects: ['openbao'] });
   const headers = { authorization: 'Bearer ann' };
   const answer = await sendRaw(`${api.url}/api/v2${LIST}`, 'SCAN', { headers });

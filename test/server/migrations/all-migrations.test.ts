@@ -8,7 +8,7 @@ import { loadSqlite } from '../../../src/server/kernel/database.ts';
 import { MIGRATIONS } from '../../../src/server/kernel/migrations.ts';
 import { serveForTest } from '../../support/server/serve-for-test.ts';
 
-/** A data file as a release with fewer migrations has left it: each has so many of them, and wrote these rows. */
+/** A data file of older releases. @param releases in their order: the number of migrations of each, and the rows that it wrote */
 function fileOfVersions(...releases: readonly (readonly [version: number, rows: string])[]): string {
   const directory = mkdtempSync(join(tmpdir(), 'trueup-migrations-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));

@@ -1,4 +1,4 @@
-// Settings of an organization that clients of the dialect `hcp-terraform` set and expect back, and that decide nothing here.
+// Settings of an organization that clients of the dialect `hcp-terraform` set and read, and that have no effect here.
 import { describe, expect, it } from 'vitest';
 
 import { serveForTest, type TestClient } from '../../support/server/serve-for-test.ts';
@@ -10,7 +10,7 @@ function serve(): Promise<TestClient> {
 describe('settings of an organization', () => {
   const FLAG = 'cost-estimation-enabled';
 
-  it('are kept and answered, though nothing here depends on them', async () => {
+  it('are stored and returned, but have no effect', async () => {
     const api = await serve();
     const shown = async () => (await api.get('/organizations/acme')).resource.attributes;
     expect(await shown()).toMatchObject({
@@ -34,7 +34,7 @@ describe('settings of an organization', () => {
     ]);
   });
 
-  it('are what Terraform expects of a new organization', async () => {
+  it('have the values that Terraform expects of a new organization', async () => {
     const api = await serve();
     const body = { data: { type: 'organizations', attributes: { name: 'new-co', email: 'a@example.com' } } };
     const made = await api.post('/organizations', body);
@@ -50,7 +50,7 @@ describe('settings of an organization', () => {
     expect((await api.get('/organizations/new-co')).resource.attributes).toMatchObject(expected);
   });
 
-  it('with a policy or minutes are kept, and refused with any other value', async () => {
+  it('with a policy or a number of minutes are stored, and other values are refused', async () => {
     const api = await serve();
     const patch = (attributes: object) =>
       api.patch('/organizations/acme', { data: { type: 'organizations', attributes } });
@@ -72,7 +72,7 @@ describe('settings of an organization', () => {
     }
   });
 
-  it('are there in this dialect alone', async () => {
+  it('exist only in this dialect', async () => {
     const api = await serveForTest();
     expect((await api.get('/organizations/acme')).resource.attributes).not.toHaveProperty(FLAG);
   });

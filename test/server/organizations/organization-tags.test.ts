@@ -10,7 +10,7 @@ const SEED = seedWith({
 });
 const TAGS = '/organizations/acme/tags';
 
-it('lists the tags of all workspaces with how many carry them', async () => {
+it('lists the tags of all workspaces, with the number of workspaces of each tag', async () => {
   const api = await serveForTest({ seed: SEED });
   const { resources } = await api.get(TAGS);
   expect(resources.map(({ attributes }) => [attributes['name'], attributes['instance-count']])).toEqual([
@@ -22,7 +22,7 @@ it('lists the tags of all workspaces with how many carry them', async () => {
   expect((await api.as('eve').get(TAGS)).status).toBe(404);
 });
 
-it('leaves out the tags of no workspace that the caller cannot read', async () => {
+it('excludes the tags of a workspace only if the caller can read it', async () => {
   const api = await serveForTest({
     seed: seedWith({
       workspaces: [
@@ -39,7 +39,7 @@ it('leaves out the tags of no workspace that the caller cannot read', async () =
   expect(await without('ws-b')).toEqual(['net']);
 });
 
-it('takes a tag away from every workspace', async () => {
+it('removes a tag from every workspace', async () => {
   const api = await serveForTest({ seed: SEED });
   const [, prod] = (await api.get(TAGS)).resources;
   const asReader = await api.as('readers').delete(TAGS, identifiers([prod?.id ?? ''], 'tags'));
@@ -50,7 +50,7 @@ it('takes a tag away from every workspace', async () => {
   expect((await api.attributes('ws-b'))['tag-names']).toEqual([]);
 });
 
-it('gives a tag to several workspaces', async () => {
+it('adds a tag to several workspaces', async () => {
   const api = await serveForTest({ seed: SEED });
   const [net] = (await api.get(TAGS)).resources;
   const path = `/tags/${net?.id}/relationships/workspaces`;

@@ -23,7 +23,7 @@ it('shows an organization to its members, with its settings', async () => {
   });
 });
 
-it('answers 404 for one that the caller does not belong to', async () => {
+it('answers 404 for an organization that the caller does not belong to', async () => {
   const api = await serveForTest({ seed: seedWith({}) });
   expect((await api.get('/organizations/elsewhere')).status).toBe(404);
 });
@@ -41,7 +41,7 @@ it('lists the organizations that the caller belongs to', async () => {
   expect((await api.get('/organizations?q=none')).names).toEqual([]);
 });
 
-it('makes an organization that its maker owns and can fill at once', async () => {
+it('creates an organization that its creator owns and can use immediately', async () => {
   const api = await serveForTest();
   const bob = api.as('bob');
   const made = await bob.post('/organizations', body({ name: 'new-co', email: 'b@example.com' }));
@@ -56,7 +56,7 @@ it('makes an organization that its maker owns and can fill at once', async () =>
   expect((await api.get('/organizations/new-co')).status).toBe(404);
 });
 
-it('refuses a name that is taken or impossible, and makers who are no users', async () => {
+it('refuses a name that is taken or invalid, and tokens that are not of a user', async () => {
   const api = await serveForTest();
   for (const name of ['acme', 'two words', '', 'n'.repeat(91)]) {
     expect((await api.post('/organizations', body({ name }))).pointers).toEqual(['/data/attributes/name']);
@@ -98,7 +98,7 @@ it.each(['remote', 'local'])(
   },
 );
 
-it('names everything that is wrong with new settings', async () => {
+it('names every error in new settings', async () => {
   const api = await serveForTest();
   const theirs = { 'default-agent-pool': { data: { type: 'agent-pools', id: 'apool-theirs' } } };
   const answer = await api.patch(ACME, body({ name: 'rival', 'assessments-enforced': 'yes' }, theirs));
@@ -111,7 +111,7 @@ it('names everything that is wrong with new settings', async () => {
   expect(without.pointers).toEqual(['/data/attributes/default-execution-mode']);
 });
 
-it('lets owners and the organization`s token change settings, and owners alone delete it', async () => {
+it('lets owners and the organization`s token change settings, and only owners delete it', async () => {
   const api = await serveForTest();
   for (const token of ['managers', 'readers', 'eve']) {
     expect((await api.as(token).patch(ACME, body({ email: 'x@example.com' }))).status).toBe(404);
@@ -124,7 +124,7 @@ it('lets owners and the organization`s token change settings, and owners alone d
   expect((await api.as('eve').get('/organizations')).names).toEqual(['rival']);
 });
 
-it('is entitled to everything', async () => {
+it('an organization is entitled to everything', async () => {
   const api = await serveForTest();
   const { resource } = await api.get(`${ACME}/entitlement-set`);
   expect(resource).toMatchObject({
@@ -133,7 +133,7 @@ it('is entitled to everything', async () => {
   });
 });
 
-it('has no stacks', async () => {
+it('an organization has no stacks', async () => {
   const api = await serveForTest();
   const answer = await api.get(`${ACME}/stacks`);
   expect([answer.resources, answer.document.meta?.pagination['total-count']]).toEqual([[], 0]);

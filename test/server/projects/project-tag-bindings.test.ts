@@ -17,7 +17,7 @@ it('lists the bindings of a project, at both addresses and as effective ones', a
   }
 });
 
-it('adds and changes with PATCH, and answers the given bindings', async () => {
+it('adds and changes bindings with PATCH, and returns the given ones', async () => {
   const api = await serveForTest();
   const answer = await api.patch(`${PROJECT}/tag-bindings`, list({ owner: 'ann', tier: 'silver' }));
   expect(answer.status).toBe(200);
@@ -25,7 +25,7 @@ it('adds and changes with PATCH, and answers the given bindings', async () => {
   expect(await bound(api)).toEqual(['tier=silver', 'env=shared', 'owner=ann']);
 });
 
-it('adds with POST and replaces with PATCH of the relationship', async () => {
+it('adds bindings with POST and replaces them with PATCH of the relationship', async () => {
   const api = await serveForTest();
   const path = `${PROJECT}/relationships/tag-bindings`;
   expect((await api.post(path, list({ owner: 'ann' }))).status).toBe(204);
@@ -34,7 +34,7 @@ it('adds with POST and replaces with PATCH of the relationship', async () => {
   expect(await bound(api)).toEqual(['only=this']);
 });
 
-it('reaches the workspaces of the project at once', async () => {
+it('changes the effective bindings of all workspaces of the project immediately', async () => {
   const api = await serveForTest();
   const id = await api.created(
     { name: 'a' },
@@ -44,7 +44,7 @@ it('reaches the workspaces of the project at once', async () => {
   expect(await bound(api, `/workspaces/${id}/effective-tag-bindings`)).toEqual(['only=this']);
 });
 
-it('is changed by admins of the project alone', async () => {
+it('lets only admins of the project change its bindings', async () => {
   const api = await serveForTest();
   for (const [token, status] of [
     ['readers', 404],

@@ -19,7 +19,7 @@ async function create(api: TestClient, attributes: object): Promise<string> {
   return (await api.post(LIST, body(attributes))).resource.id;
 }
 
-it('lists what the caller may see, by name', async () => {
+it('lists the projects that the caller may see, by name', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await api.get(LIST)).names).toEqual(['Default Project', 'platform', 'sandbox']);
   expect((await api.as('lookers').get(LIST)).names).toEqual(['sandbox']);
@@ -29,7 +29,7 @@ it('lists what the caller may see, by name', async () => {
   expect((await api.as('eve').get(LIST)).status).toBe(404);
 });
 
-it('shows a project to who may see a workspace in it, and no other', async () => {
+it('shows a project to users who may see a workspace in it, and no other project', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await api.as('lookers').get('/projects/prj-sandbox')).status).toBe(200);
   expect((await api.as('lookers').get('/projects/prj-platform')).status).toBe(404);
@@ -37,7 +37,7 @@ it('shows a project to who may see a workspace in it, and no other', async () =>
   expect((await api.get('/projects/nonexisting')).status).toBe(404);
 });
 
-it('creates one, changes it, and deletes it', async () => {
+it('creates a project, changes it, and deletes it', async () => {
   const api = await serveForTest();
   const made = await api.post(
     LIST,
@@ -67,7 +67,7 @@ it('creates one, changes it, and deletes it', async () => {
   expect((await api.get(path)).status).toBe(404);
 });
 
-it('hands its mode on to its workspaces, and takes it back', async () => {
+it('sets the execution mode of its workspaces until the project inherits it again', async () => {
   const api = await serveForTest({ seed: SEED });
   const mode = async () => (await api.attributes('ws-a'))['execution-mode'];
   await api.patch('/projects/prj-sandbox', body({ 'default-execution-mode': 'local' }));
@@ -77,7 +77,7 @@ it('hands its mode on to its workspaces, and takes it back', async () => {
   expect(await mode()).toBe('remote');
 });
 
-it('drops its default agent pool when its mode needs none', async () => {
+it('removes the default agent pool of a project when its mode needs none', async () => {
   const api = await serveForTest();
   const pool = { 'default-agent-pool': { data: { type: 'agent-pools', id: 'apool-builders' } } };
   const set = await api.patch('/projects/prj-sandbox', body({ 'default-execution-mode': 'agent' }, pool));
@@ -88,7 +88,7 @@ it('drops its default agent pool when its mode needs none', async () => {
   expect(remote.resource.relationships['default-agent-pool']?.data).toBeNull();
 });
 
-it('refuses to delete one with workspaces, and the default one', async () => {
+it('refuses to delete a project with workspaces, and the default project', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await api.delete('/projects/prj-sandbox')).status).toBe(409);
   const [first] = (await api.get(LIST)).resources;
@@ -98,7 +98,7 @@ it('refuses to delete one with workspaces, and the default one', async () => {
   expect((await api.delete('/projects/prj-sandbox')).status).toBe(204);
 });
 
-it('answers 403 to a delete by someone who sees it, and 404 to who does not', async () => {
+it('answers 403 to a delete by a user who may see the project, and 404 to others', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await api.as('platform-readers').delete('/projects/prj-platform')).status).toBe(403);
   expect((await api.as('lookers').delete('/projects/prj-platform')).status).toBe(404);
@@ -117,7 +117,7 @@ it.each([
   expect((await api.as(token).patch('/projects/prj-platform', body({ name: 'p' }))).status).toBe(changed);
 });
 
-it('names everything that is wrong with a body', async () => {
+it('names every error in a body', async () => {
   const api = await serveForTest();
   expect((await api.post(LIST, body({}))).pointers).toEqual(['/data/attributes/name']);
   const pool = { 'default-agent-pool': { data: { type: 'agent-pools', id: 'apool-theirs' } } };
@@ -145,7 +145,7 @@ it('refuses a name over 90 characters and a description over 65,536', async () =
   expect(long.pointers.toSorted()).toEqual(['/data/attributes/description', '/data/attributes/name']);
 });
 
-it('keeps its name when the request has none, and may be renamed', async () => {
+it('a project can keep its name in an update, and can be renamed', async () => {
   const api = await serveForTest();
   const id = await create(api, { name: 'data' });
   expect((await api.patch(`/projects/${id}`, body({ name: 'data' }))).status).toBe(200);
@@ -196,7 +196,7 @@ describe('include=effective_tag_bindings', () => {
     },
   );
 
-  it('is the only include of projects that is known', async () => {
+  it('is the only known include of projects', async () => {
     const api = await serveForTest();
     const answer = await api.get(`${LIST}?include=owner`);
     expect([answer.status, answer.errors[0]?.detail]).toEqual([
@@ -226,7 +226,7 @@ describe('The default agent pool of a project', () => {
     );
   });
 
-  it('is the inherited one, like the mode, where the project has none', async () => {
+  it('is inherited, like the mode, if the project has none', async () => {
     const organization = { 'default-execution-mode': 'agent', 'default-agent-pool': 'builders' } as const;
     const api = await serveForTest({ seed: seedWith(organization) });
     const shown = async () => (await api.get('/projects/prj-sandbox')).resource;

@@ -1,4 +1,4 @@
-/** Runs that the service makes by itself in the dialect `hcp-terraform`, and how they end. */
+/** Runs that the service starts by itself in the dialect `hcp-terraform`, and how they end. */
 import { expect, it } from 'vitest';
 
 import { type AdminBench, serveWithAdmin } from '../../support/server/admin-client.ts';
@@ -32,14 +32,14 @@ it('queues a run after a creation with queue-all-runs, which ends as errored wit
 });
 
 it.each([{}, { 'queue-all-runs': false }, { 'queue-all-runs': true, 'execution-mode': 'local' }])(
-  'queues none for %j',
+  'queues no run after a creation with %j',
   async (asked) => {
     const { api } = await serve();
     expect(await runsOf(api, await api.created({ name: 'net', ...asked }))).toEqual([]);
   },
 );
 
-it('queues none in neutral, where it would hold the lock until it is confirmed', async () => {
+it('queues no run in neutral, where it would hold the lock until it is confirmed', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'net', 'queue-all-runs': true });
   expect(await runsOf(api, id)).toEqual([]);
@@ -87,7 +87,7 @@ it('starts another destroy run for another date, and clears the status until the
   expect(await runsOf(api, id)).toHaveLength(2);
 });
 
-it('makes a destroy run after the time without activity, own or of the project', async () => {
+it('starts a destroy run after the inactivity period of the workspace or of its project', async () => {
   const { api, admin } = await serve();
   const own = await api.created({ name: 'own', 'auto-destroy-activity-duration': '2h' });
   const project = { project: { data: { type: 'projects', id: 'prj-sandbox' } } };
@@ -102,7 +102,7 @@ it('makes a destroy run after the time without activity, own or of the project',
 });
 
 it.each([{ 'allow-destroy-plan': false }, { 'execution-mode': 'local' }])(
-  'destroys nothing where a workspace does not allow it: %j',
+  'starts no destroy run if the workspace does not allow it: %j',
   async (asked) => {
     const { api, admin } = await serve();
     const id = await api.created({ name: 'net', 'auto-destroy-at': new Date(START + HOUR * 1000), ...asked });
@@ -111,7 +111,7 @@ it.each([{ 'allow-destroy-plan': false }, { 'execution-mode': 'local' }])(
   },
 );
 
-it('leaves the runs of a seed as they are, and makes no destroy run in neutral', async () => {
+it('does not change the runs of a seed, and starts no destroy run in neutral', async () => {
   const seed = seedWith({ workspaces: [{ name: 'a', id: 'ws-a', runs: [{ status: 'pending' }] }] });
   const { api } = await serve({ seed });
   expect(await runsOf(api, 'ws-a')).toMatchObject([{ status: 'pending' }]);

@@ -65,11 +65,14 @@ it.each([
   expect((await api.get(`/runs/${run}/apply`)).resource.attributes['status']).toBe(apply);
 });
 
-it.each(['/runs/run-1', '/runs/run-1/plan', LIST])('hides %s from strangers', async (path) => {
-  const api = await serveForTest({ seed: SEED });
-  expect((await api.as('eve').get(path)).status).toBe(404);
-  expect((await api.as('readers').get(path)).status).toBe(200);
-});
+it.each(['/runs/run-1', '/runs/run-1/plan', LIST])(
+  'hides %s from users of other organizations',
+  async (path) => {
+    const api = await serveForTest({ seed: SEED });
+    expect((await api.as('eve').get(path)).status).toBe(404);
+    expect((await api.as('readers').get(path)).status).toBe(200);
+  },
+);
 
 it('answers 404 to runs, plans and applies that do not exist', async () => {
   const api = await serveForTest({ seed: SEED });

@@ -1,4 +1,4 @@
-/** Run triggers as Terraform's provider asks for them: `tfe_run_trigger`. */
+/** Run triggers as Terraform's provider requests them: `tfe_run_trigger`. */
 import { expect, it } from 'vitest';
 
 import { seedWith, serveForTest, type TestClient } from '../../support/server/serve-for-test.ts';
@@ -21,7 +21,7 @@ function create(api: TestClient, source = 'ws-net') {
   return api.post(LIST, { data: { type: 'run-triggers', relationships: { sourceable } } });
 }
 
-it('creates, shows, lists and deletes one', async () => {
+it('creates, shows, lists and deletes a run trigger', async () => {
   const api = await serveForTest({ dialects: ['hcp-terraform'], seed: SEED });
   const made = await create(api);
   expect(made.status).toBe(201);
@@ -49,7 +49,7 @@ it('refuses the workspace itself, a repeated source, an unknown one, and a list 
   expect((await api.get(LIST)).status).toBe(400);
 });
 
-it('is made by who changes the workspace and reads the source, and goes with either of them', async () => {
+it('a run trigger requires rights on the workspace and its source, and is deleted with either of them', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await create(api.as('writers'))).status).toBe(404);
   expect((await create(api.as('app-admins'))).status).toBe(422);

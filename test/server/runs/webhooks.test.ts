@@ -1,4 +1,4 @@
-/** What a repository sends to the webhook of a workspace, and which runs come of it. */
+/** Events that a repository sends to the webhook of a workspace, and the runs that they start. */
 import { expect, it } from 'vitest';
 
 import { trailOf } from '../../support/server/audit-trails/read-trail.ts';
@@ -9,7 +9,7 @@ const REPOSITORY = { full_name: 'acme/net', default_branch: 'main' };
 interface Watched {
   readonly api: TestClient;
   readonly id: string;
-  /** Sends an event; gives the answer's `reason`, null where a run came of it. */
+  /** Sends an event, and returns the `reason` of the answer: null if the event started a run. */
   send(kind: string, body: object): Promise<string | null>;
   runs(): Promise<readonly Readonly<Record<string, unknown>>[]>;
 }
@@ -56,7 +56,7 @@ const pullRequest = {
   pull_request: { title: 'a proposal', head: { ref: 'topic', sha: 'beef' }, base: { ref: 'main' } },
 };
 
-it('makes a run of a push, with the commit that it came from', async () => {
+it('starts a run for a push, with the commit that was pushed', async () => {
   const { api, id, send, runs } = await watch();
   expect(await send('push', push('main', 'main.tf'))).toBeNull();
   expect(await runs()).toMatchObject([
@@ -76,7 +76,7 @@ it('makes a run of a push, with the commit that it came from', async () => {
   expect(events.slice(-2)).toEqual(['configuration_version create', 'run create']);
 });
 
-it('makes a speculative run of a pull request, whether or not one was queued before', async () => {
+it('starts a speculative run for a pull request, also if no run was queued before', async () => {
   const { api, id, send, runs } = await watch({ 'queue-all-runs': false });
   expect(await send('pull_request', pullRequest)).toBeNull();
   expect(await runs()).toMatchObject([{ status: 'errored', 'plan-only': true, message: 'a proposal' }]);
@@ -86,9 +86,9 @@ it('makes a speculative run of a pull request, whether or not one was queued bef
 
 it.each([
   ['a pull request for another branch', { ...pullRequest, pull_request: { base: { ref: 'old' } } }, {}],
-  ['one that is closed', { ...pullRequest, action: 'closed' }, {}],
-  ['one where speculative plans are switched off', pullRequest, { 'speculative-enabled': false }],
-])('makes none of %s', async (_case, body, attributes) => {
+  ['a closed pull request', { ...pullRequest, action: 'closed' }, {}],
+  ['a pull request while speculative plans are disabled', pullRequest, { 'speculative-enabled': false }],
+])('starts no run for %s', async (_case, body, attributes) => {
   const { send, runs } = await watch(attributes);
   expect(await send('pull_request', body)).toEqual(expect.any(String));
   expect(await runs()).toEqual([]);
@@ -97,14 +97,14 @@ it.each([
 it.each([
   ['v1.2.3', 1],
   ['nightly', 0],
-])('makes a run of a tag that the expression matches: %s (%i)', async (tag, count) => {
+])('starts a run for a tag that the expression matches: %s (%i)', async (tag, count) => {
   const { send, runs } = await watch({}, { 'tags-regex': '^v\\d+' });
   await send('push', push(`refs/tags/${tag}`));
   expect(await send('push', push('main', 'main.tf'))).toBe('the workspace follows tags');
   expect(await runs()).toHaveLength(count);
 });
 
-it('makes none of a tag where no expression says which', async () => {
+it('starts no run for a tag if no expression is set', async () => {
   const { send } = await watch();
   expect(await send('push', push('refs/tags/v1'))).toBe('the tag does not match');
 });
@@ -117,14 +117,14 @@ it.each([
   ['trigger-patterns', { 'trigger-patterns': ['/**/net/*.tf'] }, 'a/b/net/main.tf', 1],
   ['trigger-patterns', { 'trigger-patterns': ['/net/*'] }, 'net/a/main.tf', 0],
   ['no file triggers', { 'working-directory': 'a', 'file-triggers-enabled': false }, 'b/main.tf', 1],
-  ['nothing', {}, 'any/file', 1],
-])('makes a run of files that %s watches: %j, %s (%i)', async (_what, attributes, file, count) => {
+  ['no setting', {}, 'any/file', 1],
+])('starts a run for changed files that match %s: %j, %s (%i)', async (_what, attributes, file, count) => {
   const { send, runs } = await watch(attributes);
   await send('push', push('main', file));
   expect(await runs()).toHaveLength(count);
 });
 
-it('follows one branch: the one that it names, or the default one', async () => {
+it('a workspace follows one branch: the configured one, or the default one', async () => {
   const named = await watch({}, { branch: 'release' });
   expect(await named.send('push', push('main', 'a'))).toBe('the workspace follows the branch release');
   expect(await named.send('push', push('release', 'a'))).toBeNull();
@@ -133,7 +133,7 @@ it('follows one branch: the one that it names, or the default one', async () => 
   expect(await byDefault.send('push', { ...push('main', 'a'), deleted: true })).not.toBeNull();
 });
 
-it('holds runs back until one was queued, where queue-all-runs is false', async () => {
+it('starts no run before one was queued if queue-all-runs is false', async () => {
   const { api, id, send, runs } = await watch({ 'queue-all-runs': false });
   expect(await send('push', push('main', 'a'))).toContain('queue-all-runs');
   const workspace = { data: { type: 'workspaces', id } };
@@ -142,7 +142,7 @@ it('holds runs back until one was queued, where queue-all-runs is false', async 
   expect(await runs()).toHaveLength(2);
 });
 
-it('makes no run of other events, of other repositories, or in a workspace that runs nothing', async () => {
+it('starts no run for other events or repositories, or in a workspace with local execution', async () => {
   const { api, id, send, runs } = await watch();
   expect(await send('ping', { zen: 'less' })).not.toBeNull();
   expect(await send('push', { ...push('main', 'a'), repository: { full_name: 'acme/else' } })).toContain(
@@ -153,7 +153,7 @@ it('makes no run of other events, of other repositories, or in a workspace that 
   expect(await runs()).toEqual([]);
 });
 
-it('is known whole to who may queue runs, and takes nothing without its last segment', async () => {
+it('a webhook has a secret URL, which is shown only to callers who may queue runs', async () => {
   const { api, id } = await watch();
   const shown = async (token: string) => {
     const { attributes } = (await api.as(token).get(`/workspaces/${id}`)).resource;
@@ -168,7 +168,7 @@ it('is known whole to who may queue runs, and takes nothing without its last seg
   }
 });
 
-it('makes runs in neutral, too, where they take their turn', async () => {
+it('also starts runs in neutral, where they wait for earlier runs', async () => {
   const api = await serveForTest();
   const { resource } = await api.create({
     name: 'net',

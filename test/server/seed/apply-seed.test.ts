@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { serveForTest } from '../../support/server/serve-for-test.ts';
 
-it('gives tokens that are good until their time', async () => {
+it('creates tokens that are valid until they expire', async () => {
   let time = Date.parse('2026-01-01T00:00:00Z');
   const expiring = (token: string) => ({ token, 'expires-at': '2026-01-02T00:00:00+01:00' });
   const organizations = [

@@ -94,7 +94,7 @@ it('refuses one name for two users, organizations, teams, policies, variables or
   ]);
 });
 
-it('refuses two state versions of one serial in a workspace, by its place in the list as well', () => {
+it('refuses two state versions of a workspace with one serial, also if it comes from the place in the list', () => {
   const workspaces = [
     { name: 'said', 'state-versions': [{ serial: 7 }, { serial: 8 }, { serial: 7 }] },
     { name: 'counted', 'state-versions': [{ serial: 2 }, {}] },
@@ -108,7 +108,7 @@ it('refuses two state versions of one serial in a workspace, by its place in the
   ]);
 });
 
-it('reports repeated and dangling items together, and does not start', async () => {
+it('reports repeated items and unknown references together, and does not start', async () => {
   const seed = {
     users: [
       { username: 'ann', token: 'secret' },

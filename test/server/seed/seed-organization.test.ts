@@ -19,7 +19,7 @@ function temporaryFile(): string {
   return join(directory, 'embedded.db');
 }
 
-it('does not bring back organizations and teams that were deleted or renamed since', async () => {
+it('does not create organizations and teams again that were deleted or renamed', async () => {
   const data = temporaryFile();
   const first = await serveForTest({ data, seed: ACME_SEED });
   const rename = (type: string, name: string) => ({ data: { type, attributes: { name } } });
@@ -42,7 +42,7 @@ it('does not bring back organizations and teams that were deleted or renamed sin
   expect((await second.as('bob').get('/workspaces/ws-net')).status).toBe(200);
 });
 
-it('adds members and access to a team that was made by request', async () => {
+it('adds members and access to a team that a request created', async () => {
   const data = temporaryFile();
   const first = await serveForTest({ data, seed: ACME_SEED });
   await first.post('/organizations/acme/teams', { data: { type: 'teams', attributes: { name: 'crew' } } });
@@ -51,7 +51,7 @@ it('adds members and access to a team that was made by request', async () => {
   expect((await api.as('eve').get('/workspaces/ws-net')).status).toBe(200);
 });
 
-it('reports when a new item refers to one that was deleted later', async () => {
+it('reports a new item that refers to a deleted one', async () => {
   const data = temporaryFile();
   const first = await serveForTest({ data, seed: ACME_SEED });
   await first.delete('/projects/prj-sandbox');

@@ -1,16 +1,16 @@
-// What a seed says of the secrets service and no request could make, told by its place before anything starts.
+// A seed of the secrets service that no request could create is refused before the service starts, with the place of the error.
 import { expect, it } from 'vitest';
 import { serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
 import { seedProblems } from '../../support/server/seed-problems.ts';
 
-it('refuses mounts that no path leads to', () => {
+it('refuses mounts with a path that no request can have', () => {
   const mounts = ['cluster', 'a//b', '/a', 'a/', '..', 'a/./b', 'a/../b', ''];
   expect(seedProblems({ mounts })).toEqual(
     [1, 2, 3, 4, 5, 6, 7].map((at) => `mounts[${at}] must be a path: names with one slash between them`),
   );
 });
 
-it('refuses mounts in the way of one another, and of the tokens', () => {
+it('refuses mounts that overlap one another, or the token store', () => {
   const mounts = ['cluster', 'team/a', 'team', 'team/a/b', 'clusters', 'cluster', 'token', 'sys'];
   expect(seedProblems({ mounts })).toEqual([
     'mounts[2] overlaps the path "team/a"',
@@ -20,7 +20,7 @@ it('refuses mounts in the way of one another, and of the tokens', () => {
   ]);
 });
 
-it('refuses to write the policy that may do everything, and one policy in two spellings', () => {
+it('refuses a policy with the name root, and one policy in two spellings', () => {
   const rules = [{ path: 'x', capabilities: ['read'] }];
   const roots = ['root', 'Root'].map((name) => ({ name, rules }));
   expect(seedProblems({ policies: roots })).toEqual(
@@ -56,7 +56,7 @@ it.each([
     'ttl and expires-at both say when it ends: leave one out',
   ],
   [{ ttl: '2h', 'explicit-max-ttl': 3600 }, 'ttl is longer than explicit-max-ttl'],
-])('refuses a token of %j, which no request could make', (terms, problem) => {
+])('refuses a token with %j, which no request could create', (terms, problem) => {
   expect(seedProblems({ 'service-tokens': [{ token: 's', policies: ['root'], ...terms }] })).toEqual([
     `service-tokens[0].${problem}`,
   ]);
@@ -72,7 +72,7 @@ it.each(['10.0.0.0/99', '/run/service.sock', 'example', '10.0.0'])(
   },
 );
 
-it('shows policies and blocks of its tokens as a request would have made them', async () => {
+it('normalizes the policies and CIDR blocks of its tokens like a request', async () => {
   const logins = await serveLogins({
     seed: {
       policies: ['B', 'a'].map((name) => ({ name, rules: [] })),

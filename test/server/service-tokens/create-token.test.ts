@@ -1,4 +1,4 @@
-// What a token can give to one that it makes.
+// What a token can give to a token that it creates.
 import { describe, expect, it } from 'vitest';
 import {
   type Logins,
@@ -10,7 +10,7 @@ import {
 
 const may = (...capabilities: ('update' | 'sudo')[]) => [{ path: 'auth/token/create', capabilities }];
 
-/** With one maker that may make tokens and no more, and one that has `sudo` for that. */
+/** With the token `maker`, which may only create tokens, and `chief`, which has `sudo` for that. */
 function served(options: LoginsOptions = {}): Promise<Logins> {
   return serveLogins({
     ...options,
@@ -32,58 +32,58 @@ function served(options: LoginsOptions = {}): Promise<Logins> {
   });
 }
 
-const make = (logins: Logins, by: string, body: unknown = {}): Promise<Reply> =>
+const create = (logins: Logins, by: string, body: unknown = {}): Promise<Reply> =>
   logins.send('POST', 'auth/token/create', body, by);
 
 describe('a child', () => {
-  it('can be used only from where its parent can', async () => {
+  it('can be used only from the addresses of its parent', async () => {
     const logins = await served();
-    const { auth } = await make(logins, 'bound');
+    const { auth } = await create(logins, 'bound');
     expect(await logins.lookUp(auth.client_token)).toMatchObject({ bound_cidrs: ['127.0.0.0/8'] });
   });
 
-  it('is of the entity of the login that it comes from', async () => {
+  it('has the entity of the login of its parent', async () => {
     const logins = await served();
     await logins.role({ token_policies: ['maker'] });
     const parent = await logins.login(await logins.cluster.issue());
-    const { auth } = await make(logins, parent.auth.client_token);
+    const { auth } = await create(logins, parent.auth.client_token);
     expect(auth.entity_id).toMatch(/./);
     expect(auth.entity_id).toBe(parent.auth.entity_id);
   });
 
-  it('has the policy default only where its parent has it', async () => {
+  it('has the policy default only if its parent has it', async () => {
     const logins = await served();
-    expect((await make(logins, 'plain')).auth.policies).toEqual(['maker']);
-    expect((await make(logins, 'plain', { policies: ['maker'] })).auth.policies).toEqual(['maker']);
-    expect((await make(logins, 'plain', { policies: ['default'] })).errors).toEqual([
+    expect((await create(logins, 'plain')).auth.policies).toEqual(['maker']);
+    expect((await create(logins, 'plain', { policies: ['maker'] })).auth.policies).toEqual(['maker']);
+    expect((await create(logins, 'plain', { policies: ['default'] })).errors).toEqual([
       'child policies must be subset of parent',
     ]);
-    expect((await make(logins, 'maker', { policies: ['maker'] })).auth.policies).toEqual([
+    expect((await create(logins, 'maker', { policies: ['maker'] })).auth.policies).toEqual([
       'default',
       'maker',
     ]);
-    expect((await make(logins, 'maker', { no_default_policy: true })).auth.policies).toEqual(['maker']);
+    expect((await create(logins, 'maker', { no_default_policy: true })).auth.policies).toEqual(['maker']);
   });
 
-  it('has any policy but root where its maker has sudo', async () => {
+  it('may have any policy except root if its creator has sudo', async () => {
     const logins = await served();
-    expect((await make(logins, 'chief', { policies: ['other'] })).auth.policies).toEqual([
+    expect((await create(logins, 'chief', { policies: ['other'] })).auth.policies).toEqual([
       'default',
       'other',
     ]);
-    expect((await make(logins, 'chief', { policies: ['root'] })).errors).toEqual([
+    expect((await create(logins, 'chief', { policies: ['root'] })).errors).toEqual([
       'root tokens may not be created without parent token being root',
     ]);
-    expect((await make(logins, ROOT, { policies: ['control-group'] })).errors).toEqual([
+    expect((await create(logins, ROOT, { policies: ['control-group'] })).errors).toEqual([
       'cannot assign policy "control-group"',
     ]);
   });
 
-  it('is a batch token where that is asked for', async () => {
+  it('is a batch token if the request says so', async () => {
     const logins = await served();
-    const { auth } = await make(logins, 'maker', { type: 'batch', ttl: '10m' });
+    const { auth } = await create(logins, 'maker', { type: 'batch', ttl: '10m' });
     expect(auth).toMatchObject({ token_type: 'batch', accessor: '', renewable: false, lease_duration: 600 });
-    expect(await make(logins, auth.client_token)).toMatchObject({
+    expect(await create(logins, auth.client_token)).toMatchObject({
       status: 400,
       errors: ['batch tokens cannot create more tokens'],
     });
@@ -91,13 +91,13 @@ describe('a child', () => {
 
   it('shows its metadata', async () => {
     const logins = await served();
-    const { auth } = await make(logins, 'maker', { meta: { of: 'tests' } });
+    const { auth } = await create(logins, 'maker', { meta: { of: 'tests' } });
     expect(await logins.lookUp(auth.client_token)).toMatchObject({ meta: { of: 'tests' } });
   });
 });
 
 describe('an orphan', () => {
-  it('is made with sudo, lives on without its maker, and from anywhere', async () => {
+  it('requires sudo, outlives its creator, and can be used from any address', async () => {
     const logins = await served({
       seed: {
         'service-tokens': [
@@ -105,14 +105,14 @@ describe('an orphan', () => {
         ],
       },
     });
-    const { auth } = await make(logins, 'bound-chief', { no_parent: true });
+    const { auth } = await create(logins, 'bound-chief', { no_parent: true });
     await logins.send('POST', 'auth/token/revoke', { token: 'bound-chief' });
     const shown = await logins.lookUp(auth.client_token);
     expect(shown).toMatchObject({ orphan: true, policies: ['chief', 'default'] });
     expect(shown).not.toHaveProperty('bound_cidrs');
   });
 
-  it('is made without sudo at a path of its own', async () => {
+  it('requires no sudo at a path of its own', async () => {
     const path = 'auth/token/create-orphan';
     const logins = await served({
       seed: {
@@ -120,17 +120,17 @@ describe('an orphan', () => {
         'service-tokens': [{ token: 'helper', policies: ['orphans', 'default'], ttl: '1h' }],
       },
     });
-    const makeOrphan = (by: string, body: unknown = {}) => logins.send('POST', path, body, by);
-    const { auth } = await makeOrphan('helper');
+    const createOrphan = (by: string, body: unknown = {}) => logins.send('POST', path, body, by);
+    const { auth } = await createOrphan('helper');
     await logins.send('POST', 'auth/token/revoke', { token: 'helper' });
     expect(await logins.lookUp(auth.client_token)).toMatchObject({ orphan: true, path });
-    expect((await makeOrphan('maker')).status).toBe(403);
-    expect((await makeOrphan(auth.client_token, { policies: ['root'] })).errors).toEqual([
+    expect((await createOrphan('maker')).status).toBe(403);
+    expect((await createOrphan(auth.client_token, { policies: ['root'] })).errors).toEqual([
       'child policies must be subset of parent',
     ]);
   });
 
-  it('is what is left where a token is revoked alone, for which sudo is needed', async () => {
+  it('remains when only its parent is revoked, which requires sudo', async () => {
     const path = 'auth/token/revoke-orphan';
     const logins = await served({
       seed: {
@@ -138,7 +138,7 @@ describe('an orphan', () => {
         'service-tokens': [{ token: 'revoker', policies: ['revokers'] }],
       },
     });
-    const { auth } = await make(logins, 'chief');
+    const { auth } = await create(logins, 'chief');
     const revoke = (token: string, by = ROOT) => logins.send('POST', path, { token }, by);
     expect(await revoke('chief', 'revoker')).toMatchObject({
       status: 400,
@@ -147,13 +147,13 @@ describe('an orphan', () => {
     expect((await revoke('chief')).status).toBe(204);
     expect(await logins.lookUp(auth.client_token)).toMatchObject({ orphan: true });
     expect(await revoke('chief')).toMatchObject({ status: 400, errors: ['token to revoke not found'] });
-    const batch = await make(logins, ROOT, { type: 'batch', policies: ['default'] });
+    const batch = await create(logins, ROOT, { type: 'batch', policies: ['default'] });
     expect((await revoke(batch.auth.client_token)).errors).toEqual(['batch tokens cannot be revoked']);
   });
 
-  it('does not outlive an expiring token that may do everything', async () => {
+  it('cannot outlive an expiring root token', async () => {
     const logins = await served();
-    expect(await make(logins, 'short-root', { no_parent: true })).toMatchObject({
+    expect(await create(logins, 'short-root', { no_parent: true })).toMatchObject({
       status: 400,
       errors: ['expiring root tokens cannot create non-expiring root tokens'],
     });
@@ -168,38 +168,38 @@ it.each([
   [{ type: 'other' }, "invalid 'token_type' value"],
   [{ type: 'batch', num_uses: 1 }, 'batch tokens cannot have "num_uses" set'],
   [{ entity_alias: 'x' }, "'entity_alias' is only allowed in combination with token role"],
-])('a plain token that sends %j gets no child', async (body, error) => {
+])('a token without sudo gets no child with %j', async (body, error) => {
   const logins = await served();
-  expect(await make(logins, 'maker', body)).toMatchObject({ status: 400, errors: [error] });
+  expect(await create(logins, 'maker', body)).toMatchObject({ status: 400, errors: [error] });
 });
 
-it('lets who has sudo make periodic tokens, and choose how a token is spelt', async () => {
+it('lets a token with sudo create periodic tokens, and choose the id of a token', async () => {
   const logins = await served();
-  expect((await make(logins, 'chief', { period: '10m' })).auth.lease_duration).toBe(600);
-  expect((await make(logins, 'chief', { id: 'mine' })).auth.client_token).toBe('mine');
+  expect((await create(logins, 'chief', { period: '10m' })).auth.lease_duration).toBe(600);
+  expect((await create(logins, 'chief', { id: 'mine' })).auth.client_token).toBe('mine');
   expect(await logins.lookUp('mine')).toMatchObject({ policies: ['chief', 'default'] });
   for (const [id, error] of [
     ['mine', 'cannot create a token with a duplicate ID'],
     ['s.mine', "custom token ID cannot have the '.' in the value"],
   ])
-    expect(await make(logins, 'chief', { id })).toMatchObject({ status: 400, errors: [error] });
+    expect(await create(logins, 'chief', { id })).toMatchObject({ status: 400, errors: [error] });
 });
 
-it('does not attach the children of a revoked token to a new one of the same text', async () => {
+it('does not attach the children of an expired token to a new one with the same id', async () => {
   let now = Date.now();
   const logins = await served({ now: () => new Date(now) });
-  await make(logins, ROOT, { id: 'again', policies: ['maker', 'default'], ttl: '1m' });
-  const { auth } = await make(logins, 'again', { ttl: '1h' });
+  await create(logins, ROOT, { id: 'again', policies: ['maker', 'default'], ttl: '1m' });
+  const { auth } = await create(logins, 'again', { ttl: '1h' });
   now += 60_000;
-  await make(logins, ROOT, { id: 'again', ttl: '1h' });
+  await create(logins, ROOT, { id: 'again', ttl: '1h' });
   expect((await logins.send('GET', 'auth/token/lookup-self', undefined, auth.client_token)).status).toBe(403);
 });
 
-it('lists no token whose maker is gone', async () => {
+it('lists no token whose creator has expired', async () => {
   let now = Date.now();
   const logins = await served({ now: () => new Date(now) });
-  const parent = await make(logins, ROOT, { policies: ['maker'], ttl: '1m' });
-  const child = await make(logins, parent.auth.client_token, { ttl: '1h' });
+  const parent = await create(logins, ROOT, { policies: ['maker'], ttl: '1m' });
+  const child = await create(logins, parent.auth.client_token, { ttl: '1h' });
   const listed = async () => (await logins.send('LIST', 'auth/token/accessors')).data['keys'];
   expect(await listed()).toContain(child.auth.accessor);
   now += 60_000;
@@ -222,32 +222,35 @@ describe('in another namespace', () => {
       });
     await visit('"update"');
     await logins.send('POST', 'team/sys/policies/acl/visit', { policy: 'path "*" { policy = "sudo" }' });
-    const makeThere = (by: string, body: unknown = {}) =>
+    const createThere = (by: string, body: unknown = {}) =>
       logins.send('POST', 'team/auth/token/create', body, by);
-    return { visit, makeThere };
+    return { visit, createThere };
   }
 
-  it('a token makes none without sudo', async () => {
-    const { makeThere } = await withTeam();
-    expect(await makeThere('visitor')).toMatchObject({
+  it('a token without sudo creates no token', async () => {
+    const { createThere } = await withTeam();
+    expect(await createThere('visitor')).toMatchObject({
       status: 400,
       errors: ['root or sudo privileges required generate a namespace admin token'],
     });
   });
 
-  it('a token with sudo gives the policies that it names, and never its own by their names', async () => {
-    const { visit, makeThere } = await withTeam();
+  it('a token with sudo gives policies of that namespace, and never its own of the same name', async () => {
+    const { visit, createThere } = await withTeam();
     await visit('"update", "sudo"');
-    expect((await makeThere('visitor')).auth.policies).toEqual(['default']);
-    expect((await makeThere('visitor', { policies: ['visit'] })).auth.policies).toEqual(['default', 'visit']);
-    expect((await makeThere('visitor', { no_default_policy: true })).auth.policies).toEqual([]);
+    expect((await createThere('visitor')).auth.policies).toEqual(['default']);
+    expect((await createThere('visitor', { policies: ['visit'] })).auth.policies).toEqual([
+      'default',
+      'visit',
+    ]);
+    expect((await createThere('visitor', { no_default_policy: true })).auth.policies).toEqual([]);
   });
 
-  it('not even a token that may do everything makes one that may', async () => {
-    const { makeThere } = await withTeam();
-    expect((await makeThere(ROOT)).auth.policies).toEqual(['default']);
+  it('not even a root token creates a root token', async () => {
+    const { createThere } = await withTeam();
+    expect((await createThere(ROOT)).auth.policies).toEqual(['default']);
     for (const policies of [['root'], [' Root ']])
-      expect((await makeThere(ROOT, { policies })).errors).toEqual([
+      expect((await createThere(ROOT, { policies })).errors).toEqual([
         'root tokens may not be created from a parent namespace',
       ]);
   });

@@ -1,4 +1,4 @@
-// The life of a token on the wire: looked up, used, renewed, revoked; from a login, from a seed, from another token.
+// Tokens over HTTP, from a login, a seed or another token: how they are looked up, used, renewed and revoked.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,14 +51,14 @@ describe('a token of a login', () => {
     });
   });
 
-  it('lacks the policies that its role disallows, and then cannot even look itself up', async () => {
+  it('lacks the policy default if its role excludes it, and cannot look itself up', async () => {
     const logins = await serveLogins();
     await logins.role({ token_no_default_policy: true, token_policies: ['a'] });
     const reply = await logins.send('GET', 'auth/token/lookup-self', undefined, await logins.token());
     expect(reply).toMatchObject({ status: 403, errors: ['1 error occurred:\n\t* permission denied\n\n'] });
   });
 
-  it('without policies lists none except in all policies', async () => {
+  it('without policies has no member token_policies', async () => {
     const logins = await serveLogins();
     await logins.role({ token_no_default_policy: true });
     const { auth } = await logins.login(await logins.cluster.issue());
@@ -66,7 +66,7 @@ describe('a token of a login', () => {
     expect(auth).not.toHaveProperty('token_policies');
   });
 
-  it('may be used up to the greatest number of times that a role can have', async () => {
+  it('may be used up to the largest number of times that a role accepts', async () => {
     const logins = await serveLogins();
     const role = `{"bound_service_account_names":"api","bound_service_account_namespaces":"payments","token_num_uses":${2n ** 63n - 1n}}`;
     await fetch(`${logins.url}/v1/auth/cluster/role/app`, {
@@ -79,7 +79,7 @@ describe('a token of a login', () => {
     });
   });
 
-  it('never may do everything', async () => {
+  it('is never a root token', async () => {
     const logins = await serveLogins();
     await logins.role({ token_policies: ['Root'] });
     expect(await logins.login(await logins.cluster.issue())).toMatchObject({
@@ -88,7 +88,7 @@ describe('a token of a login', () => {
     });
   });
 
-  it('ends with its time', async () => {
+  it('expires after its lifetime', async () => {
     const { logins, pass } = await withClock();
     await logins.role({ token_ttl: '10m' });
     const token = await logins.token();
@@ -98,7 +98,7 @@ describe('a token of a login', () => {
     expect((await logins.send('GET', 'auth/token/lookup-self', undefined, token)).status).toBe(403);
   });
 
-  it('is renewed by the current settings of its role, up to the maximum since its creation', async () => {
+  it('is renewed with the current settings of its role, up to the maximum since its creation', async () => {
     const { logins, pass } = await withClock();
     await logins.role({ token_ttl: '10m', token_max_ttl: '1h' });
     const token = await logins.token();
@@ -116,7 +116,7 @@ describe('a token of a login', () => {
     expect((await renew(logins, token)).status).toBe(403);
   });
 
-  it('lives from period to period, until its explicit maximum', async () => {
+  it('is renewed for a period each time, until its explicit maximum', async () => {
     const { logins, pass } = await withClock();
     await logins.role({ token_period: '10m', token_explicit_max_ttl: '25m' });
     const token = await logins.token();
@@ -151,7 +151,7 @@ describe('a token of a login', () => {
     ]);
   });
 
-  it('is not used by questions about the mounts that it sees', async () => {
+  it('lists the mounts that it can see without losing a use', async () => {
     const logins = await serveLogins();
     await logins.role({ token_num_uses: 1 });
     const token = await logins.token();
@@ -160,7 +160,7 @@ describe('a token of a login', () => {
     expect((await logins.lookUp(token))['num_uses']).toBe(-1);
   });
 
-  it('goes with its mount, and does not come back with another one at its path', async () => {
+  it('is revoked with its mount, and stays revoked if a new mount gets the same path', async () => {
     const logins = await serveLogins();
     const token = await logins.token();
     await logins.send('DELETE', `sys/auth/${logins.mount}`);
@@ -187,7 +187,7 @@ describe('a token of a login', () => {
 });
 
 describe('a batch token', () => {
-  it('is neither renewed nor revoked, and is found by no accessor', async () => {
+  it('cannot be renewed or revoked, and has no accessor', async () => {
     const logins = await serveLogins();
     await logins.role({ token_type: 'batch' });
     const token = await logins.token();
@@ -204,8 +204,8 @@ describe('a batch token', () => {
   });
 });
 
-describe('whoever may, by the token or by its accessor', () => {
-  it('looks a token up, without revealing the token', async () => {
+describe('a request about a token', () => {
+  it('looks it up, by its accessor without revealing the token', async () => {
     const logins = await serveLogins();
     const { auth } = await logins.login(await logins.cluster.issue());
     const byToken = await logins.send('POST', 'auth/token/lookup', { token: auth.client_token });
@@ -226,7 +226,7 @@ describe('whoever may, by the token or by its accessor', () => {
       });
   });
 
-  it.each(['token', 'accessor'] as const)('renews and revokes a token by its %s', async (by) => {
+  it.each(['token', 'accessor'] as const)('renews and revokes it by its %s', async (by) => {
     const { logins, pass } = await withClock();
     await logins.role({ token_ttl: '10m' });
     const { auth } = await logins.login(await logins.cluster.issue());
@@ -244,7 +244,7 @@ describe('whoever may, by the token or by its accessor', () => {
     );
   });
 
-  it('finds a token that the path names, too', async () => {
+  it('can name the token or accessor in its path', async () => {
     const logins = await serveLogins();
     const { auth } = await logins.login(await logins.cluster.issue());
     const { client_token: token, accessor } = auth;
@@ -267,7 +267,7 @@ describe('whoever may, by the token or by its accessor', () => {
     expect((await logins.send('POST', 'auth/token/revoke', {})).errors).toEqual(['missing token ID']);
   });
 
-  it('is only about itself for a token of a login', async () => {
+  it('is allowed only about itself with the token of a login', async () => {
     const logins = await serveLogins();
     const [mine, other] = [await logins.token(), await logins.token()];
     for (const action of ['lookup', 'renew', 'revoke']) {
@@ -282,8 +282,8 @@ describe('whoever may, by the token or by its accessor', () => {
   });
 });
 
-describe('a token that another one made', () => {
-  it('has at most the policies of its maker, and ends with it', async () => {
+describe('a token that another token created', () => {
+  it('has at most the policies of its creator, and is revoked with it', async () => {
     const logins = await serveLogins({
       seed: {
         policies: [{ name: 'maker', rules: [{ path: 'auth/token/create', capabilities: ['update'] }] }],
@@ -308,7 +308,7 @@ describe('a token that another one made', () => {
     );
   });
 
-  it('ends with its maker`s time, however long its own is', async () => {
+  it('expires with its creator, even if its own lifetime is longer', async () => {
     const { logins, pass } = await withClock({
       seed: { 'service-tokens': [{ token: 'maker', policies: ['root'], ttl: '10m' }] },
     });
@@ -325,7 +325,7 @@ describe('a token that another one made', () => {
     );
   });
 
-  it('is not made by a token of limited use', async () => {
+  it('cannot be created by a token with limited uses', async () => {
     const rules = [{ path: 'auth/token/create', capabilities: ['update' as const] }];
     const logins = await serveLogins({ seed: { policies: [{ name: 'maker', rules }] } });
     const made = async (uses: number) => {
@@ -360,7 +360,7 @@ describe('a seed', () => {
     return { logins, pass: (seconds: number) => (now += seconds * 1000) };
   }
 
-  it('gives tokens each kind of life', async () => {
+  it('gives tokens each kind of lifetime', async () => {
     const { logins } = await seeded();
     expect(await logins.lookUp('short')).toMatchObject({ ttl: 600, creation_ttl: 600, renewable: true });
     expect(await logins.lookUp('until')).toMatchObject({
@@ -381,13 +381,13 @@ describe('a seed', () => {
     expect(reply).toMatchObject({ status: 403, errors: ['permission denied'] });
   });
 
-  it('grants a token only its policies: one without default cannot look itself up', async () => {
+  it('grants a token only its policies: one without default cannot revoke itself', async () => {
     const { logins } = await seeded();
     expect((await logins.send('GET', `auth/${logins.mount}/config`, undefined, 'plain')).status).toBe(200);
     expect((await logins.send('POST', 'auth/token/revoke-self', {}, 'plain')).status).toBe(403);
   });
 
-  it('lets its tokens be renewed within their bounds', async () => {
+  it('creates tokens that can be renewed within their limits', async () => {
     const { logins, pass } = await seeded();
     pass(9 * MINUTE);
     expect((await renew(logins, 'short')).auth.lease_duration).toBe(10 * MINUTE);
@@ -400,7 +400,7 @@ describe('a seed', () => {
   });
 });
 
-it.each(DIALECTS)('keeps tokens as hashes alone, in the dialect %s', async (dialect) => {
+it.each(DIALECTS)('stores only hashes of tokens, in the dialect %s', async (dialect) => {
   const folder = mkdtempSync(join(tmpdir(), 'trueup-tokens-'));
   const data = join(folder, 'service.db');
   const server = await startServer({
@@ -425,7 +425,7 @@ it.each([
   ['neutral', 'permission denied'],
   ['vault', '2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n'],
   ['openbao', 'permission denied'],
-] as const)('is refused with the error of the dialect %s when it is unknown', async (dialect, error) => {
+] as const)('an unknown token is refused with the error of the dialect %s', async (dialect, error) => {
   const logins = await serveLogins({ dialect });
   const config = `auth/${logins.mount}/config`;
   expect(await logins.send('GET', config, undefined, 'x')).toMatchObject({ status: 403, errors: [error] });

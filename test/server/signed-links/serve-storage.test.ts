@@ -1,4 +1,4 @@
-/** The files behind signed links, as clients send them. */
+/** Uploads of files to signed links. */
 import { expect, it } from 'vitest';
 import { sendToItsEnd } from '../../support/server/send-to-its-end.ts';
 import { seedWith, serveForTest, type TestClient } from '../../support/server/serve-for-test.ts';
@@ -14,7 +14,7 @@ async function uploadLink(api: TestClient): Promise<string> {
   return String(attributes['hosted-state-upload-url']);
 }
 
-it('refuses a file of more than 256 MiB once all of it was sent, and names the limit', async () => {
+it('refuses a file of more than 256 MiB after all of it was sent, and names the limit', async () => {
   const api = await serveForTest({ seed: SEED });
   const url = await uploadLink(api);
   const headers = { 'content-length': String(257 * MIB) };
@@ -24,7 +24,7 @@ it('refuses a file of more than 256 MiB once all of it was sent, and names the l
   expect((await api.get('/state-versions/sv-1')).resource.attributes['status']).toBe('pending');
 });
 
-it('reads a file that is refused to its end, so that its sender hears why', async () => {
+it('reads a refused file to its end, so that its sender gets the error', async () => {
   const api = await serveForTest({ seed: SEED });
   const url = await uploadLink(api);
   const body = Buffer.alloc(8 * MIB, 'x');

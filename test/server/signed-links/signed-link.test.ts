@@ -15,7 +15,7 @@ const SEED = seedWith({
   ],
 });
 
-it('holds for one method and one file, and for no other service', async () => {
+it('a link is valid for one method and one file, and not for another service', async () => {
   const api = await serveForTest({ seed: SEED });
   const other = await serveForTest({ seed: SEED });
   const link = new URL(
@@ -36,14 +36,14 @@ it('holds for one method and one file, and for no other service', async () => {
   expect(await put(`${pathname}?any=query`)).toBe(200);
 });
 
-it('answers in the form of the other errors', async () => {
+it('answers an invalid link with an error in the format of the API', async () => {
   const api = await serveForTest();
   const answer = await fetch(`${api.url}/api/storage/state-versions/sv-1/state`);
   expect(answer.status).toBe(404);
   expect(await answer.json()).toMatchObject({ errors: [{ status: '404', title: 'not found' }] });
 });
 
-it('holds for an hour of the service`s clock, and its end cannot be put off', async () => {
+it('a link is valid for an hour by the clock of the service, and cannot be extended', async () => {
   let now = Date.parse('2026-01-01T00:00:00Z');
   const api = await serveForTest({ seed: SEED, now: () => new Date(now) });
   const uploadOf = async (id: string) =>
@@ -60,7 +60,7 @@ it('holds for an hour of the service`s clock, and its end cannot be put off', as
   expect(await put(late)).toBe(200);
 });
 
-it('lets who has no link use up no fault', async () => {
+it('does not use up a fault for requests without a valid link', async () => {
   const { api, admin, fault } = await serveWithAdmin({ seed: SEED });
   const id = await fault({ route: '/api/storage/**', status: 503 });
   for (const path of ['/state-versions/sv-1/state', '/1/x/state-versions/sv-1/state', '/nothing']) {

@@ -19,7 +19,7 @@ const SEED = seedWith({
   ],
 });
 
-/** A state as the engine writes it, with as many managed resources as asked for. */
+/** A state as the engine writes it, with the given number of managed resources. */
 function stateText(resources: number, outputs: object = {}): string {
   return JSON.stringify({
     version: 4,
@@ -51,7 +51,7 @@ async function locked(): Promise<TestClient> {
   return api;
 }
 
-it('makes a state that comes with the request current at once, with its resources and outputs', async () => {
+it('makes a state in the request current immediately, with its resources and outputs', async () => {
   const api = await locked();
   const outputs = {
     url: { type: 'string', value: 'https://x' },
@@ -79,7 +79,7 @@ it('makes a state that comes with the request current at once, with its resource
   ]);
 });
 
-it('waits for the state at a link that needs no token, and shows the uploaded one', async () => {
+it('accepts a state at a link that needs no token, and shows it after the upload', async () => {
   const api = await locked();
   const text = stateText(2);
   const pending = await save(api, 1, { md5: md5(text) });
@@ -104,7 +104,7 @@ it('waits for the state at a link that needs no token, and shows the uploaded on
   expect((await api.attributes('ws-a'))['resource-count']).toBe(2);
 });
 
-it('refuses a second state, one that was not announced, and an invalid one', async () => {
+it('refuses a second upload, another state than the announced one, and an invalid one', async () => {
   const api = await locked();
   const send = async (serial: number, announced: string, body: string) => {
     const answer = await save(api, serial, { md5: md5(announced) });
@@ -125,7 +125,7 @@ it('refuses a second state, one that was not announced, and an invalid one', asy
   }
 });
 
-it.each(['5', 5.5, -1])('refuses a state whose own serial is %j', async (own) => {
+it.each(['5', 5.5, -1])('refuses a state that contains the serial %j', async (own) => {
   const api = await locked();
   const text = JSON.stringify({ version: 4, serial: own, lineage: 'line-1' });
   const inline = await saveWhole(api, 5, text);
@@ -141,7 +141,7 @@ it.each(['5', 5.5, -1])('refuses a state whose own serial is %j', async (own) =>
 const stateOf = (serial: number, lineage: string, note = '') =>
   JSON.stringify({ version: 4, serial, lineage, note });
 
-it('takes serial and lineage from the state, whatever was announced', async () => {
+it('reads serial and lineage from the state, not from the announcement', async () => {
   const api = await locked();
   const text = stateOf(5, 'real');
   const pending = await save(api, 0, { md5: md5(text), lineage: 'announced' });
@@ -163,7 +163,7 @@ it.each([
   expect(await sendTo(await save(api, 8, { md5: md5(text), force: true }), text)).toBe(200);
 });
 
-it('takes the same state again under its serial', async () => {
+it('accepts the same state again under its serial', async () => {
   const api = await locked();
   const text = stateOf(5, 'real');
   expect((await saveWhole(api, 5, text, { lineage: 'real' })).status).toBe(201);
@@ -171,7 +171,7 @@ it('takes the same state again under its serial', async () => {
   expect((await saveWhole(api, 5, stateOf(5, 'real', 'x'), { lineage: 'real' })).status).toBe(409);
 });
 
-it('lets the holder of the lock announce a serial again whose upload failed, and closes the former link', async () => {
+it('lets the lock holder announce a serial again after a failed upload, and revokes the earlier link', async () => {
   const api = await locked();
   const text = stateOf(1, 'real');
   const failed = await save(api, 1, { md5: md5(text) });
@@ -184,7 +184,7 @@ it('lets the holder of the lock announce a serial again whose upload failed, and
   expect(await currentOf(api)).toMatchObject({ id: again.resource.id });
 });
 
-it('refuses files whose bytes are not UTF-8, at their links as in a body', async () => {
+it('refuses files that are not UTF-8, at their links and in a body', async () => {
   const api = await locked();
   const bytes = Buffer.from('{"outputs":{},"note":"caf\xe9"}', 'latin1');
   const announced = { md5: createHash('md5').update(bytes).digest('hex') };
@@ -201,7 +201,7 @@ it('refuses files whose bytes are not UTF-8, at their links as in a body', async
   }
 });
 
-it('takes states from the holder of the lock alone', async () => {
+it('accepts states only from the lock holder', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await saveWhole(api, 1, stateText(1))).status).toBe(409);
   await api.post(`${WS}/actions/lock`);
@@ -220,7 +220,7 @@ it('refuses another state under the same serial and another lineage, unless it i
   expect((await api.attributes('ws-a'))['resource-count']).toBe(2);
 });
 
-async function begunRun(api: TestClient): Promise<string> {
+async function createRun(api: TestClient): Promise<string> {
   const run = await api.post('/runs', {
     data: { type: 'runs', relationships: { workspace: { data: { type: 'workspaces', id: 'ws-a' } } } },
   });
@@ -239,7 +239,7 @@ it.each([{}, { intermediate: false }])(
   'makes a state of a run current only after its apply: %j',
   async (asked) => {
     const api = await serveForTest({ seed: SEED });
-    const run = await begunRun(api);
+    const run = await createRun(api);
     const saved = await saveAs(api, run, 1, { ...WHOLE, ...asked });
     expect(saved.resource.attributes['intermediate']).toBe(true);
     expect(saved.resource.relationships['run']?.data).toEqual({ id: run, type: 'runs' });
@@ -250,9 +250,9 @@ it.each([{}, { intermediate: false }])(
   },
 );
 
-it('takes no state while a run holds the lock, except from who names the run and may apply it', async () => {
+it('accepts a state while a run holds the lock only from callers who name the run and may apply it', async () => {
   const api = await serveForTest({ seed: SEED });
-  const run = await begunRun(api);
+  const run = await createRun(api);
   const unnamed = await saveWhole(api.as('writers'), 1, stateText(1));
   expect([unnamed.status, unnamed.errors[0]?.detail]).toEqual([409, `The workspace is locked by Run ${run}`]);
   expect((await saveAs(api, 'run-other', 1, WHOLE)).status).toBe(409);
@@ -263,7 +263,7 @@ it('takes no state while a run holds the lock, except from who names the run and
 
 it('never makes a state of a discarded run current, not even at a later unlock', async () => {
   const api = await serveForTest({ seed: SEED });
-  const run = await begunRun(api);
+  const run = await createRun(api);
   await saveAs(api, run, 1, WHOLE);
   await saveAs(api, run, 2);
   expect((await api.post(`/runs/${run}/actions/discard`)).status).toBe(202);
@@ -272,7 +272,7 @@ it('never makes a state of a discarded run current, not even at a later unlock',
   expect((await api.get(`${WS}/current-state-version`)).status).toBe(404);
 });
 
-it('takes the outputs that a client sends beside its state', async () => {
+it('stores the outputs that a client sends beside its state', async () => {
   const api = await locked();
   const outputs = { list: { type: ['list', 'string'], value: ['a'], sensitive: false } };
   await saveWhole(api, 1, stateText(0), { 'json-state-outputs': base64(JSON.stringify(outputs)) });
@@ -282,7 +282,7 @@ it('takes the outputs that a client sends beside its state', async () => {
   ]);
 });
 
-it('names everything that is wrong with a body', async () => {
+it('names every error in a body', async () => {
   const api = await locked();
   const answer = await api.post(`${WS}/state-versions`, {
     data: {
@@ -307,7 +307,7 @@ async function sendTo(pending: TestAnswer, text: string): Promise<number> {
 const currentOf = async (api: TestClient) =>
   (await api.get(WS)).resource.relationships['current-state-version']?.data;
 
-it('takes the JSON state before the state and after it, once, and nothing that is not a JSON object', async () => {
+it('accepts the JSON state once, before or after the state, and only as a JSON object', async () => {
   const api = await locked();
   const link = ({ resource }: TestAnswer) => resource.attributes['hosted-json-state-upload-url'] as string;
   const put = async (url: string, body: string) => (await fetch(url, { method: 'PUT', body })).status;
@@ -331,7 +331,7 @@ it('takes the JSON state before the state and after it, once, and nothing that i
   expect([inline.status, inline.pointers]).toEqual([422, ['/data/attributes/json-state']]);
 });
 
-it('keeps the newer state current when an older one comes late to its link', async () => {
+it('keeps the newer state current when an older one is uploaded late', async () => {
   const api = await locked();
   const late = await save(api, 1, { md5: md5(stateText(1)) });
   await api.post(`${WS}/actions/unlock`);
@@ -345,7 +345,7 @@ it('keeps the newer state current when an older one comes late to its link', asy
   expect(shown['status']).toBe('finalized');
 });
 
-/** A clock that goes back by an hour at each look. */
+/** A clock that goes back by an hour at each read. */
 function backwardClock(): () => Date {
   let time = Date.parse('2026-06-01T00:00:00Z');
   return () => {
@@ -375,7 +375,7 @@ it('makes the newest state current at the unlock when the clock goes back', asyn
   expect((await api.attributes('ws-a'))['resource-count']).toBe(3);
 });
 
-it('counts on from a lower serial that was forced', async () => {
+it('continues from a lower serial that was forced', async () => {
   const api = await locked();
   await saveWhole(api, 5, stateText(5));
   const forced = await saveWhole(api, 3, stateText(3), { force: true });
@@ -384,15 +384,15 @@ it('counts on from a lower serial that was forced', async () => {
   expect(await currentOf(api)).toMatchObject({ id: next.resource.id });
 });
 
-it('makes a state of a run current only by that run after a forced unlock', async () => {
+it('makes a state of a run current only when that run is applied after a forced unlock', async () => {
   const api = await serveForTest({ seed: SEED });
-  const run = await begunRun(api);
+  const run = await createRun(api);
   const saved = await saveAs(api, run, 1, WHOLE);
   await api.post(`${WS}/actions/force-unlock`);
   await api.as('writers').post(`${WS}/actions/lock`);
   expect((await api.as('writers').post(`${WS}/actions/unlock`)).status).toBe(200);
   expect(await currentOf(api)).toBeNull();
-  const other = await begunRun(api);
+  const other = await createRun(api);
   expect((await api.post(`/runs/${other}/actions/apply`)).status).toBe(202);
   expect(await currentOf(api)).toBeNull();
   expect((await api.attributes('ws-a'))['resource-count']).toBe(0);
@@ -402,7 +402,7 @@ it('makes a state of a run current only by that run after a forced unlock', asyn
 
 it('does not wait for the pending state of a run after a forced unlock', async () => {
   const api = await serveForTest({ seed: SEED });
-  const run = await begunRun(api);
+  const run = await createRun(api);
   await saveAs(api, run, 1);
   await api.post(`${WS}/actions/force-unlock`);
   await api.as('writers').post(`${WS}/actions/lock`);

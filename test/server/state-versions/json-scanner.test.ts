@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 import { JsonScanner } from '../../../src/server/workspaces/json-scanner.ts';
 
-/** The scalars of a text with their paths, of which the text is read in pieces; undefined where it is no JSON. */
+/** The scalars of a text with their paths, read in pieces of `piece` characters; undefined if it is not JSON. */
 function scalarsOf(text: string, piece: number): string[] | undefined {
   const found: string[] = [];
   const scanner = new JsonScanner({
@@ -30,7 +30,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** JSON with some letters left out, doubled or put in. */
+/** JSON with some letters removed, replaced or inserted. */
 const almostJson = fc
   .tuple(
     fc.json({ maxDepth: 4 }),

@@ -15,7 +15,7 @@ const WS = '/workspaces/ws-a';
 const SEED = seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] });
 const MIB = 1024 * 1024;
 
-/** A state of 18 MiB, whose resources are beyond ASCII. */
+/** A state of 18 MiB, with resources that are not ASCII. */
 function largeState(serial = 1): string {
   const instances = Array.from({ length: 18 }, (_, index) => ({
     attributes: { id: String(index), text: 'é\n'.repeat(MIB / 4) },
@@ -62,7 +62,7 @@ async function expectStored(api: TestClient, id: string, text: string): Promise<
   expect((await api.get('/workspaces/ws-a')).resource.attributes['resource-count']).toBe(18);
 }
 
-it('takes a state of 18 MiB at its link, and gives it back as it was', async () => {
+it('accepts a state of 18 MiB at its link, and returns it unchanged', async () => {
   const api = await locked();
   const text = largeState();
   const pending = await announce(api, text);
@@ -71,9 +71,9 @@ it('takes a state of 18 MiB at its link, and gives it back as it was', async () 
 });
 
 it.each([
-  ['as it is', (letters: string) => letters],
+  ['without escapes', (letters: string) => letters],
   ['with escapes', (letters: string) => letters.replaceAll('/', '\\/').replaceAll('+', '\\u002B')],
-])('takes a state of 18 MiB inside a body, in Base64 %s', async (_, spelled) => {
+])('accepts a state of 18 MiB in a body, in Base64 %s', async (_, spelled) => {
   const api = await locked();
   const text = largeState();
   const body = JSON.stringify({
@@ -92,15 +92,15 @@ it.each([
 });
 
 it.each([
-  ['no JSON', (text: string) => `${text}}`, 422],
-  ['no UTF-8', (text: string) => Buffer.concat([Buffer.from(text), Buffer.from([0xff])]), 400],
-  ['another than was announced', (text: string) => text.replace('"1"', '"one"'), 409],
+  ['not JSON', (text: string) => `${text}}`, 422],
+  ['not UTF-8', (text: string) => Buffer.concat([Buffer.from(text), Buffer.from([0xff])]), 400],
+  ['another one than the announced one', (text: string) => text.replace('"1"', '"one"'), 409],
   [
     'with outputs of more than 16 MiB',
     (text: string) => text.replace('https://x/ü', 'x'.repeat(17 * MIB)),
     422,
   ],
-])('refuses a large state that is %s, and keeps nothing of it', async (_, changed, status) => {
+])('refuses a large state that is %s, and stores nothing of it', async (_, changed, status) => {
   const data = temporaryDataFile();
   const api = await locked(data);
   const text = largeState();
@@ -114,8 +114,8 @@ it.each([
   expect((await fetch(uploadOf(pending), { method: 'PUT', body: text })).status).toBe(200);
 });
 
-/** A request that has sent this much of its body. */
-async function begun(url: string, text: string) {
+/** A request that has sent `text` as the first part of its body. */
+async function startUpload(url: string, text: string) {
   const sending = request(url, { method: 'PUT', headers: { 'transfer-encoding': 'chunked' } });
   const answered = new Promise<number>((resolve, reject) => {
     sending.on('error', reject).on('response', (answer) => {
@@ -127,11 +127,11 @@ async function begun(url: string, text: string) {
   return { sending, answered };
 }
 
-it('takes one of two that are on their way to one link, and refuses the other', async () => {
+it('accepts one of two concurrent uploads to one link, and refuses the other', async () => {
   const api = await locked();
   const text = largeState();
   const pending = await announce(api, text);
-  const [one, two] = [await begun(uploadOf(pending), text), await begun(uploadOf(pending), text)];
+  const [one, two] = [await startUpload(uploadOf(pending), text), await startUpload(uploadOf(pending), text)];
   two.sending.end();
   expect(await two.answered).toBe(200);
   one.sending.end();
@@ -139,11 +139,11 @@ it('takes one of two that are on their way to one link, and refuses the other', 
   await expectStored(api, pending.resource.id, text);
 });
 
-it('answers 404 to a state whose version was replaced while it was on its way', async () => {
+it('answers 404 to a state whose version was replaced during the upload', async () => {
   const api = await locked();
   const text = largeState();
   const pending = await announce(api, text);
-  const { sending, answered } = await begun(uploadOf(pending), text.slice(0, 2 * MIB));
+  const { sending, answered } = await startUpload(uploadOf(pending), text.slice(0, 2 * MIB));
   await announce(api, text);
   sending.end(text.slice(2 * MIB));
   expect(await answered).toBe(404);
@@ -161,7 +161,7 @@ it('removes incomplete files at its start', async () => {
   expect(database.all('SELECT file_id FROM state_file_parts')).toEqual([]);
 });
 
-it('asks who sends a body before it reads it', async () => {
+it('checks the token before it reads a body', async () => {
   const api = await locked();
   const { hostname, port } = new URL(api.url);
   const sending = request({ hostname, port, method: 'POST', path: `/api/v2${WS}/state-versions` });

@@ -1,4 +1,4 @@
-/** States that come late, or never: below another one's lock, or after their links have expired. */
+/** States that are uploaded late or never: while another user holds the lock, or after their links have expired. */
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { seedWith, serveForTest, type TestClient } from '../../support/server/serve-for-test.ts';
@@ -17,7 +17,7 @@ async function announce(api: TestClient): Promise<string> {
   return String(answer.resource.attributes['hosted-state-upload-url']);
 }
 
-it('keeps a state that comes below another one’s lock, and makes it never current', async () => {
+it('stores a state that is uploaded under the lock of another user, and never makes it current', async () => {
   const ann = await serveForTest({ seed: SEED });
   const link = await announce(ann.as('bob'));
   await ann.post(`${WS}/actions/force-unlock`);

@@ -26,7 +26,7 @@ const SEED = seedWith({
 });
 const LIST = '/workspaces/ws-a/state-versions';
 
-/** Links end an hour after they were asked for: only at one time are two answers the same. */
+/** Links expire an hour after the request, so that two answers are equal only at the same time. */
 const NOON = new Date('2026-01-01T12:00:00Z');
 
 it('lists the state versions of a workspace, the newest first, with their status', async () => {
@@ -61,7 +61,7 @@ it('finds the same list by the names of organization and workspace', async () =>
   expect((await api.as('eve').get(named)).status).toBe(404);
 });
 
-it('shows the last finalized one that is not intermediate as the current one', async () => {
+it('shows the last finalized version that is not intermediate as the current one', async () => {
   const api = await serveForTest({ seed: SEED, now: () => NOON });
   const current = (await api.get('/workspaces/ws-a/current-state-version')).resource;
   expect(current.id).toBe('sv-2');
@@ -69,7 +69,7 @@ it('shows the last finalized one that is not intermediate as the current one', a
   expect((await api.attributes('ws-a'))['resource-count']).toBe(2);
 });
 
-it('hides states from who may not read them', async () => {
+it('hides states from users who may not read them', async () => {
   const api = await serveForTest({ seed: SEED });
   for (const path of [LIST, '/workspaces/ws-a/current-state-version', '/state-versions/sv-2']) {
     expect([path, (await api.as('lookers').get(path)).status]).toEqual([path, 404]);
@@ -80,7 +80,7 @@ it('hides states from who may not read them', async () => {
   expect((await api.as('lookers').get('/state-versions/sv-2/outputs')).status).toBe(404);
 });
 
-it('gives no link to send a state to someone who only reads', async () => {
+it('shows no upload link to users who may only read', async () => {
   const api = await serveForTest({ seed: SEED });
   const asReader = (await api.as('readers').get('/state-versions/sv-4')).resource.attributes;
   expect(asReader['hosted-state-upload-url']).toBeNull();

@@ -1,4 +1,4 @@
-// Mounts on the wire: enabled, listed, tuned and disabled; several of them, at any path.
+// Mounts over HTTP: enabled, listed, tuned and disabled; several of them, at any path.
 import { describe, expect, it } from 'vitest';
 import { DIALECTS, type Logins, serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
 
@@ -25,7 +25,7 @@ it.each(DIALECTS)('serves a method at each path where it is enabled, in the dial
 it.each([
   ['the same path', 'second', {}, 'path is already in use at second/'],
   ['a path below it', 'second/x', {}, 'path is already in use at second/'],
-  ['the token store`s', 'token', {}, 'path is already in use at token/'],
+  ['the path of the token store', 'token', {}, 'path is already in use at token/'],
   ['no type', 'third', { type: '' }, 'backend type must be specified as a string'],
   ['an unknown type', 'third', { type: 'nothing' }, 'plugin not found in the catalog: nothing'],
   ['a bad lease', 'third', { config: { max_lease_ttl: 'soon' } }, 'time: invalid duration "soon"'],
@@ -37,7 +37,7 @@ it.each([
 });
 
 it.each(['vault', 'openbao'] as const)(
-  'takes the mount type kubernetes in the dialect %s',
+  'accepts the mount type kubernetes in the dialect %s',
   async (dialect) => {
     const logins = await serveLogins({ dialect });
     expect((await logins.send('POST', 'sys/auth/other', { type: 'kubernetes' })).status).toBe(204);
@@ -85,7 +85,7 @@ describe('a tuned mount', () => {
     expect([auth.lease_duration, warnings?.length]).toEqual([3600, 1]);
   });
 
-  it('caps the roles that are written from then on', async () => {
+  it('limits the roles that are written afterwards', async () => {
     const logins = await serveLogins();
     await tune(logins, { default_lease_ttl: '10m', max_lease_ttl: '1h' });
     expect((await logins.role({ token_period: '2h' })).status).toBe(400);
@@ -98,14 +98,17 @@ describe('a tuned mount', () => {
     ['default-batch', 'default', 'batch'],
     ['default-batch', 'service', 'service'],
     ['default-service', 'batch', 'batch'],
-  ])('to %s gives a role of %s tokens of the kind %s', async (ofMount, ofRole, kind) => {
-    const logins = await serveLogins();
-    await tune(logins, { token_type: ofMount });
-    await logins.role({ token_type: ofRole });
-    expect((await logins.login(await logins.cluster.issue())).auth.token_type).toBe(kind);
-  });
+  ])(
+    'with the token type %s, and a role with %s, issues tokens of the type %s',
+    async (ofMount, ofRole, kind) => {
+      const logins = await serveLogins();
+      await tune(logins, { token_type: ofMount });
+      await logins.role({ token_type: ofRole });
+      expect((await logins.login(await logins.cluster.issue())).auth.token_type).toBe(kind);
+    },
+  );
 
-  it('is not tuned to less than it gives', async () => {
+  it('refuses a maximum that is less than its default', async () => {
     const logins = await serveLogins();
     expect(await tune(logins, { default_lease_ttl: '2h', max_lease_ttl: '1h' })).toMatchObject({
       status: 400,
@@ -154,14 +157,14 @@ it('requires sudo to change mounts, and shows them to tokens with any right belo
   expect((await visible(null, '/auth/second')).status).toBe(403);
 });
 
-it('shows mounts to everybody that are tuned to be visible', async () => {
+it('shows mounts that are tuned to be visible without a token', async () => {
   const logins = await serveLogins();
   await logins.send('POST', `sys/mounts/auth/${logins.mount}/tune`, { listing_visibility: 'unauth' });
   const reply = await logins.send('GET', 'sys/internal/ui/mounts', undefined, null);
   expect(Object.keys(reply.data['auth'] as object)).toEqual([`${logins.mount}/`]);
 });
 
-it('mounts other methods, without a login', async () => {
+it('mounts other auth methods, but supports no login with them', async () => {
   const logins = await serveLogins();
   expect((await logins.send('POST', 'sys/auth/roles', { type: 'approle' })).status).toBe(204);
   const login = (body: object) => logins.send('POST', 'auth/roles/login', body, null);
@@ -181,7 +184,7 @@ it.each(DIALECTS)('answers its health without a token, in the dialect %s', async
   }
 });
 
-it.each(['%00', 'a%07b'])('mounts nothing at the path %s, which cannot be printed', async (path) => {
+it.each(['%00', 'a%07b'])('refuses to mount at the path %s, which cannot be printed', async (path) => {
   const logins = await serveLogins();
   expect(await logins.send('POST', `sys/auth/${path}`, { type: logins.mount })).toMatchObject({
     status: 400,

@@ -1,4 +1,4 @@
-// What a monitor asks for: the health of the service, with the status that it wants for it.
+// The health of the service, with the status that a monitor requests for it.
 import { expect, it } from 'vitest';
 import { serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
 

@@ -1,4 +1,4 @@
-// Namespaces on the wire: each with mounts, policies and tokens of its own.
+// Namespaces over HTTP: each has its own mounts, policies and tokens.
 import { expect, it } from 'vitest';
 import { ROOT, serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
 
@@ -40,7 +40,7 @@ it('keeps the mounts and roles of namespaces apart', async () => {
   });
 });
 
-it('names the tokens of a login by the namespace, too', async () => {
+it('adds the namespace to the display name of a token of a login', async () => {
   const { logins, send } = await served();
   await send('POST', 'sys/namespaces/team-a', { body: {} });
   const inside = { namespace: 'team-a' };
@@ -58,7 +58,7 @@ it('names the tokens of a login by the namespace, too', async () => {
   );
 });
 
-it('nests, and takes all along that is in it', async () => {
+it('a namespace can be nested, and is deleted with everything in it', async () => {
   const { send } = await served();
   await send('POST', 'sys/namespaces/team-a', { body: { custom_metadata: { of: 'tests' } } });
   await send('POST', 'sys/namespaces/inner', { namespace: 'team-a', body: {} });
@@ -76,7 +76,7 @@ it('nests, and takes all along that is in it', async () => {
   expect((await send('POST', 'sys/namespaces/root', { body: {} })).status).toBe(400);
 });
 
-it('lets a token of a namespace act there and below, by the policies of there, and nowhere else', async () => {
+it('limits a token to its namespace and those below, with the policies of its namespace', async () => {
   const { send } = await served();
   for (const name of ['team-a', 'team-b']) await send('POST', `sys/namespaces/${name}`, { body: {} });
   await send('POST', 'sys/namespaces/inner', { namespace: 'team-a', body: {} });
@@ -104,7 +104,7 @@ it('lets a token of a namespace act there and below, by the policies of there, a
 });
 
 it.each([0, 1])(
-  'lets a token ask about itself in its namespace without naming it, with %i uses',
+  'lets a token look up, renew and revoke itself without naming its namespace, with %i uses',
   async (uses) => {
     const { send } = await served();
     await send('POST', 'sys/namespaces/team-a', { body: {} });

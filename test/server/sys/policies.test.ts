@@ -1,4 +1,4 @@
-// Policies on the wire, and what they decide.
+// Policies over HTTP, and what they permit.
 import { describe, expect, it } from 'vitest';
 import { parsePolicy as parse } from '../../../src/server/cluster-auth/policies.ts';
 import { type Logins, serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
@@ -8,7 +8,7 @@ const parsePolicy = (text: string) => parse(text, { scans: true });
 const write = (logins: Logins, name: string, policy: unknown) =>
   logins.send('POST', `sys/policies/acl/${name}`, { policy });
 
-it('takes effect as soon as it is written', async () => {
+it('a policy takes effect as soon as it is written', async () => {
   const logins = await serveLogins();
   await logins.role({ token_policies: ['look'] });
   const token = await logins.token();
@@ -23,7 +23,7 @@ it('takes effect as soon as it is written', async () => {
   expect(await read()).toBe(403);
 });
 
-it('is listed and read as it was written', async () => {
+it('a policy is listed and read as it was written', async () => {
   const logins = await serveLogins({
     seed: { policies: [{ name: 'seeded', rules: [{ path: 'auth/*', capabilities: ['list'] }] }] },
   });
@@ -44,7 +44,7 @@ it('is listed and read as it was written', async () => {
 it.each([
   ['vault', 400],
   ['openbao', 204],
-] as const)('that %s reserves is not written, and no token gets it', async (dialect, status) => {
+] as const)('a policy that %s reserves cannot be written, and no token gets it', async (dialect, status) => {
   const logins = await serveLogins({ dialect });
   const text = 'path "x" { capabilities = ["read"] }';
   expect((await write(logins, 'response-wrapping', text)).errors).toEqual([
@@ -58,7 +58,7 @@ it.each([
   expect((await logins.login(await logins.cluster.issue())).status).toBe(made.status);
 });
 
-it('is the same at its older address', async () => {
+it('a policy is the same at its older path', async () => {
   const logins = await serveLogins();
   const policy = 'path "auth/*" { capabilities = ["read"] }';
   for (const method of ['PUT', 'POST']) {
@@ -79,12 +79,12 @@ it.each([
   ['x', '', "'policy' parameter not supplied or empty"],
   ['x', 'path "x" { capabilities = ["fly"] }', 'failed to parse policy: path "x": invalid capability "fly"'],
   ['x', 'path "x" {', 'failed to parse policy: it is not understood at "x"'],
-])('the policy %s of the text %j is refused', async (name, text, error) => {
+])('the policy %s with the text %j is refused', async (name, text, error) => {
   const logins = await serveLogins();
   expect(await write(logins, name, text)).toMatchObject({ status: 400, errors: [error] });
 });
 
-/** What the old word `write` stands for: no more. */
+/** The capabilities of the old keyword `write`. */
 const OLD_WRITE = ['create', 'read', 'update', 'delete', 'list'];
 
 describe('the text of a policy', () => {
@@ -125,7 +125,7 @@ describe('the text of a policy', () => {
     ['{}', []],
     ['path "/a" {}', [{ path: 'a', capabilities: [] }]],
     ['', []],
-  ])('%j', (text, rules) => {
+  ])('is read: %j', (text, rules) => {
     expect(parsePolicy(text)).toEqual({ ok: true, value: rules });
   });
 
@@ -163,13 +163,13 @@ describe('the text of a policy', () => {
 
 it.each([
   ['path', `path "${'a'.repeat(2_000_000)}" {}`],
-  ['comment without an end', '/*'.repeat(500_000)],
-  ['text without an end', `"${'\\"'.repeat(500_000)}`],
-])('a policy with a long %s is refused at once', (_what, text) => {
+  ['comment that is not terminated', '/*'.repeat(500_000)],
+  ['text that is not terminated', `"${'\\"'.repeat(500_000)}`],
+])('a policy with a long %s is refused immediately', (_what, text) => {
   expect(parsePolicy(text).ok).toBe(false);
 });
 
-it('answers each token its capabilities', async () => {
+it('answers a token with its capabilities', async () => {
   const logins = await serveLogins();
   await write(
     logins,
@@ -246,7 +246,7 @@ it('shows a token the rules of all of its policies by their paths', async () => 
   expect((await logins.send('GET', 'sys/internal/ui/resultant-acl')).data).toEqual({ root: true });
 });
 
-it('keeps a narrow rule from being widened by a vaguer one', async () => {
+it('does not extend a specific rule with a more general one', async () => {
   const logins = await serveLogins();
   const role = `auth/${logins.mount}/role/app`;
   await write(
@@ -266,8 +266,8 @@ it.each([
   ['auth/+/role/', 'auth/+/role', 403, ['deny']],
   ['auth/+/role/x', 'auth/+/role', 200, ['list']],
 ])(
-  'answers capabilities of a list that match its result, where %s is denied and %s allowed',
-  async (denied, allowed, status, told) => {
+  'answers the capabilities of a list that it applies, with %s denied and %s allowed',
+  async (denied, allowed, status, capabilitiesOfList) => {
     const logins = await serveLogins();
     const here = (path: string) => path.replace('+', logins.mount);
     await write(
@@ -280,7 +280,7 @@ it.each([
     const path = `auth/${logins.mount}/role/`;
     expect((await logins.send('LIST', path, undefined, token)).status).toBe(status);
     const asked = await logins.send('POST', 'sys/capabilities-self', { paths: [path] }, token);
-    expect(asked.data[path]).toEqual(told);
+    expect(asked.data[path]).toEqual(capabilitiesOfList);
   },
 );
 
@@ -293,7 +293,7 @@ it('denies what one block of a policy denies, even if another block of the path 
   expect(data['x']).toEqual(['deny']);
 });
 
-it('is found by a name in whatever case, also where a seed has it', async () => {
+it('a policy is found by its name in any case, also if it is from a seed', async () => {
   const rules = [{ path: 'x', capabilities: ['read' as const] }];
   const logins = await serveLogins({
     seed: {
@@ -306,7 +306,7 @@ it('is found by a name in whatever case, also where a seed has it', async () => 
   expect(data['x']).toEqual(['read']);
 });
 
-describe('a rule for any segment', () => {
+describe('a rule with + as the last segment', () => {
   const asked = async (policy: string) => {
     const logins = await serveLogins({ dialect: 'openbao' });
     await write(logins, 'any', policy.replaceAll('MOUNT', logins.mount));
@@ -318,14 +318,14 @@ describe('a rule for any segment', () => {
     };
   };
 
-  it('that denies denies the list, too, whatever a vaguer rule allows', async () => {
+  it('that denies also denies the list, even if a more general rule allows it', async () => {
     const answers = await asked(
       'path "auth/*" { capabilities = ["read", "list"] } path "auth/MOUNT/role/+" { policy = "deny" }',
     );
     expect(answers).toEqual({ list: 403, query: 403 });
   });
 
-  it('that reads permits the list, whatever a vaguer rule leaves out', async () => {
+  it('that permits reading also permits the list, even if a more general rule does not', async () => {
     const answers = await asked(
       'path "auth/*" { capabilities = ["update"] } path "auth/MOUNT/role/+" { policy = "read" }',
     );
@@ -333,7 +333,7 @@ describe('a rule for any segment', () => {
   });
 });
 
-it('permits a write by its parameters', async () => {
+it('permits a write depending on its parameters', async () => {
   const logins = await serveLogins();
   const role = `auth/${logins.mount}/role/app`;
   await write(
@@ -355,7 +355,7 @@ it('permits a write by its parameters', async () => {
   expect(await send({})).toBe(403);
 });
 
-it('has the capability to scan only where the service scans', async () => {
+it('accepts the capability scan only in the dialect openbao', async () => {
   const policy = 'path "auth/*" { capabilities = ["scan"] }';
   const openbao = await serveLogins({ dialect: 'openbao' });
   expect((await write(openbao, 'scanner', policy)).status).toBe(204);

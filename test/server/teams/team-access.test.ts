@@ -33,17 +33,17 @@ async function team(api: TestClient, name: string): Promise<string> {
   return (await api.get(`/organizations/acme/teams?filter[names]=${name}`)).resources[0]?.id ?? '';
 }
 
-async function give(api: TestClient, workspace: string, attributes: object): Promise<TestAnswer> {
+async function grantAccess(api: TestClient, workspace: string, attributes: object): Promise<TestAnswer> {
   const devs = await team(api.as('ann'), 'devs');
   return api.post('/team-workspaces', body('team-workspaces', attributes, { workspace, team: devs }));
 }
 
-it('gives a team access to a workspace, changes it, and takes it back', async () => {
+it('grants a team access to a workspace, changes it, and revokes it', async () => {
   const api = await serveForTest({ seed: SEED });
   const may = async () =>
     (await api.as('devs').get('/workspaces/ws-b')).document.data as { attributes?: object };
   expect((await api.as('devs').get('/workspaces/ws-b')).status).toBe(404);
-  const given = await give(api, 'ws-b', { access: 'read' });
+  const given = await grantAccess(api, 'ws-b', { access: 'read' });
   expect(given.status).toBe(201);
   expect(given.resource.attributes).toMatchObject({ access: 'read', runs: 'read', variables: 'read' });
   const path = `/team-workspaces/${given.resource.id}`;
@@ -62,9 +62,9 @@ it('gives a team access to a workspace, changes it, and takes it back', async ()
   expect((await api.as('devs').get('/workspaces/ws-b')).status).toBe(404);
 });
 
-it('gives single rights with custom access', async () => {
+it('grants single permissions with custom access', async () => {
   const api = await serveForTest({ seed: SEED });
-  const given = await give(api, 'ws-b', {
+  const given = await grantAccess(api, 'ws-b', {
     access: 'custom',
     variables: 'write',
     'state-versions': 'read-outputs',
@@ -97,7 +97,7 @@ it('gives single rights with custom access', async () => {
   });
 });
 
-it('lists the accesses to a workspace for who may see it', async () => {
+it('lists the access of teams to a workspace for users who may see the workspace', async () => {
   const api = await serveForTest({ seed: SEED });
   const list = '/team-workspaces?filter[workspace][id]=ws-a';
   const { resources } = await api.get(list);
@@ -107,13 +107,13 @@ it('lists the accesses to a workspace for who may see it', async () => {
   expect((await api.get('/team-workspaces')).errors[0]?.source?.parameter).toBe('filter[workspace][id]');
 });
 
-it('is given by admins of the workspace alone, once a team', async () => {
+it('lets only admins of the workspace grant access, once for each team', async () => {
   const api = await serveForTest({ seed: SEED });
-  expect((await give(api.as('planners'), 'ws-a', { access: 'read' })).status).toBe(404);
-  expect((await give(api.as('admins'), 'ws-b', { access: 'read' })).status).toBe(201);
-  expect((await give(api, 'ws-b', { access: 'read' })).status).toBe(409);
-  expect((await give(api, 'ws-a', { access: 'moon' })).pointers).toEqual(['/data/attributes/access']);
-  expect((await give(api, 'ws-a', {})).pointers).toEqual(['/data/attributes/access']);
+  expect((await grantAccess(api.as('planners'), 'ws-a', { access: 'read' })).status).toBe(404);
+  expect((await grantAccess(api.as('admins'), 'ws-b', { access: 'read' })).status).toBe(201);
+  expect((await grantAccess(api, 'ws-b', { access: 'read' })).status).toBe(409);
+  expect((await grantAccess(api, 'ws-a', { access: 'moon' })).pointers).toEqual(['/data/attributes/access']);
+  expect((await grantAccess(api, 'ws-a', {})).pointers).toEqual(['/data/attributes/access']);
   const theirs = await api.post(
     '/team-workspaces',
     body('team-workspaces', { access: 'read' }, { workspace: 'ws-a', team: 'team-none' }),
@@ -121,7 +121,7 @@ it('is given by admins of the workspace alone, once a team', async () => {
   expect(theirs.pointers).toEqual(['/data/relationships/team/data/id']);
 });
 
-it('gives access to a project and so to its workspaces', async () => {
+it('grants access to a project and to its workspaces', async () => {
   const api = await serveForTest({ seed: SEED });
   const devs = await team(api, 'devs');
   const related = { project: 'prj-platform', team: devs };
@@ -142,10 +142,10 @@ it('gives access to a project and so to its workspaces', async () => {
   expect((await api.as('devs').get('/workspaces/ws-a')).status).toBe(404);
 });
 
-it('keeps rights about policies, which decide nothing here, by the names of the dialect', async () => {
+it('stores permissions for policies, which have no effect here, by the names of the dialect', async () => {
   const api = await serveForTest({ seed: SEED, dialects: ['hcp-terraform'] });
   const asked = { access: 'custom', 'sentinel-mocks': 'read', 'policy-overrides': true };
-  const given = await give(api, 'ws-b', asked);
+  const given = await grantAccess(api, 'ws-b', asked);
   expect(given.resource.attributes).toMatchObject(asked);
   const path = `/team-workspaces/${given.resource.id}`;
   const changed = await api.patch(path, body('team-workspaces', { 'sentinel-mocks': 'none' }));
@@ -226,7 +226,7 @@ describe('Custom access to a project', () => {
     [{ 'project-access': { settings: 'update' } }, [404, 200, 403]],
     [{ 'project-access': { settings: 'delete' } }, [404, 200, 409]],
     [{ 'project-access': { teams: 'manage' } }, [404, 404, 403]],
-  ])('with %j lets it create, change and delete: %j', async (asked, expected) => {
+  ])('with %j lets a team create, change and delete: %j', async (asked, expected) => {
     const { devs, path } = await granted({ access: 'custom', ...asked });
     const project = { project: { data: { type: 'projects', id: 'prj-platform' } } };
     const created = await devs.create({ name: 'new' }, project);
@@ -238,7 +238,7 @@ describe('Custom access to a project', () => {
     expect((await devs.patch(path, body('team-projects', { access: 'admin' }))).status).toBe(404);
   });
 
-  it('lets it move workspaces only from and to where it may', async () => {
+  it('lets a team move workspaces only between projects where it may move them', async () => {
     const { api, devs } = await granted({ access: 'custom', 'workspace-access': { move: true } });
     const to = (id: string) => ({ project: { data: { type: 'projects', id } } });
     const admins = body(
@@ -254,7 +254,7 @@ describe('Custom access to a project', () => {
     expect((await devs.update('ws-a', {}, to('prj-sandbox'))).status).toBe(200);
   });
 
-  it('is shown for each level in the same words', async () => {
+  it('is shown for each access level with the same members', async () => {
     const { given } = await granted({ access: 'write' });
     expect(given.resource.attributes).toMatchObject({
       access: 'write',

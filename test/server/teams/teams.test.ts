@@ -24,7 +24,7 @@ it('lists the teams of an organization to its members', async () => {
   });
 });
 
-it('makes a team whose rights count at once, and takes them back with it', async () => {
+it('creates a team whose rights apply immediately, and end when it is deleted', async () => {
   const api = await serveForTest({ seed: SEED });
   const bob = api.as('bob');
   const seen = async () => (await bob.get('/workspaces/ws-a')).status;
@@ -48,7 +48,7 @@ it('makes a team whose rights count at once, and takes them back with it', async
   expect((await api.get(path)).status).toBe(404);
 });
 
-it('keeps the visibility of a team, which hides nothing', async () => {
+it('keeps the visibility of a team, which has no effect', async () => {
   const api = await serveForTest();
   const body = (attributes: object) => ({ data: { type: 'teams', attributes } });
   const list = '/organizations/acme/teams';
@@ -67,7 +67,7 @@ it('keeps the visibility of a team, which hides nothing', async () => {
   ]);
 });
 
-it('keeps the owners: their name, their team, and one of them', async () => {
+it('refuses to rename or delete the team "owners", and to remove its last member', async () => {
   const api = await serveForTest({ seed: SEED });
   const path = `/teams/${await teamId(api, 'owners')}`;
   expect((await api.patch(path, body({ name: 'bosses' }))).pointers).toEqual(['/data/attributes/name']);
@@ -78,7 +78,7 @@ it('keeps the owners: their name, their team, and one of them', async () => {
   });
 });
 
-it('is changed by owners and the organization`s token alone', async () => {
+it('lets only owners and the organization`s token change teams', async () => {
   const api = await serveForTest({ seed: SEED });
   const path = `/teams/${await teamId(api, 'readers')}`;
   for (const token of ['managers', 'bob', 'eve']) {
@@ -101,7 +101,7 @@ it('lets only an owner add or remove owners', async () => {
   expect((await api.get(path)).resource.attributes['users-count']).toBe(2);
 });
 
-it('takes users of other organizations for unknown ones', async () => {
+it('treats users of other organizations like unknown ones', async () => {
   const api = await serveForTest({ seed: SEED });
   const eve = (await api.as('eve').get('/account/details')).resource.id;
   const path = `/teams/${await teamId(api, 'readers')}/relationships/users`;
@@ -128,7 +128,7 @@ it('refuses a name that is taken, empty or too long, and users who do not exist'
   expect((await api.post(path, identifiers(['bob', 'nobody'], 'users'))).pointers).toEqual(['/data/1/id']);
 });
 
-it('shows users to who shares an organization with them', async () => {
+it('shows users to members of the same organization', async () => {
   const api = await serveForTest({ seed: SEED });
   const id = (await api.as('bob').get('/account/details')).resource.id;
   expect((await api.get(`/users/${id}`)).resource.attributes['username']).toBe('bob');
@@ -137,7 +137,7 @@ it('shows users to who shares an organization with them', async () => {
   expect((await api.get('/users/nonexisting')).status).toBe(404);
 });
 
-it('keeps every right over the organization that is set, and settings that decide nothing here', async () => {
+it('stores every permission for the organization, and settings that have no effect here', async () => {
   const api = await serveForTest();
   const rights = {
     'manage-policies': true,
@@ -181,7 +181,7 @@ it('keeps every right over the organization that is set, and settings that decid
   ]);
 });
 
-it('includes the users of teams where a request asks for them', async () => {
+it('includes the users of teams if a request has include=users', async () => {
   const api = await serveForTest({ seed: SEED });
   const path = `/teams/${await teamId(api, 'owners')}`;
   for (const asked of [path, LIST]) {

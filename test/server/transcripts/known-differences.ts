@@ -1,14 +1,14 @@
 /**
- * Where the service answers otherwise than the one that was recorded, and why that is right. The other server is of other make than the
- * real one: what it answers counts where neither the specification nor docs/internals/wire/workspaces.md says otherwise.
+ * Where the service answers differently from the recorded server, and why that is right. The recorded server is another implementation
+ * than the real one: its answers are expected unless the specification or docs/internals/wire/workspaces.md says something else.
  */
 import type { Exchange } from '../../support/server/transcripts/transcript.ts';
 
 interface KnownDifference {
   readonly because: string;
-  /** As many as there are; one that is gone, or one more, is told. */
+  /** The exact number of these answers: one more or one less is an error. */
   readonly count: number;
-  /** The class of our answer; 2 where it is not said. */
+  /** The class of our status; 2 by default. */
   readonly answered?: number;
   readonly fits: (transcript: string, exchange: Exchange) => boolean;
 }
@@ -21,7 +21,7 @@ const step =
   (of: string, { step: found, request }: Exchange): boolean =>
     transcript.test(of) && found === name && request.method === method;
 
-/** Answers of another class of status. The first that fits counts. */
+/** Answers with another class of status. The first one that fits applies. */
 export const knownDifferences: readonly KnownDifference[] = [
   {
     because:
@@ -68,28 +68,28 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
 ];
 
-/** Members that the other server shows and this one does not, with the reason; `type.member`, and what begins with it. */
+/** Members that the other server shows and this one does not, with the reason: `type.member`, and all members below it. */
 export const notShown: Readonly<Record<string, string>> = {
   'agent-pools.allowed-workspaces': 'every pool is for the whole organization here',
-  'agent-pools.workspaces': 'a workspace leads to its pool, and a pool to no workspaces',
+  'agent-pools.workspaces': 'a workspace links to its pool, but a pool links to no workspaces',
   'applies.status-timestamps': 'an apply has no times of its own here: its run has',
   'plans.status-timestamps': 'a plan has no times of its own here: its run has',
   'configuration-versions.status-timestamps': 'only the status itself is kept',
-  'entitlement-sets.sentinel': 'the specification knows no name of a product; policy-enforcement tells it',
-  'organizations.collaborator-auth-policy': 'how people log in is not served here',
-  'organizations.owners-team-saml-role-id': 'how people log in is not served here',
-  'organizations.permissions': 'those of what is not served here are left out',
+  'entitlement-sets.sentinel': 'the specification has no names of products, and calls it policy-enforcement',
+  'organizations.collaborator-auth-policy': 'logins of users are not served here',
+  'organizations.owners-team-saml-role-id': 'logins of users are not served here',
+  'organizations.permissions': 'permissions for what is not served here are left out',
   'organizations.remaining-testable-count': 'modules are not served here',
-  'organizations.saml-enabled': 'how people log in is not served here',
-  'organizations.session-remember': 'how people log in is not served here',
-  'organizations.session-timeout': 'how people log in is not served here',
+  'organizations.saml-enabled': 'logins of users are not served here',
+  'organizations.session-remember': 'logins of users are not served here',
+  'organizations.session-timeout': 'logins of users are not served here',
   'organizations.trial-expires-at': 'there are no subscriptions that end',
-  'organizations.two-factor-conformant': 'how people log in is not served here',
+  'organizations.two-factor-conformant': 'logins of users are not served here',
   'runs.allow-empty-apply': 'no engine runs here',
   'runs.cost-estimate': 'nothing is estimated',
-  'runs.execution-mode': 'that of the workspace counts',
+  'runs.execution-mode': 'the one of the workspace applies',
   'runs.force-cancel-available-at': 'no run lasts so long',
-  'runs.permissions': 'those of what is not served here are left out',
+  'runs.permissions': 'permissions for what is not served here are left out',
   'runs.position-in-queue': 'no run waits for others than those of its workspace',
   'runs.refresh': 'no engine runs here',
   'runs.refresh-only': 'no engine runs here',

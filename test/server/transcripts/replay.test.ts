@@ -1,6 +1,6 @@
 /**
  * Every request that real clients were recorded to send (test/vectors/terraform-clients) is sent to the service in its dialect
- * `hcp-terraform`. What it answers is held against the recorded answer in two ways:
+ * `hcp-terraform`. Its answer is compared with the recorded answer in two ways:
  *
  * - the status is of the same class, unless `known-differences.ts` says why not;
  * - what is shown has all members of the recorded document, of the same kind (null fits each), but for those in that list.
@@ -10,27 +10,27 @@ import { replay, type Replayed } from '../../support/server/transcripts/replay.t
 import { readTranscript, transcripts } from '../../support/server/transcripts/transcript.ts';
 import { knownDifferences, notShown } from './known-differences.ts';
 
-/** How often each known difference was met. */
-const met = new Map<(typeof knownDifferences)[number], number>();
+/** How often each known difference occurred. */
+const occurrences = new Map<(typeof knownDifferences)[number], number>();
 
 /** Retention policies are those of the self-hosted edition. */
 const editionOf = (transcript: string): string =>
   transcript.includes('data-retention') ? 'self-hosted' : 'hosted';
 
 describe('the service', () => {
-  it.each(transcripts)('answers all that a client asks in "%s"', async (transcript) => {
+  it.each(transcripts)('answers all requests in "%s" like the recorded server', async (transcript) => {
     const replayed = await replay(readTranscript(transcript), editionOf(transcript));
     const wrong = replayed.flatMap((each) => [...statusProblems(transcript, each), ...memberProblems(each)]);
     expect([...new Set(wrong)]).toEqual([]);
   });
 
-  it('differs no more and no less often than is known', () => {
-    expect(knownDifferences.map((known) => [known.because, met.get(known) ?? 0])).toEqual(
+  it('has exactly the known differences', () => {
+    expect(knownDifferences.map((known) => [known.because, occurrences.get(known) ?? 0])).toEqual(
       knownDifferences.map(({ because, count }) => [because, count]),
     );
   });
 
-  it('was asked everything that is in the folder', () => {
+  it('received every request of the folder', () => {
     expect(transcripts.reduce((sum, name) => sum + readTranscript(name).length, 0)).toBe(1695);
   });
 });
@@ -41,7 +41,7 @@ function statusProblems(transcript: string, { recorded, answered }: Replayed): s
   if (theirs === ours) return [];
   const known = knownDifferences.find(({ fits }) => fits(transcript, recorded));
   if (known !== undefined && ours === (known.answered ?? 2)) {
-    met.set(known, (met.get(known) ?? 0) + 1);
+    occurrences.set(known, (occurrences.get(known) ?? 0) + 1);
     return [];
   }
   return [
@@ -62,7 +62,7 @@ function memberProblems({ recorded, answered }: Replayed): string[] {
   if (Array.isArray(theirs) !== Array.isArray(ours))
     return [`${recorded.request.path}: one and many are mixed up`];
   const [expected, shown] = [[theirs].flat()[0], [ours].flat()[0]];
-  // A list may be empty where the other server ignored what was asked for.
+  // A list may be empty if the other server ignored the query.
   if (expected === undefined || shown === undefined) return [];
   if (expected.type !== shown.type) return [`a ${expected.type} became a ${shown.type}`];
   return [

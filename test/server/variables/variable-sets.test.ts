@@ -1,4 +1,4 @@
-/** Variable sets as Terraform's provider asks for them: `tfe_variable_set`, its variables, its workspaces and projects. */
+/** Variable sets as Terraform's provider requests them: `tfe_variable_set`, its variables, its workspaces and projects. */
 import { expect, it } from 'vitest';
 
 import { identifiers, seedWith, serveForTest, type TestClient } from '../../support/server/serve-for-test.ts';
@@ -21,7 +21,11 @@ const body = (attributes: object, relationships: object = {}) => ({
 });
 const variable = (attributes: object) => ({ data: { type: 'vars', attributes } });
 
-async function made(api: TestClient, attributes: object = {}, relationships: object = {}): Promise<string> {
+async function createSet(
+  api: TestClient,
+  attributes: object = {},
+  relationships: object = {},
+): Promise<string> {
   const answer = await api.post(SETS, body({ name: 'shared', global: false, ...attributes }, relationships));
   if (answer.status !== 201) throw new Error(answer.text);
   return answer.resource.id;
@@ -57,10 +61,10 @@ it('creates, shows, lists, changes and deletes a set', async () => {
   expect((await api.get(`/varsets/${id}`)).status).toBe(404);
 });
 
-it('creates a set with its variables in one request, and nothing where one is refused', async () => {
+it('creates a set with its variables in one request, and nothing if one is refused', async () => {
   const api = await serve();
   const vars = (key: string) => ({ vars: { data: [{ type: 'vars', attributes: { key, value: 'v' } }] } });
-  const set = await made(api, {}, vars('region'));
+  const set = await createSet(api, {}, vars('region'));
   const { resources } = await api.get(`/varsets/${set}/relationships/vars`);
   expect(resources.map(({ attributes }) => attributes)).toMatchObject([{ key: 'region', value: 'v' }]);
   expect((await api.post(SETS, body({ name: 'other', global: false }, vars('')))).status).toBe(422);
@@ -69,7 +73,7 @@ it('creates a set with its variables in one request, and nothing where one is re
 
 it('refuses a set without a name, with one that is taken, and values of other types', async () => {
   const api = await serve();
-  await made(api);
+  await createSet(api);
   expect((await api.post(SETS, body({}))).pointers).toEqual(['/data/attributes/name']);
   expect((await api.post(SETS, body({ name: 'shared' }))).pointers).toEqual(['/data/attributes/name']);
   expect((await api.post(SETS, body({ name: 'x', global: 'yes' }))).pointers).toEqual([
@@ -77,9 +81,9 @@ it('refuses a set without a name, with one that is taken, and values of other ty
   ]);
 });
 
-it('keeps variables as a workspace does, and never answers the value of a sensitive one', async () => {
+it('stores variables like a workspace, and never shows the value of a sensitive one', async () => {
   const api = await serve();
-  const set = await made(api);
+  const set = await createSet(api);
   const list = `/varsets/${set}/relationships/vars`;
   const plain = await api.post(list, variable({ key: 'region', value: 'eu', category: 'terraform' }));
   expect([plain.status, plain.resource.attributes]).toMatchObject([
@@ -117,24 +121,27 @@ it('keeps variables as a workspace does, and never answers the value of a sensit
 it.each([
   ['workspaces', 'ws-a', 'ws-b'],
   ['projects', 'prj-platform', 'prj-sandbox'],
-])('is given to %s and taken from them, one by one, and leaves the others', async (type, first, second) => {
-  const api = await serve();
-  const set = await made(api);
-  const path = `/varsets/${set}/relationships/${type}`;
-  expect((await api.post(path, identifiers([first], type))).status).toBe(204);
-  expect((await api.post(path, identifiers([first, second], type))).status).toBe(204);
-  expect(await related(api, set, type)).toEqual([first, second]);
-  const include = await api.get(`/varsets/${set}?include=${type}`);
-  expect(include.document.included?.map(({ id }) => id)).toEqual([first, second]);
-  expect((await api.delete(path, identifiers([first], type))).status).toBe(204);
-  expect((await api.delete(path, identifiers([first], type))).status).toBe(204);
-  expect(await related(api, set, type)).toEqual([second]);
-  expect((await api.post(path, identifiers(['none'], type))).status).toBe(404);
-});
+])(
+  'a set is added to %s and removed from them one by one, without a change of the others',
+  async (type, first, second) => {
+    const api = await serve();
+    const set = await createSet(api);
+    const path = `/varsets/${set}/relationships/${type}`;
+    expect((await api.post(path, identifiers([first], type))).status).toBe(204);
+    expect((await api.post(path, identifiers([first, second], type))).status).toBe(204);
+    expect(await related(api, set, type)).toEqual([first, second]);
+    const include = await api.get(`/varsets/${set}?include=${type}`);
+    expect(include.document.included?.map(({ id }) => id)).toEqual([first, second]);
+    expect((await api.delete(path, identifiers([first], type))).status).toBe(204);
+    expect((await api.delete(path, identifiers([first], type))).status).toBe(204);
+    expect(await related(api, set, type)).toEqual([second]);
+    expect((await api.post(path, identifiers(['none'], type))).status).toBe(404);
+  },
+);
 
-it('takes its workspaces as a list, which makes it no global one', async () => {
+it('a set accepts a list of workspaces when it stops being global', async () => {
   const api = await serve();
-  const set = await made(api, { global: true });
+  const set = await createSet(api, { global: true });
   const path = `/varsets/${set}?include=workspaces,stacks`;
   const patched = await api.patch(path, body({ global: false }, { workspaces: identifiers(['ws-a']) }));
   expect(patched.status).toBe(200);
@@ -143,9 +150,9 @@ it('takes its workspaces as a list, which makes it no global one', async () => {
   expect(await related(api, set, 'workspaces')).toEqual([]);
 });
 
-it('has no lists while it is global: each workspace has it', async () => {
+it('a set has no lists while it is global and applies to every workspace', async () => {
   const api = await serve();
-  const set = await made(api, {}, { workspaces: identifiers(['ws-a']) });
+  const set = await createSet(api, {}, { workspaces: identifiers(['ws-a']) });
   await api.patch(`/varsets/${set}`, body({ global: true }));
   expect(await related(api, set, 'workspaces')).toEqual([]);
   const given = await api.post(`/varsets/${set}/relationships/workspaces`, identifiers(['ws-a']));
@@ -153,12 +160,12 @@ it('has no lists while it is global: each workspace has it', async () => {
   expect((await api.get('/workspaces/ws-b/varsets')).names).toEqual(['shared']);
 });
 
-it('is listed for the workspaces and projects that have it', async () => {
+it('a set is listed for the workspaces and projects that have it', async () => {
   const api = await serve();
-  await made(api, { name: 'of-a' }, { workspaces: identifiers(['ws-a']) });
-  await made(api, { name: 'of-platform' }, { projects: identifiers(['prj-platform'], 'projects') });
+  await createSet(api, { name: 'of-a' }, { workspaces: identifiers(['ws-a']) });
+  await createSet(api, { name: 'of-platform' }, { projects: identifiers(['prj-platform'], 'projects') });
   const parent = { data: { type: 'projects', id: 'prj-sandbox' } };
-  const owned = await made(api, { name: 'of-sandbox' }, { parent });
+  const owned = await createSet(api, { name: 'of-sandbox' }, { parent });
   expect((await api.get(`/varsets/${owned}`)).resource.relationships['parent']).toEqual(parent);
   expect((await api.get('/workspaces/ws-a/varsets')).names).toEqual(['of-a', 'of-platform']);
   expect((await api.get('/workspaces/ws-b/varsets')).names).toEqual([]);
@@ -166,9 +173,9 @@ it('is listed for the workspaces and projects that have it', async () => {
   expect((await api.get('/projects/prj-sandbox/varsets')).names).toEqual(['of-sandbox']);
 });
 
-it('is read by who reads all workspaces, and changed by who manages them', async () => {
+it('a set can be read by users who read all workspaces, and changed by users who manage them', async () => {
   const api = await serve();
-  const set = await made(api, {}, { workspaces: identifiers(['ws-a', 'ws-b']) });
+  const set = await createSet(api, {}, { workspaces: identifiers(['ws-a', 'ws-b']) });
   for (const [token, read, write] of [
     ['devs', 404, 404],
     ['readers', 200, 404],

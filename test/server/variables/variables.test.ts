@@ -39,7 +39,7 @@ it('lists the variables of a workspace, without the values of sensitive ones', a
   ]);
 });
 
-it('creates, shows, changes and deletes one', async () => {
+it('creates, shows, changes and deletes a variable', async () => {
   const api = await serveForTest({ seed: SEED });
   const created = await create(api, { key: 'size', value: '3', hcl: true, description: 'how many' });
   expect(created.status).toBe(201);
@@ -80,7 +80,7 @@ it('never shows a value again once the variable is sensitive', async () => {
   expect(plain.pointers).toEqual(['/data/attributes/sensitive']);
 });
 
-it('refuses a second one of the same key and category, and wrong values', async () => {
+it('refuses a second variable with the same key and category, and invalid values', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await create(api, { key: 'region', category: 'env' })).status).toBe(201);
   expect((await create(api, { key: 'region' })).pointers).toEqual(['/data/attributes/key']);
@@ -92,7 +92,7 @@ it('refuses a second one of the same key and category, and wrong values', async 
   expect((await api.patch(`${VARS}/var-region`, body({ key: '' }))).status).toBe(422);
 });
 
-it('belongs to one workspace', async () => {
+it('a variable belongs to one workspace', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await api.get('/workspaces/ws-b/vars/var-region')).status).toBe(404);
   expect((await api.delete('/workspaces/ws-b/vars/var-region')).status).toBe(404);

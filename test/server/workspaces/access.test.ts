@@ -30,8 +30,8 @@ const OPERATIONS: readonly [method: string, below: string, body?: unknown][] = [
   ['DELETE', 'relationships/data-retention-policy'],
 ];
 
-describe('a workspace that the path names', () => {
-  it.each(OPERATIONS)('is answered 404 to %s %s when it does not exist', async (method, below, body) => {
+describe('a workspace in the path of a request', () => {
+  it.each(OPERATIONS)('is answered with 404 to %s %s if it does not exist', async (method, below, body) => {
     const api = await serveForTest();
     for (const id of ['ws-none', 'nonexisting', '%00', "';--"]) {
       const answer = await api.send(method, `/workspaces/${id}/${below}`.replace(/\/$/, ''), body);
@@ -41,7 +41,7 @@ describe('a workspace that the path names', () => {
   });
 
   it.each(OPERATIONS)(
-    'is answered 404 to %s %s by who belongs to another organization, like one that does not exist',
+    'is answered with 404 to %s %s for members of another organization, like one that does not exist',
     async (method, below, body) => {
       const api = await serveForTest({ seed: seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] }) });
       const [hidden, missing] = await Promise.all(
@@ -55,7 +55,7 @@ describe('a workspace that the path names', () => {
   );
 
   it.each(OPERATIONS.filter(([, below]) => below === '' || below === 'actions/safe-delete'))(
-    'is answered 404 to %s %s by its name, in an organization that has none of that name or does not exist',
+    'is answered with 404 to %s %s by its name if it or its organization does not exist',
     async (method, below, body) => {
       const api = await serveForTest();
       for (const organization of ['acme', 'none']) {

@@ -1,5 +1,5 @@
-// Every attribute that a request may carry and that follows the same four rules: a default on create, what a create says,
-// what an update that is silent keeps, and what is refused.
+// Every attribute of requests that follows the same four rules: its default, its value in a create, its value after an update
+// without it, and the values that are refused.
 
 import { describe, expect, it } from 'vitest';
 
@@ -11,31 +11,31 @@ interface AttributeRules {
   /** Another value that a request may send. */
   readonly other: unknown;
   readonly wrong: readonly unknown[];
-  /** What an update that leaves it out makes of it: nothing, unless this says so. */
-  readonly afterSilence?: unknown;
+  /** Its value after an update without it, if such an update changes it. */
+  readonly afterOmission?: unknown;
 }
 
-const NO_BOOLEAN = ['yes', null, 1, [true]];
-const NO_LIST = ['x', [1], {}, [['x']]];
+const NOT_BOOLEANS = ['yes', null, 1, [true]];
+const NOT_LISTS = ['x', [1], {}, [['x']]];
 
 const ATTRIBUTES: readonly AttributeRules[] = [
-  { name: 'allow-destroy-plan', byDefault: true, other: false, wrong: NO_BOOLEAN },
-  { name: 'assessments-enabled', byDefault: false, other: true, wrong: NO_BOOLEAN, afterSilence: false },
-  { name: 'auto-apply', byDefault: false, other: true, wrong: NO_BOOLEAN },
-  { name: 'auto-apply-run-trigger', byDefault: false, other: true, wrong: NO_BOOLEAN },
-  { name: 'file-triggers-enabled', byDefault: true, other: false, wrong: NO_BOOLEAN },
-  { name: 'global-remote-state', byDefault: false, other: true, wrong: NO_BOOLEAN },
-  { name: 'queue-all-runs', byDefault: false, other: true, wrong: NO_BOOLEAN },
-  { name: 'speculative-enabled', byDefault: true, other: false, wrong: NO_BOOLEAN },
-  { name: 'structured-run-output-enabled', byDefault: true, other: false, wrong: NO_BOOLEAN },
+  { name: 'allow-destroy-plan', byDefault: true, other: false, wrong: NOT_BOOLEANS },
+  { name: 'assessments-enabled', byDefault: false, other: true, wrong: NOT_BOOLEANS, afterOmission: false },
+  { name: 'auto-apply', byDefault: false, other: true, wrong: NOT_BOOLEANS },
+  { name: 'auto-apply-run-trigger', byDefault: false, other: true, wrong: NOT_BOOLEANS },
+  { name: 'file-triggers-enabled', byDefault: true, other: false, wrong: NOT_BOOLEANS },
+  { name: 'global-remote-state', byDefault: false, other: true, wrong: NOT_BOOLEANS },
+  { name: 'queue-all-runs', byDefault: false, other: true, wrong: NOT_BOOLEANS },
+  { name: 'speculative-enabled', byDefault: true, other: false, wrong: NOT_BOOLEANS },
+  { name: 'structured-run-output-enabled', byDefault: true, other: false, wrong: NOT_BOOLEANS },
   { name: 'description', byDefault: null, other: 'What it is for', wrong: [5, true, ['x'], {}] },
   { name: 'working-directory', byDefault: null, other: 'envs/prod', wrong: [5, true, ['x'], {}] },
-  { name: 'trigger-patterns', byDefault: [], other: ['/**/networking/*.tf', '/base/*'], wrong: NO_LIST },
-  { name: 'trigger-prefixes', byDefault: [], other: ['modules', 'base'], wrong: NO_LIST },
+  { name: 'trigger-patterns', byDefault: [], other: ['/**/networking/*.tf', '/base/*'], wrong: NOT_LISTS },
+  { name: 'trigger-prefixes', byDefault: [], other: ['modules', 'base'], wrong: NOT_LISTS },
 ];
 
-describe('an attribute that a request may carry', () => {
-  it.each(ATTRIBUTES)('has its default where a create leaves it out: $name', async ({ name, byDefault }) => {
+describe('an attribute of a request', () => {
+  it.each(ATTRIBUTES)('has its default after a create without it: $name', async ({ name, byDefault }) => {
     const api = await serveForTest();
     const created = await api.create({ name: 'a' });
     expect(created.resource.attributes[name]).toEqual(byDefault);
@@ -59,11 +59,11 @@ describe('an attribute that a request may carry', () => {
   });
 
   it.each(ATTRIBUTES)('has the specified value after an update without it: $name', async (rules) => {
-    const { name, other, afterSilence = other } = rules;
+    const { name, other, afterOmission = other } = rules;
     const api = await serveForTest();
     const id = await api.created({ name: 'a', [name]: other });
     expect((await api.update(id, { 'source-name': 'nothing' })).status).toBe(200);
-    expect((await api.attributes(id))[name]).toEqual(afterSilence);
+    expect((await api.attributes(id))[name]).toEqual(afterOmission);
   });
 
   it.each(ATTRIBUTES)('is refused with an invalid value, on create and on update: $name', async (rules) => {
@@ -93,21 +93,21 @@ describe('the name', () => {
     expect((await api.attributes(id))['name']).toBe('a');
   });
 
-  it('stays through an update that leaves it out', async () => {
+  it('is kept by an update without it', async () => {
     const api = await serveForTest();
     const id = await api.created({ name: 'a' });
     expect((await api.update(id, { description: 'x' })).resource.attributes['name']).toBe('a');
   });
 });
 
-it('keeps the engine version through an update that leaves it out', async () => {
+it('keeps the engine version after an update without it', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a', 'engine-version': '~> 1.5.0' });
   await api.update(id, { description: 'x' });
   expect((await api.attributes(id))['engine-version']).toBe('~> 1.5.0');
 });
 
-it('keeps the mode, the operations and the repository through an update that leaves them out', async () => {
+it('keeps the mode, the operations and the repository after an update without them', async () => {
   const api = await serveForTest();
   const repo = { identifier: 'acme/net', 'oauth-token-id': 'ot-git', branch: 'main', 'tags-regex': null };
   const id = await api.created({ name: 'a', 'execution-mode': 'local', 'vcs-repo': repo });
@@ -122,7 +122,7 @@ it('keeps the mode, the operations and the repository through an update that lea
   });
 });
 
-it('takes the sources of a workspace on create alone', async () => {
+it('accepts the source of a workspace only on create', async () => {
   const api = await serveForTest();
   const source = { 'source-name': 'pipeline', 'source-url': 'https://example.com' };
   const id = await api.created({ name: 'a', ...source });

@@ -62,7 +62,7 @@ it('stores every attribute that a create may carry', async () => {
   expect(await api.attributes(answer.resource.id)).toMatchObject(attributes);
 });
 
-it('has the workspace and its tags appear together, in one request', async () => {
+it('creates the workspace and its tags together, in one request', async () => {
   const api = await serveForTest();
   const id = await api.created(
     { name: 'tagged' },
@@ -85,19 +85,19 @@ it('creates nothing when one of the tags is refused', async () => {
   expect((await api.get('/organizations/acme/workspaces/tagged')).status).toBe(404);
 });
 
-it('creates nothing when the service fails half-way', async () => {
-  let looks = Number.POSITIVE_INFINITY;
+it('creates nothing when the service fails during the request', async () => {
+  let remainingReads = Number.POSITIVE_INFINITY;
   const now = () => {
-    looks -= 1;
-    if (looks === 0) throw new Error('the clock stopped');
+    remainingReads -= 1;
+    if (remainingReads === 0) throw new Error('the clock stopped');
     return new Date();
   };
   const api = await serveForTest({ now });
   const statuses: number[] = [];
   for (let failing = 1; statuses.at(-1) !== 201; failing += 1) {
-    looks = failing;
+    remainingReads = failing;
     statuses.push((await api.create({ name: 'a' }, bindings({ env: 'prod' }))).status);
-    looks = Number.POSITIVE_INFINITY;
+    remainingReads = Number.POSITIVE_INFINITY;
     if (statuses.at(-1) === 500) {
       expect((await api.get('/organizations/acme/workspaces')).resources).toEqual([]);
     }
@@ -131,7 +131,7 @@ it.each(['two words', 'a/b', 'dotted.name', '', 'ümlaut'])('refuses the name "%
   expect(answer.pointers).toEqual(['/data/attributes/name']);
 });
 
-it('takes a name of 90 characters, finds it by its own link, and refuses a longer one', async () => {
+it('accepts a name of 90 characters, finds it by its own link, and refuses a longer one', async () => {
   const api = await serveForTest();
   const made = await api.create({ name: 'n'.repeat(90) });
   expect(made.status).toBe(201);
@@ -145,12 +145,12 @@ it('takes a name of 90 characters, finds it by its own link, and refuses a longe
   }
 });
 
-it('needs a name', async () => {
+it('requires a name', async () => {
   const api = await serveForTest();
   expect((await api.create({})).pointers).toEqual(['/data/attributes/name']);
 });
 
-it('needs the type workspaces', async () => {
+it('requires the type workspaces', async () => {
   const api = await serveForTest();
   const answer = await api.post('/organizations/acme/workspaces', { data: { attributes: { name: 'x' } } });
   expect(answer.status).toBe(422);
@@ -191,7 +191,7 @@ function project(id: string, type: { readonly type?: string }): unknown {
   return { project: { data: { id, ...type } } };
 }
 
-it('reports every attribute of the wrong type at once', async () => {
+it('reports every attribute of the wrong type in one answer', async () => {
   const api = await serveForTest();
   const answer = await api.create({
     name: 7,
@@ -222,7 +222,7 @@ it('ignores members that the spec does not know', async () => {
   expect((await api.create({ name: 'odd', colour: 'blue' }, { moon: { data: null } })).status).toBe(201);
 });
 
-it('puts a workspace without a project into the default project, and others where they ask', async () => {
+it('puts a workspace without a project into the default project, and others into the requested one', async () => {
   const api = await serveForTest();
   const plain = await api.get(`/workspaces/${await api.created({ name: 'plain' })}?include=project`);
   expect(plain.document.included?.[0]?.attributes['name']).toBe('Default Project');
@@ -258,7 +258,7 @@ it.each([
   expect((await api.as(token).create({ name: 'x' })).status).toBe(status);
 });
 
-it('lets the admins of a project create in it and nowhere else', async () => {
+it('lets the admins of a project create only in that project', async () => {
   const api = (await serveForTest()).as('platform-admins');
   const inside = await api.create(
     { name: 'inside' },
@@ -268,13 +268,13 @@ it('lets the admins of a project create in it and nowhere else', async () => {
   expect((await api.create({ name: 'outside' })).status).toBe(404);
 });
 
-it('lets one of two creations of the same name win', async () => {
+it('lets only one of several concurrent creations with the same name succeed', async () => {
   const api = await serveForTest();
   const answers = await Promise.all(Array.from({ length: 8 }, () => api.create({ name: 'race' })));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422, 422, 422, 422, 422, 422]);
 });
 
-describe('who may not create', () => {
+describe('a caller without permission to create', () => {
   const asking = (project: string, type = 'workspaces') => ({
     data: {
       type,
@@ -283,7 +283,7 @@ describe('who may not create', () => {
     },
   });
 
-  it('learns nothing about projects and bodies: it is the same 404 for all of them', async () => {
+  it('gets the same 404 for all projects and bodies', async () => {
     const api = await serveForTest();
     for (const token of ['readers', 'platform-admins']) {
       const answers = [
@@ -301,7 +301,7 @@ describe('who may not create', () => {
     }
   });
 
-  it('in a given project reports problems of the body only to callers who may create there', async () => {
+  it('gets errors of the body only for a project in which it may create', async () => {
     const api = await serveForTest();
     const answer = await api
       .as('platform-admins')

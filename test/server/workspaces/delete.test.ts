@@ -25,7 +25,7 @@ it.each([
   expect((await api.post(`${path(id)}/actions/safe-delete`)).status).toBe(404);
 });
 
-it('refuses to safely delete a workspace that manages resources, and leaves it alone', async () => {
+it('refuses to safely delete a workspace that manages resources, and does not change it', async () => {
   const api = await serveForTest({ seed: seedWith({ workspaces: [{ name: 'a', 'resource-count': 3 }] }) });
   const answer = await api.post(`${BY_NAME}/actions/safe-delete`);
   expect(answer.status).toBe(409);
@@ -37,15 +37,15 @@ it('refuses to safely delete a workspace that manages resources, and leaves it a
 it.each([
   [1, 'still manages 1 resource and'],
   [2, 'still manages 2 resources and'],
-])('names the number of resources that prevent a safe delete: %i', async (count, says) => {
+])('names the number of resources that prevent a safe delete: %i', async (count, text) => {
   const api = await serveForTest({
     seed: seedWith({ workspaces: [{ name: 'a', 'resource-count': count }] }),
   });
   const answer = await api.post(`${BY_NAME}/actions/safe-delete`);
-  expect(answer.errors[0]?.detail).toContain(says);
+  expect(answer.errors[0]?.detail).toContain(text);
 });
 
-it('safely deletes a locked workspace, too: whether it manages resources is all that counts', async () => {
+it('safely deletes a locked workspace that manages no resources', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a' });
   await api.post(`/workspaces/${id}/actions/lock`);
@@ -53,7 +53,7 @@ it('safely deletes a locked workspace, too: whether it manages resources is all 
   expect((await api.get(BY_NAME)).status).toBe(404);
 });
 
-it('refuses to safely delete a locked workspace in dialects that do, and says so', () => {
+it('refuses to safely delete a locked workspace in dialects that require an unlocked one', () => {
   const database = Database.open(':memory:');
   onTestFinished(() => database.close());
   const now = new Date();
@@ -113,7 +113,7 @@ it('refuses to safely delete a workspace whose newest state is being processed',
 it.each([
   ['by id', (id: string) => `/workspaces/${id}`],
   ['by name', () => BY_NAME],
-])('force deletes %s whatever the workspace manages', async (_form, path) => {
+])('force deletes a workspace %s, even if it manages resources', async (_form, path) => {
   const api = await serveForTest({ seed: seedWith({ workspaces: [{ name: 'a', 'resource-count': 3 }] }) });
   const { id } = (await api.get(BY_NAME)).resource;
   await api.post(`/workspaces/${id}/actions/lock`);
@@ -121,7 +121,7 @@ it.each([
   expect((await api.get(BY_NAME)).status).toBe(404);
 });
 
-it('takes the workspace out of the consumers of others, and frees its name', async () => {
+it('removes the workspace from the consumers of others, and frees its name', async () => {
   const api = await serveForTest();
   const subject = await api.created({ name: 'subject' });
   const consumer = await api.created({ name: 'consumer' });
@@ -143,12 +143,12 @@ const WITH_ADMIN = {
 it.each([
   ['an owner', 'ann', false, 204],
   ['a workspace admin', 'admins', false, 403],
-  ['a workspace admin where the organization allows it', 'admins', true, 204],
-  ['a writer, even where the organization allows it to admins', 'writers', true, 403],
+  ['a workspace admin if the organization allows it', 'admins', true, 204],
+  ['a writer, even if the organization allows it to admins', 'writers', true, 403],
   ['a manager of all workspaces', 'managers', false, 403],
-  ['a manager of all workspaces where the organization allows it', 'managers', true, 204],
+  ['a manager of all workspaces if the organization allows it', 'managers', true, 204],
   ['an organization token', 'acme-organization', false, 403],
-  ['someone who cannot see the workspace', 'eve', true, 404],
+  ['a user who cannot see the workspace', 'eve', true, 404],
 ])('answers a force delete by %s', async (_who, token, allowed, status) => {
   const seed = seedWith({ ...WITH_ADMIN, 'allow-force-delete-workspaces': allowed });
   const api = await serveForTest({ seed });

@@ -25,7 +25,7 @@ it.each([
 it.each([
   ['the plain form', { reason: 5 }, '/reason'],
   ['the wrapped form', { data: { attributes: { reason: ['deploy'] } } }, '/data/attributes/reason'],
-])('refuses a reason that is no text in %s, and locks nothing', async (_form, body, pointer) => {
+])('refuses a reason that is not a text in %s, and locks nothing', async (_form, body, pointer) => {
   const api = await serveForTest({ seed: seedWith(A) });
   const answer = await api.post(LOCK, body);
   expect(answer.status).toBe(422);
@@ -61,7 +61,7 @@ it('answers 409 to an unlock and a force-unlock of an unlocked workspace', async
 it.each([
   ['User', 'ann', 'managers', 'is locked by User ann'],
   ['Team', 'managers', 'ann', 'is locked by Team managers'],
-])('names the %s that holds the lock to anyone else who unlocks', async (_kind, holder, other, text) => {
+])('names the %s that holds the lock when another caller unlocks', async (_kind, holder, other, text) => {
   const api = await serveForTest({ seed: seedWith(A) });
   await api.as(holder).post(LOCK);
   const answer = await api.as(other).post(UNLOCK);
@@ -91,7 +91,7 @@ it('names a run that holds the lock', async () => {
   expect(relationships['locked-by']?.data).toEqual({ id: 'run-7', type: 'runs' });
 });
 
-it('locks as a team through a team`s token, whichever of its members uses it', async () => {
+it('locks and unlocks as a team with the token of the team', async () => {
   const api = await serveForTest({ seed: seedWith(A) });
   const locked = await api.as('managers').post(LOCK);
   expect(locked.resource.relationships['locked-by']?.data).toMatchObject({ type: 'teams' });
@@ -110,7 +110,7 @@ it('lets only members of a team with the right to unlock release the lock of its
   expect((await api.as('bob').post(UNLOCK)).status).toBe(200);
 });
 
-it('force-unlocks someone else`s lock for an admin', async () => {
+it('lets an admin force-unlock the lock of another user', async () => {
   const api = await serveForTest({ seed: seedWith(A) });
   await api.post(LOCK);
   const answer = await api.as('managers').post(FORCE_UNLOCK);
@@ -175,7 +175,7 @@ it('makes the latest of several finalized intermediate state versions current, w
   ]);
 });
 
-it('never makes an older state version current again, however often it is locked and unlocked', async () => {
+it('never makes an older state version current again, even if it is locked and unlocked again', async () => {
   const api = await serveForTest({
     seed: withStates({ id: 'sv-1', intermediate: true }, { id: 'sv-2', intermediate: true }),
   });
@@ -186,13 +186,13 @@ it('never makes an older state version current again, however often it is locked
   }
 });
 
-it('leaves the current state version where nothing newer was saved', async () => {
+it('keeps the current state version if nothing newer was saved', async () => {
   const old = { id: 'sv-1', intermediate: true };
   expect(await currentAfterUnlock(withStates(old, { id: 'sv-2' }))).toBe('sv-2');
   expect(await currentAfterUnlock(withStates({ ...old, status: 'pending' }, { id: 'sv-2' }))).toBe('sv-2');
 });
 
-it('waits for the latest of several, and takes no older one instead of it', async () => {
+it('an unlock waits for the latest of several state versions, and does not use an older one instead', async () => {
   const api = await serveForTest({
     seed: withStates(
       { id: 'sv-1', intermediate: true },
@@ -205,7 +205,7 @@ it('waits for the latest of several, and takes no older one instead of it', asyn
   expect(relationships['current-state-version']).toEqual({ data: null });
 });
 
-it('unlocks once the pending state has come', async () => {
+it('unlocks after the pending state was uploaded', async () => {
   const api = await serveForTest({ seed: withStates({ id: 'sv-1', intermediate: true, status: 'pending' }) });
   await api.post(LOCK);
   expect((await api.post(UNLOCK)).status).toBe(503);
@@ -240,7 +240,7 @@ it.each([
   expect((await api.as(token).post(FORCE_UNLOCK)).status).toBe(forceUnlock);
 });
 
-it('still takes updates while it is locked', async () => {
+it('accepts updates while it is locked', async () => {
   const api = await serveForTest({ seed: seedWith(A) });
   await api.post(LOCK);
   expect((await api.update('ws-a', { description: 'x' })).status).toBe(200);

@@ -1,5 +1,5 @@
-// Who may do what: every principal against every endpoint of the workspaces API. The table is written by hand from the
-// specification (wire/workspaces 5.6), and is all that this file knows of rights.
+// The rights of every principal at every endpoint of the workspaces API. The table is written manually from the specification
+// (wire/workspaces 5.6), and uses nothing of the product.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -15,11 +15,11 @@ import { PROJECT, principalsSeed, tokenOf } from '../../support/server/rights/pr
 import { type TestAnswer, TestClient } from '../../support/server/serve-for-test.ts';
 
 /*
- * yes: allowed. 404: as if it were not there. 403: told that it is forbidden.
- * belong: list workspaces, show the organization. sees: which workspaces a list shows. view: every read of one.
- * create: in the default project; create-in: in the project of all these workspaces. move: to another project.
- * change: settings, SSH key, retention, adding and removing consumers. replace: all consumers at once.
- * force-if: force delete where the organization allows it to workspace admins.
+ * Cells. yes: allowed. 404: as if the resource did not exist. 403: forbidden.
+ * Columns. belong: list workspaces, show the organization. sees: which workspaces a list shows. view: every read of a workspace.
+ * create: in the default project. create-in: in the project of these workspaces. move: to another project.
+ * change: change settings, SSH key and retention, add and remove consumers. replace: replace all consumers.
+ * force-if: force delete if the organization allows it to workspace admins.
  */
 const RIGHTS = `
 principal          account belong sees view create create-in change move tags lock unlock force-unlock safe-delete force-delete force-if replace
@@ -83,7 +83,7 @@ function seedFor(allowForceDelete: boolean) {
   });
 }
 
-/** A service that knows all of them. */
+/** A service with all principals and their workspaces. */
 function useService(allowForceDelete: boolean) {
   let server: RunningServer;
   beforeAll(async () => {
@@ -107,12 +107,12 @@ function expectedStatus(row: Row, { column, allowed }: Operation): number {
   return cell === 'yes' ? allowed : Number(cell);
 }
 
-const told = (operation: Operation, status: number) =>
+const describeStatus = (operation: Operation, status: number) =>
   `${operation.endpoint} (${operation.column}): ${status}`;
 
-it('The table of rights knows every endpoint of the workspaces API', () => {
+it('The table of rights has every endpoint of the workspaces API', () => {
   const known = new Set(OPERATIONS.map(({ endpoint }) => endpoint));
-  // Of the records around workspaces only this one; the others are in ../rights-of-neighbours.test.ts.
+  // The only endpoint here that is not of workspaces; the others are in ../rights-of-neighbours.test.ts.
   const organization = 'GET /organizations/:organization_name';
   expect([...known].toSorted()).toEqual(
     [organization, ...WORKSPACE_ENDPOINTS.map(({ method, path }) => `${method} ${path}`)].toSorted(),
@@ -138,14 +138,16 @@ describe('What each principal may do', () => {
     const refusals = OPERATIONS.filter(({ column }) => row[column] !== 'yes');
     for (const operation of refusals) {
       const answer = await ask(api, principal, operation);
-      expect(told(operation, answer.status)).toBe(told(operation, expectedStatus(row, operation)));
+      expect(describeStatus(operation, answer.status)).toBe(
+        describeStatus(operation, expectedStatus(row, operation)),
+      );
       const isForbidden = OPERATIONS.every(
         ({ endpoint, column }) => endpoint !== operation.endpoint || row[column] !== 'yes',
       );
       if (operation.endpoint.startsWith('GET') || !isForbidden) continue;
       for (const body of NONSENSE) {
         const nonsense = await ask(api, principal, operation, body);
-        expect([nonsense.status, nonsense.text], told(operation, nonsense.status)).toEqual([
+        expect([nonsense.status, nonsense.text], describeStatus(operation, nonsense.status)).toEqual([
           answer.status,
           answer.text,
         ]);
@@ -155,12 +157,12 @@ describe('What each principal may do', () => {
 
     for (const operation of OPERATIONS.filter((one) => !refusals.includes(one))) {
       const { status } = await ask(api, principal, operation);
-      expect(told(operation, status)).toBe(told(operation, operation.allowed));
+      expect(describeStatus(operation, status)).toBe(describeStatus(operation, operation.allowed));
     }
   });
 });
 
-describe('Where the organization lets workspace admins force a delete', () => {
+describe('What each principal may do if the organization lets workspace admins force a delete', () => {
   const as = useService(true);
 
   it.each(rows)('$principal', async (row) => {
@@ -168,7 +170,7 @@ describe('Where the organization lets workspace admins force a delete', () => {
     for (const operation of OPERATIONS.filter(({ column }) => column === 'force-delete')) {
       const { status } = await ask(as(principal), principal, operation);
       const expected = row['force-if'] === 'yes' ? operation.allowed : Number(row['force-if']);
-      expect(told(operation, status)).toBe(told(operation, expected));
+      expect(describeStatus(operation, status)).toBe(describeStatus(operation, expected));
     }
   });
 });

@@ -30,7 +30,7 @@ it('behaves the same by id and by name', async () => {
   expect(byName.resource).toEqual((await api.get(`/workspaces/${id}`)).resource);
 });
 
-it('renames in place: the id stays, the URL moves', async () => {
+it('keeps the id and changes the URL when a workspace is renamed', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'old' });
   const { resource } = await api.update(id, { name: 'new' });
@@ -59,7 +59,7 @@ it('resets assessments-enabled when the update does not repeat it', async () => 
   expect((await api.update(id, { description: 'y' })).resource.attributes['assessments-enabled']).toBe(false);
 });
 
-it('shows assessments as enabled wherever the organization enforces them', async () => {
+it('shows assessments as enabled if the organization enforces them', async () => {
   const api = await serveForTest({ seed: seedWith({ 'assessments-enforced': true }) });
   const id = await api.created({ name: 'net' });
   expect(
@@ -67,7 +67,7 @@ it('shows assessments as enabled wherever the organization enforces them', async
   ).toBe(true);
 });
 
-it('keeps an empty description apart from none', async () => {
+it('distinguishes an empty description from none', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'net', description: 'x' });
   expect((await api.update(id, { description: '' })).resource.attributes['description']).toBe('');
@@ -87,7 +87,7 @@ it('unsets the working directory with null or with empty text', async () => {
   ).toBeNull();
 });
 
-it('leaves source-name and source-url as the create made them', async () => {
+it('keeps source-name and source-url of the create', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'net', 'source-name': 'first', 'source-url': 'https://a.example' });
   const { resource } = await api.update(id, { 'source-name': 'second', 'source-url': null });
@@ -115,7 +115,7 @@ it.each(['', 'newest', '~>', '1.x', '1.2.3.4', '>= 1.2,'])(
   },
 );
 
-it('moves updated-at when a setting moves, and not when nothing does', async () => {
+it('changes updated-at only when a setting changes', async () => {
   const api = await serveForTest({ now: tickingClock() });
   const created = await api.create({ name: 'net', 'auto-apply': true });
   const same = await api.update(created.resource.id, { 'auto-apply': true });
@@ -162,7 +162,7 @@ it('moves the workspace to another project, and back', async () => {
   expect(kept.resource.relationships['project']?.data).toEqual({ id: 'prj-platform', type: 'projects' });
 });
 
-it('needs admin access to both projects for a move', async () => {
+it('requires admin access to both projects for a move', async () => {
   const api = await serveForTest();
   const id = await api.created(
     { name: 'net' },
@@ -175,7 +175,7 @@ it('needs admin access to both projects for a move', async () => {
   expect((await move('ann', 'prj-sandbox')).status).toBe(200);
 });
 
-it('does not let an admin of the target take a workspace out of a project of others', async () => {
+it('does not let an admin of the target project move a workspace out of another project', async () => {
   const api = await serveForTest({
     seed: seedWith({
       workspaces: [{ name: 'net', id: 'ws-net' }],

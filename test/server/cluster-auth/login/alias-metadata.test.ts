@@ -1,4 +1,4 @@
-// Annotations of service accounts, for the one dialect that makes metadata of them.
+// Annotations of service accounts, which only the dialect vault turns into metadata.
 import { expect, it } from 'vitest';
 import { type Misbehaviour, sendJson, yes } from '../../../support/server/cluster-auth/issuing-cluster.ts';
 import { serveLogins } from '../../../support/server/cluster-auth/serve-logins.ts';
@@ -6,7 +6,7 @@ import { serveLogins } from '../../../support/server/cluster-auth/serve-logins.t
 const PREFIX = 'vault.hashicorp.com/alias-metadata-';
 const ACCOUNT = '/api/v1/namespaces/payments/serviceaccounts/api';
 
-/** A cluster that says yes to all, and whose accounts have these annotations. */
+/** A cluster that confirms every JWT, and whose service account has these annotations. */
 function annotated(annotations: unknown, status = 200): Misbehaviour {
   return (response, { path, body }) =>
     path === ACCOUNT
@@ -19,17 +19,17 @@ async function login(misbehaviour: Misbehaviour, dialect: 'vault' | 'openbao' = 
   await logins.configure({ use_annotations_as_alias_metadata: true });
   logins.cluster.misbehaviour = misbehaviour;
   const reply = await logins.login(await logins.cluster.issue());
-  return { reply, asked: logins.cluster.questions.map(({ path }) => path) };
+  return { reply, requestedPaths: logins.cluster.questions.map(({ path }) => path) };
 }
 
-it('asks the cluster for the account once it vouched for it', async () => {
-  const { reply, asked } = await login(annotated({ [`${PREFIX}team`]: 'a', other: 'x' }));
+it('reads the service account from the cluster after the cluster confirmed the JWT', async () => {
+  const { reply, requestedPaths } = await login(annotated({ [`${PREFIX}team`]: 'a', other: 'x' }));
   expect(reply.status).toBe(200);
-  expect(asked.at(-1)).toBe(ACCOUNT);
-  expect(asked).toHaveLength(2);
+  expect(requestedPaths.at(-1)).toBe(ACCOUNT);
+  expect(requestedPaths).toHaveLength(2);
 });
 
-it('takes an account without annotations, too', async () => {
+it('accepts a service account without annotations', async () => {
   expect((await login(annotated(undefined))).reply.status).toBe(200);
 });
 
@@ -42,7 +42,7 @@ it('fails when the account cannot be read', async () => {
   expect((await login(annotated({}, 403))).reply.status).toBe(500);
 });
 
-it('asks for no account whose name cannot be asked for', async () => {
+it('refuses a service account whose name cannot be part of a path', async () => {
   const logins = await serveLogins({ dialect: 'vault' });
   await logins.configure({ use_annotations_as_alias_metadata: true });
   await logins.role({ bound_service_account_names: ['*'] });
@@ -50,7 +50,7 @@ it('asks for no account whose name cannot be asked for', async () => {
   expect(reply).toMatchObject({ status: 403, errors: ['permission denied'] });
 });
 
-it('asks nothing in a dialect that knows no such annotations', async () => {
-  const { reply, asked } = await login(annotated({}), 'openbao');
-  expect([reply.status, asked.length]).toEqual([200, 1]);
+it('does not read the service account in a dialect without these annotations', async () => {
+  const { reply, requestedPaths } = await login(annotated({}), 'openbao');
+  expect([reply.status, requestedPaths.length]).toEqual([200, 1]);
 });

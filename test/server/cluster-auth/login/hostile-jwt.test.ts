@@ -1,5 +1,5 @@
-// A thousand JWTs that somebody made out of good ones, against a service that verifies signatures, and against one that
-// leaves all to the cluster.
+// A thousand JWTs that are mutations of valid ones, sent to a service that verifies signatures, and to one that relies on the
+// cluster.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { mutation, partsOf } from '../../../support/server/cluster-auth/hostile-jwts.ts';
@@ -33,7 +33,7 @@ async function served(config: Record<string, unknown>): Promise<{ logins: Logins
   return { logins, good };
 }
 
-/** Whom a JWT is about, read as carelessly as can be. */
+/** The service account that a JWT claims, read without any check. */
 function claimedAccount(jwt: string): Account {
   try {
     const claims = JSON.parse(partsOf(jwt).claims) as Record<string, Record<string, unknown>>;
@@ -46,7 +46,7 @@ function claimedAccount(jwt: string): Account {
 
 const pick = fc.nat({ max: originals.length - 1 });
 
-it('accepts no changed header and no changed claim where it has keys, even if the cluster accepts all', async () => {
+it('accepts no changed header or claim if it has keys, even if the cluster confirms every JWT', async () => {
   const { logins, good } = await served({ pem_keys: ['ES256', 'RS256', 'ES384'].map(publicKeyOf) });
   logins.cluster.misbehaviour = (response, { body }) =>
     sendJson(response, 201, yes(claimedAccount(body.spec.token), body.spec.audiences));
@@ -64,7 +64,7 @@ it('accepts no changed header and no changed claim where it has keys, even if th
   );
 }, 120_000);
 
-it('accepts nothing that the cluster has not issued', async () => {
+it('accepts no JWT that the cluster has not issued', async () => {
   const { logins, good } = await served({});
   await fc.assert(
     fc.asyncProperty(pick, mutation, async (index, mutate) => {

@@ -1,4 +1,4 @@
-// Logins end to end: a cluster that issues JWTs, the service, and the token that comes out of it.
+// Logins end to end: a cluster that issues JWTs, the service, and the token that a login returns.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -38,7 +38,7 @@ const MANAGER = {
 const forms = { projected: (now: number) => lasting(projectedClaims(), now), legacy: () => legacyClaims() };
 
 describe.each(DIALECTS)('in the dialect %s', (dialect) => {
-  it('a login with fields that are not its own is answered with a warning, before that of the lifetime', async () => {
+  it('a login with unknown fields gets a warning, before the one about the lifetime', async () => {
     const logins = await serveLogins({ dialect });
     await logins.role({ token_ttl: '1h', token_max_ttl: '1h', token_explicit_max_ttl: '10m' });
     const body = { role: 'app', jwt: await logins.cluster.issue(), zone: 1, audience: 'x' };
@@ -74,7 +74,7 @@ describe.each(DIALECTS)('in the dialect %s', (dialect) => {
   });
 
   it.each(REFUSED_ALGORITHMS)(
-    'nobody logs in with %s, even if the cluster confirms the JWT',
+    'no login succeeds with %s, even if the cluster confirms the JWT',
     async (algorithm) => {
       const logins = await serveLogins({ dialect });
       const unexpected = {
@@ -98,7 +98,7 @@ describe.each(DIALECTS)('in the dialect %s', (dialect) => {
     },
   );
 
-  it('is answered with all that the specification names', async () => {
+  it('a login is answered with all fields of the specification', async () => {
     const logins = await serveLogins({ dialect });
     await logins.role({ token_policies: ['b', 'a'], token_ttl: '10m' });
     const { status, body } = await logins.login(await logins.cluster.issue());
@@ -114,7 +114,7 @@ describe.each(DIALECTS)('in the dialect %s', (dialect) => {
     });
   });
 
-  it('manages roles with the token of a login, as far as its policies go', async () => {
+  it('the token of a login manages the roles that its policies allow', async () => {
     const logins = await serveLogins({ dialect, seed: MANAGER });
     await logins.role({ token_policies: ['manager'] });
     const token = await logins.token();
@@ -127,7 +127,7 @@ describe.each(DIALECTS)('in the dialect %s', (dialect) => {
     expect((await logins.send('DELETE', at('team-a'), undefined, token)).status).toBe(204);
   });
 
-  it('refuses a JWT that no key of the config signed', async () => {
+  it('a JWT that no key of the config signed is refused', async () => {
     const logins = await serveLogins({ dialect });
     await logins.configure({ pem_keys: [publicKeyOf('RS256')] });
     expect(await logins.login(await logins.cluster.issue())).toMatchObject({
@@ -137,13 +137,13 @@ describe.each(DIALECTS)('in the dialect %s', (dialect) => {
   });
 });
 
-describe('the first check that fails decides', () => {
+describe('the first check that fails decides about the answer', () => {
   it.each([
     ['no role', { role: '', jwt: 'x' }, 400, 'missing role'],
     ['no JWT', { role: 'app' }, 400, 'missing jwt'],
     ['an unknown role', { role: 'nobody', jwt: 'x' }, 400, 'invalid role name "nobody"'],
-    ['no JWT at all', { role: 'app', jwt: 'x' }, 403, 'permission denied'],
-  ])('%s', async (_case, body, status, error) => {
+    ['an invalid JWT', { role: 'app', jwt: 'x' }, 403, 'permission denied'],
+  ])('a login with %s is refused', async (_case, body, status, error) => {
     const logins = await serveLogins();
     const reply = await logins.send('POST', `auth/${logins.mount}/login`, body, null);
     expect(reply).toMatchObject({ status, errors: [error] });
@@ -161,7 +161,7 @@ describe('the first check that fails decides', () => {
     expect(logins.cluster.questions).toEqual([]);
   });
 
-  it('the issuer counts where it is validated and set', async () => {
+  it('the issuer is checked only if its validation is enabled', async () => {
     const logins = await serveLogins();
     const jwt = await logins.cluster.issue();
     await logins.configure({ disable_iss_validation: false, issuer: 'https://elsewhere.test' });
@@ -184,7 +184,7 @@ describe('the first check that fails decides', () => {
     expect((await logins.login(await logins.cluster.issue({}, claims))).status).toBe(200);
   });
 
-  it('the audience of the role has to be one of the JWT', async () => {
+  it('the audience of the role must be one of those of the JWT', async () => {
     const logins = await serveLogins();
     await logins.role({ audience: 'other' });
     const jwt = await logins.cluster.issue();
@@ -197,13 +197,13 @@ describe('the first check that fails decides', () => {
     expect(logins.cluster.questions.at(-1)?.body.spec.audiences).toEqual(['service']);
   });
 
-  it('an address outside the role`s blocks is refused, whatever the JWT', async () => {
+  it('an address outside the CIDR blocks of the role is refused with any JWT', async () => {
     const logins = await serveLogins();
     await logins.role({ token_bound_cidrs: ['10.0.0.0/8'] });
     expect(await logins.login('x')).toMatchObject({ status: 403, errors: ['permission denied'] });
   });
 
-  it('names and namespaces are patterns', async () => {
+  it('the names and namespaces of a role are patterns', async () => {
     const logins = await serveLogins();
     await logins.role({ bound_service_account_names: ['w*r'], bound_service_account_namespaces: ['pay*'] });
     expect((await logins.login(await logins.cluster.issue({ name: 'worker' }))).status).toBe(200);
@@ -224,7 +224,7 @@ describe('the first check that fails decides', () => {
     expect([status, errors?.[0]]).toEqual([500, expect.stringMatching(/^decoding failed/)]);
   });
 
-  it('without a config there is no login', async () => {
+  it('a login fails without a config', async () => {
     const logins = await serveLogins();
     await logins.send('POST', 'sys/auth/second', { type: logins.mount });
     const role = { bound_service_account_names: ['*'], bound_service_account_namespaces: ['*'] };
@@ -236,7 +236,7 @@ describe('the first check that fails decides', () => {
     });
   });
 
-  it('without the CA of the pod that its config relies on there is no login', async () => {
+  it('a login fails without the CA of the pod if the config relies on it', async () => {
     const inPod = temporaryFolder({ 'ca.crt': fixtures().certs.ca.certificate, token: 'token-of-the-pod' });
     let now = Date.now();
     const logins = await serveLogins({ dialect: 'vault', inPod, now: () => new Date(now) });
@@ -251,7 +251,7 @@ describe('the first check that fails decides', () => {
     });
   });
 
-  it('a token in the header makes no difference, and a mount that is not there has no login', async () => {
+  it('a token in the header is ignored, and a login at an unknown mount is refused', async () => {
     const logins = await serveLogins();
     const body = { role: 'app', jwt: await logins.cluster.issue() };
     expect((await logins.send('POST', `auth/${logins.mount}/login`, body, 'nonsense')).status).toBe(200);
@@ -259,7 +259,7 @@ describe('the first check that fails decides', () => {
   });
 });
 
-describe('who the account is to the service', () => {
+describe('the identity of a service account', () => {
   it('is its UID by default: a recreated account is another one', async () => {
     const logins = await serveLogins();
     const first = (await logins.login(await logins.cluster.issue())).auth.entity_id;
@@ -269,14 +269,14 @@ describe('who the account is to the service', () => {
     );
   });
 
-  it('is namespace and name if the role asks for it', async () => {
+  it('is its namespace and name if the role says so', async () => {
     const logins = await serveLogins();
     await logins.role({ alias_name_source: 'serviceaccount_name' });
     const first = (await logins.login(await logins.cluster.issue())).auth.entity_id;
     expect((await logins.login(await logins.cluster.issue({ uid: 'another' }))).auth.entity_id).toBe(first);
   });
 
-  it('needs the claim of its source', async () => {
+  it('requires the claim that it is taken from', async () => {
     const logins = await serveLogins();
     const jwt = await logins.cluster.issue({ uid: '' });
     expect(await logins.login(jwt)).toMatchObject({
@@ -286,14 +286,14 @@ describe('who the account is to the service', () => {
   });
 });
 
-it('takes the flat claims of another account for nothing beside nested ones', async () => {
+it('ignores flat claims of another account beside nested claims', async () => {
   const logins = await serveLogins();
   const both = { ...legacyClaims({ name: 'admin', uid: 'x' }), ...lasting(projectedClaims()) };
   const { auth } = await logins.login(await logins.cluster.issue({}, both));
   expect(auth.metadata['service_account_name']).toBe('api');
 });
 
-it('trusts no key of a SHA-1 certificate, unless the dialect does', async () => {
+it('trusts the key of a SHA-1 certificate only in the dialect openbao', async () => {
   const claims = lasting(projectedClaims());
   for (const [dialect, status] of [
     ['neutral', 403],
@@ -309,8 +309,8 @@ it('trusts no key of a SHA-1 certificate, unless the dialect does', async () => 
   }
 });
 
-describe('while the cluster is asked', () => {
-  /** Logs in, and acts in between: at each question, or at the first. The cluster vouches in any case. */
+describe('while the cluster reviews a JWT', () => {
+  /** Logs in, and calls `act` before each answer of the cluster, which always confirms the JWT. */
   async function during(act: (logins: Logins, question: number) => Promise<unknown>) {
     const logins = await serveLogins();
     await logins.role({ token_policies: ['admin'] });
@@ -332,12 +332,12 @@ describe('while the cluster is asked', () => {
     ['deleted', (logins) => logins.send('DELETE', `auth/${logins.mount}/role/app`), 400],
     ['bound to another account', (logins) => logins.role({ bound_service_account_names: ['other'] }), 403],
     ['bound to other addresses', (logins) => logins.role({ token_bound_cidrs: ['10.0.0.0/8'] }), 403],
-  ])('a role that is %s admits nobody', async (_what, act, status) => {
+  ])('a role that is %s refuses the login', async (_what, act, status) => {
     const { reply } = await during(once(act));
     expect(reply.status).toBe(status);
   });
 
-  it('replaced keys verify no JWT', async () => {
+  it('keys that are replaced no longer verify the JWT', async () => {
     const { reply } = await during(once((logins) => logins.configure({ pem_keys: [publicKeyOf('RS256')] })));
     expect(reply).toMatchObject({ status: 403, errors: ['permission denied'] });
   });
@@ -347,7 +347,7 @@ describe('while the cluster is asked', () => {
     expect(reply.auth.policies).toEqual(['default', 'weak']);
   });
 
-  it('a role that changes during each login admits nobody', async () => {
+  it('a role that changes during each review refuses the login', async () => {
     const { reply } = await during((logins, question) =>
       logins.role({ token_policies: [`policy-${question}`] }),
     );

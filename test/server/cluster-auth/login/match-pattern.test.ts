@@ -16,12 +16,12 @@ it.each([
   ['WEB', 'web', false],
   ['a.c', 'abc', false],
   ['', 'a', false],
-])('the pattern %j and the name %j: %j', (pattern, name, fits) => {
-  expect(matchesPattern([pattern], name)).toBe(fits);
-  expect(matchesPattern(['no', pattern], name)).toBe(fits);
+])('the pattern %j matches the name %j: %j', (pattern, name, isMatch) => {
+  expect(matchesPattern([pattern], name)).toBe(isMatch);
+  expect(matchesPattern(['no', pattern], name)).toBe(isMatch);
 });
 
-it('admits nobody by an empty list', () => {
+it('matches no name with an empty list', () => {
   expect(matchesPattern([], '')).toBe(false);
 });
 

@@ -1,4 +1,4 @@
-// Roles that admit namespaces by their labels, which the cluster is asked for.
+// Roles that admit namespaces by their labels, which are read from the cluster.
 import { describe, expect, it } from 'vitest';
 import { sendJson } from '../../../support/server/cluster-auth/issuing-cluster.ts';
 import { type Logins, serveLogins } from '../../../support/server/cluster-auth/serve-logins.ts';
@@ -29,7 +29,7 @@ it('admits a namespace that has all the labels', async () => {
   });
 });
 
-it('asks for no namespace that is listed', async () => {
+it('does not read a namespace that the role lists', async () => {
   const logins = await served('{"matchLabels":{"team":"a"}}');
   expect((await loginFrom(logins, 'payments')).status).toBe(200);
   expect(logins.cluster.questions.map(({ path }) => path)).toEqual([
@@ -37,7 +37,7 @@ it('asks for no namespace that is listed', async () => {
   ]);
 });
 
-it('never asks with the JWT of the login', async () => {
+it('never reads a namespace with the JWT of the login', async () => {
   const logins = await served('{"matchLabels":{"team":"a"}}');
   await logins.configure();
   expect(await loginFrom(logins, 'orders')).toMatchObject({
@@ -56,9 +56,9 @@ it('answers the cluster`s error when the namespace cannot be read', async () => 
   ]);
 });
 
-describe('a JWT without confirmation', () => {
+describe('a JWT that the cluster has not confirmed', () => {
   it.each(['\ud800', '..', '.', '../../apis/x', 'a/b', 'a?b=c', 'a#b', '%2e%2e', '..%2f'])(
-    'cannot lead the reviewer elsewhere by the namespace %s',
+    'cannot make the reviewer read another path with the namespace %s',
     async (namespace) => {
       const logins = await served('{"matchLabels":{"team":"a"}}');
       expect((await loginFrom(logins, namespace)).status).toBe(403);
@@ -67,7 +67,7 @@ describe('a JWT without confirmation', () => {
     },
   );
 
-  it('learns nothing of the reviewer`s JWT, even when the cluster echoes it', async () => {
+  it('gets an error without the reviewer`s JWT, even when the cluster echoes it', async () => {
     const logins = await served('{"matchLabels":{"team":"a"}}');
     logins.cluster.misbehaviour = (response, { bearer }) =>
       sendJson(response, 401, { status: 'Failure', message: `no: ${bearer}` });
@@ -76,7 +76,7 @@ describe('a JWT without confirmation', () => {
     expect(JSON.stringify(reply.body)).not.toContain(REVIEWER);
   });
 
-  it('learns no part of the reviewer`s JWT, and nothing that base64 makes of it', async () => {
+  it('gets an error without any part of the reviewer`s JWT, plain or in base64', async () => {
     const logins = await served('{"matchLabels":{"team":"a"}}');
     const reviewer = ['eyJhbGciOiJSUzI1NiJ9', 'eyJzdWIiOiJyZXZpZXdlciJ9', 'c2lnbmF0dXJlPz8_'].join('.');
     await logins.configure({ token_reviewer_jwt: reviewer });
@@ -91,7 +91,7 @@ describe('a JWT without confirmation', () => {
     for (const secret of [...parts, ...encoded]) expect(error).not.toContain(secret.slice(4, -4));
   });
 
-  it('does not wait for a cluster that never answers', async () => {
+  it('is refused after a timeout if the cluster never answers', async () => {
     const logins = await served('{"matchLabels":{"team":"a"}}');
     logins.cluster.misbehaviour = () => {};
     expect((await loginFrom(logins, 'orders')).errors).toEqual([
@@ -108,7 +108,7 @@ describe('a selector', () => {
   };
 
   it.each(['\t', ' \t', '\n\t', '# none\n\t', '{matchLabels: {team: a}}\n\t', '\t{matchLabels: {team: a}}'])(
-    'with a tab where a line begins is refused, and admits nobody: %j',
+    'with a tab at the beginning of a line is refused: %j',
     async (selector) => {
       expect(await written(selector)).toEqual({
         status: 400,
@@ -118,7 +118,7 @@ describe('a selector', () => {
   );
 
   it.each(['!!binary aGk=', '!!binary ""', '!!str x', '2020-01-01', '0x10', '- a'])(
-    'that is one value and no mapping is refused, and admits nobody: %j',
+    'that is not a mapping is refused: %j',
     async (selector) => {
       expect((await written(selector)).status).toBe(400);
     },
@@ -135,10 +135,10 @@ describe('a selector', () => {
     ['a date', 'matchLabels: {team: 2020-01-01}', '2020-01-01'],
     ['an old boolean', 'matchLabels: {team: yes}', 'true'],
     ['bytes', 'matchLabels: {team: !!binary YQ==}', 'a'],
-    ['a type that nobody knows', '!x {matchLabels: !y {team: !z a}}', 'a'],
-    ['a name twice, of which the last counts', 'matchLabels: {team: b, team: a}', 'a'],
+    ['an unknown type', '!x {matchLabels: !y {team: !z a}}', 'a'],
+    ['a name twice, where the last one counts', 'matchLabels: {team: b, team: a}', 'a'],
     ['tabs in JSON', '{\n\t"matchLabels": {\t"team": "a" }\n}', 'a'],
-  ])('has the labels that the service reads: %s', async (_what, selector, team) => {
+  ])('reads labels like the real service: %s', async (_what, selector, team) => {
     const logins = await served(selector);
     logins.cluster.labels['orders'] = { team };
     logins.cluster.labels['other'] = { team: 'b' };
@@ -163,11 +163,14 @@ describe('a selector', () => {
     ['matchLabels: {team: 1e21}', 'values[0][team]: Invalid value: "1e+21"'],
     ['matchLabels: {team: 2020-01-01T00:00:00Z}', 'values[0][team]: Invalid value: "2020-01-01T00:00:00Z"'],
     ['matchLabels: {"a b": x}', 'key: Invalid value: "a b"'],
-  ])('with an impossible label admits nobody, and names the reason: %s', async (selector, because) => {
-    const logins = await served(selector);
-    logins.cluster.labels['orders'] = { team: '2020-01-01T00:00:00Z', 'a b': 'x' };
-    const { status, errors = [] } = await loginFrom(logins, 'orders');
-    expect(status).toBe(403);
-    expect(errors[0]).toContain(`namespace not authorized err=${because}`);
-  });
+  ])(
+    'with an invalid label admits no namespace, and the error names the reason: %s',
+    async (selector, because) => {
+      const logins = await served(selector);
+      logins.cluster.labels['orders'] = { team: '2020-01-01T00:00:00Z', 'a b': 'x' };
+      const { status, errors = [] } = await loginFrom(logins, 'orders');
+      expect(status).toBe(403);
+      expect(errors[0]).toContain(`namespace not authorized err=${because}`);
+    },
+  );
 });

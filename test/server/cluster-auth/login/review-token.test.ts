@@ -1,4 +1,4 @@
-// A cluster that misbehaves when it is asked about a JWT: every login is the documented refusal, soon, and says no more.
+// A cluster that misbehaves when it reviews a JWT: every login gets the documented refusal in time, and no other information.
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { temporaryFolder } from '../../../support/rig/temporary-folder.ts';
 import {
@@ -17,7 +17,7 @@ import { sha1Certificate } from '../../../support/server/cluster-auth/sha1-signe
 const REFUSED = { status: 403, body: { errors: ['permission denied'] } };
 const REVIEWER = 'reviewer-secret';
 
-/** Answers the review with a changed yes. */
+/** Confirms the JWT in a review that `change` has modified. */
 function almost(change: (status: Record<string, unknown>) => void): Misbehaviour {
   return (response, { body }) => {
     const review = yes({}, body.spec.audiences) as { status: Record<string, unknown> };
@@ -44,7 +44,7 @@ const misbehaviours: Readonly<Record<string, Misbehaviour>> = {
     response.writeHead(201);
     more();
   },
-  'sends a huge yes': (response, { body }) => {
+  'confirms it in a huge answer': (response, { body }) => {
     const review = yes({}, body.spec.audiences) as Record<string, unknown>;
     sendJson(response, 201, { padding: HUGE.repeat(20), ...review });
   },
@@ -52,13 +52,13 @@ const misbehaviours: Readonly<Record<string, Misbehaviour>> = {
   'sends nothing': (response) => response.writeHead(201).end(),
   'sends a list': (response) => sendJson(response, 201, []),
   'sends null': (response) => sendJson(response, 201, null),
-  'says yes with an error status': (response, { body }) =>
+  'confirms it with an error status': (response, { body }) =>
     sendJson(response, 500, yes({}, body.spec.audiences)),
-  'sends elsewhere': (response) => response.writeHead(307, { location: '/elsewhere' }).end(),
-  'says yes and an error': almost((status) => {
+  'sends a redirect': (response) => response.writeHead(307, { location: '/elsewhere' }).end(),
+  'confirms it and reports an error': almost((status) => {
     status['error'] = 'expired';
   }),
-  'says "true"': almost((status) => {
+  'confirms it with the text "true"': almost((status) => {
     status['authenticated'] = 'true';
   }),
   'grants another audience': almost((status) => {
@@ -76,8 +76,8 @@ const misbehaviours: Readonly<Record<string, Misbehaviour>> = {
   'names a UID that is a number': user('system:serviceaccount:payments:api', 7),
   'names no service account': user('system:node:payments:api'),
   'names a person': user('ann'),
-  'names an account with a part more': user('system:serviceaccount:payments:api:x'),
-  'names nobody': almost((status) => {
+  'names an account with an additional part': user('system:serviceaccount:payments:api:x'),
+  'names no user': almost((status) => {
     delete status['user'];
   }),
   'echoes the reviewer`s JWT': (response, { bearer }) => sendJson(response, 401, { message: bearer }),
@@ -99,7 +99,7 @@ describe('a login is refused when the cluster', () => {
     expect((await logins.login(jwt)).status).toBe(200);
   });
 
-  it('is not there', async () => {
+  it('cannot be reached', async () => {
     const logins = await served();
     await logins.configure({ cluster_host: 'http://127.0.0.1:1' });
     expect(await logins.login(await logins.cluster.issue())).toMatchObject(REFUSED);
@@ -114,20 +114,20 @@ describe('a login is refused when the cluster', () => {
   });
 
   it.each([
-    ['a blank in front', ' http://127.0.0.1:PORT'],
-    ['a blank behind', 'http://127.0.0.1:PORT '],
-    ['a new line behind', 'http://127.0.0.1:PORT\n'],
+    ['a leading blank', ' http://127.0.0.1:PORT'],
+    ['a trailing blank', 'http://127.0.0.1:PORT '],
+    ['a trailing newline', 'http://127.0.0.1:PORT\n'],
     ['a tab in the scheme', 'ht\ttp://127.0.0.1:PORT'],
     ['no slash', 'http:127.0.0.1:PORT'],
     ['one slash', 'http:/127.0.0.1:PORT'],
     ['three slashes', 'http:///127.0.0.1:PORT'],
     ['backslashes', 'http:\\\\127.0.0.1:PORT'],
-    ['a backslash behind the host', 'http://127.0.0.1:PORT\\'],
+    ['a backslash after the host', 'http://127.0.0.1:PORT\\'],
     ['an escape in the host', 'http://127.0.0%2e1:PORT'],
     ['a short address', 'http://127.1:PORT'],
     ['an address as one number', 'http://2130706433:PORT'],
-    ['a half escape in the path', 'http://127.0.0.1:PORT/%f'],
-  ])('is written with %s, which is no URL of a host', async (_case, host) => {
+    ['an incomplete escape in the path', 'http://127.0.0.1:PORT/%f'],
+  ])('has an invalid URL with %s', async (_case, host) => {
     const logins = await served();
     const { port } = new URL(logins.cluster.url);
     await logins.configure({ cluster_host: host.replace('PORT', port) });
@@ -151,9 +151,9 @@ describe('a login is refused when the cluster', () => {
 it.each([
   ['a scheme in capitals', 'HTTP://127.0.0.1:PORT'],
   ['a name', 'http://LocalHost:PORT'],
-  ['a slash behind', 'http://127.0.0.1:PORT/'],
+  ['a trailing slash', 'http://127.0.0.1:PORT/'],
   ['a user', 'http://some:body@127.0.0.1:PORT'],
-])('the cluster is found by a URL with %s', async (_case, host) => {
+])('the cluster is reached by a URL with %s', async (_case, host) => {
   const logins = await served();
   const { port } = new URL(logins.cluster.url);
   await logins.configure({ cluster_host: host.replace('PORT', port) });
@@ -165,7 +165,7 @@ it.each([
   ['vault', 'kubernetes_host', 403],
   ['openbao', 'kubernetes_host', 403],
 ] as const)(
-  'a host without a scheme is asked over TLS in %s, by its %s: %i',
+  'only one dialect accepts a host without a scheme: %s, in its %s, answers %i',
   async (dialect, key, status) => {
     const logins = await serveLogins({ dialect });
     const { host } = new URL(logins.cluster.tlsUrl);
@@ -175,7 +175,7 @@ it.each([
   },
 );
 
-it('the path of the cluster goes out as it was written', async () => {
+it('the path of the cluster URL is sent as it was written', async () => {
   const logins = await served();
   await logins.configure({ cluster_host: `${logins.cluster.url}/a//b/../c d/` });
   await logins.login(await logins.cluster.issue());
@@ -184,8 +184,8 @@ it('the path of the cluster goes out as it was written', async () => {
   ]);
 });
 
-describe('who asks the cluster', () => {
-  it('is the reviewer of the config, else the login itself', async () => {
+describe('the token of a review', () => {
+  it('is the reviewer JWT of the config, or else the JWT of the login', async () => {
     const logins = await serveLogins();
     const jwt = await logins.cluster.issue();
     await logins.login(jwt);
@@ -195,7 +195,7 @@ describe('who asks the cluster', () => {
   });
 
   it.each(DIALECTS)(
-    'is the service`s own pod if the config of %s names none and allows it',
+    'is that of the service`s pod if the config of %s has no reviewer JWT and allows it',
     async (dialect) => {
       const { certificate } = fixtures().certs.ca;
       const inPod = temporaryFolder({ 'ca.crt': certificate, token: 'token-of-the-pod\n' });
@@ -214,7 +214,7 @@ describe('who asks the cluster', () => {
   );
 });
 
-it('is not sent to a cluster with another certificate, for any setting of the environment', async () => {
+it('sends no review to a cluster with another certificate, even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
   onTestFinished(() => {
     vi.unstubAllEnvs();

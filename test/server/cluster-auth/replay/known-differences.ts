@@ -1,5 +1,5 @@
 /**
- * The recorded lines that are answered otherwise, each with the reason. A line that becomes equal has to leave the list.
+ * The recorded lines that this service answers differently, each with the reason. A line that becomes equal must be removed.
  */
 export const knownDifferences: Readonly<Record<string, string>> = {
   'http-016': 'answers are not wrapped: an answer with data is refused where wraps are asked for',

@@ -1,4 +1,4 @@
-/** Every recorded answer of a real service comes back the same, but for those of a short list. */
+/** The embedded service gives every recorded answer of a real service, except for the known differences. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type FakeCluster,
@@ -37,18 +37,18 @@ describe.each(files)('a recorded line of %s', (_file, some) => {
   it.each(named(some, false))('%s is answered the same: %s', async (_id, _title, line) => {
     const { recorded, answered } = await replay(line, cluster);
     expect(answered).toEqual(recorded);
-    // The order of members, too, where the service has one: beside `data` it repeats them in any.
+    // The order of members is compared only in `data`: the real service has no fixed order elsewhere.
     expect(dataTexts(answered)).toEqual(dataTexts(recorded));
   });
 });
 
 describe('a known difference', () => {
-  it.each(named(lines, true))('%s is still one: %s', async (_id, _title, line) => {
+  it.each(named(lines, true))('%s is still answered differently: %s', async (_id, _title, line) => {
     const { recorded, answered } = await replay(line, cluster);
     expect(answered).not.toEqual(recorded);
   });
 
-  it('is one of the lines that were recorded', () => {
+  it('is one of the recorded lines', () => {
     expect(Object.keys(knownDifferences).toSorted()).toEqual(
       lines
         .map(({ id }) => id)

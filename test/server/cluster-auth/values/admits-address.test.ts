@@ -18,10 +18,10 @@ it.each([
   ['"10.0.0.0/99"', '10.0.0.1', false],
   ['/var/run/socket', '10.0.0.1', false],
   ['', '10.0.0.1', false],
-])('the block %j and the address %s: %j', (block, address, admitted) => {
+])('the block %j admits the address %s: %j', (block, address, admitted) => {
   expect(admitsAddress([block], address)).toBe(admitted);
 });
 
-it('admits nobody whose address is not known', () => {
+it('does not admit an unknown address', () => {
   expect(admitsAddress(['0.0.0.0/0'], undefined)).toBe(false);
 });

@@ -1,4 +1,4 @@
-// What a client may send for each kind of field, and what it reads back: the table that a differ must agree with.
+// What a client may send for each kind of field, and what it reads back. Comparisons of fields must agree with these tables.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import {
@@ -65,7 +65,7 @@ describe('durations', () => {
     ['zero', 0, 0],
     ['microseconds in either letter', '2000000μs1000000µs', 3],
     ['no whole part', '.5h', 1800],
-    ['no fraction behind the point', '1.h', 3600],
+    ['no fraction after the point', '1.h', 3600],
     ['a sign', '+1m', 60],
     ['a unit twice', '1h1h', 7200],
     ['the largest one', '2562047h47m16s', 9_223_372_036],
@@ -75,7 +75,7 @@ describe('durations', () => {
     expect(await roundTrip('token_explicit_max_ttl', sent)).toBe(readBack);
   });
 
-  it('count null as not sent', async () => {
+  it('treat null as not sent', async () => {
     await roundTrip('token_explicit_max_ttl', 60);
     expect(await roundTrip('token_explicit_max_ttl', null)).toBe(60);
   });
@@ -105,7 +105,7 @@ describe('durations', () => {
     expect(await roundTrip('token_explicit_max_ttl', sent)).toEqual(refused('token_explicit_max_ttl'));
   });
 
-  it('refuse negative ones with the number', async () => {
+  it('refuse negative values with the number', async () => {
     for (const sent of [-5, '-5', '-5s']) {
       expect(await roundTrip('token_ttl', sent)).toBe(
         `error converting input for field "token_ttl": cannot provide negative value '-5'`,
@@ -175,17 +175,21 @@ describe('CIDR blocks', () => {
     ['a block of one IPv6 address without its prefix', '2001:DB8:0:0::1/128', '2001:db8::1'],
     ['host bits kept', '192.168.215.230/24', '192.168.215.230/24'],
     ['an IPv6 block with its host bits', '2001:db8::1/64', '2001:db8::1/64'],
-    ['IPv4 in IPv6 clothes', '::ffff:10.1.2.3/104', '10.1.2.3/8'],
+    ['an IPv4 block mapped to IPv6', '::ffff:10.1.2.3/104', '10.1.2.3/8'],
     ['an address with a port', '10.0.0.1:8200', '10.0.0.1:8200'],
     ['an IPv6 address with a port', '[2001:DB8::1]:8200', '[2001:db8::1]:8200'],
     ['everything', '0.0.0.0/0', '0.0.0.0/0'],
-    ['a shorter prefix of IPv4 in IPv6 clothes', '::ffff:10.0.0.0/90', '10.0.0.0'],
-    ['a prefix of IPv4 in IPv6 clothes that is shorter than IPv4', '::ffff:10.0.0.0/20', '10.0.0.0/20'],
+    ['a shorter prefix of an IPv4 block mapped to IPv6', '::ffff:10.0.0.0/90', '10.0.0.0'],
+    [
+      'a prefix of an IPv4 block mapped to IPv6 that is shorter than the mapping',
+      '::ffff:10.0.0.0/20',
+      '10.0.0.0/20',
+    ],
     ['an IPv4 address with the mask of some clients', '10.0.0.1/00ffffff', '10.0.0.1'],
     ['an address with an empty port', '10.0.0.1:', '10.0.0.1'],
     ['an address in brackets', '[2001:DB8::1]', '2001:db8::1'],
     ['an address in a zone with a port', '[fe80::1%eth0]:80', '[fe80::1]:80'],
-    ['a prefix with zeros in front', '10.0.0.0/08', '10.0.0.0/8'],
+    ['a prefix with leading zeros', '10.0.0.0/08', '10.0.0.0/8'],
   ])('read %s', async (_what, sent, readBack) => {
     expect(await roundTrip('token_bound_cidrs', [sent])).toEqual([readBack]);
     expect(await roundTrip('token_bound_cidrs', readBack)).toEqual([readBack]);
@@ -195,7 +199,7 @@ describe('CIDR blocks', () => {
     ['a wrong prefix', '10.0.0.0/99'],
     ['a path', '/run/agent.sock'],
     ['an address in a zone with a prefix', 'fe80::1%eth0/64'],
-  ])('take %s for the path of a socket, in more quotes at each reading', async (_what, sent) => {
+  ])('treat %s as the path of a socket, with more quotes at each read', async (_what, sent) => {
     const twice = JSON.stringify(JSON.stringify(sent));
     expect(await roundTrip('token_bound_cidrs', [sent])).toEqual([twice]);
     expect(await roundTrip('audience', 'other')).toBe('other');
@@ -204,7 +208,7 @@ describe('CIDR blocks', () => {
     await roundTrip('token_bound_cidrs', []);
   });
 
-  it('cannot read a path without a slash again', async () => {
+  it('cannot be read again after a path without a slash was written', async () => {
     const role = { bound_service_account_names: 'web', bound_service_account_namespaces: 'shop' };
     await mount.send('POST', 'cluster/role/lost', { ...role, token_bound_cidrs: '.socket' });
     expect(errorOf(await mount.send('GET', 'cluster/role/lost'))).toEqual({

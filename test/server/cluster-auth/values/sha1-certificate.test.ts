@@ -4,17 +4,17 @@ import { publicKeyOf } from '../../../support/server/cluster-auth/issuing-cluste
 import { fixtures } from '../../../support/server/cluster-auth/replay/vectors.ts';
 import { sha1Certificate } from '../../../support/server/cluster-auth/sha1-signer.ts';
 
-it('knows a certificate that was signed with SHA-1', () => {
+it('recognizes a certificate that was signed with SHA-1', () => {
   expect(isSha1Certificate(sha1Certificate)).toBe(true);
 });
 
 it.each([
-  ['a certificate of today', fixtures().certs.ca.certificate],
+  ['a certificate with another signature', fixtures().certs.ca.certificate],
   ['a key', publicKeyOf('ES256')],
-  ['nothing', ''],
+  ['an empty text', ''],
   ['a text', 'nonsense'],
-  ['a block of nonsense', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
-  ['a certificate cut short', sha1Certificate.replace(/\n.*\n-----END/, '\n-----END')],
-])('takes %s for none', (_case, text) => {
+  ['an invalid PEM block', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
+  ['a truncated certificate', sha1Certificate.replace(/\n.*\n-----END/, '\n-----END')],
+])('does not mistake %s for such a certificate', (_case, text) => {
   expect(isSha1Certificate(text)).toBe(false);
 });

@@ -1,4 +1,4 @@
-// Every member of a workspace document by its type, on a workspace that has nothing and on one that has everything.
+// The type of every member of a workspace document, for a workspace without any optional value and for one with all of them.
 
 import { describe, expect, it } from 'vitest';
 
@@ -9,7 +9,7 @@ import {
   type TestResource,
 } from '../../../support/server/serve-for-test.ts';
 
-/** What a value of a type is; each of them refuses all others. */
+/** Whether a value is of a type, and of no other one. */
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   boolean: (value) => typeof value === 'boolean',
   number: (value) => typeof value === 'number' && Number.isFinite(value),
@@ -49,7 +49,7 @@ const ALWAYS: readonly [name: string, type: string][] = [
   ['setting-overwrites', 'object'],
 ];
 
-/** Null on the workspace that has nothing. */
+/** Null on the workspace without optional values. */
 const NULLABLE: readonly [name: string, type: string][] = [
   ['apply-duration-average', 'number'],
   ['plan-duration-average', 'number'],
@@ -100,7 +100,7 @@ const PERMISSIONS = [
   ...['can-read-assessment-results', 'can-queue-destroy'],
 ];
 
-/** What a team that may read a workspace has of them. */
+/** The permissions of a team that may read a workspace. */
 const OF_READERS = [
   ...['can-read-run', 'can-read-variable', 'can-read-state-versions', 'can-read-state-outputs'],
   ...['can-read-settings', 'can-read-assessment-results'],
@@ -136,7 +136,7 @@ async function serveTwo(): Promise<{ api: TestClient; empty: TestResource; full:
 }
 
 describe('a workspace document', () => {
-  it.each(ALWAYS)('has %s, of the type %s, whatever the workspace has', async (name, type) => {
+  it.each(ALWAYS)('always has %s, of the type %s', async (name, type) => {
     const { empty, full } = await serveTwo();
     for (const { attributes } of [empty, full])
       expect(attributes[name]).toSatisfy(TYPES[type] ?? expect.fail);
@@ -164,7 +164,7 @@ describe('a workspace document', () => {
     expect(Object.keys(own).sort()).toEqual([...PERMISSIONS].sort());
   });
 
-  it('has the two settings that override defaults, true or false each', async () => {
+  it('has the two settings that override defaults, each a boolean', async () => {
     const { empty } = await serveTwo();
     expect(empty.attributes['setting-overwrites']).toEqual({ 'execution-mode': false, 'agent-pool': false });
     expect(empty.attributes['actions']).toEqual({ 'is-destroyable': true });
@@ -179,7 +179,7 @@ describe('a workspace document', () => {
   });
 
   it.each(['remote-state-consumers', 'tag-bindings', 'effective-tag-bindings'])(
-    'has nothing but a link for %s, and the link leads to it',
+    'has only a link for %s, which works',
     async (name) => {
       const { api, empty } = await serveTwo();
       const { data, links } = empty.relationships[name] ?? {};
@@ -188,13 +188,13 @@ describe('a workspace document', () => {
     },
   );
 
-  it('has links to itself that are relative, and lead to it', async () => {
+  it('has relative links to itself, which work', async () => {
     const { api, full } = await serveTwo();
     expect(full.links?.['self-html']).toMatch(/^\/app\//);
     expect((await api.get(full.links?.['self']?.replace('/api/v2', '') ?? '')).resource).toEqual(full);
   });
 
-  it('has the current state version where there is one', async () => {
+  it('has the current state version if there is one', async () => {
     const workspaces = [{ name: 'a', id: 'ws-a', 'intermediate-state-version': 'finalized' as const }];
     const api = await serveForTest({ seed: seedWith({ workspaces }) });
     const current = async () =>

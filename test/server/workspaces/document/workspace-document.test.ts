@@ -68,7 +68,7 @@ const RELATIONSHIPS = [
   'effective-tag-bindings',
 ];
 
-it('has every attribute and relationship of the spec, and no others', async () => {
+it('the document has every attribute and relationship of the spec, and no others', async () => {
   const api = await serveForTest();
   const { resource } = await api.create({ name: 'a' });
   expect(Object.keys(resource.attributes).toSorted()).toEqual(ATTRIBUTES.toSorted());
@@ -80,7 +80,7 @@ it('has every attribute and relationship of the spec, and no others', async () =
   });
 });
 
-it('names its organization by name and its project by id', async () => {
+it('the document refers to the organization by name and to the project by id', async () => {
   const api = await serveForTest();
   const { relationships } = (await api.create({ name: 'a' })).resource;
   expect(relationships['organization']?.data).toEqual({ id: 'acme', type: 'organizations' });
@@ -89,7 +89,7 @@ it('names its organization by name and its project by id', async () => {
   expect(relationships['outputs']).toEqual({ data: [] });
 });
 
-it('is the same in create, show, list, update and consumers', async () => {
+it('the document is the same in create, show, list, update and consumers', async () => {
   const api = await serveForTest();
   const attributes = { name: 'a', 'execution-mode': 'agent', 'agent-pool-id': 'apool-builders' };
   const created = (await api.create(attributes, bindings({ env: 'prod' }))).resource;

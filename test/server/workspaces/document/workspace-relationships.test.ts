@@ -49,14 +49,14 @@ async function prepared(): Promise<TestClient> {
   return api;
 }
 
-/** Every address that a resource names, but pages for people. */
+/** Every address that a resource links to, except pages for browsers. */
 function addressesIn({ relationships, links }: TestResource): string[] {
   const related = Object.values(relationships ?? {}).flatMap((one) => one.links?.related ?? []);
   const own = Object.entries(links ?? {}).flatMap(([name, link]) => (name === 'self-html' ? [] : link));
   return [...related, ...own];
 }
 
-/** Follows all links from a list of workspaces on, and gives what each address answered. */
+/** Follows all links, starting at a list of workspaces, and returns the status of each address. */
 async function follow(api: TestClient): Promise<Map<string, number>> {
   const statuses = new Map<string, number>();
   const waiting = ['/api/v2/organizations/acme/workspaces'];
@@ -71,7 +71,7 @@ async function follow(api: TestClient): Promise<Map<string, number>> {
 }
 
 it.each(['ann', 'managers', 'readers', 'level-0', 'level-1', 'level-2', 'acme-organization'])(
-  'links only to what can be followed: %s',
+  'has only links that the caller can follow: %s',
   async (token) => {
     const api = await prepared();
     const statuses = await follow(api.as(token));
@@ -80,7 +80,7 @@ it.each(['ann', 'managers', 'readers', 'level-0', 'level-1', 'level-2', 'acme-or
   },
 );
 
-it('links the owner to everything that a workspace has', async () => {
+it('shows the owner links to everything that a workspace has', async () => {
   const api = await prepared();
   const paths = [...(await follow(api)).keys()].map((path) => path.replace('/api/v2', ''));
   const expected = [

@@ -5,7 +5,7 @@ import { bindings, seedWith, serveForTest } from '../../../support/server/serve-
 const LIST = '/organizations/acme/workspaces';
 const IN_PLATFORM = { project: { data: { type: 'projects', id: 'prj-platform' } } };
 
-it('includes organization and project once, however many workspaces share them', async () => {
+it('includes organization and project once, even if several workspaces share them', async () => {
   const api = await serveForTest();
   await api.created({ name: 'a' });
   await api.created({ name: 'b' });
@@ -48,7 +48,7 @@ it('includes effective tag bindings on list, and links each workspace to its own
   ]);
 });
 
-it('gives direct bindings no links object at all, and inherited ones their relationship', async () => {
+it('shows direct bindings without links, and inherited ones with their relationship', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a' }, { ...bindings({ own: 'x' }), ...IN_PLATFORM });
   const { included } = (await api.get(`/workspaces/${id}?include=effective_tag_bindings`)).document;
@@ -60,7 +60,7 @@ it('gives direct bindings no links object at all, and inherited ones their relat
   });
 });
 
-it('puts no linkage where the include was not asked for', async () => {
+it('has no linkage if the request has no include', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a' }, bindings({ own: 'x' }));
   const plain = await api.get(`/workspaces/${id}`);
@@ -107,7 +107,7 @@ it.each([
   'vars',
   'current_state_version',
   'current_assessment_result',
-])('knows the include %s, which has nothing to give of a new workspace', async (name) => {
+])('accepts the include %s, which is empty for a new workspace', async (name) => {
   const api = await serveForTest();
   await api.created({ name: 'a' });
   const answer = await api.get(`${LIST}?include=${name}`);
@@ -154,7 +154,7 @@ it.each([
   ['readme', [expect.stringMatching(/^workspace-readme /)]],
   ['current_assessment_result', ['assessment-results asmtres-1']],
 ])('includes the linked resource with %s', async (name, expected) => {
-  // The ends of signed links follow the clock.
+  // The expiry of signed links depends on the clock.
   const noon = new Date('2026-06-01T12:00:00Z');
   const api = await serveForTest({ seed: FULL, now: () => noon });
   const shown = await api.get(`/workspaces/ws-a?include=${name}`);
@@ -186,7 +186,7 @@ it('includes the text of the README and the value of outputs', async () => {
   ]);
 });
 
-it('includes nothing that the caller may not read, and links to nothing of it', async () => {
+it('neither includes nor links to what the caller may not read', async () => {
   const api = await serveForTest({ seed: FULL });
   const names = 'vars,outputs,current_state_version,current_assessment_result';
   const { document, resource } = await api.as('lookers').get(`/workspaces/ws-a?include=${names}`);

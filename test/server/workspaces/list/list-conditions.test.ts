@@ -13,9 +13,9 @@ const seed = seedWith({
 });
 
 it.each([
-  ['a value alone', 'filter[tagged][0][value]=prod', ['app-one', 'net-one']],
+  ['only a value', 'filter[tagged][0][value]=prod', ['app-one', 'net-one']],
   [
-    'an index that does not follow',
+    'indexes that are not consecutive',
     'filter[tagged][7][key]=env&filter[tagged][3][key]=team',
     ['net-one', 'net-two'],
   ],
@@ -25,14 +25,14 @@ it.each([
     ['net-one', 'net-two'],
   ],
   ['a wildcard name without a wildcard', 'search[wildcard-name]=net-one', ['net-one']],
-  ['a wildcard name that is a part', 'search[wildcard-name]=net', []],
+  ['a wildcard name that is only a part of a name', 'search[wildcard-name]=net', []],
   [
     'a name, a tag and a project',
     'search[name]=one&search[tags]=net&filter[project][id]=prj-platform',
     ['net-one'],
   ],
   ['a tag, without another', 'search[tags]=net&search[exclude-tags]=old,none', ['net-one']],
-  ['conditions that nothing meets together', 'search[tags]=app&filter[tagged][0][key]=env', []],
+  ['conditions that no workspace meets together', 'search[tags]=app&filter[tagged][0][key]=env', []],
 ])('finds by %s', async (_what, query, names) => {
   const api = await serveForTest({ seed });
   const answer = await api.get(`${LIST}?sort=name&${query}`);
@@ -64,13 +64,16 @@ it.each([
   ['hcp-terraform', '&filter[tag-union]=false', ['both']],
   ['hcp-terraform', '&filter[tag-union]=true', ['both', 'prod', 'team']],
   ['neutral', '&filter[tag-union]=true', ['both']],
-])('finds all of the tags or, in their union, any of them, as %s: "%s"', async (dialect, union, names) => {
-  const api = await serveForTest({ seed: tagged, dialects: [dialect] });
-  const query = byTags(['env', 'prod'], ['team', 'a']);
-  expect((await api.get(`${LIST}?sort=name&${query}${union}`)).names).toEqual(names);
-  // Without a tag there is nothing to unite.
-  expect((await api.get(`${LIST}?sort=name${union}`)).names).toHaveLength(4);
-});
+])(
+  'finds workspaces with all of the tags, or any of them in a union, in the dialect %s: "%s"',
+  async (dialect, union, names) => {
+    const api = await serveForTest({ seed: tagged, dialects: [dialect] });
+    const query = byTags(['env', 'prod'], ['team', 'a']);
+    expect((await api.get(`${LIST}?sort=name&${query}${union}`)).names).toEqual(names);
+    // Without a tag the union has no effect.
+    expect((await api.get(`${LIST}?sort=name${union}`)).names).toHaveLength(4);
+  },
+);
 
 it.each([
   ['hcp-terraform', '', ['both', 'team']],
@@ -78,7 +81,7 @@ it.each([
   ['hcp-terraform', '&filter[tag-value-default-null]=true', ['team']],
   ['neutral', '&filter[tag-value-default-null]=true', ['both', 'team']],
 ])(
-  'finds a key with any value or, by default null, without one, as %s: "%s"',
+  'finds a key with any value, or without one if the default is null, in the dialect %s: "%s"',
   async (dialect, option, names) => {
     const api = await serveForTest({ seed: tagged, dialects: [dialect] });
     expect((await api.get(`${LIST}?sort=name&${byTags(['blue'])}${option}`)).names).toEqual(names);
@@ -87,7 +90,7 @@ it.each([
   },
 );
 
-it('gives twenty consumers and tags a page by default, and a hundred at most', async () => {
+it('answers twenty consumers or tags per page by default, and at most a hundred', async () => {
   const names = Array.from({ length: 120 }, (_, index) => `w-${index}`);
   const workspaces = [
     { name: 'a', id: 'ws-a', tags: names },

@@ -25,7 +25,7 @@ async function withTags(api: TestClient, tags: Readonly<Record<string, string[]>
   }
 }
 
-it('gives twenty a page by default, with links and numbers for the rest', async () => {
+it('answers twenty workspaces per page by default, with links and totals', async () => {
   const workspaces = Array.from({ length: 45 }, (_, index) => ({
     name: `w-${String(index).padStart(2, '0')}`,
   }));
@@ -43,7 +43,7 @@ it('gives twenty a page by default, with links and numbers for the rest', async 
   });
 });
 
-it('lists every workspace once over all pages, whatever the order', async () => {
+it('lists every workspace once over all pages, in any order', async () => {
   const workspaces = Array.from({ length: 250 }, (_, index) => ({ name: `w-${index}` }));
   const api = await serveForTest({ seed: seedWith({ workspaces }) });
   for (const sort of [
@@ -61,14 +61,14 @@ it('lists every workspace once over all pages, whatever the order', async () => 
   }
 });
 
-it('is empty for an organization without workspaces', async () => {
+it('the list is empty for an organization without workspaces', async () => {
   const api = await serveForTest();
   const answer = await api.get(LIST);
   expect(answer.resources).toEqual([]);
   expect(answer.document.meta?.pagination).toMatchObject({ 'total-count': 0, 'total-pages': 1 });
 });
 
-it('finds a part of the name whatever its case and separators', async () => {
+it('finds a part of the name with any case and separators', async () => {
   const api = await serveForTest();
   for (const name of ['network-prod', 'network_dev', 'storage']) await api.created({ name });
   expect(await found(api, 'search[name]=NETW')).toEqual(['network-prod', 'network_dev']);
@@ -78,7 +78,7 @@ it('finds a part of the name whatever its case and separators', async () => {
   expect(await found(api, 'search[name]=')).toHaveLength(3);
 });
 
-it('knows * as prefix, suffix and both in search[wildcard-name]', async () => {
+it('accepts * as prefix, as suffix and as both in search[wildcard-name]', async () => {
   const api = await serveForTest();
   for (const name of ['prod-net', 'net-prod', 'a-prod-b', 'a_b', 'axb']) await api.created({ name });
   expect(await found(api, 'search[wildcard-name]=prod*')).toEqual(['prod-net']);
@@ -87,7 +87,7 @@ it('knows * as prefix, suffix and both in search[wildcard-name]', async () => {
   expect(await found(api, 'search[wildcard-name]=a_b')).toEqual(['a_b']);
 });
 
-it('wants all of search[tags] and none of search[exclude-tags]', async () => {
+it('finds workspaces with all of search[tags] and none of search[exclude-tags]', async () => {
   const api = await serveForTest();
   await withTags(api, { a: ['red', 'big'], b: ['red'], c: ['blue'], d: [] });
   expect(await found(api, 'search[tags]=red')).toEqual(['a', 'b']);
@@ -104,7 +104,7 @@ it('filters by project', async () => {
   expect(await found(api, 'filter[project][id]=prj-platform')).toEqual(['in']);
 });
 
-it('filters by the status of the current run, and by no older one', async () => {
+it('filters by the status of the current run, and not of older ones', async () => {
   const workspaces = [
     { name: 'done', runs: [{ status: 'errored' }, { status: 'applied' }] },
     { name: 'bad', runs: [{ status: 'applied' }, { status: 'errored' }] },
@@ -115,7 +115,7 @@ it('filters by the status of the current run, and by no older one', async () => 
   expect(await found(api, 'filter[current-run][status]=applied,errored')).toEqual(['bad', 'done']);
 });
 
-it('filters by tag bindings: key, key and value, several at once', async () => {
+it('filters by tag bindings: by key, by key and value, and by several of them', async () => {
   const api = await serveForTest();
   await api.created({ name: 'a' }, bindings({ env: 'prod', team: 'net' }));
   await api.created({ name: 'b' }, bindings({ env: 'dev', team: 'net' }));
@@ -146,7 +146,7 @@ it('reads brackets encoded and unencoded alike', async () => {
   expect((await api.get(`${LIST}?sort=name&page[size]=1&page[number]=2`)).names).toEqual(['b']);
 });
 
-it('ignores parameters it does not know', async () => {
+it('ignores unknown parameters', async () => {
   const api = await serveForTest();
   await api.created({ name: 'a' });
   expect(
@@ -176,17 +176,17 @@ it('lists workspaces without a run last by their current run, in both directions
     data: { type: 'runs', relationships: { workspace: { data: { type: 'workspaces', id: '' } } } },
   };
   const ids = new Map((await api.get(LIST)).resources.map(({ id, attributes }) => [attributes['name'], id]));
-  const begin = async (name: string) => {
+  const postRun = async (name: string) => {
     body.data.relationships.workspace.data.id = ids.get(name) ?? '';
     expect((await api.post('/runs', body)).status).toBe(201);
   };
-  await begin('first');
+  await postRun('first');
   const sorted = async (sort: string) => (await api.get(`${LIST}?sort=${sort}`)).names;
   expect(await sorted('current-run.created-at')).toEqual(['second', 'first', 'idle', 'unused']);
   expect(await sorted('-current-run.created-at')).toEqual(['first', 'second', 'idle', 'unused']);
 });
 
-it('refuses an order it does not know', async () => {
+it('refuses an unknown sort order', async () => {
   const api = await serveForTest();
   const answer = await api.get(`${LIST}?sort=colour`);
   expect(answer.status).toBe(400);
@@ -224,7 +224,7 @@ it('answers 404 for an organization that is unknown or not the caller`s', async 
   expect((await api.as('acme-organization').get('/organizations/rival/workspaces')).status).toBe(404);
 });
 
-it('answers 404 to strangers before it reads the query', async () => {
+it('answers 404 to users of other organizations before it reads the query', async () => {
   const api = (await serveForTest()).as('eve');
   for (const query of ['', '?include=nothing', '?sort=nothing']) {
     expect((await api.get(`/organizations/acme/workspaces${query}`)).status).toBe(404);

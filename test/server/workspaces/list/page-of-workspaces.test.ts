@@ -9,7 +9,7 @@ import {
 
 const LIST = '/organizations/acme/workspaces';
 
-/** Names from a to z, made in the order o, p, …, z, a, …, n: no order of the list is that of their making alone. */
+/** Names from a to z, created in the order o, p, …, z, a, …, n, so that no sort order is the order of their creation. */
 const LETTERS = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + ((index + 14) % 26)));
 
 async function serveLetters(): Promise<TestClient> {
@@ -21,7 +21,7 @@ async function serveLetters(): Promise<TestClient> {
   return serveForTest({ seed: seedWith({ workspaces }) });
 }
 
-/** Follows the links of a list page by page; `write` happens between two pages. */
+/** Follows the links of a list page by page, and calls `write` between two pages. */
 async function follow(
   api: TestClient,
   path: string,
@@ -39,11 +39,11 @@ async function follow(
   return names;
 }
 
-/** What is neither removed nor added: single letters but for those that stand at the start of each order. */
+/** Names at the beginning of each sort order are removed; all others are kept. */
 const REMOVED = ['o', 'p', 'a', 'b', 'z', 'y', 'n', 'm'];
 const KEPT = LETTERS.filter((name) => !REMOVED.includes(name));
 
-describe('who follows the links of a list', () => {
+describe('a client that follows the links of a list', () => {
   it.each([
     '',
     'sort=name',
@@ -52,7 +52,7 @@ describe('who follows the links of a list', () => {
     'sort=-current-run.created-at',
     'sort=latest-change-at',
   ])(
-    'sees each workspace that was there all the time exactly once, while others add and remove, by "%s"',
+    'sees each workspace exactly once that exists all the time, while others change, by "%s"',
     async (sort) => {
       const api = await serveLetters();
       const seen = await follow(api, `${LIST}?page[size]=4&${sort}`, async (page) => {
@@ -64,7 +64,7 @@ describe('who follows the links of a list', () => {
     },
   );
 
-  it('loses nothing when everything before its page is removed', async () => {
+  it('misses nothing when everything before its page is removed', async () => {
     const api = await serveLetters();
     const seen = await follow(api, `${LIST}?page[size]=10&sort=name`, async (page) => {
       for (const name of page === 1 ? 'abcdefghij' : '') await api.delete(`/workspaces/ws-${name}`);
@@ -72,7 +72,7 @@ describe('who follows the links of a list', () => {
     expect(seen).toEqual([...LETTERS].sort());
   });
 
-  it('sees the consumers of a workspace as completely', async () => {
+  it('sees each consumer of a workspace exactly once, while others change', async () => {
     const api = await serveLetters();
     const consumers = '/workspaces/ws-z/relationships/remote-state-consumers';
     const others = LETTERS.filter((name) => name !== 'z');
@@ -84,8 +84,8 @@ describe('who follows the links of a list', () => {
   });
 });
 
-describe('who counts pages', () => {
-  it('is not disturbed by workspaces that are added, without a sort', async () => {
+describe('a client that counts pages', () => {
+  it('sees each workspace once without a sort order, while others are added', async () => {
     const api = await serveLetters();
     const seen: unknown[] = [];
     for (let page = 1; page <= 6; page += 1) {
@@ -96,7 +96,7 @@ describe('who counts pages', () => {
     expect(seen.slice(26)).toEqual(['0-new-1', '0-new-2', '0-new-3', '0-new-4']);
   });
 
-  it('never sees a workspace twice when others are removed, but may miss as many, as page numbers have it', async () => {
+  it('sees no workspace twice when others are removed, but may miss as many', async () => {
     const api = await serveLetters();
     const first = (await api.get(`${LIST}?page[size]=5&page[number]=1`)).names;
     await api.delete(`/workspaces/ws-${first[0]}`);
@@ -105,8 +105,8 @@ describe('who counts pages', () => {
   });
 });
 
-describe('a page behind another', () => {
-  it('has the total and its number, and is the last one when nothing follows', async () => {
+describe('a page after another one', () => {
+  it('has its number and the total, and no next page if it is the last one', async () => {
     const api = await serveLetters();
     const pages: unknown[] = [];
     let next: string | null | undefined = `${api.url}/api/v2${LIST}?page[size]=10&sort=name`;
@@ -131,7 +131,7 @@ describe('a page behind another', () => {
     ]);
   });
 
-  it('is never numbered higher than there are pages, even when those before it have gone', async () => {
+  it('has no number above the number of pages, even if earlier workspaces were removed', async () => {
     const api = await serveLetters();
     const first = await api.get(`${LIST}?page[size]=10&sort=name`);
     for (const name of 'abcdefghij') await api.delete(`/workspaces/ws-${name}`);

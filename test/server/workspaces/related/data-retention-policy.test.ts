@@ -80,13 +80,13 @@ it.each([
   expect(answer.pointers).toEqual([pointer]);
 });
 
-it('needs the right to update the workspace', async () => {
+it('requires the right to update the workspace', async () => {
   const api = (await serveForTest({ seed: seedWith(A) })).as('readers');
   expect((await api.post(PATH, deleteAfter(30))).status).toBe(404);
   expect((await api.delete(PATH)).status).toBe(404);
 });
 
-it('sets the organization`s policy, which workspaces without one of their own show, and removes it', async () => {
+it('sets and removes the organization`s policy, which workspaces without their own policy show', async () => {
   const path = '/organizations/acme/relationships/data-retention-policy';
   const api = await serveForTest({ seed: seedWith(A) });
   expect((await api.get(path)).status).toBe(404);
@@ -104,7 +104,7 @@ it('sets the organization`s policy, which workspaces without one of their own sh
   expect((await api.get(PATH)).status).toBe(200);
 });
 
-it('names an organization`s policy in its document while one is set, where the edition has policies', async () => {
+it('names the policy in the document of an organization if one is set and the edition has policies', async () => {
   const path = '/organizations/acme/relationships/data-retention-policy';
   const seed = seedWith({ ...A, 'data-retention-policy': {} });
   const named = async (api: TestClient): Promise<unknown> => {

@@ -32,7 +32,7 @@ it('adds consumers, ignoring existing ones', async () => {
   expect(await consumers(api)).toEqual(['a', 'b']);
 });
 
-it('removes consumers, ignoring those that are not there', async () => {
+it('removes consumers, ignoring workspaces that are not consumers', async () => {
   const api = await serve();
   await api.post(PATH, identifiers(['ws-a', 'ws-b']));
   expect((await api.delete(PATH, identifiers(['ws-b', 'ws-c']))).status).toBe(204);
@@ -56,7 +56,7 @@ it('lets two workspaces read each other', async () => {
   expect((await api.get('/workspaces/ws-a/relationships/remote-state-consumers')).names).toEqual(['subject']);
 });
 
-it('gives pages of whole workspace documents', async () => {
+it('answers pages of complete workspace documents', async () => {
   const workspaces = Array.from({ length: 130 }, (_, index) => ({ name: `w-${index}`, id: `ws-${index}` }));
   const api = await serveForTest({ seed: seedWith({ workspaces: [SUBJECT, ...workspaces] }) });
   await api.post(PATH, identifiers(workspaces.map(({ id }) => id)));
@@ -81,7 +81,7 @@ it.each([
   ['hcp-terraform', ['b']],
   ['neutral', ['b', 'c', 'subject']],
 ])(
-  'gives those of the workspace`s own list also while it shares with more, as %s',
+  'lists only configured consumers while more may read the state, if the dialect can: %s',
   async (dialect, configured) => {
     const seed = seedWith({ workspaces: [SUBJECT, ...three] });
     const api = await serveForTest({ seed, dialects: [dialect] });
@@ -134,7 +134,7 @@ it('refuses a workspace of another organization', async () => {
 });
 
 it.each([
-  ['data that is no list', { data: { type: 'workspaces', id: 'ws-a' } }, '/data'],
+  ['data that is not a list', { data: { type: 'workspaces', id: 'ws-a' } }, '/data'],
   ['another type', identifiers(['ws-a'], 'projects'), '/data/0/type'],
   ['an item without id', { data: [{ type: 'workspaces' }] }, '/data/0/id'],
 ])('answers 422 to %s', async (_case, body, pointer) => {
@@ -144,7 +144,7 @@ it.each([
   expect(answer.pointers).toEqual([pointer]);
 });
 
-it('ignores what clients send beside type and id', async () => {
+it('ignores other members beside type and id', async () => {
   const api = await serve();
   const data = [
     { type: 'workspaces', id: 'ws-a', attributes: { name: '', 'auto-apply': null }, relationships: {} },
@@ -152,7 +152,7 @@ it('ignores what clients send beside type and id', async () => {
   expect((await api.post(PATH, { data })).status).toBe(204);
 });
 
-it('changes neither the consumers nor the workspace itself', async () => {
+it('does not change the attributes of the consumers or of the workspace', async () => {
   const api = await serveForTest({
     seed: seedWith({ workspaces: [SUBJECT, ...three] }),
     now: tickingClock(),
@@ -171,7 +171,7 @@ const RESTRICTED = {
   ],
 };
 
-it('leaves replacing to those who manage all workspaces', async () => {
+it('lets only callers who manage all workspaces replace the list', async () => {
   const api = await serveForTest({ seed: seedWith(RESTRICTED) });
   expect((await api.as('admins').patch(PATH, identifiers(['ws-a']))).status).toBe(404);
   expect((await api.as('admins').post(PATH, identifiers(['ws-a']))).status).toBe(204);
@@ -180,7 +180,7 @@ it('leaves replacing to those who manage all workspaces', async () => {
   expect((await api.as('acme-organization').patch(PATH, identifiers(['ws-b']))).status).toBe(204);
 });
 
-it('does not count the right to read all workspaces as the right to replace', async () => {
+it('refuses to replace the list for callers who may only read all workspaces', async () => {
   const seed = seedWith({
     workspaces: [SUBJECT, ...three],
     teams: [
@@ -192,7 +192,7 @@ it('does not count the right to read all workspaces as the right to replace', as
   expect((await api.post(PATH, identifiers(['ws-a']))).status).toBe(204);
 });
 
-it('needs an admin of the workspace for every write', async () => {
+it('requires an admin of the workspace for every write', async () => {
   const api = await serveForTest({ seed: seedWith(RESTRICTED) });
   expect((await api.as('writers').post(PATH, identifiers(['ws-a']))).status).toBe(404);
   expect((await api.as('writers').delete(PATH, identifiers(['ws-a']))).status).toBe(404);

@@ -55,7 +55,7 @@ it.each([
   expect(answer.pointers).toEqual([pointer]);
 });
 
-it('moves updated-at only when the key moves', async () => {
+it('changes updated-at only when the key changes', async () => {
   const api = await serveForTest({ now: tickingClock() });
   const before = (await api.create({ name: 'a' })).resource;
   const path = `/workspaces/${before.id}/relationships/ssh-key`;
@@ -65,7 +65,7 @@ it('moves updated-at only when the key moves', async () => {
   expect(assigned.resource.attributes['updated-at']).not.toBe(before.attributes['updated-at']);
 });
 
-it('needs the right to update the workspace', async () => {
+it('requires the right to update the workspace', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a' });
   const path = `/workspaces/${id}/relationships/ssh-key`;

@@ -5,7 +5,7 @@ import { seedWith, serveForTest } from '../../../support/server/serve-for-test.t
 const A = { workspaces: [{ name: 'a', id: 'ws-a' }] };
 const DETAILS = '/account/details';
 
-it('shows the user of a token, by the id that holds its locks', async () => {
+it('shows the user of a token, with the same id as in the locks of that user', async () => {
   const api = await serveForTest({ seed: seedWith(A) });
   const answer = await api.as('ann').get(DETAILS);
   expect(answer.status).toBe(200);
@@ -17,7 +17,7 @@ it('shows the user of a token, by the id that holds its locks', async () => {
   });
 });
 
-it('shows the service account of a team, which holds no locks: the team does', async () => {
+it('shows the service account of a team, whose locks belong to the team', async () => {
   const api = await serveForTest({ seed: seedWith(A) });
   const { resource } = await api.as('managers').get(DETAILS);
   expect(resource.attributes).toMatchObject({ 'is-service-account': true });

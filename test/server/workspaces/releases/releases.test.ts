@@ -13,7 +13,7 @@ function openWith(...releases: string[]): Database {
   return database;
 }
 
-describe('An engine version that is asked for', () => {
+describe('A requested engine version', () => {
   it.each(['99.99.99', '1.9.99', '~> 99.0', '> 0.12, < 0.12.1', '>= 1.12.0', '1.11.9'])(
     'must be a release or match one: "%s" is refused',
     async (version) => {
@@ -25,7 +25,7 @@ describe('An engine version that is asked for', () => {
     },
   );
 
-  it('is of every minor line, from 0.7 on', async () => {
+  it('may be of every minor version from 0.7 on', async () => {
     const api = await serveForTest();
     const id = await api.created({ name: 'net' });
     const lines = ['0.7.13', '0.8.8', '0.9.11', '0.10.0', '0.11.0', '0.12.31', '0.13.7', '0.14.11', '0.15.5'];
@@ -35,7 +35,7 @@ describe('An engine version that is asked for', () => {
   });
 
   it.each(['1.5.0-beta1', '1.1.0-rc1', '0.12.0-alpha1', '1.11.0-rc3'])(
-    'may be the pre-release %s, which no constraint chooses',
+    'may be the pre-release %s, which no constraint selects',
     async (version) => {
       const api = await serveForTest();
       expect((await api.create({ name: 'net', 'engine-version': version })).status).toBe(201);
@@ -44,7 +44,7 @@ describe('An engine version that is asked for', () => {
     },
   );
 
-  it('may be one that the seed has released, which is the newest then', async () => {
+  it('may be a release of the seed, which becomes the newest one', async () => {
     const api = await serveForTest({ seed: { ...SEED, releases: ['1.12.0', '1.13.0-beta1'] } });
     expect((await api.create({ name: 'a', 'engine-version': '~> 1.12.0' })).status).toBe(201);
     const latest = await api.create({ name: 'b' });
@@ -55,10 +55,14 @@ describe('An engine version that is asked for', () => {
   it('newer than every release is accepted in some dialects, if it is exact', () => {
     const database = openWith();
     const neutral = chooseDialects([]).workspaces;
-    const taken = (version: string) =>
+    const isAccepted = (version: string) =>
       engineVersionProblem(database, { ...neutral, takesNewerEngines: true }, version) === undefined;
-    expect(['1.11.5', '2.0.0', '1.12.0-beta1'].filter(taken)).toEqual(['1.11.5', '2.0.0', '1.12.0-beta1']);
-    expect(['1.9.99', '~> 2.0.0', '2.0', '0.10.99', 'newest'].filter(taken)).toEqual([]);
+    expect(['1.11.5', '2.0.0', '1.12.0-beta1'].filter(isAccepted)).toEqual([
+      '1.11.5',
+      '2.0.0',
+      '1.12.0-beta1',
+    ]);
+    expect(['1.9.99', '~> 2.0.0', '2.0', '0.10.99', 'newest'].filter(isAccepted)).toEqual([]);
   });
 });
 
@@ -69,11 +73,11 @@ describe('Runs use', () => {
     ['>= 1.2, < 1.5', '1.4.7'],
     ['latest', '1.11.4'],
     ['2.0.0', '2.0.0'],
-  ])('for "%s" %s', (wanted, expected) => {
+  ])('for "%s" the release %s', (wanted, expected) => {
     expect(releaseForRuns(openWith(), wanted)).toBe(expected);
   });
 
-  it('a release that was added after the workspace had asked', () => {
+  it('a release that was added after the version was set', () => {
     const database = openWith('1.11.9', '1.12.0-rc1');
     expect(releaseForRuns(database, '~> 1.11.0')).toBe('1.11.9');
     expect(releaseForRuns(database, 'latest')).toBe('1.11.9');

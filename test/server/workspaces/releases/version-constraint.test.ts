@@ -31,7 +31,7 @@ describe('A constraint allows', () => {
 });
 
 it.each(['', ' ', 'newest', '~>', '1.x', '1.2.3.4', '>= 1.2,', '=> 1.2', '1.2 1.3', 'v1.2.3'])(
-  '"%s" is no constraint',
+  '"%s" is not a constraint',
   (text) => {
     expect(parseConstraint(text)).toBeUndefined();
   },

@@ -28,7 +28,7 @@ it('computes the time from a duration without activity', async () => {
   expect(destruction(hours.resource)).toEqual(['2026-03-01T15:00:00.000Z', '3h', null]);
 });
 
-it('lets an explicit time win over the computed one, and falls back when it is cleared', async () => {
+it('uses an explicit time instead of the computed one, until it is cleared', async () => {
   const api = await serveForTest(at);
   const id = await api.created({ name: 'a', 'auto-destroy-activity-duration': '1d' });
   const explicit = await api.update(id, { 'auto-destroy-at': NOON });
@@ -37,7 +37,7 @@ it('lets an explicit time win over the computed one, and falls back when it is c
   expect(destruction(cleared.resource)).toEqual(['2026-03-02T12:00:00.000Z', '1d', null]);
 });
 
-it('keeps both in an update without them, and clears each with null', async () => {
+it('keeps time and duration in an update without them, and clears each with null', async () => {
   const api = await serveForTest(at);
   const id = await api.created({
     name: 'a',
@@ -80,7 +80,7 @@ it('inherits the duration of its project', async () => {
   expect(destruction(resource)).toEqual(['2026-03-08T12:00:00.000Z', '7d', true]);
 });
 
-it('takes another duration than the project`s, and goes back to that with null', async () => {
+it('accepts another duration than the project`s, and inherits again with null', async () => {
   const api = await serveForTest(at);
   const created = await api.create({ name: 'a', 'auto-destroy-activity-duration': '14d' }, IN_SANDBOX);
   expect(destruction(created.resource)).toEqual(['2026-03-15T12:00:00.000Z', '14d', false]);
@@ -91,7 +91,7 @@ it('takes another duration than the project`s, and goes back to that with null',
   expect(destruction(none.resource)).toEqual(['2026-03-08T12:00:00.000Z', '7d', true]);
 });
 
-it('takes the request by its word about inheriting', async () => {
+it('follows inherits-project-auto-destroy of the request', async () => {
   const api = await serveForTest(at);
   const id = await api.created({ name: 'a' }, IN_SANDBOX);
   const refused = await api.update(id, {
@@ -111,7 +111,7 @@ it('takes the request by its word about inheriting', async () => {
 describe('in the dialect hcp-terraform', () => {
   const serve = () => serveForTest({ ...at, dialects: ['hcp-terraform'] });
 
-  it('a workspace takes another duration than its project`s, and inherits again with null', async () => {
+  it('a workspace accepts another duration than its project`s, and inherits again with null', async () => {
     const api = await serve();
     const own = await api.create({ name: 'a', 'auto-destroy-activity-duration': '2d' }, IN_SANDBOX);
     expect(destruction(own.resource)).toEqual(['2026-03-03T12:00:00.000Z', '2d', false]);
@@ -151,7 +151,7 @@ describe('in the dialect hcp-terraform', () => {
     expect(destruction((await api.update(id, both)).resource)).toEqual([NOON, '3h', null]);
   });
 
-  it('a date takes the place of a duration, and a duration that of a date, as Terraform sends them', async () => {
+  it('a date replaces a duration, and a duration replaces a date, as Terraform sends them', async () => {
     const api = await serve();
     const duration = { 'auto-destroy-at': null, 'auto-destroy-activity-duration': '2d' };
     const date = { 'auto-destroy-at': NOON, 'auto-destroy-activity-duration': null };

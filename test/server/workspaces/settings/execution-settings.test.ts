@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { seedWith, serveForTest, type TestResource } from '../../../support/server/serve-for-test.ts';
 
-/** What a document says about where runs execute. */
+/** The execution settings in a document. */
 function execution({ attributes, relationships }: TestResource): unknown {
   const overwrites = attributes['setting-overwrites'] as Record<string, boolean>;
   const pool = relationships['agent-pool']?.data as { id: string } | null;
@@ -47,13 +47,13 @@ it('inherits from the project before the organization', async () => {
   expect(execution(answer.resource)).toEqual(['local', false, false, false, null]);
 });
 
-it('takes a literal mode as the workspace`s own, also when it equals the default', async () => {
+it('stores a mode of the request as the workspace`s own, also if it equals the default', async () => {
   const api = await serveForTest();
   const answer = await api.create({ name: 'a', 'execution-mode': 'remote' });
   expect(execution(answer.resource)).toEqual(['remote', true, true, true, null]);
 });
 
-it('takes agent mode with its pool, and drops the pool when the mode moves on', async () => {
+it('accepts agent mode with its pool, and removes the pool when the mode changes', async () => {
   const api = await serveForTest();
   const { resource } = await api.create({ name: 'a', 'execution-mode': 'agent', 'agent-pool-id': BUILDERS });
   expect(execution(resource)).toEqual(['agent', true, true, true, BUILDERS]);
@@ -70,13 +70,13 @@ it('keeps mode and pool in an update without them', async () => {
   expect(execution(after.resource)).toEqual(['agent', true, true, true, BUILDERS]);
 });
 
-it('drops the own mode with null', async () => {
+it('removes its own mode with null', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a', 'execution-mode': 'local' });
   expect(execution((await api.update(id, { 'execution-mode': null })).resource)).toEqual(INHERITS_REMOTE);
 });
 
-it('drops the own mode when its overwrite is false, even beside a literal value', async () => {
+it('removes its own mode if the overwrite is false, even beside a mode', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a', 'execution-mode': 'local' });
   const overwrites = { 'execution-mode': false, 'agent-pool': false };
@@ -88,7 +88,7 @@ it('drops the own mode when its overwrite is false, even beside a literal value'
   expect(execution(both.resource)).toEqual(INHERITS_REMOTE);
 });
 
-it('wants the mode along with an overwrite of true', async () => {
+it('requires the mode together with an overwrite of true', async () => {
   const api = await serveForTest();
   const refused = await api.create({ name: 'a', 'setting-overwrites': { 'execution-mode': true } });
   expect(refused.status).toBe(422);
@@ -105,7 +105,7 @@ it('wants the mode along with an overwrite of true', async () => {
   expect(repeated.status).toBe(200);
 });
 
-it('uses the inherited pool when agent mode is its own and the pool is not', async () => {
+it('uses the inherited pool if agent mode is its own, but the pool is not', async () => {
   const request = { name: 'a', 'execution-mode': 'agent', 'setting-overwrites': { 'agent-pool': false } };
   const without = await serveForTest();
   expect((await without.create(request)).pointers).toEqual(['/data/attributes/agent-pool-id']);

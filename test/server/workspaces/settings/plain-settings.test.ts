@@ -10,14 +10,14 @@ describe('A text', () => {
     ['engine-version', 255],
   ])('in %s has at most %i characters', async (name, limit) => {
     const api = await serveForTest();
-    // Spaces at its end change nothing about a version.
+    // Trailing spaces do not change a version.
     const text = (length: number) => (name === 'engine-version' ? '1.5.0' : 'a').padEnd(length, ' ');
     expect((await api.create({ name: 'fits', [name]: text(limit) })).status).toBe(201);
     const answer = await api.create({ name: 'long', [name]: text(limit + 1) });
     expect([answer.status, answer.pointers]).toEqual([422, [`/data/attributes/${name}`]]);
   });
 
-  it('of constraints by the thousand is refused for its length, and is never read', async () => {
+  it('with thousands of constraints is refused because of its length, and is not parsed', async () => {
     const api = await serveForTest();
     const id = await api.created({ name: 'a' });
     const wanted = Array.from({ length: 20_000 }, () => '>= 1.0').join(', ');
@@ -38,7 +38,7 @@ describe('A working directory', () => {
     },
   );
 
-  it('may begin with "/" in the dialect hcp-terraform, and still not lead out', async () => {
+  it('may begin with "/" in the dialect hcp-terraform, but must not leave the repository', async () => {
     const api = await serveForTest({ dialects: ['hcp-terraform'] });
     const made = await api.create({ name: 'net', 'working-directory': '/db' });
     expect(made.resource.attributes['working-directory']).toBe('/db');
@@ -46,7 +46,7 @@ describe('A working directory', () => {
   });
 
   it.each(['envs/prod/', '.', './a', 'a/../b', '..a', 'a..b/...'])(
-    'inside it is kept as it was written: "%s"',
+    'inside the repository is stored as it was written: "%s"',
     async (path) => {
       const api = await serveForTest();
       const id = await api.created({ name: 'net', 'working-directory': path });

@@ -4,7 +4,7 @@ import { serveForTest } from '../../../support/server/serve-for-test.ts';
 
 const REPO = { identifier: 'acme/network', 'oauth-token-id': 'ot-git' };
 
-it('shows the repository with everything that follows from it', async () => {
+it('shows the repository with all attributes that depend on it', async () => {
   const api = await serveForTest();
   const { resource } = await api.create({ name: 'a', 'vcs-repo': { ...REPO, branch: 'main' } });
   expect(resource.attributes['vcs-repo']).toEqual({
@@ -96,7 +96,7 @@ it('distinguishes null, absent and empty', async () => {
   expect(removed.resource.attributes).toMatchObject({ 'vcs-repo': null, 'vcs-repo-identifier': null });
 });
 
-it('needs identifier and connection when an update adds a repository', async () => {
+it('requires identifier and connection when an update adds a repository', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a' });
   const answer = await api.update(id, { 'vcs-repo': { branch: 'main' } });
@@ -114,7 +114,7 @@ it.each(['', null])('reads the branch %j as the default branch', async (branch) 
   expect(resource.attributes['vcs-repo']).toMatchObject({ branch: '' });
 });
 
-it('swaps the OAuth token for an app installation and back, and shows which it is', async () => {
+it('replaces the OAuth token with an app installation and back, and shows the current one', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a', 'vcs-repo': REPO });
   const app = await api.update(id, { 'vcs-repo': { 'vcs-app-installation-id': 'ghain-app' } });
@@ -165,7 +165,7 @@ it.each(['[', '(', '*', 'v(\\d+', '(?<1>x)'])('refuses the tag expression "%s"',
 });
 
 it.each(['^v\\d+\\.\\d+$', '(?i)^release-', '(?P<major>\\d+)', '\\Av\\d+\\z'])(
-  'takes the tag expression "%s", in whatever language it is',
+  'accepts the tag expression "%s", in any language of regular expressions',
   async (expression) => {
     const api = await serveForTest();
     const id = await api.created({ name: 'a', 'vcs-repo': { ...REPO, 'tags-regex': expression } });
@@ -174,7 +174,7 @@ it.each(['^v\\d+\\.\\d+$', '(?i)^release-', '(?P<major>\\d+)', '\\Av\\d+\\z'])(
 );
 
 it.each(['trigger-prefixes', 'trigger-patterns'])(
-  'takes %s of 1,000 entries of 4,096 characters, and refuses more and longer ones',
+  'accepts %s of 1,000 entries of 4,096 characters, and refuses more and longer ones',
   async (name) => {
     const api = await serveForTest();
     const most = Array.from({ length: 1000 }, (_, index) => `/${index}`);
@@ -234,7 +234,7 @@ it.each([
   );
 });
 
-it('refuses patterns together with no file triggers in the dialect hcp-terraform, and takes them in neutral', async () => {
+it('refuses patterns with disabled file triggers in the dialect hcp-terraform, but not in neutral', async () => {
   const idle = { ...PATTERNS, 'file-triggers-enabled': false };
   const pointers = ['/data/attributes/trigger-patterns'];
   const api = await serveForTest({ dialects: ['hcp-terraform'] });

@@ -11,7 +11,7 @@ describe('Health assessments', () => {
     ['no operations', { operations: false }],
     ['an engine that is too old', { 'engine-version': '0.15.3' }],
     ['a constraint that only old engines meet', { 'engine-version': '~> 0.14.0' }],
-  ])('cannot be had with %s', async (_case, attributes) => {
+  ])('cannot be enabled with %s', async (_case, attributes) => {
     const api = await serveForTest();
     const answer = await api.create({ ...ON, ...attributes });
     expect(answer.status).toBe(422);
@@ -19,7 +19,7 @@ describe('Health assessments', () => {
     expect((await api.create({ ...ON, ...attributes, 'assessments-enabled': false })).status).toBe(201);
   });
 
-  it('can be had with agents in the dialect hcp-terraform, and still not with local runs', async () => {
+  it('can be enabled with agents in the dialect hcp-terraform, but not with local runs', async () => {
     const api = await serveForTest({ dialects: ['hcp-terraform'] });
     const agents = { 'execution-mode': 'agent', 'agent-pool-id': 'apool-builders' };
     const made = await api.create({ ...ON, ...agents });
@@ -31,7 +31,7 @@ describe('Health assessments', () => {
     expect(local.pointers).toEqual(['/data/attributes/assessments-enabled']);
   });
 
-  it.each(['0.15.4', '~> 0.15.0', '>= 0.13', 'latest'])('can be had with engine %s', async (version) => {
+  it.each(['0.15.4', '~> 0.15.0', '>= 0.13', 'latest'])('can be enabled with engine %s', async (version) => {
     const api = await serveForTest();
     expect((await api.create({ ...ON, 'engine-version': version })).status).toBe(201);
   });
@@ -42,7 +42,7 @@ describe('Health assessments', () => {
     expect((await api.create({ ...ON, 'execution-mode': 'remote' })).status).toBe(201);
   });
 
-  it('end where an update takes the mode away that they need, unless it asks for both', async () => {
+  it('are disabled by an update to a mode without them, which is refused if it also enables them', async () => {
     const api = await serveForTest();
     const id = await api.created(ON);
     const both = await api.update(id, { 'assessments-enabled': true, 'execution-mode': 'local' });
@@ -54,12 +54,12 @@ describe('Health assessments', () => {
     });
   });
 
-  it('follow the organization where it enforces them', async () => {
+  it('are accepted in every mode if the organization enforces them', async () => {
     const api = await serveForTest({ seed: seedWith({ 'assessments-enforced': true }) });
     expect((await api.create({ ...ON, 'execution-mode': 'local' })).status).toBe(201);
   });
 
-  it('are not known by their former name', async () => {
+  it('cannot be enabled by their former name', async () => {
     const api = await serveForTest();
     const answer = await api.create({ name: 'net', 'drift-detection': true });
     expect(answer.status).toBe(201);

@@ -18,7 +18,7 @@ async function bound(api: TestClient, path = BINDINGS): Promise<unknown[]> {
   return resources.map(({ attributes }) => `${attributes['key']}=${attributes['value']}`);
 }
 
-it('adds and changes keys with PATCH, leaves the others, and answers in the order asked', async () => {
+it('adds and changes keys with PATCH, keeps the others, and answers in the requested order', async () => {
   const api = await serveForTest({ seed: SEED });
   const answer = await api.patch(BINDINGS, list({ owner: 'ann', env: 'prod' }));
   expect(answer.status).toBe(200);
@@ -31,7 +31,7 @@ it('adds and changes keys with PATCH, leaves the others, and answers in the orde
   expect(await bound(api)).toHaveLength(3);
 });
 
-it('adds with POST and replaces with PATCH of the relationship', async () => {
+it('adds bindings with POST and replaces them with PATCH of the relationship', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await api.post(RELATIONSHIP, list({ owner: 'ann' }))).status).toBe(204);
   expect(await bound(api, RELATIONSHIP)).toEqual(['env=dev', 'team=net', 'owner=ann']);
@@ -39,7 +39,7 @@ it('adds with POST and replaces with PATCH of the relationship', async () => {
   expect(await bound(api)).toEqual(['env=x']);
 });
 
-it('adds nothing when there would be more than ten', async () => {
+it('adds nothing if there would be more than ten bindings', async () => {
   const api = await serveForTest({ seed: SEED });
   const more = (count: number) =>
     list(Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v'])));
@@ -48,14 +48,14 @@ it('adds nothing when there would be more than ten', async () => {
   expect((await api.patch(BINDINGS, more(8))).status).toBe(200);
 });
 
-it('reports the problem of a binding', async () => {
+it('reports the error in a binding', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await api.patch(BINDINGS, list({ 'hc:x': '1' }))).pointers).toEqual(['/data/0/attributes/key']);
   expect((await api.patch(BINDINGS)).pointers).toEqual(['/data']);
   expect((await api.patch(BINDINGS, { data: [{ type: 'tags' }] })).status).toBe(422);
 });
 
-it('needs the right to manage tags', async () => {
+it('requires the right to manage tags', async () => {
   const api = await serveForTest({ seed: SEED });
   for (const path of [BINDINGS, RELATIONSHIP]) {
     expect((await api.as('writers').patch(path, list({ by: 'me' }))).status).toBe(404);

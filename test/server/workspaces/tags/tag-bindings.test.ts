@@ -18,7 +18,7 @@ async function direct(api: TestClient, id: string): Promise<unknown[]> {
   return pairs((await api.get(`/workspaces/${id}/tag-bindings`)).resources);
 }
 
-it('replaces all direct bindings when an update carries the relationship, and only then', async () => {
+it('replaces all direct bindings only when an update has the relationship', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a' }, bindings({ env: 'prod', team: 'net' }));
   await api.update(id, { description: 'x' });
@@ -29,7 +29,7 @@ it('replaces all direct bindings when an update carries the relationship, and on
   expect(await direct(api, id)).toEqual([]);
 });
 
-it('keeps the id and the age of a binding whose key stays', async () => {
+it('keeps the id and the creation time of a binding whose key stays', async () => {
   let now = new Date('2026-01-01T00:00:00Z');
   const api = await serveForTest({ now: () => now });
   const id = await api.created({ name: 'a' }, bindings({ env: 'dev' }));
@@ -42,7 +42,7 @@ it('keeps the id and the age of a binding whose key stays', async () => {
   expect(after).toEqual({ ...before, attributes: { ...before?.attributes, value: 'prod' } });
 });
 
-it('does not move updated-at', async () => {
+it('does not change updated-at of the workspace', async () => {
   const api = await serveForTest({ now: tickingClock() });
   const id = await api.created({ name: 'a' });
   const before = await api.attributes(id);
@@ -65,7 +65,7 @@ it('shows inherited bindings in the effective ones, the workspace`s own value fi
   expect(await direct(api, id)).toEqual(['env=prod']);
 });
 
-it('lets the project`s value through again when the workspace drops its own', async () => {
+it('shows the value of the project again when the workspace removes its own', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a' }, { ...bindings({ env: 'prod' }), ...IN_PLATFORM });
   await api.update(id, {}, bindings({}));

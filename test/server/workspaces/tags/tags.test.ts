@@ -31,7 +31,7 @@ it('adds tags by name in lower case, in the order of adding, each once', async (
   expect((await api.attributes('ws-a'))['tag-names']).toEqual(['prod', 'net:core', 'alpha']);
 });
 
-it('lists tags in pages, with how many workspaces carry each', async () => {
+it('lists tags in pages, with the number of workspaces of each tag', async () => {
   const api = await serve();
   const names = Array.from({ length: 25 }, (_, index) => `tag-${index}`);
   await api.post(TAGS_OF_A, named(...names));
@@ -68,7 +68,7 @@ it('answers 404 to an unknown id, and does nothing for an unknown name on delete
   expect((await api.attributes('ws-a'))['tag-names']).toEqual([]);
 });
 
-it('removes the others when a name of a delete can be no tag at all', async () => {
+it('removes the other tags when a delete has names that no tag can have', async () => {
   const api = await serve();
   await api.post(TAGS_OF_A, named('one', 'two', 'three'));
   expect((await api.delete(TAGS_OF_A, named('One', 'two words', '', '-', 'two'))).status).toBe(204);
@@ -78,7 +78,7 @@ it('removes the others when a name of a delete can be no tag at all', async () =
   expect((await api.attributes('ws-a'))['tag-names']).toEqual(['three']);
 });
 
-it('forgets a tag that no workspace carries any more', async () => {
+it('deletes a tag that no workspace has any more', async () => {
   const api = await serve();
   await api.post(TAGS_OF_A, named('prod'));
   const id = (await api.get(TAGS_OF_A)).resources[0]?.id ?? '';
@@ -91,9 +91,9 @@ it('forgets a tag that no workspace carries any more', async () => {
 
 it.each([
   ['spaces', 'two words'],
-  ['an end that is no letter', 'prod-'],
-  ['no text', 7],
-  ['nothing', ''],
+  ['an end that is not a letter', 'prod-'],
+  ['a type other than text', 7],
+  ['no characters', ''],
 ])('refuses a name with %s', async (_case, name) => {
   const api = await serve();
   const answer = await api.post(TAGS_OF_A, named('fine', name));
@@ -102,13 +102,13 @@ it.each([
   expect((await api.attributes('ws-a'))['tag-names']).toEqual([]);
 });
 
-it('needs the type tags', async () => {
+it('requires the type tags', async () => {
   const api = await serve();
   const answer = await api.post(TAGS_OF_A, { data: [{ type: 'tag', attributes: { name: 'x' } }] });
   expect(answer.pointers).toEqual(['/data/0/type']);
 });
 
-it('needs the right to manage tags', async () => {
+it('requires the right to manage tags', async () => {
   const api = await serve();
   expect((await api.as('readers').post(TAGS_OF_A, named('x'))).status).toBe(404);
   expect((await api.as('readers').delete(TAGS_OF_A, named('x'))).status).toBe(404);

@@ -17,7 +17,7 @@ it('reads the algorithm and the claims', () => {
   });
 });
 
-it('reads quotes and colons within texts as characters', () => {
+it('reads quotes and colons inside of texts', () => {
   expect(parseJwt(jwt('{"alg":"ES256"}', '{"a":"b\\":\\"c:d","e":"\\\\"}'))?.claims).toEqual({
     a: 'b":"c:d',
     e: '\\',
@@ -30,35 +30,35 @@ it.each([
   ['a nested claim twice', jwt('{"alg":"ES256"}', '{"k":{"x":1,"x":2}}')],
   ['the algorithm twice', jwt('{"alg":"none","alg":"ES256"}', '{}')],
   ['no algorithm', jwt('{}', '{}')],
-  ['an algorithm that is no text', jwt('{"alg":["ES256"]}', '{}')],
-  ['the name of a key that is no text', jwt('{"alg":"ES256","kid":7}', '{}')],
-  ['a nonce that is no text', jwt('{"alg":"ES256","nonce":{}}', '{}')],
-  ['a key that is none', jwt('{"alg":"ES256","jwk":{"kty":"nope"}}', '{}')],
+  ['an algorithm that is not a text', jwt('{"alg":["ES256"]}', '{}')],
+  ['a key id that is not a text', jwt('{"alg":"ES256","kid":7}', '{}')],
+  ['a nonce that is not a text', jwt('{"alg":"ES256","nonce":{}}', '{}')],
+  ['an invalid key', jwt('{"alg":"ES256","jwk":{"kty":"nope"}}', '{}')],
   ['a key that is a text', jwt('{"alg":"ES256","jwk":"x"}', '{}')],
   ['a shared key', jwt('{"alg":"ES256","jwk":{"kty":"oct","k":"AA"}}', '{}')],
   [
     'a private key',
     jwt(JSON.stringify({ alg: 'ES256', jwk: pair.privateKey.export({ format: 'jwk' }) }), '{}'),
   ],
-  ['a certificate that is none', jwt('{"alg":"ES256","x5c":["AAAA"]}', '{}')],
-  ['certificates that are no list', jwt('{"alg":"ES256","x5c":"AAAA"}', '{}')],
+  ['an invalid certificate', jwt('{"alg":"ES256","x5c":["AAAA"]}', '{}')],
+  ['certificates that are not a list', jwt('{"alg":"ES256","x5c":"AAAA"}', '{}')],
   ['claims that are a list', jwt('{"alg":"ES256"}', '[]')],
-  ['claims that are no JSON', jwt('{"alg":"ES256"}', '{')],
-  ['a number without end', jwt('{"alg":"ES256"}', '{"exp":1e999}')],
+  ['claims that are not JSON', jwt('{"alg":"ES256"}', '{')],
+  ['an infinite number', jwt('{"alg":"ES256"}', '{"exp":1e999}')],
   [
-    'bytes that are no text',
+    'bytes that are not UTF-8',
     `${part('{"alg":"ES256"}')}.${Buffer.from([0x7b, 0xff, 0x7d]).toString('base64url')}.AA`,
   ],
   ['padding', `${part('{"alg":"ES256"}')}=.${part('{}')}.AA`],
   ['a blank', ` ${jwt('{"alg":"ES256"}', '{}')}`],
   ['two parts', `${part('{"alg":"ES256"}')}.${part('{}')}`],
   ['four parts', `${jwt('{"alg":"ES256"}', '{}')}.AA`],
-  ['a header without end', jwt(`{"alg":"ES256","x":"${'x'.repeat(300_000)}"}`, '{}')],
-])('takes %s for no JWT', (_case, text) => {
+  ['a very long header', jwt(`{"alg":"ES256","x":"${'x'.repeat(300_000)}"}`, '{}')],
+])('refuses %s', (_case, text) => {
   expect(parseJwt(text)).toBeUndefined();
 });
 
-it('reads a header with keys, and uses none of them', () => {
+it('reads a header with keys, and does not use them', () => {
   const certificate = fixtures().certs.server.certificate.replaceAll(/-----[A-Z ]+-----|\s/g, '');
   const header = {
     alg: 'ES256',
@@ -72,7 +72,7 @@ it('reads a header with keys, and uses none of them', () => {
   expect(parseJwt(jwt('{"alg":"ES256","kid":null,"jwk":null,"x5c":null}', '{}'))).toBeDefined();
 });
 
-it('knows a JWT without a signature', () => {
+it('reads a JWT without a signature', () => {
   expect(parseJwt(jwt('{"alg":"ES256"}', '{}', ''))?.signature).toHaveLength(0);
 });
 
@@ -88,11 +88,11 @@ it.each([
   [{ crit: ['x'], x: 1 }, true],
   [{ crit: ['b64', 'exp'] }, true],
   [{ crit: 'b64' }, true],
-])('knows whether a header demands an extension: %j', (more, demands) => {
+])('reports whether a header requires an extension: %j', (more, demands) => {
   expect(parseJwt(jwt(JSON.stringify({ alg: 'ES256', ...more }), '{}'))?.demandsExtension).toBe(demands);
 });
 
-it('is signed over the unencoded payload if the header asks for it', () => {
+it('uses the unencoded payload for the signature if the header requires it', () => {
   const signed = (header: string) => parseJwt(jwt(header, '{}'))?.signed.toString();
   const encoded = '{"alg":"ES256","b64":true}';
   expect(signed(encoded)).toBe(`${part(encoded)}.${part('{}')}`);
@@ -115,11 +115,11 @@ describe('other forms', () => {
     ],
   ];
 
-  it.each(forms)('are read where a signature is verified: %s', (_what, text) => {
+  it.each(forms)('are read if the signature is to be verified: %s', (_what, text) => {
     expect(parse(text, true)).toMatchObject({ algorithm: 'ES256', claims: { iss: 'x' } });
   });
 
-  it.each(forms)('are invalid in another form: %s', (_what, text) => {
+  it.each(forms)('are refused if the signature is not to be verified: %s', (_what, text) => {
     expect(parse(text, false)).toBeUndefined();
   });
 
@@ -127,7 +127,7 @@ describe('other forms', () => {
     ['two signatures', { payload, signatures: [signature, signature] }],
     ['a nonce that is not protected', { ...json, header: { nonce: 'n' } }],
     ['no payload', signature],
-    ['a payload that is no text', { ...json, payload: {} }],
+    ['a payload that is not a text', { ...json, payload: {} }],
     ['an unprotected header that is a list', { ...json, header: [] }],
   ])('are invalid with %s', (_what, value) => {
     expect(parse(JSON.stringify(value), true)).toBeUndefined();
@@ -138,12 +138,12 @@ describe('other forms', () => {
       expect(parse(`${sign}${header}.${json.payload}.AAAA`, true)).toBeUndefined();
   });
 
-  it('require an extension also in an unprotected header', () => {
+  it('may require an extension in an unprotected header', () => {
     const text = JSON.stringify({ ...json, header: { crit: ['b64'] } });
     expect(parse(text, true)?.demandsExtension).toBe(true);
   });
 
-  it('are refused at once where they are padded without end', () => {
+  it('are refused immediately if their padding is very long', () => {
     expect(parse(`${'='.repeat(200_000)}x.${json.payload}.AAAA`, true)).toBeUndefined();
   });
 });
