@@ -1,4 +1,4 @@
-// The architecture as rules: each holds, and each notices when it is broken on purpose.
+// The architecture as rules: the repository keeps each rule, and each rule detects a tree that was broken on purpose.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { kinds } from '../src/kinds/index.ts';
@@ -10,12 +10,12 @@ import { breakTree, readTree } from './architecture/source-tree.ts';
 import { testRules } from './architecture/test-rules.ts';
 
 const tree = readTree(fileURLToPath(new URL('..', import.meta.url)));
-const named = [...importRules, ...placeRules, ...kindRules, ...fileRules, ...testRules].map(
-  (rule) => [rule.says, rule] as const,
+const rules = [...importRules, ...placeRules, ...kindRules, ...fileRules, ...testRules].map(
+  (rule) => [rule.title, rule] as const,
 );
 
 describe('the architecture', () => {
-  it.each(named)('%s', (_, { because, violations }) => {
+  it.each(rules)('%s', (_, { because, violations }) => {
     expect(violations(tree), because).toEqual([]);
   });
 
@@ -28,12 +28,12 @@ describe('the architecture', () => {
   });
 });
 
-describe('a rule notices when it is broken', () => {
-  it.each(named)('%s', (_, { violations, breakages }) => {
+describe('a broken tree is detected by the rule', () => {
+  it.each(rules)('%s', (_, { violations, breakages }) => {
     const known = new Set(violations(tree));
-    const ways = breakages(tree);
-    expect(ways).not.toHaveLength(0);
-    const unnoticed = ways.filter((way) =>
+    const broken = breakages(tree);
+    expect(broken).not.toHaveLength(0);
+    const unnoticed = broken.filter((way) =>
       violations(breakTree(tree, way)).every((found) => known.has(found)),
     );
     expect(

@@ -1,4 +1,4 @@
-// The executable of `npm run build:binary`: it works in an empty directory, without a Node on the path, as the package does.
+// The executable of `npm run build:binary` works like the package, in an empty directory and without Node on the PATH.
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ function execute(program: string, args: readonly string[], cwd: string, env = {}
   });
 }
 
-/** Runs the executable with nothing on its path. */
+/** Runs the executable with an empty PATH. */
 function trueup(cwd: string, ...args: string[]): Promise<Ran> {
   return execute(binary, args, cwd, { PATH: join(folder, 'nothing'), HOME: cwd });
 }
@@ -43,7 +43,7 @@ describe.runIf(process.platform === 'linux' && process.arch === 'x64')('the exec
 
   afterAll(() => removeFolder(folder));
 
-  it('is one file that everybody may run, with the licences of what is inside', () => {
+  it('is one file that all users can run, with the licences of bundled packages', () => {
     expect(readdirSync(folder).sort()).toEqual(['THIRD-PARTY-NOTICES.txt', 'trueup']);
     expect(statSync(binary).mode & 0o777).toBe(0o755);
     const notices = readFileSync(join(folder, 'THIRD-PARTY-NOTICES.txt'), 'utf8');
@@ -66,7 +66,7 @@ describe.runIf(process.platform === 'linux' && process.arch === 'x64')('the exec
     );
   });
 
-  it('validates, plans, applies and finds nothing more to do, in a directory with a stack alone', async () => {
+  it('validates, plans and applies in a directory with only a stack, and then has no changes', async () => {
     const cwd = temporaryFolder(readmeStack());
     expect(await trueup(cwd, 'validate')).toMatchObject({ code: 0, err: '' });
     expect(await trueup(cwd, 'plan', '--exit-code')).toMatchObject({ code: 2, err: '' });
@@ -90,7 +90,7 @@ describe.runIf(process.platform === 'linux' && process.arch === 'x64')('the exec
     expect(await trueup(cwd, ...args)).toEqual(packaged);
   });
 
-  it('has the client of PostgreSQL inside', async () => {
+  it('contains the client of PostgreSQL', async () => {
     const { 'trueup.yaml': stack = '', ...manifests } = readmeStack();
     const cwd = temporaryFolder({ ...manifests, 'trueup.yaml': `${stack}  ledger: postgres\n` });
     const env = { HOME: cwd, TRUEUP_LEDGER_URL: 'postgres://127.0.0.1:1/ledger' };

@@ -1,7 +1,7 @@
 /**
- * The pages below docs/internals/conformance name the test that shows each row of a specification. Here it is held that each test exists, under the title that is
- * written, and that nothing that is served is missing from its page. `npm run conformance` holds that each test sends or asserts what its row says, by
- * the functions that are tried at the end of this file.
+ * The pages below docs/internals/conformance name the tests that show each row of a specification. This file checks that each named
+ * test exists under its title, and that no served endpoint is missing from its page. `npm run conformance` checks that each test sends
+ * or asserts what its row says, with the functions that are tested at the end of this file.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -30,27 +30,27 @@ import { corpusCases } from './support/corpus.ts';
 import { temporaryFolder } from './support/rig/temporary-folder.ts';
 import { recordedLines } from './support/server/cluster-auth/replay/recorded-lines.ts';
 
-/** What is the matter with a test that a row names; undefined when it exists. */
-function whyNot(named: string): string | undefined {
+/** @returns why a test that a row names does not exist, or undefined if it exists */
+function whyMissing(named: string): string | undefined {
   const { file, title } = splitNamed(named);
   const path = join(testsFolder, file);
   if (!file.endsWith('.test.ts') || !existsSync(path)) return `there is no ${file}`;
   const source = readFileSync(path, 'utf8');
-  const values = drawn[file] ?? [];
+  const values = generatedValues[file] ?? [];
   return titlesIn(source).some((written) => isTitle(written.title, title, source, values))
     ? undefined
     : `${file} has no test "${title}"`;
 }
 
-/** Tests whose values stand in no source: what may stand in the places of their titles. */
-const drawn: Readonly<Record<string, readonly string[]>> = {
+/** Tests whose values are not in their source: the values that their titles can have. */
+const generatedValues: Readonly<Record<string, readonly string[]>> = {
   'corpus.test.ts': [...kinds.keys()].flatMap((kind) => corpusCases(kind)),
   'server/cluster-auth/replay/replay.test.ts': Object.values(recordedLines())
     .flat()
     .flatMap(({ id, title }) => [id, title]),
 };
 
-/** Also when the source has each of the values that the page puts into the places of a title, or the test draws them from elsewhere. */
+/** A title also matches if the source or `values` has each value that the page puts into its placeholders. */
 function isTitle(written: string, title: string, source: string, values: readonly string[] = []): boolean {
   const isKnown = (value: string) =>
     isPlace(value) ||
@@ -60,13 +60,13 @@ function isTitle(written: string, title: string, source: string, values: readonl
 }
 
 describe.each(conformancePages())('docs/internals/conformance/%s', (page) => {
-  it('numbers its rows one after the other', () => {
+  it('numbers its rows in order', () => {
     const numbers = rowsOf(readPage(page)).map(({ number }) => number);
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));
     expect(numbers.length).toBeGreaterThan(page === 'workspaces.md' ? 100 : 40);
   });
 
-  it('says in each row what could be sent or asserted', () => {
+  it('names in each row something that can be sent or asserted', () => {
     const silent = rowsOf(readPage(page)).filter(({ what }) => namesIn(what).length === 0);
     expect(silent.map(({ number, what }) => `row ${number}: ${what}`)).toEqual([]);
   });
@@ -74,16 +74,16 @@ describe.each(conformancePages())('docs/internals/conformance/%s', (page) => {
   it('names a test for each row, and each of them exists', () => {
     const wrong = rowsOf(readPage(page)).flatMap(({ number, shownBy }) => {
       if (shownBy.length === 0) return [`row ${number} names no test`];
-      return shownBy.flatMap((named) => whyNot(named) ?? []).map((why) => `row ${number}: ${why}`);
+      return shownBy.flatMap((named) => whyMissing(named) ?? []).map((why) => `row ${number}: ${why}`);
     });
     expect(wrong).toEqual([]);
   });
 });
 
-it('names tests that exist for what a service may lack, in docs/internals/wire/workspaces.md', () => {
+it('names existing tests for missing capabilities in docs/internals/wire/workspaces.md', () => {
   const named = testsNamedIn(readFileSync(join(testsFolder, '../docs/internals/wire/workspaces.md'), 'utf8'));
   expect(named.length).toBeGreaterThan(5);
-  expect(named.flatMap((one) => whyNot(one) ?? [])).toEqual([]);
+  expect(named.flatMap((one) => whyMissing(one) ?? [])).toEqual([]);
 });
 
 it('has every endpoint of the workspaces API in docs/internals/conformance/workspaces.md', () => {
@@ -93,7 +93,7 @@ it('has every endpoint of the workspaces API in docs/internals/conformance/works
   expect(missingFrom('workspaces.md', endpoints)).toEqual([]);
 });
 
-it('has the endpoint of audit trails, and every row of their specification, in docs/internals/conformance/audit-trails.md', () => {
+it('has the endpoint and all rows of audit trails in docs/internals/conformance/audit-trails.md', () => {
   const endpoints = API_ENDPOINTS.filter(({ needs }) => needs === 'auditTrails');
   expect(endpoints.length).toBeGreaterThan(0);
   expect(missingFrom('audit-trails.md', endpoints)).toEqual([]);
@@ -112,20 +112,20 @@ it('has a column for each dialect in docs/internals/conformance/cluster-auth.md'
   expect(readPage('cluster-auth.md')).toContain('| row | what | neutral | vault | openbao | shown by |');
 });
 
-it('has every endpoint that not every dialect serves in docs/internals/conformance/hcp-terraform.md', () => {
+it('has every endpoint that only some dialects serve in docs/internals/conformance/hcp-terraform.md', () => {
   const endpoints = API_ENDPOINTS.filter(({ needsOfDialect }) => needsOfDialect !== undefined);
   expect(endpoints.length).toBeGreaterThan(0);
   expect(missingFrom('hcp-terraform.md', endpoints)).toEqual([]);
 });
 
-/** The endpoints that no row is about: what stands in brackets only shows how a test asks. */
+/** The endpoints without a row. Text in brackets only shows requests of tests, and does not count. */
 function missingFrom(
   page: string,
   endpoints: readonly { readonly method: string; readonly path: string }[],
 ): string[] {
-  const said = rowsOf(readPage(page)).map(({ what }) => what.replaceAll(/ \([^)]*\)/g, ''));
+  const descriptions = rowsOf(readPage(page)).map(({ what }) => what.replaceAll(/ \([^)]*\)/g, ''));
   const named = endpoints.map(({ method, path }) => `\`${method} ${path}\``);
-  return named.filter((endpoint) => !said.some((what) => what.includes(endpoint)));
+  return named.filter((endpoint) => !descriptions.some((what) => what.includes(endpoint)));
 }
 
 describe('a test that a row names', () => {
@@ -135,7 +135,7 @@ describe('a test that a row names', () => {
     'conformance.test.ts › has places: two',
     'corpus.test.ts › audience-null, there and back again',
   ])('exists: %s', (named) => {
-    expect(whyNot(named)).toBeUndefined();
+    expect(whyMissing(named)).toBeUndefined();
   });
 
   it.each([
@@ -148,7 +148,7 @@ describe('a test that a row names', () => {
     'corpus.test.ts › audience-nil, there and back again',
     'server/cluster-auth/replay/replay.test.ts › login-980 is answered the same: https with the right CA',
   ])('does not exist: %s', (named) => {
-    expect(whyNot(named)).toEqual(expect.any(String));
+    expect(whyMissing(named)).toEqual(expect.any(String));
   });
 
   it.each(['one', 'two'])('has places: %s', (value) => {
@@ -188,11 +188,11 @@ describe('a row of a page', () => {
     '`keeps`, which stands in the title alone',
     'refused: 422',
     'nothing that could be sent',
-  ])('is reported where its test did not: %s', (what) => {
+  ])('is reported if its test did not: %s', (what) => {
     expect(problems(what)).not.toEqual([]);
   });
 
-  it('is reported where one of its tests did not run, or shows nothing of it', () => {
+  it('is reported if one of its tests did not run, or shows nothing of it', () => {
     const idle = `${file} › includes the users of teams if a request has include=users`;
     expect(problems('`X-Request-Id`', [`${file} › ${title}`, idle])).toEqual([`did not run: ${idle}`]);
     const ran = [...evidence, { file, titles: [splitNamed(idle).title], requests: [], asserted: [] }];
@@ -201,7 +201,7 @@ describe('a row of a page', () => {
   });
 });
 
-it('records while tests run which of them sent a request', () => {
+it('records during a test run which test sent a request', () => {
   const folder = temporaryFolder();
   const file = 'server/teams/teams.test.ts';
   const vitest = join(testsFolder, '../node_modules/vitest/vitest.mjs');

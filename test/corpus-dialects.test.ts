@@ -1,6 +1,6 @@
 /**
- * The corpus of the cluster-auth kinds once more, at the embedded service as it speaks like a real one. All pairs of a kind are
- * one stack with a mount for each, so that a few commands say for every one of them what `corpus.test.ts` says one by one.
+ * The corpus of the cluster-auth kinds again, with the embedded service in dialects of real services. All pairs of a kind are
+ * one stack with a mount for each, so that a few commands test all pairs that `corpus.test.ts` tests one by one.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { adjustableGuardIds } from '../src/model/guard.ts';
@@ -10,7 +10,7 @@ import { clusterAuthTarget, type StackFolder, stackIn } from './support/rig/stac
 import { temporaryFolder } from './support/rig/temporary-folder.ts';
 import { fixtures } from './support/server/cluster-auth/replay/vectors.ts';
 
-/** A service that speaks the dialect, in a pod, so that a config may do without a CA; and a stack with these targets. */
+/** Opens a stack with these targets, and a service with the dialect in a pod, so that a config needs no CA. */
 async function openStack(dialect: string, names: readonly string[]): Promise<StackFolder> {
   const inPod = temporaryFolder({ 'ca.crt': fixtures().certs.ca.certificate, token: 'pod-token' });
   const server = await startService({
@@ -25,12 +25,12 @@ async function openStack(dialect: string, names: readonly string[]): Promise<Sta
   return stackIn({ directory: temporaryFolder(), stack: { name: 'corpus', targets, spec }, env: corpusEnv });
 }
 
-/** One side of all pairs: each document says which target it is for. */
+/** One side of all pairs: each document names its target. */
 function sideOf(kind: string, names: readonly string[], side: 'before' | 'after'): readonly object[] {
   return names.flatMap((name) => corpusDocuments({ kind, name, side }, name));
 }
 
-/** What one service refuses and the others take: pairs whose second side has no CA and disables the one of the pod. */
+/** Pairs that one service refuses and the others accept: the second side has no CA, and disables the CA of the pod. */
 const refused: Readonly<Record<string, readonly string[]>> = {
   openbao: ['cluster-ca-cert-absent', 'cluster-ca-cert-null'],
 };
@@ -39,7 +39,7 @@ function pairsOf(kind: string, dialect: string): string[] {
   return corpusCases(kind, dialect).filter((name) => refused[dialect]?.includes(name) !== true);
 }
 
-/** The targets in which a plan has something to do. */
+/** The targets in which a plan has changes. */
 async function changedTargets(stack: StackFolder): Promise<string[]> {
   const { changes } = await stack.plan();
   return [...new Set(changes.map(({ target }) => target))].toSorted();
@@ -61,7 +61,7 @@ describe.each(['neutral', 'vault', 'openbao'])(
         ] as const) {
           await stack.declare(...sideOf(kind, names, side));
           expect(await changedTargets(stack)).toEqual(changed);
-          // Apply plans once more when it has written, and would end with 6 if that plan had anything in it.
+          // Apply plans again after its writes, and would end with 6 if that plan had changes.
           const { out } = await stack.run(['apply', '--yes'], 0);
           expect(out).not.toMatch(/with another value than sent|cannot be verified/);
         }
@@ -70,15 +70,12 @@ describe.each(['neutral', 'vault', 'openbao'])(
   },
 );
 
-it.each(Object.entries(refused))(
-  'what %s is certain to refuse is an error for it',
-  async (dialect, names) => {
-    const stack = await openStack(dialect, names);
-    await stack.declare(...sideOf('ClusterAuthConfig', names, 'after'));
-    const { out, err } = await stack.run(['validate'], 7);
-    const refusals = (out + err)
-      .replaceAll(/\s+/g, ' ')
-      .match(/must be given when "disableLocalCaJwt" is true/g);
-    expect(refusals).toHaveLength(names.length);
-  },
-);
+it.each(Object.entries(refused))('values that %s would refuse are an error', async (dialect, names) => {
+  const stack = await openStack(dialect, names);
+  await stack.declare(...sideOf('ClusterAuthConfig', names, 'after'));
+  const { out, err } = await stack.run(['validate'], 7);
+  const refusals = (out + err)
+    .replaceAll(/\s+/g, ' ')
+    .match(/must be given when "disableLocalCaJwt" is true/g);
+  expect(refusals).toHaveLength(names.length);
+});

@@ -1,5 +1,5 @@
 /**
- * The corpus: for every field of every kind a pair of manifests. Each pair is applied there and back over the real wire,
+ * The corpus has a pair of manifests for every field of every kind. Each pair is applied there and back with real requests,
  * and after each apply the next plan must be empty. Pairs whose name begins with "same" mean the same on both sides.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -18,20 +18,20 @@ import { stackIn } from './support/rig/stack-folder.ts';
 import { temporaryFolder } from './support/rig/temporary-folder.ts';
 
 interface CorpusStack {
-  /** the manifests of the stack are these from now on */
+  /** replaces the manifests of the stack */
   declare(...documents: readonly object[]): Promise<void>;
-  /** runs one command, expects its exit code, and that no answer of the service is doubted */
+  /** runs one command, and expects its exit code and that all writes could be verified */
   expectCode(args: readonly string[], code: number): Promise<void>;
 }
 
-/** What speaks to a case: the embedded service in a dialect, in an edition that has all that the case is about. */
-interface Spoken {
+/** The embedded service of a case: its dialect, and an edition that supports the case. */
+interface ServiceOptions {
   readonly dialect: WorkspacesDialect;
   readonly edition?: string;
 }
 
-/** A stack in a temporary directory, with an embedded service of its own. */
-async function openStack({ dialect, ...edition }: Spoken): Promise<CorpusStack> {
+/** A stack in a temporary directory, with its own embedded service. */
+async function openStack({ dialect, ...edition }: ServiceOptions): Promise<CorpusStack> {
   const server = await startService({ seed: await corpusSeed(), dialects: [dialect], ...edition });
   onTestFinished(() => server.close());
   const file = corpusStack(server.url, { dialect });
@@ -40,9 +40,9 @@ async function openStack({ dialect, ...edition }: Spoken): Promise<CorpusStack> 
     declare: stack.declare,
     expectCode: async (args, code) => {
       const { out } = await stack.run(args, code);
-      // The self-hosted edition has no assessments: what it was sent of them is all that can be known.
-      const unseen = edition.edition === undefined ? '' : 'assessmentsEnabled: sent, cannot be verified';
-      expect(out.replaceAll(unseen, '')).not.toMatch(/with another value than sent|cannot be verified/);
+      // The self-hosted edition has no assessments, so writes of them cannot be verified.
+      const unverified = edition.edition === undefined ? '' : 'assessmentsEnabled: sent, cannot be verified';
+      expect(out.replaceAll(unverified, '')).not.toMatch(/with another value than sent|cannot be verified/);
     },
   };
 }
@@ -63,7 +63,7 @@ describe.each(places)('%s in the dialect %s: after an apply the next plan is emp
     });
     const declareSide = (side: 'before' | 'after') => declare(...corpusDocuments({ kind, name, side }));
     await declareSide('before');
-    // Apply plans once more when it has written, and would end with 6 if that plan had anything in it.
+    // Apply plans again after its writes, and would end with 6 if that plan had changes.
     await expectCode(['apply', '--yes'], 0);
     await declareSide('after');
     if (name.startsWith('same')) return await expectCode(['plan', '--exit-code'], 0);

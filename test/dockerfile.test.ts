@@ -1,4 +1,4 @@
-// The Dockerfile without an engine: its build steps run in a folder, with the files that .dockerignore lets through, and make a command
+// The Dockerfile without an engine: its build steps run in a folder, with the files that .dockerignore admits, and install a command
 // that works. `.ci/run` lints it.
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ function isSent(path: string): boolean {
   return deciding?.startsWith('!') === true;
 }
 
-/** The paths of the image, below a folder of ours. */
+/** Replaces the paths of the image by paths in a temporary folder. */
 function relocate(command: string): string {
   return command.replaceAll(/(?<=\s)\/(packed|opt)\b/g, (path) => join(image, path));
 }
@@ -92,7 +92,7 @@ it('the image gets no secret, ledger, plan or dependency of the checkout', () =>
     expect(isSent(path), path).toBe(true);
 });
 
-it('the steps of the build make the command, which works without the checkout', () => {
+it('the build steps install the command, which works without the checkout', () => {
   const { version } = JSON.parse(read('package.json'));
   expect(trueup(image, '--version')).toBe(`${version}\n`);
   const cwd = temporaryFolder(readmeStack());

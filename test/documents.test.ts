@@ -1,4 +1,4 @@
-// README, tutorial, guides and examples: short enough to be read, and what they tell to type and to write exists.
+// README, tutorial, guides and examples are short, and all commands and files on their pages are valid.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +24,7 @@ it('the README has at most 150 lines', () => {
   expect(read('README.md').split('\n').length).toBeLessThanOrEqual(151);
 });
 
-/** Sentences end with a mark before white space or the end; those of code are none. */
+/** Counts sentences, which end with a mark before white space or the end. Code counts as one word. */
 function sentencesIn(cell: string): number {
   const prose = cell.replaceAll(/`[^`]*`/g, 'code').trim();
   return prose.split(/[.!?](?:\s+|$)/).filter((part) => part !== '').length;
@@ -43,7 +43,7 @@ interface Typed {
   readonly line: string;
 }
 
-/** What comes behind `trueup` on lines of commands, without comments, redirections and what is in quotes. */
+/** The words after `trueup` on lines of commands, without comments, redirections and quoted texts. */
 const typed: readonly Typed[] = pages.flatMap((page) =>
   blocksOf(page, 'sh').flatMap((text) =>
     text
@@ -61,7 +61,7 @@ function commandOf([name = '', next = '']: readonly string[]): string[] {
   return hasMore ? [name, next] : [name];
 }
 
-describe('every command that a page tells to type', () => {
+describe('every command on a page', () => {
   it('is found', () => {
     expect(typed.length).toBeGreaterThan(60);
   });
@@ -77,14 +77,14 @@ describe('every command that a page tells to type', () => {
   });
 });
 
-/** Documents of a whole file: a stack, or manifests; what shows a part of one has no apiVersion. */
+/** Complete files: a stack, or manifests. Parts of a file have no apiVersion. */
 const files = pages.flatMap((page) =>
   blocksOf(page, 'yaml')
     .filter((text) => /^apiVersion: trueup/m.test(text))
     .map((text) => ({ page, text, documents: loadAll(text) as { kind?: string }[] })),
 );
 
-/** The pages shorten it. */
+/** The pages shorten this certificate. */
 const certificate = /-----BEGIN [\s\S]*?-----END CERTIFICATE-----\n/.exec(
   read('examples/quickstart/manifests/cluster-auth.yaml'),
 )?.[0];
@@ -99,7 +99,7 @@ spec:
     - { name: prod, service: cluster-auth, url: embedded, mount: cluster }
 `;
 
-describe('every file that a page tells to write', () => {
+describe('every complete file on a page', () => {
   it('is found', () => {
     expect(files.length).toBeGreaterThan(5);
   });
@@ -146,7 +146,7 @@ it('the examples and the manifests of all pages are formatted', async () => {
 
 type Spec = Readonly<Record<string, unknown>>;
 
-/** The specs of a stack of which a page shows a part; where it shows several to choose from, each by itself. */
+/** Parts of a stack's spec that a page shows. Alternatives are separate parts. */
 function specsIn(text: string): Spec[] {
   if (text.startsWith('spec: # with one of these'))
     return text
@@ -179,7 +179,7 @@ describe('every part of a stack that a page shows', () => {
   });
 });
 
-it('the files of the README can be planned and applied as they are', async () => {
+it('the files of the README can be planned and applied without changes', async () => {
   const named = blocksOf('README.md', 'yaml').flatMap((text) => {
     const path = /^# (\S+\.yaml)\n/.exec(text)?.[1];
     return path === undefined ? [] : [[path, text] as const];

@@ -57,7 +57,7 @@ describe('the quickstart', () => {
 
   afterAll(() => removeFolder(root));
 
-  it('ends with three things to try that work as typed', async () => {
+  it('ends with three commands to try, which work as shown', async () => {
     const place = { cwd: root, env: homeWithProgram(root) };
     const [story = ''] = await typeAll([{ commands: 'npm run quickstart', shown: [] }], place);
     const toTry = story.match(/^npm run .*/gm) ?? [];

@@ -1,4 +1,4 @@
-// A kind is one folder and one line: one more works without touching the core, one less leaves a program that compiles.
+// A kind is one folder and one line: a new kind needs no change of the core, and the program compiles without any kind.
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -70,7 +70,7 @@ spec: { tags: { floor: top } }
     expect(await trueup('validate')).toMatchObject({ code: 0, err: '' });
   });
 
-  it('is planned, applied and then true, together with a workspace that it needs', async () => {
+  it('is planned and applied with a workspace that it needs, and then has no changes', async () => {
     declare(manifests('{ workspace: first, pitch: high, hours: [12, 9] }', 'first'));
     const plan = await trueup('plan', '--exit-code');
     expect(plan).toMatchObject({ code: 2, err: '' });
@@ -122,16 +122,16 @@ describe('a program without one of its kinds', () => {
     const problems = await new Promise<string>((done) => {
       execFile(process.execPath, [tsc, '-p', '.', '--skipLibCheck'], { cwd: copy }, (_, out) => done(out));
     });
-    expect(problems.split('\n').filter(isOfNoCommandAboutKinds).join('\n')).toBe('');
+    expect(problems.split('\n').filter(isOutsideRoleCheck).join('\n')).toBe('');
   });
 });
 
-/** `trueup role check` is about two kinds by name and goes with them; nothing else may name a kind. */
-function isOfNoCommandAboutKinds(line: string): boolean {
+/** `trueup role check` names two kinds, and is removed with them. No other code may name a kind. */
+function isOutsideRoleCheck(line: string): boolean {
   return !line.startsWith('src/commands/role-check/') && !line.startsWith('  ');
 }
 
-/** The sources without a kind's folder and its lines in the registry; the path of the copy. */
+/** Copies the sources without a kind's folder and its lines in the registry. @returns the path of the copy */
 function copyWithout(kind: string): string {
   const copy = mkdtempSync(join(elsewhere, `without-${kind}-`));
   for (const path of ['src', 'types', 'tsconfig.json', 'package.json']) {

@@ -1,4 +1,4 @@
-// The command `trueup` as `npm install --global` makes it from the tarball, on each Node: in an empty home, and where nothing can be written.
+// The command `trueup` from `npm install --global` of the tarball, on each Node: in an empty home, and where nothing can be written.
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -56,7 +56,7 @@ async function installGlobally(name: string, node: string): Promise<Record<strin
 }
 
 describe('the tarball', () => {
-  it('has a program and scripts that can be executed, and files that everybody can read and only the owner can change', () => {
+  it('has an executable program and scripts, and files that all can read and only the owner can change', () => {
     const modes = packed.files.map(({ path, mode }) => `${mode.toString(8)} ${path}`);
     const mustRun = (path: string) => path === 'dist/main.js' || path.endsWith('.sh');
     const expected = packed.files.map(({ path }) => `${mustRun(path) ? 755 : 644} ${path}`);
@@ -99,7 +99,7 @@ describe.each(nodes)('installed globally on %s', (name, node) => {
   });
 });
 
-/** The programs called `node` on the path that are too old; most machines that run these tests have none. */
+/** The programs called `node` on the PATH that are too old. Most machines that run these tests have none. */
 function oldNodes(): string[] {
   const found = (process.env['PATH'] ?? '').split(delimiter).map((path) => join(path, 'node'));
   return found.filter((node) => existsSync(node) && /^v(?:\d|1\d|2[01])\./.test(versionOf(node)));
@@ -126,8 +126,8 @@ describe('installed globally on an older Node', () => {
   );
 });
 
-// Root may write to read-only directories, so that root tries it as another user.
-describe('where nothing can be written, in an empty home', () => {
+// Root can write to read-only directories, so root runs the command as another user.
+describe('in an empty home where nothing can be written', () => {
   const place = join(folder, 'read-only');
   const cwd = join(place, 'stack');
   const [[, node]] = nodes;

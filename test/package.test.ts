@@ -1,4 +1,4 @@
-// The package as users get it: packed, installed somewhere else, and run on every Node that it must know.
+// The package as users get it: packed, installed somewhere else, and run on every supported Node.
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -31,7 +31,7 @@ const installed = join(elsewhere, 'node_modules', 'trueup');
 const program = join(installed, 'dist', 'main.js');
 let packed: readonly string[] = [];
 
-/** Packs, which builds, and installs into an empty folder. What npm has in its cache is not fetched again. */
+/** Packs, which builds, and installs into an empty folder. npm does not fetch packages again that are in its cache. */
 beforeAll(async () => {
   const { tarball, files } = await packInto(elsewhere);
   packed = files.map(({ path }) => path);
@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(elsewhere, { recursive: true, force: true }));
 
-it('the lock file of who installs the tarball records its integrity', () => {
+it('an installation of the tarball records its integrity in the lock file', () => {
   const lock = JSON.parse(readFileSync(join(elsewhere, 'package-lock.json'), 'utf8'));
   expect(lock.packages['node_modules/trueup'].integrity).toMatch(/^sha512-/);
 });
@@ -93,8 +93,8 @@ async function finish(child: ChildProcess): Promise<Ran> {
   return { code, ...written };
 }
 
-/** Resolves with the first line of a service; fails when the service ends before it. */
-async function isReady({ stdout }: ChildProcess, end: Promise<Ran>): Promise<void> {
+/** Resolves after the first line of a service, and fails if the service ends before it. */
+async function waitUntilReady({ stdout }: ChildProcess, end: Promise<Ran>): Promise<void> {
   const line =
     stdout === null ? Promise.reject(new Error('no output')) : once(createInterface(stdout), 'line');
   const early = end.then((ran) => Promise.reject(new Error(`the service ended: ${JSON.stringify(ran)}`)));
@@ -134,11 +134,11 @@ describe.each(nodes)('on %s', (_, node) => {
     expect(JSON.parse(out)).toMatchObject({ title: 'Stack' });
   });
 
-  it('it serves, plans, applies and plans to nothing, without a word on stderr', async () => {
+  it('it serves, plans and applies, then has no changes, and prints nothing on stderr', async () => {
     const server = start(node, [program, 'serve', '--data', join(example, '.trueup', 'embedded.db')]);
     const served = finish(server);
     try {
-      await isReady(server, served);
+      await waitUntilReady(server, served);
       expect(await trueup(node, 'plan', '--exit-code', example)).toMatchObject({ code: 2, err: '' });
       expect(await trueup(node, 'apply', '--yes', example)).toMatchObject({ code: 0, err: '' });
       expect(await trueup(node, 'plan', '--exit-code', example)).toMatchObject({ code: 0, err: '' });
@@ -153,7 +153,7 @@ describe.each(nodes)('on %s', (_, node) => {
     expect(await trueup(node, 'plan', example)).toMatchObject({ code: 0, err: '' });
   });
 
-  it('npm has made it a command', () => {
+  it('npm installs it as a command', () => {
     const command = join(elsewhere, 'node_modules', '.bin', 'trueup');
     expect(execFileSync(node, [command, '--version'], { encoding: 'utf8' })).toBe(`${about.version}\n`);
   });
@@ -167,7 +167,7 @@ describe('the compiled code of a start', () => {
   };
   const startOnce = () => execFileSync(process.execPath, [program, 'schema', 'Stack'], { encoding: 'utf8' });
 
-  it('is kept beside the program for the next start, and only its user can write it', () => {
+  it('is kept next to the program for the next start, and only its user can write it', () => {
     begin();
     startOnce();
     expect(readdirSync(kept)).not.toEqual([]);
@@ -227,13 +227,13 @@ describe('the compiled code of a start', () => {
     expect(existsSync(kept)).toBe(false);
   });
 
-  it('is not kept, and nothing fails, where its folder cannot be made', () => {
+  it('is not kept, without an error, if its folder cannot be made', () => {
     begin();
     writeFileSync(kept, 'a file');
     expect(JSON.parse(startOnce())).toMatchObject({ title: 'Stack' });
   });
 
-  it('is no part of the package', () => {
+  it('is not part of the package', () => {
     expect(packed.filter((path) => path.includes('compiled/'))).toEqual([]);
   });
 });
@@ -253,7 +253,7 @@ describe('on an older Node', () => {
     );
   });
 
-  it.each(['22.18.0', '23.0.0', '24.0.0', '100.1.0'])('it takes Node %s', async (version) => {
+  it.each(['22.18.0', '23.0.0', '24.0.0', '100.1.0'])('it accepts Node %s', async (version) => {
     const pretence = join(elsewhere, `node-${version}.cjs`);
     writeFileSync(
       pretence,
@@ -263,7 +263,7 @@ describe('on an older Node', () => {
     expect(ran).toEqual({ code: 0, out: `${about.version}\n`, err: '' });
   });
 
-  // Before Node 12 a file called .js is CommonJS, whatever package.json says.
+  // Before Node 12 a .js file is always CommonJS, even if package.json has another type.
   it('its first file can be read as a CommonJS script too', async () => {
     const script = join(elsewhere, 'main.cjs');
     cpSync(program, script);
@@ -273,9 +273,9 @@ describe('on an older Node', () => {
   });
 });
 
-// The bundle holds schemas that were compiled ahead of time, and the thread of policies as a text; the source compiles them and loads it from
+// The bundle contains precompiled schemas, and the thread of policies as a text. The source compiles schemas, and loads the thread from
 // a file.
-describe('a broken stack is explained as it is by the source', () => {
+describe('the package reports errors of a stack like the source', () => {
   const stack = (spec: string) =>
     `apiVersion: trueup.dev/v1\nkind: Stack\nmetadata: { name: broken }\nspec: ${spec}\n`;
   const targets = '[{ name: acme, service: workspaces, url: embedded, organization: acme }]';
@@ -283,19 +283,19 @@ describe('a broken stack is explained as it is by the source', () => {
     `---\napiVersion: trueup.dev/v1\nkind: ${kind}\nmetadata: { name: a }\nspec: ${spec}\n`;
 
   it.each([
-    ['a stack with a field that nobody knows', stack(`{ manifests: [], targts: ${targets} }`), ''],
+    ['a stack with an unknown field', stack(`{ manifests: [], targts: ${targets} }`), ''],
     [
       'defaults that the kind would refuse',
       stack(`{ manifests: [m.yaml], targets: ${targets}, defaults: { Workspace: { executionMode: 7 } } }`),
       '',
     ],
     [
-      'manifests of every kind with a field that nobody knows, and one of no kind',
+      'manifests of every kind with an unknown field, and one of an unknown kind',
       stack(`{ manifests: [m.yaml], targets: ${targets} }`),
       [...kinds.keys(), 'Workspaces'].map((kind) => manifest(kind, '{ nme: 1, "": {} }')).join(''),
     ],
     [
-      'a policy with a rule that is none',
+      'a policy with an invalid rule',
       stack(`{ manifests: [], policies: { files: [m.yaml] }, targets: ${targets} }`),
       manifest('Policy', '{ severity: deny, rule: "resource.nme ==" }'),
     ],
@@ -312,7 +312,7 @@ describe('a broken stack is explained as it is by the source', () => {
 });
 
 describe('the package', () => {
-  it('holds the program, the schemas, the documents and what its licences ask for, and nothing else', () => {
+  it('contains only the program, schemas, documents and licences', () => {
     expect(packed).toEqual(expect.arrayContaining(['LICENSE', 'package.json', 'dist/main.js']));
     expect(packed).toContain('dist/THIRD-PARTY-NOTICES.txt');
     const strangers = packed.filter(
@@ -325,7 +325,7 @@ describe('the package', () => {
     expect(packed.filter((path) => path.includes('.trueup/'))).toEqual([]);
   });
 
-  it('holds every page and picture that its README, tutorial, guides and reference link', () => {
+  it('contains every page and picture that its README, tutorial, guides and reference link', () => {
     const pages = packed.filter((path) =>
       /^(?:README\.md|docs\/(?:\w+\.md|(?:guides|reference)\/.*\.md))$/.test(path),
     );
@@ -339,7 +339,7 @@ describe('the package', () => {
     expect(dead).toEqual([]);
   });
 
-  it('holds the licence of every package that is bundled', () => {
+  it('contains the licence of every bundled package', () => {
     const notices = readFileSync(join(installed, 'dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8');
     const bundled = new Set(
       distFiles().flatMap((text) =>
@@ -350,8 +350,8 @@ describe('the package', () => {
     expect([...bundled].filter((name) => !notices.includes(`\n${name} `))).toEqual([]);
   });
 
-  it('imports nothing but what npm installs with it', () => {
-    // Not what a schema compiler would write into code that it makes.
+  it('imports only packages that npm installs with it', () => {
+    // Without imports in texts from which the schema compiler makes code.
     const imported = distFiles().flatMap((text) =>
       [...text.matchAll(/(?<!`)\brequire\(["']([^"']+)["']\)/g)].map(([, name = '']) => name),
     );

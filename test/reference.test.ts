@@ -1,4 +1,4 @@
-// The reference of docs/reference is complete, fresh and right: what users look up there is what the program does.
+// The reference in docs/reference is complete, up to date and correct.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const pages = await referencePages();
 
 it.each([...pages])(
-  'docs/reference/%s is fresh: "npm run reference" would write nothing new',
+  'docs/reference/%s is up to date: "npm run reference" would change nothing',
   (file, text) => {
     expect(readFileSync(join(root, 'docs/reference', file), 'utf8') === text).toBe(true);
   },
@@ -108,7 +108,7 @@ it('environment.md lists each variable that the source reads, and no other', () 
   const read = [...code.matchAll(/\benv\['([A-Z_]+)'\]/g)].map(([, name]) => name);
   expect(read.filter((name) => !listed.includes(name ?? ''))).toEqual([]);
   const isRead = (name: string) => new RegExp(`\\b(?:${name}|${name.toLowerCase()})\\b`).test(code);
-  // Node itself reads those of its own.
+  // Node reads its own variables.
   expect(listed.filter((name) => !isRead(name) && !name.startsWith('NODE_'))).toEqual([]);
   expect(new Set(listed).size).toBe(listed.length);
 });

@@ -1,4 +1,4 @@
-// The repository itself: that anybody can clone it, type the README's commands, and get the same tools.
+// The repository itself: everybody can clone it, type the README's commands, and get the same tools.
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,17 +40,17 @@ function linesWith(pattern: RegExp, files: readonly string[] = ourFiles()): stri
   );
 }
 
-describe('the Node that the repository brings', () => {
+describe('the Node of the repository', () => {
   // Two packages offer a program of this name, and npm promises nothing about which of them wins.
   it('npm scripts run on Node 24', () => {
     expect(versionOf('.bin/node')).toMatch(/^v24\./);
   });
 
-  it('Node 22 is there too, for the oldest Node that is supported', () => {
+  it('Node 22 is installed too, as the oldest supported Node', () => {
     expect(versionOf('node22/bin/node')).toMatch(/^v22\./);
   });
 
-  it('these tests run on a Node that is supported', () => {
+  it('these tests run on a supported Node', () => {
     const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
     expect(major > 22 || (major === 22 && minor >= 18), process.version).toBe(true);
   });
@@ -64,7 +64,7 @@ describe('documents, help texts and messages', () => {
     ].join('|'),
   );
 
-  it('never ask anybody to fetch trueup by a name that is not ours', () => {
+  it('never install trueup from a registry, where the name is not ours', () => {
     for (const line of ['npx trueup plan', 'npx --yes trueup', 'npm install -g trueup', 'npm i trueup@1'])
       expect(line).toMatch(byName);
     expect(
@@ -88,7 +88,7 @@ describe('documents, help texts and messages', () => {
 });
 
 describe('package.json', () => {
-  it('says what is installed and what it takes', () => {
+  it('has the name, command, Node version and license', () => {
     expect(about).toMatchObject({
       name: 'trueup',
       type: 'module',
@@ -123,7 +123,7 @@ describe('package.json', () => {
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
-  it('says the same as the lock file', () => {
+  it('has the same packages as the lock file', () => {
     const { name, version, dependencies, devDependencies } = lock.packages[''];
     expect({ name, version, dependencies, devDependencies }).toEqual({
       name: about.name,
@@ -135,14 +135,14 @@ describe('package.json', () => {
 });
 
 describe.each(locks)('the lock file %s', (_, { packages }) => {
-  it('names no place to download from, so that every machine uses its own registry', () => {
+  it('has no download addresses, so that every machine uses its own registry', () => {
     const resolved = Object.entries<{ resolved?: string }>(packages).filter(
       ([, entry]) => entry.resolved !== undefined,
     );
     expect(resolved).toEqual([]);
   });
 
-  it('knows the content of every package', () => {
+  it('has the hash of every package', () => {
     const unknown = Object.entries<{ integrity?: string }>(packages).filter(
       ([path, entry]) => path !== '' && entry.integrity === undefined,
     );
@@ -150,7 +150,7 @@ describe.each(locks)('the lock file %s', (_, { packages }) => {
   });
 });
 
-describe('what is written in the repository', () => {
+describe('the texts of the repository', () => {
   it('no file names the host of a package registry', () => {
     expect(linesWith(/\bregistry\.[a-z0-9-]+\.[a-z]{2,}\b/i)).toEqual([]);
   });
@@ -170,7 +170,7 @@ describe('what is written in the repository', () => {
     expect(named.filter((line) => about.scripts[line.split(': ')[1] ?? ''] === undefined)).toEqual([]);
   });
 
-  it('README.md says the two commands that set all up', () => {
+  it('README.md has the two commands of the setup', () => {
     const text = read('README.md');
     expect(text).toContain('npm ci && npm run quickstart');
     expect(text).toContain('npm ci && npm test');

@@ -1,4 +1,4 @@
-// The site of the documentation: every page has a place, and the sidebar comes from the pages that list the others.
+// The site of the documentation: every page has a place, and the sidebar is made from the pages that list others.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ function linksOf(entries: readonly (Entry | Group)[]): string[] {
 
 const sidebar = sidebarOf((page) => readFileSync(join(root, page), 'utf8'));
 
-it('the sidebar has every page of the documentation once, the pages that list others included', () => {
+it('the sidebar has every page of the documentation once, including pages that list others', () => {
   const links = linksOf(sidebar).map((link) => link.slice(1));
   expect(links.filter((link, index) => links.indexOf(link) !== index)).toEqual([]);
   expect(links).toEqual(expect.arrayContaining(pages.map(placeOf)));

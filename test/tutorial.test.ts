@@ -27,13 +27,13 @@ describe('the tutorial', () => {
     for (const shown of step.shown) expect(outputs[step.index]).toMatch(asShown(shown));
   });
 
-  it('shows the version, the drift and who made it', () => {
+  it('shows the version, the drift and the user who changed the resource', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     expect(outputs[0]).toContain(`${version}\n`);
     expect(outputs.join('\n')).toMatch(/modified .* by user-\w+ \(trueup-owner\), workspace update/);
   });
 
-  it('lists both applies at its end, and leaves nothing behind', () => {
+  it('lists both applies at its end, and removes its folder', () => {
     expect(outputs.at(-2)?.match(/ applied/g)).toHaveLength(2);
     expect(existsSync(join(empty, 'trueup-tutorial'))).toBe(false);
   });

@@ -21,7 +21,7 @@ async function started() {
 }
 
 describe('an approval of a run', () => {
-  it('approves the digest of this run, in any case of the name of the environment', async () => {
+  it('approves the digest of this run; the case of the environment name does not matter', async () => {
     const { read, approve, state, run } = await started();
     approve('bob', { environment: 'Production' });
     state.restartRun(run, 'carol');
@@ -32,7 +32,7 @@ describe('an approval of a run', () => {
     });
   });
 
-  it('of another run or environment, or of none, does not count', async () => {
+  it('counts only for its own run and environment', async () => {
     const { read, approve, state } = await started();
     expect(await read()).toMatchObject({
       approvals: [],
@@ -45,7 +45,7 @@ describe('an approval of a run', () => {
     await expect(read({ id: 502 })).rejects.toThrow('answered 404');
   });
 
-  it('of a run of another commit does not count', async () => {
+  it('does not count if the run is of another commit', async () => {
     const { read, approve } = await started();
     approve('bob');
     expect(await read({ commit: sha('e') })).toMatchObject({
@@ -54,7 +54,7 @@ describe('an approval of a run', () => {
     });
   });
 
-  it('of who started the run or made what is applied does not count, unless the stack says so', async () => {
+  it('counts from the starter of the run and from authors only with selfApprove', async () => {
     const { read, approve, state, run } = await started();
     state.restartRun(run, 'carol');
     // The same person twice is one person.
@@ -63,7 +63,7 @@ describe('an approval of a run', () => {
     expect((await read({ rules: { selfApprove: true } })).approvals).toHaveLength(4);
   });
 
-  it('does not count once anybody has rejected the run', async () => {
+  it('does not count after a reviewer rejected the run', async () => {
     const { read, approve } = await started();
     approve('bob');
     approve('carol', { state: 'rejected' });
@@ -73,7 +73,7 @@ describe('an approval of a run', () => {
     });
   });
 
-  it('that is pending is none', async () => {
+  it('does not count while it is pending, and an unknown state is an error', async () => {
     const { read, approve } = await started();
     approve('bob', { state: 'pending' });
     expect((await read()).approvals).toEqual([]);
@@ -81,7 +81,7 @@ describe('an approval of a run', () => {
     await expect(read()).rejects.toThrow('"maybe"');
   });
 
-  it('is of people whom the stack admits, else of those who may write', async () => {
+  it('counts from the people that the stack names, or else from all with write permission', async () => {
     const { read, approve, state } = await started();
     state.permissions.set('guest', 'read');
     state.teams.set('acme/platform', new Map([['guest', 'active']]));

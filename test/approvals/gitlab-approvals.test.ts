@@ -39,7 +39,7 @@ describe('an approval of a merge request', () => {
     ]);
   });
 
-  it('that a push has not removed yet does not count, also if the head is the same again', async () => {
+  it('does not count after a push, even if a later push restores the same head', async () => {
     const scene = await approved();
     scene.state.push(scene.request, { by: 'ann', head: sha('b') });
     scene.post();
@@ -68,7 +68,7 @@ describe('an approval of a merge request', () => {
     });
   });
 
-  it('does not count where GitLab does not say when it was given', async () => {
+  it('does not count if GitLab does not say when it was given', async () => {
     const scene = await approved();
     scene.state.isOld = true;
     expect(await approvalsOf(scene)).toMatchObject({
@@ -77,7 +77,7 @@ describe('an approval of a merge request', () => {
     });
   });
 
-  it('does not count once the note was edited', async () => {
+  it('does not count after an edit of the note', async () => {
     const scene = await approved();
     const [note] = scene.request.notes;
     if (note !== undefined) scene.state.editComment(note, planComment(sha('a'), { digest: 'f'.repeat(32) }));
@@ -87,7 +87,7 @@ describe('an approval of a merge request', () => {
     });
   });
 
-  it('of a bot, the author, or who pushed, does not count', async () => {
+  it('does not count from a bot, the author, or a user who pushed', async () => {
     const scene = await openGitlabScene();
     scene.state.push(scene.request, { by: 'bob', head: sha('b'), commits: [{ sha: sha('b') }] });
     scene.post();
@@ -97,7 +97,7 @@ describe('an approval of a merge request', () => {
     expect((await approvalsOf(scene, { selfApprove: true })).by).toEqual(['ann', 'bob', 'carol']);
   });
 
-  it('of a co-author does not count, as far as the address names the user', async () => {
+  it('does not count from a co-author, if the address of the trailer names the user', async () => {
     const scene = await openGitlabScene();
     const trailers = 'Co-authored-by: Bob <7-bob@users.noreply.gitlab.test>';
     scene.state.push(scene.request, { by: 'ann', head: sha('b'), commits: [{ sha: sha('b'), trailers }] });
@@ -106,7 +106,7 @@ describe('an approval of a merge request', () => {
     expect(await approvalsOf(scene)).toMatchObject({ by: ['carol'] });
   });
 
-  it('of who pushed the commit to another branch does not count', async () => {
+  it('does not count from a user who pushed the commit to another branch', async () => {
     const scene = await approved();
     const { project, clock, pushes } = scene.state;
     pushes.push({ project, branch: 'other', head: sha('a'), by: 'bob', at: clock.next() });
@@ -121,7 +121,7 @@ describe('an approval of a merge request', () => {
     });
   });
 
-  it('does not count where GitLab does not say who pushed', async () => {
+  it('does not count if GitLab does not say who pushed', async () => {
     const scene = await approved();
     scene.state.pushes.splice(0);
     expect(await approvalsOf(scene)).toMatchObject({
@@ -132,7 +132,7 @@ describe('an approval of a merge request', () => {
     expect(await approvalsOf(scene)).toMatchObject({ by: [], why: expect.stringContaining('was deleted') });
   });
 
-  it('needs an active member who may push', async () => {
+  it('counts only from an active member who may push', async () => {
     const scene = await approved();
     scene.state.user('bob').state = 'blocked';
     expect(await approvalsOf(scene)).toMatchObject({ by: [], why: '"bob" has no write permission' });
@@ -143,7 +143,7 @@ describe('an approval of a merge request', () => {
     expect(await approvalsOf(scene)).toMatchObject({ by: [], why: '"bob" has no write permission' });
   });
 
-  it('is of a direct member of a group that the stack names', async () => {
+  it('counts only from direct members of a group that the stack names', async () => {
     const scene = await approved();
     scene.state.groups.set('acme/platform', new Map([['carol', 10]]));
     scene.state.approve(scene.request, 'carol');
@@ -166,7 +166,7 @@ it('a merge request is found by its commits after a merge and a fast-forward', a
   expect(await pullRequests.ofCommit(sha('b'), 'release')).toEqual([]);
 });
 
-it('a label that was renamed after somebody set it acknowledges nothing', async () => {
+it('a label that was renamed after it was set acknowledges nothing', async () => {
   const scene = await approved();
   const acks = async () => {
     const { found, ...place } = await foundIn(scene);
@@ -213,7 +213,7 @@ describe('an approval of a deployment', () => {
     return { ...scene, deployment, read };
   };
 
-  it('approves the digest of its job, with its own time', async () => {
+  it('approves the digest of its job, at the time of the approval', async () => {
     const { state, deployment, read } = await deployed();
     state.approveDeployment(deployment, 'bob');
     const at = deployment.approvals[0]?.at;
@@ -223,7 +223,7 @@ describe('an approval of a deployment', () => {
     });
   });
 
-  it('of another job or environment does not count', async () => {
+  it('counts only for its own job and environment', async () => {
     const { state, deployment, read } = await deployed();
     state.approveDeployment(deployment, 'bob');
     expect(await read({ id: 2005 })).toMatchObject({
@@ -237,7 +237,7 @@ describe('an approval of a deployment', () => {
     expect(await read({ environment: 'staging' })).toMatchObject({ approvals: [] });
   });
 
-  it('that is not later than the plan does not count', async () => {
+  it('does not count if it is not later than the plan', async () => {
     const { state, deployment, read } = await deployed();
     state.approveDeployment(deployment, 'bob');
     const since = deployment.approvals[0]?.at ?? '';
@@ -247,7 +247,7 @@ describe('an approval of a deployment', () => {
     });
   });
 
-  it('of who triggered it, made it, or rejects it, does not count', async () => {
+  it('does not count from its starter or an author, or after a rejection', async () => {
     const { state, deployment, read } = await deployed();
     for (const by of ['ann', 'dave', 'bob']) state.approveDeployment(deployment, by);
     expect((await read()).approvals.map(({ by }) => by)).toEqual(['bob']);
@@ -259,7 +259,7 @@ describe('an approval of a deployment', () => {
     });
   });
 
-  it('does not exist in the free edition', async () => {
+  it('does not exist in the free edition of GitLab', async () => {
     const { state, deployment, read } = await deployed();
     state.approveDeployment(deployment, 'bob');
     state.isFree = true;

@@ -4,7 +4,7 @@ import { hiddenContent, readHiddenContent } from '../../src/approvals/hidden-lin
 
 const content = { version: 3, targets: [], items: ['["Workspace/acme/app","update"]', '--> <b>'] };
 
-it('the content of a plan is read from its comment again, also after somebody edited it on a web page', () => {
+it('the hidden content of a plan comment can be read, also after an edit on the web page', () => {
   const line = hiddenContent(content);
   expect(line).not.toContain('\n');
   expect(line.slice(4, -3)).not.toMatch(/--|>/);
@@ -12,11 +12,14 @@ it('the content of a plan is read from its comment again, also after somebody ed
 });
 
 it.each([
-  ['nothing', 'No plan here'],
-  ['no Base64', '<!-- trueup-plan: %%% -->'],
-  ['nothing packed', '<!-- trueup-plan: aGVsbG8= -->'],
-  ['no JSON', `<!-- trueup-plan: ${deflateRawSync('{').toString('base64')} -->`],
-  ['a bomb', `<!-- trueup-plan: ${deflateRawSync(Buffer.alloc(17 * 1024 * 1024)).toString('base64')} -->`],
-])('%s is no content', (_, body) => {
+  ['no hidden line', 'No plan here'],
+  ['invalid Base64', '<!-- trueup-plan: %%% -->'],
+  ['no compressed data', '<!-- trueup-plan: aGVsbG8= -->'],
+  ['invalid JSON', `<!-- trueup-plan: ${deflateRawSync('{').toString('base64')} -->`],
+  [
+    'a decompression bomb',
+    `<!-- trueup-plan: ${deflateRawSync(Buffer.alloc(17 * 1024 * 1024)).toString('base64')} -->`,
+  ],
+])('a comment with %s has no hidden content', (_, body) => {
   expect(readHiddenContent(body)).toBeUndefined();
 });

@@ -35,14 +35,14 @@ async function planned() {
 }
 
 describe('a label', () => {
-  it('acknowledges its guard for whoever set it after the plan was shown', async () => {
+  it('acknowledges its guard in the name of the user who set it after the plan was shown', async () => {
     const scene = await planned();
     scene.state.label(scene.pull, ack, 'bob');
     scene.state.label(scene.pull, 'ready', 'carol');
     expect(await acksOf(scene)).toEqual({ acknowledged: ['deletes by bob'], why: '' });
   });
 
-  it('set before the plan was shown or changed counts only after it is set again', async () => {
+  it('that was set before the plan was shown or changed must be set again', async () => {
     const scene = await openGithubScene();
     scene.state.label(scene.pull, ack, 'bob');
     const comment = scene.post();
@@ -60,14 +60,14 @@ describe('a label', () => {
     });
   });
 
-  it('that was removed does not count', async () => {
+  it('does not count after it was removed', async () => {
     const scene = await planned();
     scene.state.label(scene.pull, ack, 'bob');
     scene.state.unlabel(scene.pull, ack, 'ann');
     expect(await acksOf(scene)).toEqual({ acknowledged: [], why: '' });
   });
 
-  it('is of who set it last: a removal and a new one by somebody else are theirs', async () => {
+  it('counts as an acknowledgement of the user who set it last', async () => {
     const scene = await planned();
     scene.state.label(scene.pull, ack, 'bob');
     scene.state.unlabel(scene.pull, ack, 'ann');
@@ -78,7 +78,7 @@ describe('a label', () => {
     });
   });
 
-  it('that the log says was removed does not count, also if it is still listed', async () => {
+  it('does not count if the log says that it was removed, even if it is still listed', async () => {
     const scene = await planned();
     scene.state.label(scene.pull, ack, 'bob');
     scene.state.unlabel(scene.pull, ack, 'bob');
@@ -89,7 +89,7 @@ describe('a label', () => {
     });
   });
 
-  it('that the log does not have does not count', async () => {
+  it('does not count if the log has no entry of it', async () => {
     const scene = await planned();
     scene.pull.labels.add(ack);
     expect(await acksOf(scene)).toMatchObject({
@@ -98,7 +98,7 @@ describe('a label', () => {
     });
   });
 
-  it('of the author, or of who pushed, does not count unless the stack says so', async () => {
+  it('counts from the author and from users who pushed only with selfAck', async () => {
     const scene = await openGithubScene();
     scene.state.labels.set(ack, scene.state.clock.next());
     scene.state.push(scene.pull, { by: 'bob', head: sha('b'), commits: [{ sha: sha('b') }] });
@@ -117,13 +117,13 @@ describe('a label', () => {
     ['a person without write permission', 'guest', 'no write permission'],
     ['a job', 'github-actions[bot]', 'is not a person'],
     ['a deleted account', null, 'does not say who'],
-  ])('of %s does not count', async (_, by, why) => {
+  ])('set by %s does not count', async (_, by, why) => {
     const scene = await planned();
     scene.state.label(scene.pull, ack, by);
     expect(await acksOf(scene)).toMatchObject({ acknowledged: [], why: expect.stringContaining(why) });
   });
 
-  it('counts of the people and teams alone whom the stack names, if it names any', async () => {
+  it('counts only from the users and teams that the stack names, if it names any', async () => {
     const scene = await planned();
     scene.state.teams.set('acme/platform', new Map([['carol', 'active']]));
     const from = [{ user: 'dave' }, { team: 'acme/platform' }, { signers: 'allowed_signers' }];
@@ -141,7 +141,7 @@ describe('a label', () => {
     expect((await acksOf(scene, { from: signersOnly })).acknowledged).toHaveLength(1);
   });
 
-  it('that got this name after it was set does not count', async () => {
+  it('does not count if it was renamed after it was set', async () => {
     const scene = await planned();
     scene.state.label(scene.pull, 'ready', 'bob');
     scene.state.renameLabel('ready', 'trueup-ack/recreate');
@@ -151,7 +151,7 @@ describe('a label', () => {
     });
   });
 
-  it('whose last change the code host does not say does not count', async () => {
+  it('does not count if the code host does not say when it was last changed', async () => {
     const scene = await planned();
     scene.state.label(scene.pull, ack, 'bob');
     scene.state.labels.delete(ack);
@@ -161,7 +161,7 @@ describe('a label', () => {
     });
   });
 
-  it('of no guard is named', async () => {
+  it('is refused with a message if no guard has its name', async () => {
     const scene = await planned();
     scene.state.label(scene.pull, 'trueup-ack/everything', 'bob');
     expect(await acksOf(scene)).toEqual({ acknowledged: [], why: 'there is no guard "everything"' });

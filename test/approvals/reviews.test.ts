@@ -8,13 +8,13 @@ import { githubTokens } from '../support/code-host/github.ts';
 
 type Scene = Awaited<ReturnType<typeof openGithubScene>>;
 
-interface How {
+interface ApprovalOptions {
   readonly rules?: ApprovalRules;
   readonly author?: string;
 }
 
-/** Who approves; and who does not, with the reason. */
-async function approvalsOf({ reader }: Scene, { rules = {}, author }: How = {}) {
+/** Reads who approves, and why the other reviews do not count. */
+async function approvalsOf({ reader }: Scene, { rules = {}, author }: ApprovalOptions = {}) {
   const pullRequests = reader();
   const pullRequest = await pullRequests.get(7);
   const accounts = { author, usual: 'github-actions[bot]' };
@@ -28,7 +28,7 @@ async function approvalsOf({ reader }: Scene, { rules = {}, author }: How = {}) 
   };
 }
 
-/** A plan is posted, and bob approves it. */
+/** A scene with a posted plan that bob has approved. */
 async function approved() {
   const scene = await openGithubScene();
   scene.post();
@@ -48,7 +48,7 @@ describe('a review of a pull request', () => {
     expect(refused).toEqual([]);
   });
 
-  it('of an older commit does not count', async () => {
+  it('does not count if it is of an older commit', async () => {
     const scene = await approved();
     scene.state.push(scene.pull, { by: 'ann', head: sha('b') });
     scene.post();
@@ -58,7 +58,7 @@ describe('a review of a pull request', () => {
     });
   });
 
-  it('that names the head, but was given before it was planned, does not count', async () => {
+  it('does not count if it was given before the head was planned', async () => {
     const scene = await openGithubScene();
     scene.state.review(scene.pull, { by: 'bob' });
     scene.post();
@@ -68,7 +68,7 @@ describe('a review of a pull request', () => {
     });
   });
 
-  it('does not count once the comment was edited, whatever it says now', async () => {
+  it('does not count after an edit of the plan comment', async () => {
     const scene = await approved();
     const [comment] = scene.pull.comments;
     if (comment === undefined) throw new Error('no comment');
@@ -79,7 +79,7 @@ describe('a review of a pull request', () => {
     });
   });
 
-  it('of which GitHub no longer says the commit does not count', async () => {
+  it('does not count if GitHub no longer says which commit it is of', async () => {
     const scene = await openGithubScene();
     scene.post();
     scene.state.review(scene.pull, { by: 'bob', commit: null });
@@ -89,14 +89,14 @@ describe('a review of a pull request', () => {
     });
   });
 
-  it('that was dismissed does not count', async () => {
+  it('does not count after it was dismissed', async () => {
     const scene = await openGithubScene();
     scene.post();
     scene.state.review(scene.pull, { by: 'bob' }).state = 'DISMISSED';
     expect(await approvalsOf(scene)).toMatchObject({ by: [], why: 'the review was dismissed' });
   });
 
-  it('counts only if it is the latest one of that person', async () => {
+  it('counts only if it is the latest review of that person', async () => {
     const scene = await approved();
     scene.state.review(scene.pull, { by: 'Bob', state: 'CHANGES_REQUESTED' });
     scene.state.review(scene.pull, { by: 'carol', state: 'CHANGES_REQUESTED' });
@@ -105,7 +105,7 @@ describe('a review of a pull request', () => {
     expect(await approvalsOf(scene)).toMatchObject({ by: ['carol'], why: 'the review requests changes' });
   });
 
-  it('is found among more than a hundred, and overruled by one on a later page', async () => {
+  it('is found among more than 100 reviews, and a review on a later page can overrule it', async () => {
     const scene = await approved();
     for (let count = 0; count < 230; count += 1)
       scene.state.review(scene.pull, { by: `guest${count}`, state: 'COMMENTED' });
@@ -115,13 +115,13 @@ describe('a review of a pull request', () => {
     expect(await approvalsOf(scene)).toMatchObject({ by: ['carol'] });
   });
 
-  it('is one approval, however often somebody gives it', async () => {
+  it('counts once per person, even if the person approves twice', async () => {
     const scene = await approved();
     scene.state.review(scene.pull, { by: 'BOB' });
     expect((await approvalsOf(scene)).by).toEqual(['BOB']);
   });
 
-  it('of nobody is said to be missing', async () => {
+  it('is reported as missing if there is none', async () => {
     const scene = await openGithubScene();
     scene.post();
     expect(await approvalsOf(scene)).toMatchObject({
@@ -132,7 +132,7 @@ describe('a review of a pull request', () => {
 });
 
 describe('the reviewer', () => {
-  it.each(['deployer[bot]', 'octo-robot'])('%s is not a person', async (by) => {
+  it.each(['deployer[bot]', 'octo-robot'])('%s does not count, because it is not a person', async (by) => {
     const scene = await openGithubScene();
     scene.state.types.set('octo-robot', 'Bot');
     scene.state.permissions.set(by, 'write');
@@ -144,14 +144,14 @@ describe('the reviewer', () => {
     });
   });
 
-  it('whose account was deleted does not count', async () => {
+  it('does not count if the account was deleted', async () => {
     const scene = await openGithubScene();
     scene.post();
     scene.state.review(scene.pull, { by: null });
     expect(await approvalsOf(scene)).toMatchObject({ by: [], why: expect.stringContaining('was deleted') });
   });
 
-  it('is not the author, unless the stack says so', async () => {
+  it('can be the author only with selfApprove', async () => {
     const scene = await openGithubScene();
     scene.post();
     scene.state.review(scene.pull, { by: 'Ann' });
@@ -163,7 +163,7 @@ describe('the reviewer', () => {
     ['author', { sha: sha('b'), author: 'bob', committer: 'ann' }],
     ['committer', { sha: sha('b'), author: 'ann', committer: 'bob' }],
     ['co-author', { sha: sha('b'), author: 'ann', committer: 'ann', coAuthors: ['bob'] }],
-  ])('is not the %s of a commit', async (_, commit) => {
+  ])('can be the %s of a commit only with selfApprove', async (_, commit) => {
     const scene = await openGithubScene();
     scene.state.push(scene.pull, { by: 'ann', head: sha('b'), commits: [commit] });
     scene.post();
@@ -175,7 +175,7 @@ describe('the reviewer', () => {
     expect(await approvalsOf(scene, { rules: { selfApprove: true } })).toMatchObject({ by: ['bob'] });
   });
 
-  it('is not who pushed the head, whomever its commit names', async () => {
+  it('cannot be the user who pushed the head, even if its commit names other people', async () => {
     const scene = await openGithubScene();
     scene.state.push(scene.pull, {
       by: 'bob',
@@ -190,7 +190,7 @@ describe('the reviewer', () => {
     });
   });
 
-  it('is not who pushed an earlier commit that is still there', async () => {
+  it('cannot be a user who pushed an earlier commit of the pull request', async () => {
     const scene = await openGithubScene();
     scene.state.push(scene.pull, { by: 'bob', head: sha('b'), commits: [{ sha: sha('b') }] });
     scene.state.push(scene.pull, { by: 'ann', head: sha('c') });
@@ -202,7 +202,7 @@ describe('the reviewer', () => {
     });
   });
 
-  it('needs write permission, also if the stack names the user', async () => {
+  it('needs write permission, even if the stack names the user', async () => {
     const scene = await approved();
     scene.state.permissions.set('bob', 'read');
     for (const rules of [{}, { from: [{ user: 'bob' }] }])
@@ -212,7 +212,7 @@ describe('the reviewer', () => {
       });
   });
 
-  it('is among the users and teams that the stack names', async () => {
+  it('must be among the users and teams that the stack names', async () => {
     const scene = await approved();
     scene.state.teams.set(
       'acme/platform',
@@ -231,7 +231,7 @@ describe('the reviewer', () => {
     expect(await of({ signers: 'allowed_signers' })).toEqual(['bob', 'carol', 'dave']);
   });
 
-  it('does not count any more when removed after the approval', async () => {
+  it('no longer counts after leaving the team that the stack names', async () => {
     const scene = await approved();
     scene.state.teams.set('acme/platform', new Map([['bob', 'active']]));
     const rules = { from: [{ team: 'acme/platform' }] };
@@ -244,8 +244,8 @@ describe('the reviewer', () => {
   });
 });
 
-describe('who pushed', () => {
-  it('is found after the branch was deleted, and where the log of the branch is gone with it', async () => {
+describe('the user who pushed', () => {
+  it('is found after the branch was deleted, with or without the log of the branch', async () => {
     const scene = await approved();
     scene.state.merge(scene.pull, { by: 'ann', commits: [sha('d')] });
     scene.state.deleteBranch(scene.pull, 'ann');
@@ -295,7 +295,7 @@ describe('who pushed', () => {
       (scene: Scene) => Object.assign(scene.pull, { commits: [] }),
       'is not among',
     ],
-  ])('is not known where %s, and then nobody may approve', async (_, change, why) => {
+  ])('is unknown if %s, and then no review counts', async (_, change, why) => {
     const scene = await approved();
     change(scene);
     expect(await approvalsOf(scene)).toMatchObject({ by: [], why: expect.stringContaining(why) });
@@ -312,7 +312,7 @@ describe('the comment with the plan', () => {
       'it has no comment',
     ],
     [
-      'somebody else wrote it',
+      'another user wrote it',
       (scene: Scene) => scene.state.comment(scene.pull, { by: 'mallory', body: planComment(sha('a')) }),
       'is from "mallory", not from "github-actions[bot]"',
     ],
@@ -335,14 +335,14 @@ describe('the comment with the plan', () => {
       },
       'is not about commit',
     ],
-  ])('selects nothing where %s', async (_, make, why) => {
+  ])('allows no approval if %s', async (_, make, why) => {
     const scene = await openGithubScene();
     make(scene);
     scene.state.review(scene.pull, { by: 'bob' });
     expect(await approvalsOf(scene)).toMatchObject({ by: [], why: expect.stringContaining(why) });
   });
 
-  it('is of the account that is named, or whose token it is', async () => {
+  it('must be from the account that --author names, or else from the account of the token', async () => {
     const scene = await openGithubScene();
     scene.state.comment(scene.pull, { by: 'deployer[bot]', body: planComment(sha('a')) });
     scene.state.review(scene.pull, { by: 'bob' });

@@ -1,4 +1,4 @@
-// Signed approvals, with real keys, ssh-keygen and remotes: which of them count, and that nothing else does.
+// Which signed approvals count, with real keys, ssh-keygen and remotes.
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ async function approveAs(stack: SignedStack, key: Key, ...flags: readonly string
   expect(code).toBe(0);
 }
 
-/** By a signer whose own clone says that authors may approve. */
+/** Approves with `selfApprove` in the work tree of the signer only, so that the command accepts an author. */
 async function approveOwn(stack: SignedStack, key: Key): Promise<void> {
   const file = join(stack.directory, 'trueup.yaml');
   const text = readFileSync(file, 'utf8');
@@ -60,7 +60,7 @@ function onlyApproval(stack: SignedStack): [path: string, text: string] {
   return found;
 }
 
-/** The name that a file with this text has. */
+/** The name of an approval file with this text. */
 function nameOf(text: string, of = digest): string {
   return `approvals/${of}-${createHash('sha256').update(text).digest('hex').slice(0, 16)}.json`;
 }
@@ -88,7 +88,7 @@ describe('a signed approval', () => {
     ['ed25519', ['-t', 'ed25519']],
     ['ecdsa', ['-t', 'ecdsa']],
     ['rsa', ['-t', 'rsa', '-b', '2048']],
-  ])('with a key of type %s counts, with its guards', async (_, type) => {
+  ])('with a key of type %s counts, and acknowledges its guards', async (_, type) => {
     const key = makeKey('alice', ...type);
     const stack = signedStack(line('alice@example.com', key));
     await approveAs(stack, key, '--ack', 'zero,deletes');
@@ -105,7 +105,7 @@ describe('a signed approval', () => {
     ]);
   });
 
-  it('with a certificate counts if its authority is admitted, by the name in the certificate', async () => {
+  it('with a certificate counts under the name in the certificate if its authority is admitted', async () => {
     const [authority, key] = [makeKey('authority'), makeKey('alice')];
     execFileSync('ssh-keygen', [
       '-q',
@@ -122,7 +122,7 @@ describe('a signed approval', () => {
     expect((await stack.read()).approvals).toMatchObject([{ by: 'alice@example.com' }]);
   });
 
-  it('counts once for each person, with the guards of all, also if the person has two keys', async () => {
+  it('counts once per person, with all acknowledged guards, even if the person has two keys', async () => {
     const [one, two, bob] = [makeKey('one'), makeKey('two'), makeKey('bob')];
     const stack = signedStack(
       line('alice@example.com', one) + line('alice@example.com', two) + line('bob@example.com', bob),
@@ -137,14 +137,14 @@ describe('a signed approval', () => {
     ]);
   });
 
-  it('does not exist where the ref does not', async () => {
+  it('does not exist if the ref does not exist', async () => {
     const stack = signedStack(line('alice@example.com', makeKey('alice')));
     expect(await stack.read()).toEqual({ approvals: [], refused: [], contents: new Map() });
   });
 });
 
 describe('a signed approval does not count', () => {
-  it('when nobody is admitted', async () => {
+  it('when no signer is admitted', async () => {
     const stack = signedStack('');
     await stack.approveAsStranger(makeKey('mallory'), digest);
     await expectNone(stack, 'no signers are named there');
@@ -156,7 +156,7 @@ describe('a signed approval does not count', () => {
     await expectNone(stack, /is not admitted at the head: No principal matched/);
   });
 
-  it('when it was edited, in any of its members', async () => {
+  it('when any of its members was edited', async () => {
     const { stack } = await approved();
     const original = parseApproval(onlyApproval(stack)[1]);
     if (original === undefined || original === 'newer') throw new Error('not an approval');
@@ -252,7 +252,7 @@ describe('a signed approval does not count', () => {
     });
   });
 
-  it('by an author, committer or co-author of a commit, by whatever name the key is admitted', async () => {
+  it('by an author, committer or co-author, under any name that the signers file gives to the key', async () => {
     const writer = makeKey('writer');
     const stack = signedStack(line('writer@example.com', writer));
     await approveOwn(stack, writer);
@@ -282,7 +282,7 @@ describe('a signed approval does not count', () => {
     expect((await stack.read(rules(true, true))).approvals).toHaveLength(1);
   });
 
-  it('by the key that signed a commit, under whatever address that was written', async () => {
+  it('by the key that signed a commit, even if the commit has another address', async () => {
     const alice = makeKey('alice');
     const stack = signedStack(line('alice@example.com', alice));
     git(stack.directory, 'config', 'gpg.format', 'ssh');
@@ -293,8 +293,8 @@ describe('a signed approval does not count', () => {
   });
 });
 
-describe('a ref that somebody else wrote', () => {
-  it('gives nothing by symbolic links, long files, forged names, or files elsewhere', async () => {
+describe('a ref that another user wrote', () => {
+  it('adds no approval by symbolic links, long files, forged names, or files in other folders', async () => {
     const { stack } = await approved();
     const [path, text] = onlyApproval(stack);
     const entries = [
@@ -333,7 +333,7 @@ describe('a ref that somebody else wrote', () => {
 });
 
 describe('ssh-keygen', () => {
-  it('that is missing is an error that says what to install', async () => {
+  it('must be installed, and else the error says what to install', async () => {
     const { stack } = await approved();
     const onlyGit = `${stack.env['HOME']}/bin`;
     const where = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
@@ -346,7 +346,7 @@ describe('ssh-keygen', () => {
 });
 
 describe('a file of allowed signers', () => {
-  it('is read from the commit, whatever is in the work tree, and never through a link', async () => {
+  it('is read from the commit, not from the work tree, and never through a link', async () => {
     const stack = signedStack('# first\n');
     const at = { directory: stack.directory, env: stack.env };
     const path = 'stacks/pay/allowed_signers';

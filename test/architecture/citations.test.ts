@@ -1,4 +1,4 @@
-// What comments and documents cite can be looked up: every citation leads to a page and a place that exist.
+// Every citation in comments and documents leads to a page and a place that exist.
 import { existsSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,18 +31,18 @@ const links = {
   exists: (path: string) => existsSync(join(root, path)),
 };
 
-describe('what is cited', () => {
-  it('can be looked up', () => {
+describe('the documentation', () => {
+  it('has no citation of a place that does not exist', () => {
     const found = prose.flatMap(([path, text]) => danglingIn(text, places).map((line) => `${path}: ${line}`));
     expect(found).toEqual([]);
   });
 
-  it('is cited in one form: by page and place', () => {
+  it('is cited only by page and place', () => {
     const found = prose.flatMap(([path, text]) => formerCitationsIn(text).map((line) => `${path}: ${line}`));
     expect(found).toEqual([]);
   });
 
-  it('is found in the source, on both sides of the wire and in the tests', () => {
+  it('is cited in the kinds, in the embedded service and in the tests', () => {
     for (const folder of ['src/kinds', 'src/server', 'test']) {
       const cited = prose
         .filter(([path]) => path.startsWith(folder))
@@ -51,7 +51,7 @@ describe('what is cited', () => {
     }
   });
 
-  it.each(['docs/internals', 'docs'])('every page below %s is listed in its README', (folder) => {
+  it.each(['docs/internals', 'docs'])('lists every page below %s in its README', (folder) => {
     const index = pages.get(`${folder}/README.md`) ?? '';
     const below = (path: string) =>
       path.startsWith(`${folder}/`) &&
@@ -62,12 +62,12 @@ describe('what is cited', () => {
     expect(documents.filter((path) => !index.includes(`(${posix.relative(folder, path)})`))).toEqual([]);
   });
 
-  it('is linked only where file and heading exist', () => {
+  it('links only files and headings that exist', () => {
     expect([...pages.keys()].flatMap((path) => brokenLinksIn(path, pages, links))).toEqual([]);
   });
 });
 
-describe('a citation that leads nowhere', () => {
+describe('a citation of a place that does not exist', () => {
   const some = placesOf(
     new Map([
       [
@@ -89,7 +89,7 @@ describe('a citation that leads nowhere', () => {
     '(architecture: apply finishes or tells)',
     'decision 0001',
     'a set of rules',
-  ])('is not %j', (text) => {
+  ])('is not reported in %j', (text) => {
     expect(danglingIn(text, some)).toEqual([]);
   });
 
@@ -99,11 +99,11 @@ describe('a citation that leads nowhere', () => {
     ['wire/drums 1', 'there is no docs/internals/wire/drums.md'],
     ['architecture: no heading', 'docs/internals/architecture.md has no no heading'],
     ['decision 0002', 'docs/internals/decisions has no 0002'],
-  ])('is %j', (text, why) => {
+  ])('is reported in %j', (text, why) => {
     expect(danglingIn(`as ${text}, says`, some)).toEqual([`${text}: ${why}`]);
   });
 
-  it('is found where a comment breaks its line', () => {
+  it('is found across a line break in a comment', () => {
     const code = [
       '/**',
       ' * How it sounds (wire/bells 1.1,',
@@ -117,7 +117,7 @@ describe('a citation that leads nowhere', () => {
     ]);
   });
 
-  it('is found behind code', () => {
+  it('is found in a comment behind code', () => {
     const code = `const one = 1; ${'/'.repeat(2)} wire/bells 8`;
     expect(danglingIn(commentsIn(code), some)).toEqual([
       'wire/bells 8: docs/internals/wire/bells.md has no 8',
@@ -125,7 +125,7 @@ describe('a citation that leads nowhere', () => {
   });
 });
 
-describe('a citation of the former form', () => {
+describe('a citation in a form that is no longer used', () => {
   it.each([
     'RULES 24',
     'DESIGN section 4',
@@ -137,12 +137,12 @@ describe('a citation of the former form', () => {
     '(specs, "Create a workspace")',
     'rule 24',
     'rules 22, 24',
-  ])('is %j', (text) => {
+  ])('is found in %j', (text) => {
     expect(formerCitationsIn(`as ${text} says`)).not.toEqual([]);
   });
 
   it.each(['the spec of a kind', 'facts of a live resource', 'the specs as written', 'a set of rules'])(
-    'is not %j',
+    'is not found in %j',
     (text) => {
       expect(formerCitationsIn(text)).toEqual([]);
     },
@@ -158,7 +158,7 @@ describe('a link', () => {
     ['docs/b.md', '## Owned names: roles\n'],
   ]);
 
-  it('whose file or heading is not there is reported', () => {
+  it('is reported if its file or heading does not exist', () => {
     const exists = (path: string) => documents.has(path);
     expect(brokenLinksIn('docs/a.md', documents, { ...links, exists })).toEqual([
       'docs/a.md links docs/c.md, which is not there',

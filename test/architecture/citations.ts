@@ -1,6 +1,6 @@
 /**
- * How comments and documents cite the pages below `docs`, as docs/internals/README.md describes it, and what there is to be cited.
- * Works on texts alone. The one place that knows the form of a citation.
+ * How comments and documents cite the pages below `docs`, as docs/internals/README.md describes it.
+ * Works on texts alone. The only file that knows the form of a citation.
  */
 
 /** One place that a text points at. */
@@ -9,7 +9,7 @@ export interface Citation {
   readonly text: string;
   /** path of the page, or of the folder whose files are the places */
   readonly page: string;
-  /** a number, or a heading in lower case; absent where the page as a whole is meant */
+  /** a number, or a heading in lower case; absent for the whole page */
   readonly place?: string;
 }
 
@@ -19,14 +19,14 @@ export type Places = ReadonlyMap<string, ReadonlySet<string>>;
 const architecturePage = 'docs/internals/architecture.md';
 const decisionsFolder = 'docs/internals/decisions';
 
-/** What comments say, without code; a comment of several lines is one line of the answer. */
+/** The text of comments, without code; a comment of several lines becomes one line. */
 export function commentsIn(code: string): string {
-  const said = code.split('\n').map((line) => {
+  const lines = code.split('\n').map((line) => {
     const { whole, end } =
       /^\s*(?:\/\*\*?|\*\/?|\/\/)(?<whole>.*)$|\s\/\/(?<end>.*)$/.exec(line)?.groups ?? {};
     return whole?.replace(/\*\/\s*$/, '').trim() ?? (end === undefined ? '\n' : `\n${end.trim()}\n`);
   });
-  return said.join(' ').replaceAll(/ ?\n ?/g, '\n');
+  return lines.join(' ').replaceAll(/ ?\n ?/g, '\n');
 }
 
 const numbers = String.raw`\d+(?:\.\d+)*`;
@@ -79,11 +79,11 @@ function numbersIn(text: string): string[] {
   });
 }
 
-/** What is not cited so any more: drafts by their names, sections without a page, and rules by a number. */
+/** Forms of citations that are no longer used: drafts by their names, sections without a page, and rules by a number. */
 const former =
   /\bRULES \d|\bDESIGN\b|\bfacts(?: on [a-z -]+)?,? (?:section )?\d|\bfacts\/|\bspecs\/|-wire\.md|\btoolchain\.md|\bspecs?, "|\b[Rr]ules? \d/g;
 
-/** Citations of a form that nobody can look up. */
+/** Citations of a form that is no longer used. */
 export function formerCitationsIn(prose: string): string[] {
   return [...prose.matchAll(former)].map(([text]) => text);
 }
@@ -114,7 +114,7 @@ function headingsIn(text: string): string[] {
   return [...prose.matchAll(/^#+ (.+)$/gm)].flatMap(([, heading]) => heading ?? []);
 }
 
-/** Citations that lead nowhere, each with what is missing. */
+/** Citations of pages and places that do not exist, each with what is missing. */
 export function danglingIn(prose: string, places: Places): string[] {
   return citationsIn(prose).flatMap(({ text, page, place }) => {
     const known = places.get(page);

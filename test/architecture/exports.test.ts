@@ -1,4 +1,4 @@
-/** What is exported, another file imports: a reader may trust that somebody depends on an exported name. */
+/** Another file imports every exported name, so that a reader can trust that something depends on it. */
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ const named =
   /\b(?:import|export)\s+(?:type\s+)?(?<names>\{[^}]*\}|\*(?:\s+as\s+\w+)?)\s+from\s+'(?<from>\.[^']+)'/g;
 const lazy = /(?:\{(?<names>[^{}]*)\}\s*=\s*await\s+)?(?:import|typeof import)\(\s*'(?<from>\.[^']+)'\s*\)/g;
 
-/** `path#name` for each import of the repository; `path#*` where a file takes all of another. */
+/** `path#name` for each import of the repository; `path#*` if a file imports all of another one. */
 const imported = new Set(
   [...texts].flatMap(([path, text]) =>
     [...text.matchAll(named), ...text.matchAll(lazy)].flatMap(({ groups = {} }) => {
@@ -36,7 +36,7 @@ const imported = new Set(
 
 const declared = /^export (?:async |abstract )*(?:function\*?|const|class|interface|type) (?<name>[\w$]+)/gm;
 
-/** The specs of a kind are declared for whoever reads its schema. */
+/** The types of a spec are exported for readers of the schema. */
 const isSchema = (path: string) => path.endsWith('/schema.ts');
 
 it('every exported name of src is imported by another file', () => {

@@ -6,8 +6,8 @@ const maxLines = 350;
 const drawers = ['utils', 'util', 'helpers', 'helper', 'common', 'shared', 'misc', 'lib', 'tools', 'stuff'];
 
 const opensWithComment: Rule = {
-  says: 'every source file opens with a comment',
-  because: 'it says what the file is and which invariant it keeps, before anything else',
+  title: 'every source file opens with a comment',
+  because: 'the comment says what the file is and which invariant it keeps',
   violations: (tree) =>
     sources(tree).filter((path) => !/^(?:#![^\n]*\n)?\/\*\*\s*\S/.test(tree.get(path) ?? '')),
   breakages: (tree) =>
@@ -15,9 +15,9 @@ const opensWithComment: Rule = {
 };
 
 const noDrawers: Rule = {
-  says: `no file or folder of src is called ${drawers.slice(0, 5).join(', ')} or the like`,
+  title: `no file or folder of src is called ${drawers.slice(0, 5).join(', ')} or the like`,
   because:
-    'a drawer has no subject, so that everything fits into it; name a file by the one thing it exports',
+    'a file with such a name has no subject, so that anything fits into it; name a file by the one thing it exports',
   violations: (tree) =>
     [...tree.keys()].filter(
       (path) =>
@@ -32,8 +32,8 @@ const noDrawers: Rule = {
 };
 
 const kebabCase: Rule = {
-  says: 'files of src are named in kebab-case',
-  because: 'one way to write names is one thing less to look up',
+  title: 'files of src are named in kebab-case',
+  because: 'names that are written in one way are easier to find',
   violations: (tree) =>
     sources(tree).filter((path) => !/^src(?:\/[a-z0-9]+(?:-[a-z0-9]+)*)+\.ts$/.test(path)),
   breakages: () =>
@@ -41,7 +41,7 @@ const kebabCase: Rule = {
 };
 
 const short: Rule = {
-  says: `no file of src is longer than ${maxLines} lines`,
+  title: `no file of src is longer than ${maxLines} lines`,
   because: 'a longer file is about more than one thing: find the second one and give it a name',
   violations: (tree) =>
     sources(tree).flatMap((path) => {
@@ -56,7 +56,7 @@ const short: Rule = {
 const valueInRawQuotes = /(?:^|[ (`,>&])"[^"`]*\$\{/;
 
 const quotedValues: Rule = {
-  says: 'a sentence puts a value in quotes with `quoted`, never with quotes of its own',
+  title: 'a sentence puts a value in quotes with `quoted`, never with quotes of its own',
   because: 'a value with a double quote would end those quotes and continue the sentence in our name',
   violations: (tree) =>
     sources(tree)

@@ -1,4 +1,4 @@
-/** Who may import whom: the floors of the program, its kinds, and no circles. */
+/** Which folders may import which: the floors of the program, its kinds, and no cycles. */
 import { posix } from 'node:path';
 import type { Rule } from './rule.ts';
 import { floorOf, importsOf, isBelow, type SourceTree, sources } from './source-tree.ts';
@@ -11,12 +11,12 @@ interface Floor {
   readonly because: string;
 }
 
-/** Bottom to top. Who stands beside or above is not in the list and so out of reach. */
+/** From bottom to top. A floor must not import what its list does not name. */
 const floors: readonly Floor[] = [
   {
     floor: 'model',
     may: [],
-    because: 'the words stand below everything; a word that needs machinery to be defined is no word',
+    because: 'the model defines the terms of the program, and depends on nothing else',
   },
   {
     floor: 'redaction',
@@ -27,67 +27,65 @@ const floors: readonly Floor[] = [
   {
     floor: 'files',
     may: ['model'],
-    because: 'how a file is read that somebody names is one rule, whatever it is read for',
+    because: 'files that users name are read in one way, for every purpose',
   },
   {
     floor: 'compare',
     may: ['model', 'redaction'],
-    because:
-      'what is equal and what differs has one answer for kinds, planner and apply, and asks nobody else',
+    because: 'kinds, planner and apply compare values in one way, which depends on nothing else',
   },
   {
     floor: 'manifest',
     may: ['model', 'redaction', 'files'],
-    because: 'manifests are judged offline and without knowing what a plan or a service is',
+    because: 'manifests are checked offline, without knowing what a plan or a service is',
   },
   {
     floor: 'plan',
     may: ['model', 'redaction', 'compare'],
-    because: 'planning is pure: what it needs of the world is handed to it as a value of the model',
+    because: 'planning is pure: it gets all that was read as values of the model',
   },
   {
     floor: 'api',
     may: ['model', 'redaction', 'compare'],
     because:
-      'it carries requests and holds what several kinds of one service need in order to read it; it knows no kind',
+      'it sends requests, and holds what several kinds of one service need to read it; it knows no kind',
   },
   {
     floor: 'ledger',
     may: ['model', 'redaction', 'files'],
-    because: 'a ledger stores records; a store must be replaceable without touching who uses it',
+    because: 'a ledger stores records; a store must be replaceable without changes of its users',
   },
   {
     floor: 'report',
     may: ['model', 'redaction'],
-    because: 'a report is a function of the plan; what it had to look up would not be in the plan',
+    because: 'a report is a function of the plan, and reads nothing else',
   },
   {
     floor: 'apply',
     may: ['model', 'redaction', 'compare', 'plan'],
-    because: 'apply is one small engine that carries out calls as data; readers and writers are handed to it',
+    because:
+      'apply is one small engine that carries out calls as data; it gets readers and writers as arguments',
   },
   {
     floor: 'audit-trail',
     may: ['model', 'files', 'ledger', 'redaction'],
-    because:
-      'it reads a trail over a channel that is handed to it, and keeps it where ledgers are kept, in the way that they are',
+    because: 'it reads a trail over a connection that it gets as an argument, and stores it like a ledger',
   },
   {
     floor: 'approvals',
     may: ['model', 'redaction', 'files', 'api', 'ledger'],
-    because:
-      'who approved a digest is read from git and code hosts; what is done with it is not decided here',
+    because: 'it reads from git and code hosts who approved a digest; its caller decides what follows',
   },
   {
     floor: 'policies',
     may: ['model', 'redaction', 'files', 'manifest', 'ledger'],
     because:
-      'rules judge the values of a plan: their documents are read like manifests, from files or from git, and what is done about a violation is not decided here',
+      'rules check the values of a plan: their documents are read like manifests, from files or git; the caller decides about violations',
   },
   {
     floor: 'kinds',
     may: ['model', 'compare', 'api'],
-    because: 'a kind is a filled-in form: planner, applier and reports use it, and it uses none of them',
+    because: 'all kinds have the same files: planner, apply and reports use a kind, and it uses none of them',
   },
   {
     floor: 'run',
@@ -107,7 +105,7 @@ const floors: readonly Floor[] = [
       'policies',
       'server',
     ],
-    because: 'what every command needs puts the lower folders together and knows no command',
+    because: 'it combines the lower folders for all commands, and knows no command',
   },
   {
     floor: 'commands',
@@ -141,12 +139,12 @@ const floors: readonly Floor[] = [
     floor: 'server',
     may: [],
     because:
-      'the wire is the only contract between the reconciler and the embedded service, so that no mistake can hide by being made on both sides',
+      'the wire is the only contract between the reconciler and the embedded service, so that they cannot share a mistake',
   },
   {
     floor: 'main.ts',
     may: ['run', 'command-line.ts', 'kinds'],
-    because: 'the process becomes a host here, and everything else happens below',
+    because: 'it makes a host of the process, and everything else is in the folders below',
   },
 ];
 
@@ -155,7 +153,7 @@ function floorRule({ floor, may, because }: Floor): Rule {
   const isAllowed = (target: string) =>
     !target.startsWith('src/') || allowed.some((path) => isBelow(target, path));
   return {
-    says: `src/${floor} imports ${may.length === 0 ? 'nothing of ours' : `only ${may.join(', ')}`}`,
+    title: `src/${floor} imports ${may.length === 0 ? 'no other folder of src' : `only ${may.join(', ')}`}`,
     because,
     violations: (tree) => badImports(tree, `src/${floor}`, isAllowed),
     breakages: (tree) =>
@@ -174,7 +172,7 @@ function badImports(tree: SourceTree, below: string, isAllowed: (target: string)
 }
 
 const everyFolderIsAFloor: Rule = {
-  says: 'every folder of src is a floor',
+  title: 'every folder of src is a floor',
   because: 'a new folder must say in the table of floors what it may import, and why',
   violations: (tree) => [
     ...new Set(
@@ -186,10 +184,10 @@ const everyFolderIsAFloor: Rule = {
   breakages: () => [{ 'src/extras/thing.ts': '/** A thing. */' }, { 'src/other.ts': '/** Another. */' }],
 };
 
-const kindsAreStrangers: Rule = {
-  says: 'kinds do not import each other',
+const kindsAreIndependent: Rule = {
+  title: 'kinds do not import each other',
   because:
-    'a kind can be added and removed as one folder; what two of them share belongs into src/api or src/model',
+    'a kind can be added and removed as one folder; what two of them share belongs in src/api or src/model',
   violations: (tree) => badKindImports(tree),
   breakages: (tree) => {
     const [one = '', other = ''] = sources(tree, 'src/kinds').filter((path) => path.endsWith('/schema.ts'));
@@ -209,9 +207,8 @@ function badKindImports(tree: SourceTree): string[] {
 }
 
 const commandsAreSeparate: Rule = {
-  says: 'the folders of commands do not import each other',
-  because:
-    'who changes a command opens one folder; what two commands share belongs into src/run or src/report',
+  title: 'the folders of commands do not import each other',
+  because: 'a change of a command needs one folder; what two commands share belongs in src/run or src/report',
   violations: (tree) => badCommandImports(tree),
   breakages: (tree) => [
     withImport(tree, 'src/commands/apply', 'src/commands/plan.ts'),
@@ -219,7 +216,7 @@ const commandsAreSeparate: Rule = {
   ],
 };
 
-/** A command of one file is beside those folders, and may import from them: `schema` lists the schemas of all commands. */
+/** A command in a single file may import from these folders: `schema` lists the schemas of all commands. */
 function badCommandImports(tree: SourceTree): string[] {
   const folderOf = (path: string) => path.split('/').slice(0, 3).join('/');
   return sources(tree, 'src/commands')
@@ -232,7 +229,7 @@ function badCommandImports(tree: SourceTree): string[] {
 }
 
 const foldersGoOneWay: Rule = {
-  says: 'no two folders of src import each other',
+  title: 'no two folders of src import each other',
   because: 'two folders that import each other are one folder: move what both need to a folder below them',
   violations: (tree) => mutualImports(tree),
   breakages: (tree) => [
@@ -263,7 +260,7 @@ function mutualImports(tree: SourceTree): string[] {
 }
 
 const noCycles: Rule = {
-  says: 'no file imports itself, by whatever way round',
+  title: 'no file imports itself, directly or through other files',
   because: 'files that need each other are one file, types included: move what both need below both',
   violations: (tree) => findCycle(tree),
   breakages: (tree) => {
@@ -303,7 +300,7 @@ function findCycle(tree: SourceTree): string[] {
 export const importRules: readonly Rule[] = [
   ...floors.map(floorRule),
   everyFolderIsAFloor,
-  kindsAreStrangers,
+  kindsAreIndependent,
   commandsAreSeparate,
   foldersGoOneWay,
   noCycles,

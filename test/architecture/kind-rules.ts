@@ -1,4 +1,4 @@
-/** Rules about kinds and dialects: each is complete and known everywhere it must be, and nowhere else. */
+/** Rules about kinds and dialects: each is complete, registered and documented, and named only where it may be. */
 import { dialects } from '../../src/api/dialects.ts';
 import type { Rule } from './rule.ts';
 import { isBelow, type SourceTree, sources } from './source-tree.ts';
@@ -21,9 +21,8 @@ function perKind(tree: SourceTree, check: (folder: string, name: string) => read
 const parts = ['schema.ts', 'fields.ts', 'check.ts', 'read.ts', 'calls.ts', 'index.ts', 'README.md'];
 
 const complete: Rule = {
-  says: 'every kind is a complete form',
-  because:
-    'kinds are of one shape, so that who has read one has read all; an empty part says why it is empty',
+  title: 'every kind has all files of a kind',
+  because: 'kinds have the same files, so that a reader of one knows all; an empty file says why it is empty',
   violations: (tree) =>
     perKind(tree, (folder) =>
       parts
@@ -40,8 +39,8 @@ const complete: Rule = {
 const registry = 'src/kinds/index.ts';
 
 const registered: Rule = {
-  says: 'every kind is registered',
-  because: 'a kind that src/kinds/index.ts does not list does not exist for users, however well it is tested',
+  title: 'every kind is registered',
+  because: 'a kind that src/kinds/index.ts does not list does not exist for users',
   violations: (tree) => {
     const text = tree.get(registry) ?? '';
     const listed = /\[([^\]]*)\];/.exec(text)?.[1] ?? '';
@@ -65,7 +64,7 @@ const registered: Rule = {
 const page = 'docs/guides/writing-manifests.md';
 
 const documented: Rule = {
-  says: 'every kind stands in the table of kinds in docs/guides/writing-manifests.md',
+  title: 'every kind is in the table of kinds in docs/guides/writing-manifests.md',
   because: 'users find a kind by reading that table, with a link to the README in its folder',
   violations: (tree) => {
     const rows = (tree.get(page) ?? '').split('\n').filter((line) => line.startsWith('|'));
@@ -83,7 +82,7 @@ const documented: Rule = {
 };
 
 const published: Rule = {
-  says: 'every kind has a generated schema',
+  title: 'every kind has a generated schema',
   because: 'editors complete and check manifests with it: run "npm run schemas"',
   violations: (tree) =>
     perKind(tree, (folder) => (tree.has(schemaFile(folder)) ? [] : [`${schemaFile(folder)} is missing`])),
@@ -95,7 +94,7 @@ function schemaFile(folder: string): string {
 }
 
 const proven: Rule = {
-  says: 'every kind has a corpus',
+  title: 'every kind has a corpus',
   because: 'the corpus shows field by field that a plan after apply is empty, in both directions',
   violations: (tree) =>
     perKind(tree, (_, name) =>
@@ -104,18 +103,18 @@ const proven: Rule = {
   breakages: () => [{ 'src/kinds/unverified/index.ts': '/** Unproven. */' }],
 };
 
-const blindFloors = ['src/model', 'src/plan', 'src/apply', 'src/report'];
+const floorsWithoutKinds = ['src/model', 'src/plan', 'src/apply', 'src/report'];
 
 const unnamed: Rule = {
-  says: 'model, plan, apply and report name no kind, not even in a comment',
-  because: 'they work for kinds that do not exist yet; what only one kind needs belongs into its form',
+  title: 'model, plan, apply and report name no kind, not even in a comment',
+  because: 'they work for kinds that do not exist yet; what only one kind needs belongs in its folder',
   violations: (tree) => {
     const names = kindFolders(tree).flatMap(spellings);
     const pattern = new RegExp(`\\b(?:${names.join('|')})\\b`);
-    return linesThat(tree, pattern, (path) => blindFloors.some((floor) => isBelow(path, floor)));
+    return linesThat(tree, pattern, (path) => floorsWithoutKinds.some((floor) => isBelow(path, floor)));
   },
   breakages: (tree) =>
-    blindFloors.flatMap((floor) =>
+    floorsWithoutKinds.flatMap((floor) =>
       kindFolders(tree).map((folder) => {
         const [path = ''] = sources(tree, floor);
         return { [path]: `${tree.get(path)}\nif (kind === '${kindName(folder)}') {}` };
@@ -123,7 +122,7 @@ const unnamed: Rule = {
     ),
 };
 
-/** As a kind and as a variable or field; a name of one word is a plain English word in the latter. */
+/** The name of a kind, and of its variable or field if that is not a plain English word. */
 function spellings(folder: string): string[] {
   const name = kindName(folder);
   return folder.includes('-') ? [name, `${name.charAt(0).toLowerCase()}${name.slice(1)}`] : [name];
@@ -141,7 +140,7 @@ function linesThat(tree: SourceTree, pattern: RegExp, where: (path: string) => b
 
 const words = (name: string) => name.toLowerCase().split(/[-_]/);
 
-/** The names of real services: of their dialects, but for `neutral`. */
+/** The names of real services: all dialects except `neutral`. */
 const brands = new Set([...dialects.values()].flatMap(({ name }) => (name === 'neutral' ? [] : words(name))));
 
 /** The words that a dialect puts into names that the neutral spec has without them. */
@@ -160,11 +159,11 @@ const servedDialects: readonly string[] = [
 ];
 
 /**
- * Where pull requests and CI jobs are: no service that trueup reconciles, though a wire name has the word. Commands and reports speak to
- * it, and tell its jobs by the variables that they set.
+ * Code hosts and CI. trueup does not reconcile them, although a wire name contains the word. Commands and reports send requests to
+ * them, and detect their jobs by environment variables.
  */
 const platforms: ReadonlySet<string> = new Set(['github']);
-const speakToPlatforms = [
+const usersOfPlatforms = [
   'src/command-line.ts',
   'src/commands',
   'src/run',
@@ -174,20 +173,20 @@ const speakToPlatforms = [
   'src/api/code-host.ts',
 ];
 
-/** In any case, as a word of its own or as a part of a compound name; but `hcp:` is a reserved prefix of tag keys. */
+/** Matches upper and lower case, words and parts of compound names. `hcp:`, a reserved prefix of tag keys, does not match. */
 function brandPattern(names: ReadonlySet<string>): RegExp {
   return new RegExp(`(?<![a-z])(?:${[...names].join('|')})(?![a-z:])`, 'i');
 }
 
 const unbranded: Rule = {
-  says: 'no brand is named outside the dialect tables, not even in a comment',
+  title: 'no brand is named outside the dialect tables, not even in a comment',
   because: 'what one service calls or does differently is a row of its dialect in src/api/dialects.ts',
   violations: (tree) => {
     const isBound = (path: string) => path !== dialectTables && !isBelow(path, 'src/server');
     const all = [...brands, ...brandedWords];
     const services = new Set(all.filter((word) => !platforms.has(word)));
     const others = new Set(all.filter((word) => platforms.has(word)));
-    const isPlain = (path: string) => !speakToPlatforms.some((place) => isBelow(path, place));
+    const isPlain = (path: string) => !usersOfPlatforms.some((place) => isBelow(path, place));
     return [
       ...linesThat(tree, brandPattern(services), isBound),
       ...linesThat(tree, brandPattern(others), (path) => isBound(path) && isPlain(path)),
@@ -200,7 +199,7 @@ const unbranded: Rule = {
 };
 
 const unbrandedServer: Rule = {
-  says: 'the embedded service names no brand outside its own tables of dialects',
+  title: 'the embedded service names no brand outside its own tables of dialects',
   because: `it speaks the specs as written; what a dialect changes about them is a row of ${servedDialects.join(' or ')}`,
   violations: (tree) =>
     linesThat(

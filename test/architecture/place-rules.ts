@@ -1,4 +1,4 @@
-/** Where the program may touch the world: modules, packages and globals that have a home, and no other place. */
+/** Modules, packages and globals that only some places of the program may use. */
 import type { Rule } from './rule.ts';
 import { codeOf, importsOf, isBelow, sources } from './source-tree.ts';
 import { onePerFolder, withImport } from './try-import.ts';
@@ -32,23 +32,23 @@ const homes: readonly Home[] = [
       'src/server',
     ],
     because:
-      'files are read where manifests, ledgers and secrets come in, where an archive is kept, and by programs that take no other input; everything else works on values',
+      'files are read for manifests, ledgers, secrets and archives, and written for programs that take no other input; all other code works on values',
   },
   {
     what: 'node:process',
-    // It silences one warning while a module of Node loads, which nothing but the process itself can do.
-    // The other one ends the processes that it has started, with those that they have started.
+    // The database and the exclusive file silence a warning while a module of Node loads, which only the process can do.
+    // The git command ends the processes that it has started, with their children.
     homes: [
       ...['src/run/host.ts', 'src/main.ts', 'src/server/kernel/database.ts', 'src/ledger/exclusive-file.ts'],
       'src/ledger/git/git-command.ts',
-      // It asks how much processor time rules have had, which is no setting.
+      // It reads how much processor time the rules have used.
       'src/policies/run-worker.ts',
     ],
     because: 'what the process knows reaches the program through the host that main.ts makes',
   },
   {
     what: 'node:sqlite',
-    // The guard of a local ledger is the first exception: no other lock that Node offers ends with its process, and only
+    // The lock of a local ledger is the first exception: no other lock that Node offers ends with its process, and only
     // then. The archive of the audit trail, which loads the module in the same way, is the second and last.
     homes: ['src/server', 'src/ledger/exclusive-file.ts'],
     because:
@@ -67,7 +67,7 @@ const homes: readonly Home[] = [
   {
     what: 'prom-client',
     homes: ['src/commands/fleet/console/metrics.ts'],
-    because: 'only a process that goes on has metrics',
+    because: 'only a process that keeps running has metrics',
   },
   {
     what: 'jose',
@@ -76,12 +76,12 @@ const homes: readonly Home[] = [
       ...['src/commands/fleet/console/issuer.ts', 'src/commands/fleet/console/sealed-texts.ts'],
     ],
     because:
-      'JWTs are judged where a login is: by the service, by the one command that foretells it, and by the console of a fleet',
+      'JWTs are checked where users log in: by the service, by the command that predicts a login, and by the console of a fleet',
   },
   {
     what: 'undici',
     homes: ['src/api'],
-    because: 'requests go through the one line to their target that limits, retries and redacts them',
+    because: 'requests go through the connection of their target, which limits, retries and redacts them',
   },
   {
     what: 'node:http',
@@ -96,12 +96,12 @@ const homes: readonly Home[] = [
       'src/commands/fleet/stack-process.ts',
     ],
     because:
-      'the programs that trueup starts are git, for what is kept in a ref, ssh-keygen, for signatures, and itself, for each stack of a fleet: what else it does is what its calls say',
+      'trueup starts only git, for refs, ssh-keygen, for signatures, and itself, for each stack of a fleet: all else are calls of a plan',
   },
   {
     what: 'pg',
     homes: ['src/ledger/postgres-connection.ts'],
-    because: 'a database is known to what connects to it alone, and loaded only for a stack that asks for it',
+    because: 'only the connection uses the package, and loads it only for a stack that needs it',
   },
   {
     what: 'pg',
@@ -116,12 +116,12 @@ const homes: readonly Home[] = [
   {
     what: 'node:worker_threads',
     homes: ['src/policies/run-worker.ts', 'src/policies/evaluate-rules.ts'],
-    because: 'only rules of others need a thread that can be ended; everything else ends by itself',
+    because: 'only rules of users need a thread that can be ended; everything else ends by itself',
   },
   {
     what: '@bufbuild',
     homes: ['src/policies/evaluate-rules.ts', 'src/policies/check-expression.ts'],
-    because: 'the language of rules is loaded in their thread alone, and only for a stack that has some',
+    because: 'the language of rules is loaded only in their thread, and only for a stack with rules',
   },
   {
     what: 'node:readline',
@@ -134,7 +134,7 @@ function homeRule({ what, homes: places, because }: Home): Rule {
   const isIt = (target: string) => isBelow(target, what);
   const isHome = (path: string) => places.some((place) => isBelow(path, place));
   return {
-    says: `${what} is imported ${places.length === 0 ? 'nowhere' : `only in ${places.join(', ')}`}`,
+    title: `${what} is imported ${places.length === 0 ? 'nowhere' : `only in ${places.join(', ')}`}`,
     because,
     violations: (tree) =>
       sources(tree)
@@ -154,7 +154,7 @@ function homeRule({ what, homes: places, because }: Home): Rule {
 
 /** A name that code may use only in a few places. */
 interface Word {
-  readonly says: string;
+  readonly title: string;
   readonly pattern: RegExp;
   readonly where: (path: string) => boolean;
   readonly because: string;
@@ -165,7 +165,7 @@ const pureFloors = ['src/model', 'src/plan', 'src/report', 'src/kinds'];
 
 const words: readonly Word[] = [
   {
-    says: 'the process is seen only in src/run/host.ts and src/main.ts',
+    title: 'the process is used only in src/run/host.ts and src/main.ts',
     pattern: /(?<![\w.-])process\s*(?:\?\.|[.[;,)}])/,
     where: (path) =>
       ![
@@ -175,7 +175,7 @@ const words: readonly Word[] = [
           'src/server/kernel/database.ts',
           'src/ledger/exclusive-file.ts',
         ],
-        // It ends the processes that it has started, with those that they have started.
+        // It ends the processes that it has started, with their children.
         'src/ledger/git/git-command.ts',
       ].some((place) => isBelow(path, place)),
     because:
@@ -183,14 +183,14 @@ const words: readonly Word[] = [
     broken: ['const code = process.exitCode;', "process['exit'](1);", 'const { env } = process;'],
   },
   {
-    says: 'the console is used only in src/main.ts',
+    title: 'the console is used only in src/main.ts',
     pattern: /(?<![\w.-])console\s*(?:\?\.|[.[;,)}])/,
     where: (path) => path !== 'src/main.ts',
-    because: 'floors return values and texts; where they are printed is for the command to say',
+    because: 'floors return values and texts; commands decide where they are printed',
     broken: ['console.log(1);', 'const { log } = console;'],
   },
   {
-    says: 'model, plan, report and kinds know neither clock nor chance',
+    title: 'model, plan, report and kinds use neither the clock nor random numbers',
     pattern:
       /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\bset(?:Timeout|Interval|Immediate)\b|\bperformance\.now\b|\bfetch\(/,
     where: (path) => pureFloors.some((place) => isBelow(path, place)),
@@ -198,7 +198,7 @@ const words: readonly Word[] = [
     broken: ['const now = Date.now();', 'const now = new Date();', 'setTimeout(() => {}, 1);'],
   },
   {
-    says: 'only src/policies/exemptions.ts decides whether an exemption is in force',
+    title: 'only src/policies/exemptions.ts decides whether an exemption is in force',
     pattern:
       /\buntil\)?\s*[<>]=?(?!\s*=)|[<>]=?\s*(?:\w+\??\.)*until\b|(?:Date\.parse|new Date)\(\s*(?:\w+\??\.)*until\b/,
     where: (path) =>
@@ -211,8 +211,7 @@ const words: readonly Word[] = [
         'src/plan',
       ].some((place) => isBelow(path, place)) &&
       !['src/policies/exemptions.ts', 'src/run/trail-events.ts'].includes(path),
-    because:
-      'two places that decide it will disagree some day, and then a plan passes that an apply refuses, or the other way round',
+    because: 'if two places decided it, a plan could pass that an apply refuses, or the other way round',
     broken: [
       'const isOver = Date.parse(exemption.until) < 5;',
       'const isOver = (until: string, now: string) => until <= now;',
@@ -220,7 +219,7 @@ const words: readonly Word[] = [
     ],
   },
   {
-    says: 'commands know the clock, chance and the machine from their host',
+    title: 'commands get the clock, random numbers and the machine from their host',
     pattern:
       /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\brandom(?:UUID|Bytes)\b|\bhostname\(|\bprocess\.(?:env|cwd|pid|platform|kill|argv)\b|\bperformance\.now\b/,
     where: (path) =>
@@ -231,9 +230,9 @@ const words: readonly Word[] = [
   },
 ];
 
-function wordRule({ says, pattern, where, because, broken }: Word): Rule {
+function wordRule({ title, pattern, where, because, broken }: Word): Rule {
   return {
-    says,
+    title,
     because,
     violations: (tree) =>
       sources(tree)

@@ -1,5 +1,5 @@
 /**
- * The repository as the architecture's rules see it: file names and texts, never running code. A rule can so be tried
+ * The repository as input of the architecture rules: file names and texts, never running code. So a rule can be tried
  * on a tree that was broken on purpose.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { join, posix } from 'node:path';
  */
 export type SourceTree = ReadonlyMap<string, string>;
 
-/** What a tree is changed by: new texts by path; `undefined` takes a file away. */
+/** A change of a tree: new texts by path; `undefined` removes a file. */
 export type Breakage = Readonly<Record<string, string | undefined>>;
 
 export function readTree(root: string): SourceTree {
@@ -57,17 +57,17 @@ export function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
 }
 
-/** The folder of `src` that a file stands in, or the file itself: `src/model`, `src/main.ts`. */
+/** The folder of `src` that a file is in, or the file itself: `src/model`, `src/main.ts`. */
 export function floorOf(path: string): string {
   return path.split('/').slice(0, 2).join('/');
 }
 
-/** What a file imports, in any form, types included: paths of our own files, names of packages and of Node's modules. */
+/** All imports of a file, in any form, types included: paths of our own files, names of packages and of Node's modules. */
 export function importsOf(tree: SourceTree, path: string): string[] {
   return specifiersOf(tree.get(path) ?? '').map((specifier) => resolve(path, specifier));
 }
 
-const specifiersOf = remembered((text): readonly string[] => {
+const specifiersOf = memoize((text): readonly string[] => {
   const named = withoutComments(text).matchAll(
     /\b(?:from|import|require)\s*\(?\s*(['"])(?<specifier>[^'"\n]+)\1/g,
   );
@@ -81,7 +81,7 @@ function resolve(from: string, specifier: string): string {
 const commentsAndTexts =
   /(?<comment>\/\*[\s\S]*?\*\/|\/\/[^\n]*)|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`/g;
 
-/** Comments go, all else stays. Good enough for formatted code: `//` inside a regular expression counts as a comment. */
+/** Removes comments. Good enough for formatted code: `//` inside a regular expression counts as a comment. */
 function withoutComments(text: string): string {
   return text.replace(commentsAndTexts, (found, ...more) => {
     const { comment } = more.at(-1) as { comment?: string };
@@ -89,18 +89,18 @@ function withoutComments(text: string): string {
   });
 }
 
-/** Code alone: neither comments nor what stands between quotes. Templates stay, for they hold code. */
-export const codeOf = remembered((text): string =>
+/** Code alone: without comments and texts in quotes. Templates stay, because they contain code. */
+export const codeOf = memoize((text): string =>
   text.replace(commentsAndTexts, (found) => (found.startsWith('`') ? found : '')),
 );
 
-/** The same trees are read by many rules, and each way to break one changes a file or two. */
-export function remembered<T>(look: (text: string) => T): (text: string) => T {
+/** Caches results by text: many rules read the same trees, and each breakage changes only a file or two. */
+export function memoize<T>(compute: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {
     const seen = known.get(text);
     if (seen !== undefined) return seen;
-    const made = look(text);
+    const made = compute(text);
     known.set(text, made);
     return made;
   };

@@ -1,15 +1,14 @@
 /** Rules about the tests themselves: how they are written. */
 import type { Rule } from './rule.ts';
-import { isTest, remembered, type SourceTree, sources } from './source-tree.ts';
+import { isTest, memoize, type SourceTree, sources } from './source-tree.ts';
 import { onePerFolder } from './try-import.ts';
 
-const oneWord: Rule = {
-  says: 'every test is written with `it` of vitest',
-  because:
-    'two words for one thing make a reader look for a difference: write `it`, in a `describe` or without one',
+const oneName: Rule = {
+  title: 'every test is written with `it` of vitest',
+  because: 'two names for one thing suggest a difference: write `it`, in a `describe` or without one',
   violations: (tree) =>
     sources(tree, 'test').flatMap((path) =>
-      otherWordsIn(tree.get(path) ?? '').map((found) => `${path} imports ${found}`),
+      otherNamesIn(tree.get(path) ?? '').map((found) => `${path} imports ${found}`),
     ),
   breakages: (tree) =>
     onePerFolder(testsOf(tree)).flatMap((path) =>
@@ -23,8 +22,8 @@ const oneWord: Rule = {
     ),
 };
 
-/** Where the word for a test comes from otherwise than as `it` of vitest. */
-const otherWordsIn = remembered((text): readonly string[] => {
+/** Imports of a function for tests other than `it` of vitest. */
+const otherNamesIn = memoize((text): readonly string[] => {
   const named = [...text.matchAll(/^import \{(?<names>[^}]*)\} from 'vitest';$/gm)];
   const names = named.flatMap(({ groups }) => groups?.['names']?.split(',').map((name) => name.trim()) ?? []);
   const whole = text.match(/^import (?:\*|\w)[^{\n]* from 'vitest';$/m) ?? [];
@@ -36,4 +35,4 @@ function testsOf(tree: SourceTree): string[] {
   return sources(tree, 'test').filter(isTest);
 }
 
-export const testRules: readonly Rule[] = [oneWord];
+export const testRules: readonly Rule[] = [oneName];

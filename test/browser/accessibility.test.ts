@@ -1,4 +1,4 @@
-// Reports for everybody: axe finds nothing wrong, in the light and in the dark.
+// Reports are accessible: axe finds no violation, in light and in dark colors.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect, it } from 'vitest';
@@ -16,7 +16,7 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** What axe finds wrong, with the rules of good practice, and with the element that it is about. */
+/** All violations that axe finds, best practices included, each with its element. */
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   const found = await page.evaluate<readonly Finding[]>('axe.run().then(({ violations }) => violations)');
@@ -25,8 +25,8 @@ async function violations(page: Page): Promise<string[]> {
   );
 }
 
-describeInBrowser('everybody can use a report', () => {
-  it.each(['light', 'dark'] as const)('in the %s, with everything opened', async (colorScheme) => {
+describeInBrowser('axe finds no violation in a report', () => {
+  it.each(['light', 'dark'] as const)('in %s colors, with all details open', async (colorScheme) => {
     const { page } = await openReport(
       {
         ...fullPlan,
@@ -42,7 +42,7 @@ describeInBrowser('everybody can use a report', () => {
   });
 
   it.each(['light', 'dark'] as const)(
-    'in the %s, on a phone, with more changes than fit a page',
+    'in %s colors on a phone, with more changes than fit on a page',
     async (colorScheme) => {
       const { page } = await openReport(manySamples(600), {
         colorScheme,

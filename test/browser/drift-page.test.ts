@@ -6,7 +6,7 @@ import { showHtml } from '../support/browser/open-report.ts';
 import { now, smallDrift } from '../support/report/sample-drift.ts';
 
 describeInBrowser('the page of a drift', () => {
-  it('shows counts, who modified what, and finds what is gone', async () => {
+  it('shows counts and who modified a resource, and filters by what is gone', async () => {
     const { page } = await openPage();
     await showHtml(page, renderDriftHtml(smallDrift, { now }));
     expect(await page.title()).toBe('Drift of nursery');
@@ -23,7 +23,7 @@ describeInBrowser('the page of a drift', () => {
     expect(await page.locator('.rows .opener').allTextContents()).toEqual(['old']);
   });
 
-  it('is no wider than a phone', async () => {
+  it('is not wider than a phone', async () => {
     const { page } = await openPage({ viewport: { width: 390, height: 844 } });
     await showHtml(page, renderDriftHtml(smallDrift, { now }));
     const isWider = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';

@@ -1,4 +1,4 @@
-// The console of a fleet with 5,000 stacks in a real browser: everybody can use it, at any width, without a script.
+// The console of a fleet with 5,000 stacks in a real browser: it is accessible, at any width and without scripts.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { BrowserContextOptions, Page } from 'playwright-core';
@@ -54,10 +54,10 @@ describeInBrowser('the console of a fleet', () => {
     ['light', 390],
     ['dark', 1680],
   ] as const)(
-    'in the %s at %i px, axe finds nothing wrong, and nothing is wider',
+    'has no violation of axe in %s colors at %i px, and is not wider than the screen',
     async (colorScheme, width) => {
       const { page, url, applied } = await openFleetPage({ colorScheme, viewport: { width, height: 900 } });
-      // It has all that a page of a stack can have of applies.
+      // This stack has all that the page of a stack can show about applies.
       await page.goto(`${url}/?apply=retry`);
       await page.locator(`.stack-name a[href="${applied}"]`).click();
       expect(await page.locator('.banner.warning').textContent()).toContain(
@@ -75,13 +75,13 @@ describeInBrowser('the console of a fleet', () => {
     120_000,
   );
 
-  it.skipIf(bin === undefined)('is used with the keyboard alone, and without a script', async () => {
+  it.skipIf(bin === undefined)('can be used with the keyboard alone, and without scripts', async () => {
     const { page, url } = await openFleetPage({ viewport: { width: 1280, height: 900 } }, 200);
     await page.goto(url);
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
     await page.keyboard.press('Enter');
-    // Behind the head: the filters.
+    // The filters follow the header.
     await page.keyboard.press('Tab');
     await page.keyboard.type('stack-0003');
     await page.keyboard.press('Enter');
@@ -94,7 +94,7 @@ describeInBrowser('the console of a fleet', () => {
     await page.waitForURL(/\/stack\?/);
     expect(await page.locator('h1').textContent()).toContain('stack-0003');
     expect(await page.locator('nav [aria-current=page]').textContent()).toBe('Fleet');
-    // One click takes the whole command.
+    // One click selects the whole command.
     await page.locator('.command-text').first().click();
     expect(await page.evaluate('getSelection().toString()')).toMatch(
       /^trueup plan teams\/team-3\/stack-0003$/,
@@ -103,7 +103,7 @@ describeInBrowser('the console of a fleet', () => {
   });
 
   it.skipIf(bin === undefined)(
-    'lets users in and out without a script, also from a form, with nothing wrong',
+    'signs users in and out without scripts, also after a form, and without a violation of axe',
     async () => {
       const database = await openFleetDatabase(server);
       await seedFleet(database.client, 200);
@@ -134,7 +134,7 @@ describeInBrowser('the console of a fleet', () => {
         expect(await page.locator('header .user').textContent()).toContain('ann.of.a.rather.long.name@');
         expect(await violations(page)).toEqual([]);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-        // The session is over when the form is sent, so the answer leads to the issuer, which no form may.
+        // The session has ended when the form is sent. The way to the issuer must work, although no form may be sent there.
         await page.goto(url);
         await page.context().clearCookies();
         await page.locator('input[name=text]').fill('stack-0003');

@@ -1,4 +1,4 @@
-// Names, values, words of services: whatever they are, a report shows them as text and does nothing with them.
+// Hostile names, values and messages of services: a report shows them as text, and never runs or loads anything.
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { htmlAttack } from '../support/report/html-attacks.ts';
 import { planOf } from '../support/report/markdown-attacks.ts';
 import { fullPlan } from '../support/report/sample-plans.ts';
 
-/** Each element with its attributes, those that can do something with their values. */
+/** Each element with its attributes, and with the values of attributes that can load or run something. */
 const inventory = `[...document.querySelectorAll('*')].map((element) => [
   element.localName,
   ...[...element.attributes].map(({ name, value }) =>
@@ -21,7 +21,7 @@ const inventory = `[...document.querySelectorAll('*')].map((element) => [
   ),
 ].join(' '))`;
 
-/** What reports are made of, and nothing else. */
+/** All elements that reports use. */
 const ownTags = new Set(
   [
     'html head meta link title style body noscript script header main nav section div h1 h2 h3 p a ul li dl dt dd strong span code bdi',
@@ -31,7 +31,7 @@ const ownTags = new Set(
     .split(' '),
 );
 
-/** Links within the page, and the height that the graph has for itself. */
+/** Links within the page, and the height of the graph. */
 const ownValues = /^(?:href=(?:#[\w-]+|data:,)|style=--graph-height: \d+px;)$/;
 
 async function openAll(page: Page): Promise<void> {
@@ -42,7 +42,7 @@ async function openAll(page: Page): Promise<void> {
     document.querySelector('.node')?.dispatchEvent(new MouseEvent('click', { bubbles: true }));`);
 }
 
-/** What a text from outside can be read by: the words of the page, without what only lays them out. */
+/** The visible text of the page. */
 const wordsOf = (page: Page) => page.evaluate<string>('document.body.innerText');
 
 const unprintable = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
@@ -59,7 +59,7 @@ async function expectHarmless({ page, incidents }: OpenedPage): Promise<void> {
   expect(incidents).toEqual([]);
 }
 
-/** What the page must show of a plan, letter by letter: names, reasons, messages. */
+/** The texts of a plan that the page must show unchanged: names, reasons, messages. */
 function textsOf({ stack, changes, notices }: Plan): string[] {
   return [
     stack,
@@ -68,11 +68,11 @@ function textsOf({ stack, changes, notices }: Plan): string[] {
   ].map(printable);
 }
 
-/** Without white space, which a page folds, and without the quotes that become code. */
+/** Without white space, which a page collapses, and without quotes, which the page shows as code. */
 const squeezed = (text: string) => text.replace(/["\s]/g, '');
 
-describeInBrowser('no text from outside does anything in a report', () => {
-  it('whatever is in a plan', { timeout: 240_000 }, async () => {
+describeInBrowser('a report shows texts from outside only as text', () => {
+  it('for any text in a plan', { timeout: 240_000 }, async () => {
     const opened = await openPage();
     await fc.assert(
       fc.asyncProperty(fc.oneof(planOf(htmlAttack), anyPlan), async (any) => {
@@ -90,18 +90,18 @@ describeInBrowser('no text from outside does anything in a report', () => {
     );
   });
 
-  it('whatever is in a problem', async () => {
+  it('for any text in a problem', async () => {
     const opened = await openPage();
     await fc.assert(
-      fc.asyncProperty(fc.array(anyDiagnostic, { maxLength: 4 }), htmlAttack, async (problems, said) => {
-        await showHtml(opened.page, renderDiagnosticsHtml(problems, said));
+      fc.asyncProperty(fc.array(anyDiagnostic, { maxLength: 4 }), htmlAttack, async (problems, summary) => {
+        await showHtml(opened.page, renderDiagnosticsHtml(problems, summary));
         await expectHarmless(opened);
       }),
       { numRuns: 10 },
     );
   });
 
-  it('and nothing else runs or is painted in it: its policy lets nothing in', async () => {
+  it('and its content security policy blocks other scripts, styles and images', async () => {
     const { page, incidents } = await openPage();
     const html = renderPlanHtml(fullPlan).replace(
       '</body>',

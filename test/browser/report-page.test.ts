@@ -15,7 +15,7 @@ const phone = { viewport: { width: 390, height: 844 } };
 
 const rows = (page: Page) => page.locator('.rows [role=row]');
 const names = (page: Page) => page.locator('.rows .opener').allTextContents();
-const said = (page: Page) => page.locator('.status').textContent();
+const statusText = (page: Page) => page.locator('.status').textContent();
 const chip = (page: Page, action: string) =>
   page.getByRole('button', { name: new RegExp(`^\\W ${action} \\d`) });
 const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
@@ -25,12 +25,12 @@ const isWiderThanScreen = (page: Page) =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 
 describeInBrowser('the page of a plan', () => {
-  it('is the one of its sources', async () => {
+  it('is built from the current sources', async () => {
     const written = readFileSync(join(dirname(pageScript), '..', 'page.json'), 'utf8');
     expect(written, 'run "npm run page"').toBe(await pageFile(dirname(pageScript)));
   });
 
-  it('says first what it risks, with the command that acknowledges it', async () => {
+  it('shows its risks first, with the command that acknowledges them', async () => {
     const { page } = await openReport(fullPlan);
     expect(await page.title()).toBe('Plan of nursery');
     const headings = await page.locator('h1, h2').allTextContents();
@@ -50,7 +50,7 @@ describeInBrowser('the page of a plan', () => {
     const { page } = await openReport(fullPlan);
     await field(page, 'Text').fill('kite');
     await page.locator('#risks').getByRole('button', { name: 'Toy/acme/old' }).click();
-    expect(await said(page)).toBe('4 changes');
+    expect(await statusText(page)).toBe('4 changes');
     const opener = page.getByRole('button', { name: 'old', exact: true });
     expect(await opener.getAttribute('aria-expanded')).toBe('true');
     expect(await hasFocus(opener)).toBe(true);
@@ -116,7 +116,7 @@ describeInBrowser('the page of a plan', () => {
     expect(await page.locator('.losses').innerText()).toBe('it manages 3 resources, and loses their state');
   });
 
-  it('is a table where scripts are switched off', async () => {
+  it('is a table if scripts are switched off', async () => {
     const { page } = await openReport(fullPlan, { javaScriptEnabled: false });
     expect(await page.locator('h1').innerText()).toBe('Plan of nursery');
     expect(await page.locator('table.static tbody tr').count()).toBe(4);
@@ -128,21 +128,21 @@ describeInBrowser('the page of a plan', () => {
   it('is filtered by action, kind, target and text, all together', async () => {
     const { page } = await openReport(manySamples(30));
     await chip(page, 'update').click();
-    expect(await said(page)).toBe('15 of 30 changes');
+    expect(await statusText(page)).toBe('15 of 30 changes');
     await chip(page, 'delete').click();
-    expect(await said(page)).toBe('22 of 30 changes');
+    expect(await statusText(page)).toBe('22 of 30 changes');
     await field(page, 'Kind').selectOption('Child');
     await field(page, 'Target').selectOption('box-0');
     expect(await names(page)).toEqual(['toy-15']);
     await field(page, 'Text').fill('no such words');
-    expect(await said(page)).toBe('No change matches these filters');
+    expect(await statusText(page)).toBe('No change matches these filters');
     await page.getByRole('button', { name: 'Clear filters' }).click();
-    expect(await said(page)).toBe('30 changes');
+    expect(await statusText(page)).toBe('30 changes');
     await field(page, 'Text').fill('BLUE toys-7.yaml');
     expect(await names(page)).toEqual(['toy-7']);
   });
 
-  it('is used with the keyboard alone', async () => {
+  it('can be used with the keyboard alone', async () => {
     const { page } = await openReport(fullPlan);
     await page.keyboard.press('Tab');
     expect(await hasFocus(page.getByText('Skip to the report'))).toBe(true);
@@ -158,7 +158,7 @@ describeInBrowser('the page of a plan', () => {
     expect(await details.isVisible()).toBe(true);
   });
 
-  it('has no wider lines than a phone', async () => {
+  it('is not wider than a phone', async () => {
     const long = 'x'.repeat(300);
     const { page } = await openReport(
       { ...fullPlan, notices: [{ address: { kind: 'Toy', target: 'acme', name: long }, message: long }] },
@@ -190,12 +190,12 @@ describeInBrowser('the page of a plan', () => {
     expect(text).not.toMatch(/No changes|nothing to apply/);
   });
 
-  it('of a plan without changes says so', async () => {
+  it('says so if the plan has no changes', async () => {
     const { page } = await openReport(plan());
     expect(await page.locator('.head').innerText()).toContain('No changes, 3 unchanged');
   });
 
-  it('of a command that made no plan reports its problems', async () => {
+  it('reports the problems of a command that made no plan', async () => {
     const { page } = await openPage();
     await showHtml(page, renderDiagnosticsHtml([problem({ place: place() })], 'Nothing was found'));
     expect(await page.locator('body').innerText()).toMatch(
@@ -205,7 +205,7 @@ describeInBrowser('the page of a plan', () => {
 });
 
 describeInBrowser('the page of 5,000 changes', () => {
-  it('has at most 200 rows at a time, whatever is opened, and all of them can be reached', async () => {
+  it('has at most 200 rows at a time, even with all details open, and all changes can be reached', async () => {
     const { page } = await openReport(manySamples(5000));
     expect(await rows(page).count()).toBe(100);
     await page.getByRole('button', { name: 'Open all' }).click();
@@ -219,15 +219,15 @@ describeInBrowser('the page of 5,000 changes', () => {
     expect(await page.locator('.details').innerText()).toMatch(/colour\s+red → blue 4999/);
   });
 
-  it('lists no more than some of what it risks, and leads to the others', async () => {
+  it('lists only some of its risks, and leads to the others', async () => {
     const { page } = await openReport(manySamples(5000));
     const risks = page.locator('#risks');
     expect(await risks.locator('li').count()).toBe(10);
     await risks.getByRole('button', { name: 'Show all 1,250 in the table' }).click();
-    expect(await said(page)).toBe('1,250 of 5,000 changes');
+    expect(await statusText(page)).toBe('1,250 of 5,000 changes');
   });
 
-  it('prints all that pass the filters, and has one page of rows again after it', async () => {
+  it('prints all changes that pass the filters, and then shows one page of rows again', async () => {
     const { page } = await openReport(manySamples(5000));
     await chip(page, 'delete').click();
     await page.emulateMedia({ media: 'print' });

@@ -1,4 +1,4 @@
-/** `trueup move`: the manifests of two stacks afterwards, and what is refused without a file being written. */
+/** `trueup move`: the resulting manifests of two stacks, and moves that are refused before a file is written. */
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -68,7 +68,7 @@ async function folder(files: Readonly<Record<string, string>> = {}) {
 const moving = ['Workspace/acme/app', 'billing', '--to', 'payments'];
 
 describe('trueup move', () => {
-  it('writes the document with its comments into the other stack, and leaves one that says where it goes', async () => {
+  it('moves the document with its comments into the other stack, and leaves "movedTo" behind', async () => {
     const { run, read } = await folder();
     const { code, out } = await run(...moving, '--yes');
     expect([code, out.split('\n').at(-2)]).toEqual([
@@ -138,14 +138,14 @@ ${other}`);
       'payments/manifests/apps.yaml',
       'billing/manifests/apps.yaml',
     ]);
-    // Nobody is asked in the middle of a document.
+    // Nothing is asked while JSON is printed.
     expect((await json(1)).diagnostics).toMatchObject([{ code: 'nobody-to-ask' }]);
     expect(await read('payments/manifests/apps.yaml')).toBeUndefined();
     expect(await json(0, '--yes')).toEqual({ ...shown, written: true });
     expect(await read('payments/manifests/apps.yaml')).toContain('movedFrom');
   });
 
-  it('adds the document to a file that exists, under the name that the target has there', async () => {
+  it("adds the document to an existing file, with the other stack's name of the target", async () => {
     const existing =
       'apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: pay, target: main }\nspec: {}\n';
     const { run, read } = await folder({
@@ -172,7 +172,7 @@ ${other}`);
     expect(await read('billing/manifests/apps.yaml')).toBe(app + other + consumers);
   });
 
-  it('says which values change because the defaults stay behind', async () => {
+  it('warns about values that change because the defaults do not move', async () => {
     const { run } = await folder({
       'billing/trueup.yaml': stackText('billing', {
         spec: '  defaults: { Workspace: { description: ours } }\n',
@@ -205,7 +205,7 @@ ${other}`);
     expect(await read('billing/manifests/apps.yaml')).toBe(app + other + consumers);
   });
 
-  it('refuses stacks that keep their ledgers elsewhere, or lack the target, and documents that the other stack has', async () => {
+  it('refuses stacks with different ledgers or targets, and documents that the other stack has', async () => {
     const elsewhere = await folder({
       'payments/trueup.yaml': stackText('payments', { spec: '  ledger: git\n' }),
     });
@@ -224,7 +224,7 @@ ${other}`);
     expect(await twice.read('billing/manifests/apps.yaml')).toBe(app + other + consumers);
   });
 
-  it('refuses stacks in two repositories with a ledger each, because one cannot read that of the other', async () => {
+  it('refuses stacks in two repositories with local ledgers, which cannot read each other', async () => {
     const { root, run, read } = await folder();
     await mkdir(join(root, 'billing/.git'));
     await mkdir(join(root, 'payments/.git'));

@@ -1,6 +1,6 @@
 /**
  * No event without its change, and no change without its event: the service is killed before each statement of the
- * transaction of one update, before its end and just behind it, and started again on what it left.
+ * transaction of one update, before its end and just after it, and started again with the database that it left.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ organizations:
 `;
 const MARKED = 'the change';
 
-/** Whether the update was answered, and what of it is there after a restart. */
+/** Whether the update was answered, and whether the change and its event exist after a restart. */
 async function updateKilledAt(statement: number): Promise<Record<'answered' | 'changed' | 'told', boolean>> {
   const cwd = temporaryFolder();
   await writeFile(join(cwd, 'seed.yaml'), SEED);

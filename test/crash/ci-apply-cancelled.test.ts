@@ -1,4 +1,4 @@
-/** A job of `trueup ci apply` that is cancelled: it ends in order, and the same job again does the rest. */
+/** A job of `trueup ci apply` that is cancelled: it stops cleanly, and the same job does the rest when it runs again. */
 import { describe, expect, it } from 'vitest';
 import { openApplyScene } from '../support/ci/apply-scene.ts';
 import { attemptEnv, declared, expectApplied, watchWrites } from '../support/ci/killed-jobs.ts';
@@ -6,7 +6,7 @@ import { holding } from '../support/cli/held-request.ts';
 import { startTrueup } from '../support/cli/process.ts';
 
 describe('A job that is cancelled', () => {
-  it('ends after the write that it has sent, and the same job again does the rest', async () => {
+  it('ends after the write that it has sent, and does the rest when it runs again', async () => {
     const scene = await openApplyScene({ spec: { ledger: 'git' } });
     const { digest, approve, merge } = await scene.pull(declared);
     approve('alice');
@@ -27,7 +27,7 @@ describe('A job that is cancelled', () => {
     await expectApplied(scene, carried, { method: 'review', by: 'alice', digest });
   });
 
-  it('while it reads the approvals has written nothing', async () => {
+  it('has written nothing if it was still reading the approvals', async () => {
     const scene = await openApplyScene({ spec: { ledger: 'git' } });
     const { approve, merge } = await scene.pull(declared);
     approve('alice');

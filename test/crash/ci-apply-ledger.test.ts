@@ -1,5 +1,5 @@
 /**
- * A job of `trueup ci apply` that is killed as it writes the ledger. The same job again goes on with the rest of what was approved, writes
+ * A job of `trueup ci apply` that is killed as it writes the ledger. The same job continues with the rest of what was approved, writes
  * nothing twice, and the history says who approved. In each scene, one attempt after another is killed, until one ends by itself.
  * TRUEUP_ALL_BOUNDARIES=1 tries each write of the ledger.
  */
@@ -18,13 +18,13 @@ import {
 import { trueupProcess } from '../support/cli/process.ts';
 import { preload } from '../support/simulation/preload.ts';
 
-/** Else each second boundary is tried. */
+/** Otherwise, every second boundary is tried. */
 const isThorough = process.env['TRUEUP_ALL_BOUNDARIES'] === '1';
 
 const killer = preload('kill-at-ledger-write');
 const { isSkipped, newDatabase } = postgresOfFile();
 
-/** Kills each attempt at one of its writes to the ledger, a later one each time. @param turn at which of them the first one is killed */
+/** Kills each attempt at a write to the ledger, a later one each time. @param turn the write at which the first attempt is killed */
 function killAtLedgerWrites(scene: ApplyScene, turn: 1 | 2): Attempt {
   return (number) => {
     const { cwd, env } = scene.job(attemptEnv(number));
@@ -39,12 +39,12 @@ function killing(at: string): Readonly<Record<string, string>> {
   return { NODE_OPTIONS: `--import ${killer}`, NODE_NO_WARNINGS: '1', KILL_AT_WRITE: at };
 }
 
-describe('A job that is killed as it writes the ledger', { timeout: 300_000 }, () => {
-  it('goes on with what a signature approved, with the ledger in git', async () => {
+describe('A job that is killed while it writes the ledger', { timeout: 300_000 }, () => {
+  it('continues with what a signature approved, with the ledger in git', async () => {
     const approvals = { accept: ['signature'], from: [{ signers: 'allowed_signers' }] };
     const scene = await openApplyScene({ spec: { ledger: 'git', approvals } }, { signers: ['alice'] });
     const { pull, digest, merge } = await scene.pull(declared);
-    // Without its content: only the ledger has it once an apply has begun.
+    // The approval does not contain the plan: only the ledger has the plan once an apply has begun.
     await scene.sign({ digest, commit: pull.head, by: 'alice' });
     merge('rebase');
     const { carried } = watchWrites(scene);
@@ -55,7 +55,7 @@ describe('A job that is killed as it writes the ledger', { timeout: 300_000 }, (
     await expectUsedUp(scene);
   });
 
-  it.skipIf(isSkipped)('goes on with what a review approved, with the ledger in PostgreSQL', async () => {
+  it.skipIf(isSkipped)('continues with what a review approved, with the ledger in PostgreSQL', async () => {
     const env = { TRUEUP_LEDGER_URL: newDatabase() };
     const scene = await openApplyScene({ spec: { ledger: 'postgres' } }, { env });
     const { digest, approve, merge } = await scene.pull(declared);
@@ -68,13 +68,13 @@ describe('A job that is killed as it writes the ledger', { timeout: 300_000 }, (
     await expectApplied(scene, carried, { method: 'review', by: 'alice', digest });
   });
 
-  it('as it records a plan records it in the next attempt, unless the run was approved before that', async () => {
+  it('records a plan in the next attempt, unless the run was approved before that', async () => {
     const scene = await openApplyScene({ spec: { ledger: 'git' } });
     const { digest, merge } = await scene.pull(declared);
     merge();
     const waited = ['--digest', digest, '--environment', 'prod'];
     let id = 770;
-    /** In a run of its own, which is then started again. It locks, records, and frees the lock. */
+    /** Kills the job in its own run, and restarts the run. The job locks, records, and unlocks. */
     const killRecord = async (at: string, isApproved: boolean) => {
       id += 1;
       const run = scene.github.state.startRun({ id, commit: scene.main(), by: 'ann' });
@@ -92,7 +92,7 @@ describe('A job that is killed as it writes the ledger', { timeout: 300_000 }, (
       await scene.refused('start a new run', 4, ['--record'], again);
       await scene.refused('start a new run', 4, waited, again);
     }
-    // Nobody has approved the run by then, so each approval is newer than the plan of its second attempt.
+    // The run is not approved by then, so each approval is newer than the plan of its second attempt.
     const late = await killRecord('2:before', false);
     await scene.ciApply(0, ['--record'], late.again);
     await scene.refused('the run has no approval', 4, waited, late.again);

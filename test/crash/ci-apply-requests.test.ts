@@ -1,5 +1,5 @@
 /**
- * A job of `trueup ci apply` that is killed at its writes to the services. The same job again goes on with the rest of what was approved, writes
+ * A job of `trueup ci apply` that is killed at its writes to the services. The same job continues with the approved rest, writes
  * nothing twice, and the history says who approved. In each scene, one attempt after another is killed, until one ends by itself.
  */
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ import {
 
 const { isSkipped, newDatabase } = postgresOfFile();
 
-/** Where the attempts are killed, one after another. The first write of each is carried out sooner or later, so there is an end. */
+/** Where the attempts are killed, one after another. The first write of each succeeds in some attempt, so the loop ends. */
 const boundaries: readonly Boundary[] = [
   { write: 1, when: 'before' },
   { write: 2, when: 'after' },
@@ -30,7 +30,7 @@ function boundaryOf(attempt: number): Boundary {
 }
 
 describe('A job that is killed at its writes to the services', { timeout: 300_000 }, () => {
-  it('goes on with what a review approved, with the ledger in git', async () => {
+  it('continues with what a review approved, with the ledger in git', async () => {
     const scene = await openApplyScene({ spec: { ledger: 'git' } });
     const { pull, digest, approve, merge } = await scene.pull(declared);
     approve('alice');
@@ -47,7 +47,7 @@ describe('A job that is killed at its writes to the services', { timeout: 300_00
   });
 
   it.skipIf(isSkipped)(
-    'goes on with what an environment approved, with the ledger in PostgreSQL',
+    'continues with what an environment approved, with the ledger in PostgreSQL',
     async () => {
       const env = { TRUEUP_LEDGER_URL: newDatabase() };
       const scene = await openApplyScene({ spec: { ledger: 'postgres' } }, { env });
@@ -69,7 +69,7 @@ describe('A job that is killed at its writes to the services', { timeout: 300_00
     },
   );
 
-  it('goes on in GitLab as another job, whose own deployment has to be approved', async () => {
+  it('continues in GitLab as another job, whose own deployment must be approved', async () => {
     const scene = await openGitlabScene({ spec: { ledger: 'git', approvals: { accept: ['environment'] } } });
     const { digest, merge } = await scene.pull(declared);
     merge();

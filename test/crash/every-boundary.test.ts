@@ -1,7 +1,7 @@
 /**
- * Killed at any instant, the next apply converges (architecture: apply finishes or tells): it is killed before and after each
- * write request, and before and after each file that it replaces (ledger, lock, history); reads change nothing, so what
- * lies between two of these boundaries is the same state. By default some of them are tried, chosen by a fixed rule;
+ * After a kill at any moment, the next apply converges (architecture: apply finishes or tells): it is killed before and after each
+ * write request, and before and after each file that it replaces (ledger, lock, history); reads change nothing, so the
+ * state between two of these boundaries is the same. By default some boundaries are tried, chosen by a fixed rule;
  * TRUEUP_ALL_BOUNDARIES=1 tries all.
  */
 import { readFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ interface Boundary {
   readonly when: 'before' | 'after';
 }
 
-/** Both sides of each; of those every k-th, shifted so that both sides have their turn. */
+/** Both sides of each write, and of those every k-th, shifted so that both sides are tried. */
 function boundaries(count: number, every: number): Boundary[] {
   const all = Array.from({ length: count }, (_, index) =>
     (['before', 'after'] as const).map((when): Boundary => ({ at: index + 1, when })),
@@ -57,7 +57,7 @@ async function undisturbed() {
   }
 }
 
-/** Kills the process at the n-th write request: before the service hears of it, or when it has carried it out. */
+/** Kills the process at the n-th write request: before the service gets it, or after the service carried it out. */
 async function killAtRequest(copy: CrashCopy, { at, when }: Boundary): Promise<Exited> {
   let count = 0;
   let kill = () => {};
@@ -81,7 +81,7 @@ async function killAtRequest(copy: CrashCopy, { at, when }: Boundary): Promise<E
   return exited;
 }
 
-/** The same job once more; whoever approved only a digest has the approved plan in the ledger. */
+/** Runs the same job again. If only a digest was approved, the approved plan is in the ledger. */
 async function expectRecovery(copy: CrashCopy, by: 'file' | 'digest'): Promise<void> {
   const plan = by === 'file' ? ['approved.json'] : ['--approve', scene.digest];
   await copy.run(['apply', ...plan, ...scene.approved], 0);
@@ -95,8 +95,8 @@ async function expectRecovery(copy: CrashCopy, by: 'file' | 'digest'): Promise<v
   expect(foreign).toEqual([]);
 }
 
-describe('The apply that is going to be killed', () => {
-  it('does all that there is to do, and leaves the reviewer JWT and the neighbours as they were', () => {
+describe('The same apply without a kill', () => {
+  it('applies all changes, and leaves the reviewer JWT and the neighbours unchanged', () => {
     expect(calm.writes).toBeGreaterThan(12);
     expect(calm.renames).toBeGreaterThan(8);
     expect(JSON.stringify(calm.state)).toContain(jwts.REVIEWER_JWT);
@@ -114,7 +114,7 @@ function workspaceIn({ workspaces }: CrashState, name: string): unknown {
   return workspaces.find(({ attributes }) => attributes['name'] === name);
 }
 
-describe('An apply that is killed and run again gives what an undisturbed one gives', () => {
+describe('An apply that is killed and run again has the same result as an undisturbed one', () => {
   it.each(boundaries(calm.writes, 5))('when it was killed $when write request $at', async (boundary) => {
     const copy = await scene.enter();
     try {
@@ -129,7 +129,7 @@ describe('An apply that is killed and run again gives what an undisturbed one gi
     const copy = await scene.enter();
     try {
       const killed = await start(copy, { KILL_AT_RENAME: `${boundary.at}:${boundary.when}` });
-      // The ledger takes what has ended meanwhile: the last of its writes may be spared.
+      // The ledger writes several outcomes at once, so its last write may not happen.
       expect([null, 0], killed.out + killed.err).toContain(killed.code);
       await expectRecovery(copy, 'file');
     } finally {

@@ -37,9 +37,9 @@ const pairs = [
   ...(bin === undefined ? [] : [['git', 'postgres'] as const, ['postgres', 'local'] as const]),
 ] as const;
 
-describe('A move that is killed at any write', () => {
+describe('A move of a ledger that is killed at any write', () => {
   it.each(pairs)(
-    'from %s to %s leaves one ledger in use, and continues',
+    'from %s to %s leaves one ledger in use, and continues when it runs again',
     async (from, to) => {
       const move = ['ledger', 'move', '--from', from, '--to', to, '--yes'];
       const begin = () => movableStack({ ledger: from, url: server?.newDatabase() ?? '' });

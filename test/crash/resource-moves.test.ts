@@ -1,7 +1,7 @@
 /**
  * A move of resources between stacks whose ledgers are in git or PostgreSQL, or in different places, that is killed at any of its
- * writes: exactly one stack owns the resources then, and the same job ends the move. By default each fourth boundary is tried;
- * TRUEUP_ALL_BOUNDARIES=1 tries each second. Two local ledgers: test/e2e/ownership/moved-resources-killed.test.ts.
+ * writes: exactly one stack owns the resources then, and the same job ends the move. By default every fourth boundary is tried;
+ * TRUEUP_ALL_BOUNDARIES=1 tries every second. Two local ledgers: test/e2e/ownership/moved-resources-killed.test.ts.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ const pairs = [['git', 'git'], ...(bin === undefined ? [] : [['postgres', 'postg
 
 describe('Resources that move between stacks', () => {
   it.each(pairs)(
-    'from a ledger in %s to one in %s have one owner wherever the apply is killed',
+    'from a ledger in %s to one in %s have one owner after a kill at any write',
     async (from, to) => {
       const begin = () => aboutToMove({ from, to, url: server?.newDatabase() });
       const run = ({ payments, job }: Awaited<ReturnType<typeof begin>>, env: Record<string, string>) =>
@@ -63,7 +63,7 @@ describe('Resources that move between stacks', () => {
         expect([owner !== '', more], `${boundary} ${writes.join(', ')}`).toEqual([true, []]);
         seen.add(owner);
         await unlock(scene);
-        // The former stack writes nothing of what it may no longer own.
+        // The former stack does not write resources that it may no longer own.
         const before = scene.bench.wire.writes().length;
         await scene.billing.declare(...marks);
         await scene.billing.run(['apply', '--yes'], 0);
@@ -79,7 +79,7 @@ describe('Resources that move between stacks', () => {
     ['git', 'postgres'],
     ['postgres', 'git'],
   ] as const)(
-    'are refused from a ledger in %s to one in %s, and move after the ledger did',
+    'cannot move from a ledger in %s to one in %s before one ledger was moved',
     async (from, to) => {
       const url = server?.newDatabase() ?? '';
       const { bench, billing, payments, origin, storeOf } = await twoStacks({ from, to, url });

@@ -1,11 +1,11 @@
-// What trips clients of the real service up (wire/workspaces 1.5 and 2.1), each through the whole job.
+// Pitfalls of the real service (wire/workspaces 1.5 and 2.1), each with plan and apply.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type OpenOrganization, openOrganization } from '../support/dialects/open-organization.ts';
 import { workspace } from '../support/dialects/stack-folder.ts';
 import { users } from '../support/dialects/workspaces-service.ts';
 
-/** Makes the first spec true, then the second; gives what the second one sent to the workspace itself. */
+/** Applies the first spec, then the second. @returns `sent`: what the second apply sent to the workspace itself */
 async function change(before: object, after: object, habits: Parameters<typeof openOrganization>[1] = {}) {
   const open = await openOrganization('hcp-terraform', habits);
   await open.stack.make(workspace('app', before));
@@ -20,8 +20,8 @@ function attributesSent({ service }: OpenOrganization): unknown[] {
   return bodies.map(({ data }) => data['attributes']);
 }
 
-/** Makes the first spec true and expects that the second one then asks for nothing. */
-async function expectSame(before: object, same: object): Promise<void> {
+/** Applies the first spec, and expects that the second one has no changes. */
+async function expectNoChanges(before: object, same: object): Promise<void> {
   const { stack } = await openOrganization('hcp-terraform');
   await stack.make(workspace('app', before));
   await stack.declare(workspace('app', same));
@@ -30,11 +30,11 @@ async function expectSame(before: object, same: object): Promise<void> {
 
 describe('null, empty and absent through hcp-terraform', () => {
   it.each(['workingDirectory', 'description'])(
-    '%s: null, "" and nothing at all are one thing',
+    '%s: null, "" and an absent field mean the same',
     async (field) => {
-      await expectSame({ autoApply: true }, { autoApply: true, [field]: '' });
-      await expectSame({ autoApply: true }, { autoApply: true, [field]: null });
-      await expectSame({ autoApply: true, [field]: '' }, { autoApply: true });
+      await expectNoChanges({ autoApply: true }, { autoApply: true, [field]: '' });
+      await expectNoChanges({ autoApply: true }, { autoApply: true, [field]: null });
+      await expectNoChanges({ autoApply: true, [field]: '' }, { autoApply: true });
     },
   );
 
@@ -59,33 +59,33 @@ describe('null, empty and absent through hcp-terraform', () => {
     ]);
   });
 
-  it('a trailing slash of the working directory is part of it', async () => {
+  it('a trailing slash is part of the working directory', async () => {
     const { sent } = await change({ workingDirectory: 'bar/' }, { workingDirectory: 'bar' });
     expect(sent).toEqual([{ 'assessments-enabled': false, 'working-directory': 'bar' }]);
   });
 
-  it('a workspace that was never locked, has no key and no policy is as declared with null', async () => {
-    await expectSame(
+  it('a workspace without lock, key and policy equals a manifest with null', async () => {
+    await expectNoChanges(
       { autoApply: true },
       { autoApply: true, lock: null, sshKeyId: null, dataRetentionPolicy: null },
     );
   });
 
-  it('a lock is taken, and given back', async () => {
+  it('a workspace is locked and unlocked', async () => {
     const { stack, service } = await openOrganization('hcp-terraform');
     await stack.make(workspace('app', { lock: { reason: 'frozen' } }));
     const app = service.workspace('app');
     expect(app.lock).toEqual({ reason: 'frozen', by: users.writer });
     await stack.make(workspace('app', {}));
     expect(app.lock).toBeUndefined();
-    // Once locked, the reason is empty text and null no more (wire/workspaces 1.5.14).
+    // After the first lock, the reason is empty text instead of null (wire/workspaces 1.5.14).
     await stack.run('plan --exit-code');
   });
 
   it.each([
-    ['somebody else', { reason: 'frozen', by: 'user-ann' }],
+    ['another user', { reason: 'frozen', by: 'user-ann' }],
     ['the same user for another reason', { reason: 'by hand', by: users.writer }],
-  ])('a lock that %s put on in the place of ours is left alone', async (_, theirs) => {
+  ])('a lock of %s that replaced ours is left alone', async (_, theirs) => {
     const { stack, service } = await openOrganization('hcp-terraform');
     await stack.make(workspace('app', { lock: { reason: 'frozen' } }));
     const app = service.workspace('app');
@@ -99,7 +99,7 @@ describe('null, empty and absent through hcp-terraform', () => {
     expect(app.lock).toEqual(theirs);
   });
 
-  it('an SSH key goes with a null id', async () => {
+  it('an SSH key is removed with a null id', async () => {
     const { service, app } = await change({ sshKeyId: 'sshkey-1' }, { sshKeyId: null });
     expect(service.bodies('/relationships/ssh-key')).toEqual([
       { data: { type: 'workspaces', attributes: { id: null } } },
@@ -112,12 +112,12 @@ describe('triggers through hcp-terraform', () => {
   const prefixes = { triggerPrefixes: ['a', 'b'] };
   const patterns = { triggerPatterns: ['/a/**/*'] };
 
-  it('prefixes become patterns, with the one key alone in the request', async () => {
+  it('a change from prefixes to patterns sends only the patterns', async () => {
     const { sent } = await change(prefixes, patterns);
     expect(sent).toEqual([{ 'assessments-enabled': false, 'trigger-patterns': ['/a/**/*'] }]);
   });
 
-  it('the same when the other list is declared as empty', async () => {
+  it('a change between prefixes and patterns sends one list, even if the other is declared as empty', async () => {
     const there = await change({ ...prefixes, triggerPatterns: [] }, { triggerPrefixes: [], ...patterns });
     expect(there.sent).toEqual([{ 'assessments-enabled': false, 'trigger-patterns': ['/a/**/*'] }]);
     there.service.clear();
@@ -126,19 +126,19 @@ describe('triggers through hcp-terraform', () => {
   });
 
   it.each([{ empty: [] }, { empty: null }])(
-    'patterns are emptied with $empty by their own key alone',
+    'patterns that are declared as $empty are emptied with only their own key',
     async ({ empty }) => {
       const { sent } = await change(patterns, { triggerPatterns: empty });
       expect(sent).toEqual([{ 'assessments-enabled': false, 'trigger-patterns': [] }]);
     },
   );
 
-  it('prefixes keep their order, which counts', async () => {
+  it('the order of prefixes counts', async () => {
     const { sent } = await change(prefixes, { triggerPrefixes: ['b', 'a'] });
     expect(sent).toEqual([{ 'assessments-enabled': false, 'trigger-prefixes': ['b', 'a'] }]);
   });
 
-  it('prefixes become a regular expression for tags without a word about patterns', async () => {
+  it('a change from prefixes to a regular expression for tags does not send patterns', async () => {
     const repository = { identifier: 'acme/app', oauthTokenId: 'ot-1' };
     const { sent, app } = await change(
       { vcsRepo: repository, ...prefixes },
@@ -156,8 +156,8 @@ describe('triggers through hcp-terraform', () => {
   });
 });
 
-describe('where runs execute through hcp-terraform', () => {
-  it('an own mode is distinguished from the same mode that is inherited', async () => {
+describe('the execution mode through hcp-terraform', () => {
+  it('an own mode differs from the same mode that is inherited', async () => {
     const { sent, app } = await change({ description: 'x' }, { description: 'x', executionMode: 'remote' });
     expect(sent).toEqual([{ 'assessments-enabled': false, 'execution-mode': 'remote' }]);
     expect(app.mode).toBe('remote');
@@ -174,7 +174,7 @@ describe('where runs execute through hcp-terraform', () => {
     expect(app.mode).toBeUndefined();
   });
 
-  it.each(['remote', 'local'])('an agent pool is never sent beside the mode %s', async (mode) => {
+  it.each(['remote', 'local'])('an agent pool is never sent together with the mode %s', async (mode) => {
     const agent = { executionMode: 'agent', agentPoolId: 'apool-1' };
     const away = await change(agent, { executionMode: mode });
     expect(away.sent).toEqual([{ 'assessments-enabled': false, 'execution-mode': mode }]);
@@ -186,7 +186,7 @@ describe('where runs execute through hcp-terraform', () => {
     ]);
   });
 
-  it('a pool changes by itself', async () => {
+  it('a pool can change without the mode', async () => {
     const { sent } = await change(
       { executionMode: 'agent', agentPoolId: 'apool-1' },
       { executionMode: 'agent', agentPoolId: 'apool-2' },
@@ -194,7 +194,7 @@ describe('where runs execute through hcp-terraform', () => {
     expect(sent).toEqual([{ 'assessments-enabled': false, 'agent-pool-id': 'apool-2' }]);
   });
 
-  it('the pool alone can be inherited', async () => {
+  it('a pool can be inherited without the mode', async () => {
     const { app } = await change(
       { executionMode: 'agent', agentPoolId: 'apool-1' },
       { executionMode: 'agent', settingOverwrites: { agentPool: false } },
@@ -239,21 +239,21 @@ describe('a repository through hcp-terraform', () => {
     ]);
   });
 
-  it('is left alone by every other change', async () => {
+  it('is not sent with other changes', async () => {
     const { sent } = await change({ vcsRepo: oauth }, { vcsRepo: oauth, autoApply: true });
     expect(sent).toEqual([{ 'assessments-enabled': false, 'auto-apply': true }]);
   });
 });
 
-describe('what the service does by itself, through hcp-terraform', () => {
-  it('health assessments survive every update, for they are repeated', async () => {
+describe('automatic changes of the service, through hcp-terraform', () => {
+  it('health assessments survive every update, because each update repeats them', async () => {
     const on = { assessmentsEnabled: true };
     const { app, service, stack } = await change(
       { ...on, autoApply: true, tags: { a: '1' } },
       { ...on, tags: {} },
     );
     expect(app.assessments).toBe(true);
-    // Also when nobody declares them: a person turned them on.
+    // Also if they are not declared: a person turned them on.
     await stack.make(workspace('app', { description: 'x' }));
     app.assessments = true;
     service.clear();
@@ -267,11 +267,11 @@ describe('what the service does by itself, through hcp-terraform', () => {
       { data: [{ type: 'tags', attributes: { name: 'Blue' } }] },
       { data: [{ type: 'tags', attributes: { name: 'pci' } }] },
     ]);
-    await expectSame({ tagNames: ['b', 'a'] }, { tagNames: ['A', 'B'] });
+    await expectNoChanges({ tagNames: ['b', 'a'] }, { tagNames: ['A', 'B'] });
   });
 
-  it('seconds of a destroy time are cut off, and a duration makes a time that nobody declared', async () => {
-    await expectSame(
+  it('a destroy time loses its seconds, and a duration sets a time that is not declared', async () => {
+    await expectNoChanges(
       { autoDestroyAt: '2031-01-31T08:00:42Z' },
       { autoDestroyAt: '2031-01-31T09:00:00+01:00' },
     );
@@ -282,7 +282,7 @@ describe('what the service does by itself, through hcp-terraform', () => {
     expect(app.destroyAt).not.toBeNull();
   });
 
-  it('a duration other than the project’s is said to be the workspace’s own', async () => {
+  it('a duration that differs from the project’s is sent as the workspace’s own', async () => {
     const projects = [{ id: 'prj-default', autoDestroy: '7d' }];
     const { sent } = await change({}, { autoDestroyActivityDuration: '14d' }, { projects });
     expect(sent).toEqual([
@@ -296,7 +296,7 @@ describe('what the service does by itself, through hcp-terraform', () => {
     await stack.make(workspace('born', { autoDestroyActivityDuration: '36h' }));
   });
 
-  it('no duration at all is said to be the workspace’s own, too, from its creation on', async () => {
+  it('an empty duration is sent as the workspace’s own, too, even at its creation', async () => {
     const projects = [{ id: 'prj-default', autoDestroy: '7d' }];
     const none = { 'auto-destroy-activity-duration': null, 'inherits-project-auto-destroy': false };
     const declared = await change({}, { autoDestroyActivityDuration: null }, { projects });
@@ -309,7 +309,7 @@ describe('what the service does by itself, through hcp-terraform', () => {
     expect(service.writes()).toHaveLength(1);
   });
 
-  it('a changed destroy time takes the declared duration along, which it would end', async () => {
+  it('a changed destroy time is sent with the declared duration, which it would remove otherwise', async () => {
     const duration = { autoDestroyActivityDuration: '14d' };
     const { sent, app } = await change(
       { autoDestroyAt: '2031-01-31T08:00:00Z', ...duration },
@@ -321,7 +321,7 @@ describe('what the service does by itself, through hcp-terraform', () => {
     expect(app.destroyAfter).toBe('14d');
   });
 
-  it('a destroy time that is set is cleared with null', async () => {
+  it('a destroy time is cleared with null', async () => {
     const { sent, app } = await change({ autoDestroyAt: '2031-01-31T08:00:00Z' }, { autoDestroyAt: null });
     expect(sent).toEqual([{ 'assessments-enabled': false, 'auto-destroy-at': null }]);
     expect(app.destroyAt).toBeNull();
@@ -344,7 +344,7 @@ describe('what the service does by itself, through hcp-terraform', () => {
     ]);
   });
 
-  it('a state that the whole project may read has no list, and its readers are not taken for one', async () => {
+  it('a state that the whole project may read has no list of consumers to read or write', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     const others = workspace('reader', {}) + workspace('other', {});
     await stack.make(workspace('app', { remoteStateConsumers: ['reader'] }) + others);
@@ -359,7 +359,7 @@ describe('what the service does by itself, through hcp-terraform', () => {
     expect(service.requests.filter(({ path }) => path.includes('remote-state-consumers'))).toEqual([]);
   });
 
-  it('more consumers than a page holds are read to the last one', async () => {
+  it('consumers on several pages are all read', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     const names = Array.from({ length: 101 }, (_, index) => `reader-${index}`);
     const readers = names.map((name) => workspace(name, {})).join('');

@@ -1,4 +1,4 @@
-// The whole job through the dialect `hcp-terraform`, against a service that answers as the real one is known to.
+// Plan and apply through the dialect `hcp-terraform`, against a service that answers like the real one.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -39,11 +39,11 @@ const everyField = {
 
 const manifests = workspace('app', everyField) + workspace('reader', { executionMode: 'local' });
 
-/** Words of the specifications, of the other service and of its brands: none may reach this one. */
+/** Names of the specifications, of the other service and of its brands. None may be sent to this service. */
 const foreign = /engine|vcs-app|cluster|kubernetes|vault|bao|x-service|sentinel|policy_engine/i;
 
-describe('the main job through hcp-terraform', () => {
-  it('is done with every field, and then nothing is left to do', async () => {
+describe('a stack through hcp-terraform', () => {
+  it('is applied with every field, and then has no changes', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     await stack.make(manifests);
     const { id } = service.workspace('app');
@@ -114,7 +114,7 @@ describe('the main job through hcp-terraform', () => {
     expect(service.workspace('app').consumers).toEqual(new Set([reader]));
   });
 
-  it('lets no word of the specifications or of another service reach it', async () => {
+  it('sends no names of the specifications or of another service', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     await stack.make(manifests);
     await stack.make(workspace('app', { engineVersion: '1.9.8', vcsRepo: null }) + workspace('reader', {}));
@@ -125,7 +125,7 @@ describe('the main job through hcp-terraform', () => {
     expect(sent.filter((request) => foreign.test(request))).toEqual([]);
   });
 
-  it('sends the token and the media type with every request, a content type with every write', async () => {
+  it('sends token and media type with every request, and a content type with every write', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     await stack.make(manifests);
     for (const { method, headers } of service.requests) {
@@ -138,7 +138,7 @@ describe('the main job through hcp-terraform', () => {
     }
   });
 
-  it('shows the requests in the words of the service, and the fields in those of the manifest', async () => {
+  it('shows requests with the names of the service, and fields with the names of the manifest', async () => {
     const { stack } = await openOrganization('hcp-terraform');
     await stack.declare(manifests);
     const { out } = await stack.run('plan --calls');
@@ -151,7 +151,7 @@ describe('the main job through hcp-terraform', () => {
     expect(json).not.toMatch(/engine-version|vcs-app-installation-id/);
   });
 
-  it('finds what somebody changed by hand, and puts it right', async () => {
+  it('finds manual changes, and reverts them', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     await stack.make(manifests);
     const app = service.workspace('app');
@@ -188,7 +188,7 @@ describe('the main job through hcp-terraform', () => {
     ]);
   });
 
-  it('plans an organization without a workspace with its list, and one request each for it and its projects', async () => {
+  it('plans an organization without workspaces with three requests: workspaces, organization, projects', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     await stack.declare(workspace('app', {}));
     expect((await stack.plan()).coverage.complete).toBe(true);
@@ -199,7 +199,7 @@ describe('the main job through hcp-terraform', () => {
     ]);
   });
 
-  it('deletes what it created, by the safe delete', async () => {
+  it('deletes what it created with the safe delete', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     await stack.make(workspace('app', {}) + workspace('reader', {}));
     const { id } = service.workspace('reader');
@@ -208,7 +208,7 @@ describe('the main job through hcp-terraform', () => {
     expect(service.writes()).toEqual([`POST /workspaces/${id}/actions/safe-delete`]);
   });
 
-  it('adopts what exists by adding the ownership tag, and nothing else, to its tags', async () => {
+  it('adopts an existing workspace by adding only the ownership tag to its tags', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     const app = service.create('app');
     app.tags.set('owner', 'ann');
@@ -231,7 +231,7 @@ describe('the main job through hcp-terraform', () => {
 });
 
 describe('a token that may only read', () => {
-  it('is enough for a plan, which says what the token could not apply', async () => {
+  it('is enough for a plan, which says which permission an apply needs', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     await stack.make(workspace('app', { description: 'one' }));
     service.clear();
@@ -249,7 +249,7 @@ describe('a token that may only read', () => {
 describe('tag bindings through hcp-terraform', () => {
   const tagged = (tags: object) => workspace('app', { assessmentsEnabled: true, tags });
 
-  it('are added and changed one by one, so that no other writer loses any', async () => {
+  it('are added and changed one by one, so that tags of other writers are kept', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     await stack.make(tagged({ env: 'prod' }));
     const { id, tags } = service.workspace('app');
@@ -267,7 +267,7 @@ describe('tag bindings through hcp-terraform', () => {
     expect(tags.get('trueup-stack')).toMatch(/^payments:id=/);
   });
 
-  it('are replaced as a whole when one is to go, ownership tag and health assessments kept', async () => {
+  it('are replaced as a whole to remove one, and keep ownership tag and health assessments', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     await stack.make(tagged({ env: 'prod', team: 'network' }));
     const app = service.workspace('app');
@@ -281,7 +281,7 @@ describe('tag bindings through hcp-terraform', () => {
     expect(app.assessments).toBe(true);
   });
 
-  it('that come from the project are nobody’s here, also under the same key', async () => {
+  it('from the project are ignored, even under the same key', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     await stack.make(workspace('app', { projectId: 'prj-gold', tags: { team: 'network' } }));
     service.clear();
@@ -292,7 +292,7 @@ describe('tag bindings through hcp-terraform', () => {
   });
 });
 
-it('speaks to a service below its own path', async () => {
+it("sends requests below the path of the service's URL", async () => {
   const service = await serveWorkspaces(hcpTerraform);
   const { stack } = await openOrganization('hcp-terraform');
   const stranger = openStack({

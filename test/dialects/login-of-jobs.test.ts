@@ -48,11 +48,11 @@ const flat = (text: string) => text.replace(/\s+/g, ' ');
 const github = (issuer: OidcIssuer, env = issuer.env) =>
   openJob({ issuer, admits: ofGithub, jwt: { oidc: { audience } }, env });
 
-/** What the job asks with, in all that a run prints. */
+/** The token with which the job requests its OIDC token. */
 const requestToken = (issuer: OidcIssuer) => issuer.env['ACTIONS_ID_TOKEN_REQUEST_TOKEN'] ?? '';
 
 describe('a job of GitHub Actions', () => {
-  it('plans and applies with an OIDC token that it asks for, and leaves no token behind', async () => {
+  it('plans and applies with an OIDC token that it requests, and revokes its tokens at the end', async () => {
     const issuer = await openOidcIssuer();
     const { service, stack } = await github(issuer);
     await stack.run('plan --exit-code', 2);
@@ -68,7 +68,7 @@ describe('a job of GitHub Actions', () => {
     expect(new Set(issuer.given).size).toBe(3);
   });
 
-  it('sends what it asks with to the provider only, and prints neither that nor the JWT, not even in a trace', async () => {
+  it('sends its request token only to the provider, and prints neither that nor the JWT in a trace', async () => {
     const issuer = await openOidcIssuer();
     const { service, stack } = await github(issuer);
     const { out, err } = await stack.run('plan --exit-code --trace', 2);
@@ -79,7 +79,7 @@ describe('a job of GitHub Actions', () => {
     expect(JSON.stringify(service.requests)).not.toContain(requestToken(issuer));
   });
 
-  it('is refused where its branch is not the one that the role admits', async () => {
+  it('is refused if the role does not admit its branch', async () => {
     const issuer = await openOidcIssuer();
     issuer.claims = githubClaims('refs/heads/feature');
     const { service, stack } = await github(issuer);
@@ -89,14 +89,14 @@ describe('a job of GitHub Actions', () => {
     expect(service.asked()).toEqual([`POST auth/${login.mount}/login`]);
   });
 
-  it('is refused where it asks for another audience', async () => {
+  it('is refused if it requests another audience', async () => {
     const issuer = await openOidcIssuer();
     const jwt = { oidc: { audience: 'https://other.example.com' } };
     const { stack } = await openJob({ issuer, admits: ofGithub, jwt, env: issuer.env });
     expect(flat((await stack.run('plan', 1)).out)).toContain('unexpected "aud" claim value');
   });
 
-  it('without the permission is told which one it needs, and sends nothing', async () => {
+  it('without the permission fails with the permission that it needs, and sends nothing', async () => {
     const issuer = await openOidcIssuer();
     const { service, stack } = await github(issuer, {});
     const { out, err } = await stack.run('plan', 1);
@@ -107,7 +107,7 @@ describe('a job of GitHub Actions', () => {
   });
 
   it.each(['http://provider.example.com/idtoken?a=1', 'ftp://127.0.0.1/idtoken', 'no address'])(
-    'sends nothing to the address %s, where others could read it',
+    'sends nothing to the address %s, because others could read it',
     async (url) => {
       const issuer = await openOidcIssuer();
       const env = { ...issuer.env, ACTIONS_ID_TOKEN_REQUEST_URL: url };
@@ -125,7 +125,7 @@ describe('a job of GitHub Actions', () => {
     ['is not JSON', () => ({ body: '<html>' }), 'without valid JSON'],
   ];
 
-  it.each(bad)('logs in nowhere where the provider %s', async (_, answers, words) => {
+  it.each(bad)('does not log in if the answer of the provider %s', async (_, answers, words) => {
     const issuer = await openOidcIssuer();
     issuer.answers = answers;
     const { service, stack } = await github(issuer);
@@ -146,7 +146,7 @@ describe('a job of GitHub Actions', () => {
   });
 });
 
-it('a plan logs in as the role that only reads, and an apply as the other one', async () => {
+it('a plan logs in as the role for reads, and an apply as the role for writes', async () => {
   const issuer = await openOidcIssuer();
   const reader = { ...ofGithub, bound_subject: 'repo:acme/infra:pull_request' };
   const logins = { oidc_discovery_url: issuer.url, roles: { writer: ofGithub, reader } };
@@ -163,7 +163,7 @@ it('a plan logs in as the role that only reads, and an apply as the other one', 
   await stack.run('plan --exit-code', 2);
   await stack.run('drift');
   expect(roles()).toEqual(['reader', 'reader']);
-  // The job of a pull request cannot get what an apply gets.
+  // The job of a pull request cannot get the token of an apply.
   await stack.run('apply --yes', 1);
   expect(service.writes()).toEqual([]);
   issuer.claims = githubClaims('refs/heads/main');
@@ -198,7 +198,7 @@ describe('a job of GitLab CI', () => {
   });
 });
 
-it('two sources of a JWT, or one without an audience, are refused with their place', async () => {
+it('two sources of a JWT, or one without an audience, are an error with its place', async () => {
   const issuer = await openOidcIssuer();
   for (const jwt of [{ oidc: {} }, { oidc: { audience }, env: 'X' }, { oidc: { audience: '' } }]) {
     const { stack } = await openJob({ issuer, admits: ofGithub, jwt, env: {} });

@@ -22,9 +22,9 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('a login through %s', (d
     const [first, ...rest] = service.requests.map(({ method, path }) => `${method} ${path}`);
     expect(first).toBe(`POST /v1/auth/${login.mount}/login`);
     expect(rest.at(-1)).toBe('POST /v1/auth/token/revoke-self');
-    // The question for the type of the mount is refused: that this is not about the token is found out once.
+    // The read of the mount's type is refused. One request checks that the token is not the cause.
     const [proof, ...more] = rest.slice(0, -1).filter((line) => !/^(GET|LIST) /.test(line));
-    // What the token may do is asked with it, and not by the channel of the login.
+    // The permissions of the token are read with the token, not through the connection of the login.
     expect([proof, more]).toEqual(['POST /v1/auth/token/renew-self', ['POST /v1/sys/capabilities-self']]);
     expect(service.requests[0]?.body).toEqual({ role: login.role, jwt: login.jwt });
     expect(service.loggedIn.size).toBe(0);
@@ -50,7 +50,7 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('a login through %s', (d
     expect(service.loggedIn.size).toBe(0);
   });
 
-  it('that is refused is reported with mount, role and the service’s words, and never with the JWT', async () => {
+  it('that is refused is reported with mount, role and the service’s error, and never with the JWT', async () => {
     const { service, stack } = await openMount(dialect, { target: { token } });
     await stack.declare(role);
     await writeFile(join(stack.directory, 'jwt'), 'stolen.jwt.value');

@@ -1,4 +1,4 @@
-// What a correct differ must do with a secrets service (wire/cluster-auth 4), point by point, on the wire.
+// What a correct comparison with a secrets service needs (wire/cluster-auth 4), point by point, in requests.
 import { describe, expect, it } from 'vitest';
 import { caCert, otherPublicKey, publicKey } from '../support/kinds/cluster-auth-config/pem-samples.ts';
 import { openMount } from '../support/dialects/open-mount.ts';
@@ -24,7 +24,7 @@ const configOf = (spec: object) =>
 
 const env = { REVIEWER_JWT: 'reviewer.jwt.value', OTHER_JWT: 'other.jwt.value' };
 
-describe.each(['vault', 'openbao'] as const)('1: what is desired is normalised, in %s', (dialect) => {
+describe.each(['vault', 'openbao'] as const)('1: desired values are normalised, in %s', (dialect) => {
   const spellings: [string, object, object][] = [
     ['durations', { tokenTtl: '1h30m', tokenMaxTtl: '7d' }, { tokenTtl: 5400, tokenMaxTtl: '604800' }],
     [
@@ -40,14 +40,14 @@ describe.each(['vault', 'openbao'] as const)('1: what is desired is normalised, 
     ['the alias', { aliasNameSource: null }, { aliasNameSource: 'serviceaccount_uid' }],
   ];
 
-  it.each(spellings)('%s in two spellings are one thing', async (_, one, other) => {
+  it.each(spellings)('%s in two spellings are equal', async (_, one, other) => {
     const { stack } = await openMount(dialect);
     await stack.make(roleOf(one));
     await stack.declare(roleOf(other));
     await stack.run('plan --exit-code');
   });
 
-  it('a name in capitals is the name that the service keeps', async () => {
+  it('a name in capitals becomes the lower-case name that the service stores', async () => {
     const { service, stack } = await openMount(dialect);
     await stack.make(manifest('ClusterAuthRole', 'Payments-API', plain));
     expect(service.writes()).toEqual(['POST role/payments-api']);
@@ -63,7 +63,7 @@ describe.each(['vault', 'openbao'] as const)('1: what is desired is normalised, 
   });
 });
 
-describe.each(['vault', 'openbao'] as const)('2: what is missing has a meaning, in %s', (dialect) => {
+describe.each(['vault', 'openbao'] as const)('2: missing values have a meaning, in %s', (dialect) => {
   it('a role without an audience has the audience ""', async () => {
     const { service, stack } = await openMount(dialect);
     await stack.make(roleOf({ audience: '' }));
@@ -75,7 +75,7 @@ describe.each(['vault', 'openbao'] as const)('2: what is missing has a meaning, 
     expect(service.bodies('role/payments-api').at(-1)).toMatchObject({ audience: '' });
   });
 
-  it('namespaces that were never written are null, and that is the empty list', async () => {
+  it('namespaces that were never written are null, which equals the empty list', async () => {
     const { service, stack } = await openMount(dialect);
     const live = new RoleRecord();
     const selector = '{"matchLabels":{"team":"payments"}}';
@@ -105,7 +105,7 @@ describe.each(['vault', 'openbao'] as const)('2: what is missing has a meaning, 
     ]);
   });
 
-  it('names that only a person used, beside or in place of today’s, are no difference of their own', async () => {
+  it('deprecated names that a person wrote are not a difference', async () => {
     const { service, stack } = await openMount(dialect);
     await stack.make(roleOf({ tokenTtl: '1h', tokenPolicies: ['a', 'b'] }));
     const role = service.roles.get('payments-api');
@@ -118,8 +118,8 @@ describe.each(['vault', 'openbao'] as const)('2: what is missing has a meaning, 
   });
 });
 
-describe.each(['vault', 'openbao'] as const)('3: every write of a role is whole, in %s', (dialect) => {
-  it('zeros, empty lists and the selector are spelt out', async () => {
+describe.each(['vault', 'openbao'] as const)('3: every write of a role is complete, in %s', (dialect) => {
+  it('zeros, empty lists and the selector are sent', async () => {
     const { service, stack } = await openMount(dialect);
     await stack.make(roleOf({ tokenTtl: '1h', tokenBoundCidrs: ['10.0.0.0/8'], tokenNumUses: 5 }));
     await stack.make(roleOf({ tokenTtl: 0, tokenBoundCidrs: [], tokenNumUses: 0 }));
@@ -130,7 +130,7 @@ describe.each(['vault', 'openbao'] as const)('3: every write of a role is whole,
     });
   });
 
-  it('a selector that nobody declares survives a change of another field', async () => {
+  it('an undeclared selector survives a change of another field', async () => {
     const { service, stack } = await openMount(dialect);
     await stack.make(roleOf({}));
     const selector = 'matchLabels: { team: blue }';
@@ -142,7 +142,7 @@ describe.each(['vault', 'openbao'] as const)('3: every write of a role is whole,
     });
   });
 
-  it('the list of namespaces is emptied when a selector takes its place', async () => {
+  it('the list of namespaces is emptied when a selector replaces it', async () => {
     const { service, stack } = await openMount(dialect);
     await stack.make(roleOf({}));
     const selector = '{"matchLabels":{"team":"payments"}}';
@@ -152,7 +152,7 @@ describe.each(['vault', 'openbao'] as const)('3: every write of a role is whole,
   });
 });
 
-describe.each(['vault', 'openbao'] as const)('4: every write of the config is whole, in %s', (dialect) => {
+describe.each(['vault', 'openbao'] as const)('4: every write of the config is complete, in %s', (dialect) => {
   it('a change of another field sends the reviewer JWT again', async () => {
     const { service, stack } = await openMount(dialect, { env });
     const jwt = { tokenReviewerJwt: { env: 'REVIEWER_JWT' } };
@@ -179,7 +179,7 @@ describe.each(['vault', 'openbao'] as const)('4: every write of the config is wh
     expect(service.config()?.['token_reviewer_jwt']).toBe(env.REVIEWER_JWT);
   });
 
-  it('a reviewer JWT that somebody removed is set again', async () => {
+  it('a reviewer JWT that was removed is set again', async () => {
     const { service, stack } = await openMount(dialect, { env });
     await stack.make(configOf({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } }));
     Object.assign(service.config() ?? {}, { token_reviewer_jwt: '' });
@@ -188,7 +188,7 @@ describe.each(['vault', 'openbao'] as const)('4: every write of the config is wh
     expect(service.config()?.['token_reviewer_jwt']).toBe(env.REVIEWER_JWT);
   });
 
-  it('what is no longer declared goes back to its default', async () => {
+  it('a field that is no longer declared goes back to its default', async () => {
     const { service, stack } = await openMount(dialect);
     await stack.make(
       configOf({ pemKeys: [publicKey], issuer: 'https://issuer', disableIssValidation: false }),
@@ -198,7 +198,7 @@ describe.each(['vault', 'openbao'] as const)('4: every write of the config is wh
   });
 });
 
-it('4: a setting of vault that no manifest knows is repeated, and openbao never hears of it', async () => {
+it('4: a setting of vault without a manifest field is repeated, and never sent to openbao', async () => {
   const vault = await openMount('vault');
   await vault.stack.make(configOf({}));
   Object.assign(vault.service.config() ?? {}, { use_annotations_as_alias_metadata: true });
@@ -213,7 +213,7 @@ it('4: a setting of vault that no manifest knows is repeated, and openbao never 
 describe.each(['vault', 'openbao'] as const)(
   '5: a mount is read with one list and one read a role, in %s',
   (dialect) => {
-    it('of which those that are nobody’s concern cost nothing', async () => {
+    it('and roles that the stack does not own are not read', async () => {
       const { service, stack } = await openMount(dialect);
       const names = Array.from({ length: 12 }, (_, index) => `payments-${index}`);
       await stack.make(names.map((name) => manifest('ClusterAuthRole', name, plain)).join(''));
@@ -222,7 +222,7 @@ describe.each(['vault', 'openbao'] as const)(
       service.clear();
       await stack.run('plan --exit-code');
       expect(service.requests.filter(({ method }) => method === 'LIST')).toHaveLength(1);
-      // The type of the mount is asked in two ways, the first of which is for administrators.
+      // The type of the mount is read in two ways, of which the first one is for administrators.
       expect(service.requests).toHaveLength(2 + 13);
     });
   },
@@ -245,7 +245,7 @@ it('6: a warning of the service is reported with the outcome', async () => {
   });
 });
 
-it('7: what the service would refuse is found offline', async () => {
+it('7: values that the service would refuse are found offline', async () => {
   const { service, stack } = await openMount('vault');
   await stack.declare(roleOf({ tokenTtl: '2h', tokenMaxTtl: '1h', tokenType: 'batch', tokenPeriod: '1h' }));
   const { err } = await stack.run('validate', 7);
@@ -254,12 +254,12 @@ it('7: what the service would refuse is found offline', async () => {
   expect(service.requests).toEqual([]);
 });
 
-it('8: what a write did not bring about is named afterwards, field by field', async () => {
+it('8: fields that a write did not change are reported one by one', async () => {
   const { service, stack } = await openMount('vault');
   await stack.make(roleOf({}));
   const role = service.roles.get('payments-api');
   const write = role?.write.bind(role);
-  // A service that keeps the old value, as one does whose token may not set it.
+  // The service keeps the old value, as if the token may not set it.
   if (role && write) role.write = (sent) => write({ ...sent, token_ttl: 60 });
   await stack.declare(roleOf({ tokenTtl: '1h', tokenNumUses: 3 }));
   const { out } = await stack.run('apply --yes', 6);
@@ -274,7 +274,7 @@ describe('9: a config without any CA', () => {
     pemKeys: [publicKey],
   });
 
-  it('is an error in openbao before anything is sent, for the service is certain to refuse it', async () => {
+  it('is an error in openbao before anything is sent, because the service would refuse it', async () => {
     const { service, stack } = await openMount('openbao');
     await stack.declare(none);
     for (const line of ['validate', 'plan', 'apply --yes']) {
@@ -284,7 +284,7 @@ describe('9: a config without any CA', () => {
     expect(service.requests).toEqual([]);
   });
 
-  it('is written in vault, which trusts the authorities of its system then, and warned of', async () => {
+  it('is written in vault with a warning, because vault then trusts the CAs of its system', async () => {
     const { service, stack } = await openMount('vault');
     await stack.make(none);
     expect(service.config()).toMatchObject({ kubernetes_ca_cert: '', disable_local_ca_jwt: true });
@@ -298,22 +298,19 @@ describe('10: a selector that admits every namespace', () => {
     roleOf({ boundServiceAccountNamespaceSelector, ...more });
   const guardsOf = async (stack: StackFolder) => (await stack.plan()).guards.map(({ id }) => id);
 
-  it.each(['{}', '{"matchLabels":{}}', 'null', '  '])(
-    'is a wildcard however it is written: %j',
-    async (text) => {
-      const { stack } = await openMount('openbao');
-      await stack.declare(selecting(text));
-      const { err } = await stack.run('validate');
-      expect(err).toContain('so every namespace matches it, listed or not');
-      expect(await guardsOf(stack)).toContain('wildcard');
-      await stack.make(selecting('{"matchLabels":{"team":"payments"}}'));
-      await stack.declare(selecting(text, { boundServiceAccountNamespaces: [] }));
-      expect(await guardsOf(stack)).toEqual(['wildcard']);
-      const { out } = await stack.run('plan');
-      expect(out.replace(/\s+/g, ' ')).toContain('widens: "api" in every namespace can log in');
-      expect(out).not.toContain('no more');
-    },
-  );
+  it.each(['{}', '{"matchLabels":{}}', 'null', '  '])('is a wildcard in every form: %j', async (text) => {
+    const { stack } = await openMount('openbao');
+    await stack.declare(selecting(text));
+    const { err } = await stack.run('validate');
+    expect(err).toContain('so every namespace matches it, listed or not');
+    expect(await guardsOf(stack)).toContain('wildcard');
+    await stack.make(selecting('{"matchLabels":{"team":"payments"}}'));
+    await stack.declare(selecting(text, { boundServiceAccountNamespaces: [] }));
+    expect(await guardsOf(stack)).toEqual(['wildcard']);
+    const { out } = await stack.run('plan');
+    expect(out.replace(/\s+/g, ' ')).toContain('widens: "api" in every namespace can log in');
+    expect(out).not.toContain('no more');
+  });
 
   it('is a wildcard when a live role is adopted with it', async () => {
     const { service, stack } = await openMount('openbao');
@@ -329,7 +326,7 @@ describe('10: a selector that admits every namespace', () => {
     expect(await guardsOf(stack)).toContain('wildcard');
   });
 
-  it('is no selector at all as the empty text or as null', async () => {
+  it('does not exist as the empty text or as null', async () => {
     for (const text of ['', null]) {
       const { stack } = await openMount('openbao');
       await stack.make(selecting(text));
@@ -337,7 +334,7 @@ describe('10: a selector that admits every namespace', () => {
     }
   });
 
-  it('by a misspelt member is refused with the right one', async () => {
+  it('because of a misspelt member is refused with the correct name', async () => {
     const { stack } = await openMount('openbao');
     await stack.declare(selecting('{"matchLabel":{"team":"payments"}}'));
     const { err } = await stack.run('validate', 7);
@@ -345,7 +342,7 @@ describe('10: a selector that admits every namespace', () => {
     expect(err).toContain('fix: did you mean "matchLabels"?');
   });
 
-  it('is none by a label that is a number', async () => {
+  it('does not result from a label that is a number', async () => {
     const { service, stack } = await openMount('openbao');
     await stack.make(selecting('{"matchLabels":{"tier":1}}'));
     expect(service.bodies('role/payments-api')).toMatchObject([

@@ -1,4 +1,4 @@
-// The whole job through the dialects of secrets services, against a mount that answers as the real ones are known to.
+// Plan and apply through the dialects of secrets services, against a mount that answers like the real ones.
 import { describe, expect, it } from 'vitest';
 import { caCert, publicKey } from '../support/kinds/cluster-auth-config/pem-samples.ts';
 import { habitsOf, openMount } from '../support/dialects/open-mount.ts';
@@ -35,17 +35,17 @@ const manifests =
 
 const env = { REVIEWER_JWT: 'reviewer.jwt.value' };
 
-/** Words that may reach one dialect and no other. */
+/** Names of other dialects, which must not be sent through a dialect. */
 const foreign = {
   neutral: /kubernetes_|vault|bao|terraform|github/i,
   vault: /cluster_|x-service|auth\/cluster|openbao|terraform|github/i,
   openbao: /cluster_|x-service|auth\/cluster|openbao|terraform|github/i,
 };
 
-describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s', (dialect) => {
+describe.each(['vault', 'openbao', 'neutral'] as const)('a stack through %s', (dialect) => {
   const { host, ca, tokenHeader, mount } = habitsOf[dialect];
 
-  it('is done with every field, and then nothing is left to do', async () => {
+  it('is applied with every field, and then has no changes', async () => {
     const { service, stack } = await openMount(dialect, { env });
     await stack.make(manifests);
     expect(service.writes()).toEqual(['POST config', 'POST role/payments-api']);
@@ -81,7 +81,7 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
     ]);
   });
 
-  it('lets no word of another dialect reach it, and nothing that it would drop silently', async () => {
+  it('sends no names of another dialect, and nothing that the service would drop silently', async () => {
     const { service, stack } = await openMount(dialect, { env });
     const shown = await stack.make(manifests);
     expect(service.strangers).toEqual([]);
@@ -92,7 +92,7 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
     expect(shown).not.toMatch(dialect === 'neutral' ? /kubernetes_host/ : /cluster_host|cluster_ca_cert/);
   });
 
-  it('shows the secret in no output, no file and no path', async () => {
+  it('does not show the secret in outputs, files and paths', async () => {
     const { service, stack } = await openMount(dialect, { env });
     const shown = await stack.make(manifests);
     expect(shown).toContain('{secret from env REVIEWER_JWT}');
@@ -101,7 +101,7 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
     expect(service.requests.map(({ path }) => path).join()).not.toContain(env.REVIEWER_JWT);
   });
 
-  it('sends its own token header, a content type with bodies alone, and lists with the verb LIST', async () => {
+  it('sends its own token header, a content type only with bodies, and LIST to list roles', async () => {
     const { service, stack } = await openMount(dialect, { env });
     await stack.make(manifests);
     for (const { method, headers } of service.requests) {
@@ -116,16 +116,16 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
     expect([...new Set(reads)].sort()).toEqual([
       `GET /v1/auth/${mount}/config`,
       `GET /v1/auth/${mount}/role/payments-api`,
-      // An apply asks how often its token may still be used.
+      // An apply reads how often its token may still be used.
       'GET /v1/auth/token/lookup-self',
-      // A token without a right to the first way to ask for the type asks the second.
+      // A token without permission for the first way to read the type uses the second.
       `GET /v1/sys/auth/${mount}`,
       `GET /v1/sys/internal/ui/mounts/auth/${mount}`,
       `LIST /v1/auth/${mount}/role`,
     ]);
   });
 
-  it('finds what somebody changed by hand, and puts it right', async () => {
+  it('finds manual changes, and reverts them', async () => {
     const { service, stack } = await openMount(dialect, { env });
     await stack.make(manifests);
     service.roles.get('payments-api')?.write({ audience: '', token_ttl: '2h', policies: 'root' });
@@ -153,12 +153,12 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
     expect(service.config()?.['token_reviewer_jwt']).toBe(env.REVIEWER_JWT);
   });
 
-  it('a mount without a role is an empty list, and a role that goes is deleted', async () => {
+  it('treats a mount without roles as an empty list, and deletes a role that is not declared any more', async () => {
     const { service, stack } = await openMount(dialect);
     const one = manifest('ClusterAuthRole', 'payments-api', role);
     await stack.declare(one);
     const { coverage } = await stack.plan();
-    // Two questions for the type, one list, one question about rights; where nobody tells the type, the config decides.
+    // Two reads of the type, one list, one read of permissions. If the type is unknown, the config is read, too.
     const requests = dialect === 'neutral' ? 5 : 4;
     expect(coverage).toMatchObject({ complete: true, targets: [{ requests }] });
     await stack.make(one + manifest('ClusterAuthRole', 'payments-db', role));
@@ -169,7 +169,7 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
     expect([...service.roles.keys()]).toEqual(['payments-other']);
   });
 
-  it('a mount that does not exist is never taken for an empty one', async () => {
+  it('reports a mount that does not exist, and never treats it as empty', async () => {
     const { stack } = await openMount(dialect, { target: { mount: 'nowhere' } });
     await stack.declare(manifest('ClusterAuthRole', 'payments-api', role));
     const { coverage, problems } = await stack.plan();
@@ -181,7 +181,7 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
     expect(out).not.toMatch(/no changes/i);
   });
 
-  it('a token that may only read is enough for a plan', async () => {
+  it('needs only a read-only token for a plan', async () => {
     const { service, stack } = await openMount(dialect, { env });
     await stack.make(manifests);
     service.clear();
@@ -194,7 +194,7 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
     expect(service.roles.has('payments-new')).toBe(false);
   });
 
-  it('a mount may have slashes in its name, and a namespace', async () => {
+  it('can have a mount with slashes in its name, and a namespace', async () => {
     const habits = { mount: 'team/blue/k8s', namespace: 'admin/payments' };
     const { service, stack } = await openMount(dialect, {
       habits,
@@ -216,7 +216,7 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
     );
   });
 
-  it('a proxy that knows no verb LIST is asked with GET, and the plan says so', async () => {
+  it('lists with GET through a proxy without the verb LIST, and reports that in the plan', async () => {
     const { service, stack } = await openMount(dialect, { habits: { refusesList: true } });
     await stack.make(manifest('ClusterAuthRole', 'payments-api', role));
     const { coverage } = await stack.plan();
@@ -234,7 +234,7 @@ describe('the strict binding of tokens to an address', () => {
   const strict = { ...role, tokenBoundCidrs: [], tokenStrictlyBindIp: true };
   const bound = manifest('ClusterAuthRole', 'payments-api', strict);
 
-  it('is set, seen when somebody takes it off, and given up, where the service has it', async () => {
+  it('is set, restored after a manual change, and removed, if the service has it', async () => {
     const { service, stack } = await openMount('openbao');
     await stack.make(bound);
     expect(service.bodies('role/payments-api')).toMatchObject([{ token_strictly_bind_ip: true }]);
@@ -251,7 +251,7 @@ describe('the strict binding of tokens to an address', () => {
     expect(service.roles.get('payments-api')?.answer()).toMatchObject({ token_strictly_bind_ip: false });
   });
 
-  it.each(['vault', 'neutral'] as const)('is a clear error in %s, and nothing is sent', async (dialect) => {
+  it.each(['vault', 'neutral'] as const)('is an error in %s, and nothing is sent', async (dialect) => {
     const { service, stack } = await openMount(dialect);
     await stack.declare(bound);
     const { err } = await stack.run('validate', 7);
@@ -261,7 +261,7 @@ describe('the strict binding of tokens to an address', () => {
     expect(service.requests).toEqual([]);
   });
 
-  it('that somebody set instead of the declared addresses is reset in the write that restores them, as wider access', async () => {
+  it('that replaced the declared addresses is reset when they are restored, as wider access', async () => {
     const { service, stack } = await openMount('openbao');
     const { tokenStrictlyBindIp: _, ...others } = { ...strict, tokenBoundCidrs: ['10.0.0.0/8'] };
     await stack.make(manifest('ClusterAuthRole', 'payments-api', others));
@@ -288,7 +288,7 @@ describe('the strict binding of tokens to an address', () => {
     await stack.run('plan --exit-code');
   });
 
-  it('that was live at the last apply already is an error beside new addresses, and nothing is sent', async () => {
+  it('that was already live at the last apply is an error with new addresses, and nothing is sent', async () => {
     const { service, stack } = await openMount('openbao');
     const { tokenStrictlyBindIp: _, ...others } = strict;
     await stack.make(manifest('ClusterAuthRole', 'payments-api', others));
@@ -313,7 +313,7 @@ describe('a namespace selector', () => {
       'matchLabels:\n  tier: 1\n  # ours\n  team: payments\n',
     ],
     ['{}', '{"matchLabels":null}'],
-  ])('in another text is no difference, no matter who wrote it (case %#)', async (mine, theirs) => {
+  ])('with another text of the same meaning is not a difference (case %#)', async (mine, theirs) => {
     const { service, stack } = await openMount('openbao');
     const withSelector = (boundServiceAccountNamespaceSelector: string) =>
       manifest('ClusterAuthRole', 'payments-api', { ...role, boundServiceAccountNamespaceSelector });
@@ -324,7 +324,7 @@ describe('a namespace selector', () => {
     await stack.run('plan --exit-code');
   });
 
-  it('with another label is one', async () => {
+  it('with another label is a difference', async () => {
     const { service, stack } = await openMount('openbao');
     await stack.make(manifest('ClusterAuthRole', 'payments-api', role));
     service.roles

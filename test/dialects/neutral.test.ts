@@ -1,4 +1,4 @@
-// The whole job in `neutral`, the specifications as written, against a recording service: what differs from real ones.
+// Plan and apply in `neutral`, the specifications as written, against a recording service: what differs from real services.
 import { describe, expect, it } from 'vitest';
 import { openOrganization } from '../support/dialects/open-organization.ts';
 import { workspace } from '../support/dialects/stack-folder.ts';
@@ -6,8 +6,8 @@ import { workspace } from '../support/dialects/stack-folder.ts';
 const repository = { identifier: 'acme/app', vcsAppInstallationId: 'ghain-1' };
 const app = { engineVersion: '~> 1.9.0', vcsRepo: repository, tags: { env: 'prod' } };
 
-describe('the main job in neutral', () => {
-  it('is done in the words of the specifications', async () => {
+describe('a stack in neutral', () => {
+  it('is applied with the names of the specifications', async () => {
     const { service, stack } = await openOrganization('neutral');
     const shown = await stack.make(workspace('app', app));
     expect(shown).toContain('"engine-version": "~> 1.9.0"');
@@ -16,7 +16,7 @@ describe('the main job in neutral', () => {
     expect(sent).not.toMatch(/terraform|github|vault|kubernetes/i);
   });
 
-  it('connects an app installation right after the creation, which does not take one', async () => {
+  it('connects an app installation right after the creation, which does not accept one', async () => {
     const { service, stack } = await openOrganization('neutral');
     await stack.make(workspace('app', app));
     const { id } = service.workspace('app');
@@ -61,7 +61,7 @@ describe('the main job in neutral', () => {
     ]);
   });
 
-  it('never mentions what only real services know', async () => {
+  it('never sends fields that only real services have', async () => {
     const { service, stack } = await openOrganization('neutral');
     await stack.make(workspace('app', { autoDestroyActivityDuration: '14d' }));
     await stack.make(workspace('app', { autoDestroyActivityDuration: '15d' }));
@@ -69,7 +69,7 @@ describe('the main job in neutral', () => {
     expect(service.writes().some((line) => line.endsWith('/tag-bindings'))).toBe(false);
   });
 
-  it('finds what somebody changed by hand, and puts it right', async () => {
+  it('finds manual changes, and reverts them', async () => {
     const { service, stack } = await openOrganization('neutral');
     await stack.make(workspace('app', app));
     const live = service.workspace('app');

@@ -1,4 +1,4 @@
-// Services that cannot include tag bindings in a list: some refuse the parameter, some ignore it without a word.
+// Services that cannot include tag bindings in a list: some refuse the parameter, others ignore it silently.
 import { describe, expect, it } from 'vitest';
 import { openOrganization } from '../support/dialects/open-organization.ts';
 import { workspace } from '../support/dialects/stack-folder.ts';
@@ -10,7 +10,7 @@ const dialects = ['hcp-terraform', 'neutral'] as const;
 
 describe.each(dialects)('tag bindings through %s', (dialect) => {
   it.each(['refused', 'ignored'] as const)(
-    'are read one workspace at a time where the include is %s',
+    'are read one workspace at a time if the include is %s',
     async (include) => {
       const { service, stack } = await openOrganization(dialect, { include });
       for (let index = 0; index < 5; index++) service.create(`bystander-${index}`);
@@ -34,7 +34,7 @@ describe.each(dialects)('tag bindings through %s', (dialect) => {
     },
   );
 
-  it('drift and strangers are found there anyway', async () => {
+  it('show drift and deletes, even without the include', async () => {
     const { service, stack } = await openOrganization(dialect, { include: 'ignored' });
     await stack.make(workspace('app', { tags: { env: 'prod' } }) + workspace('gone', {}));
     service.workspace('app').tags.set('env', 'by hand');
@@ -49,7 +49,7 @@ describe.each(dialects)('tag bindings through %s', (dialect) => {
     expect([...service.workspace('app').tags]).toEqual(expect.arrayContaining([['env', 'prod']]));
   });
 
-  it('an untagged workspace is distinguished from one whose ownership tag comes from its project', async () => {
+  it('without an own ownership tag are distinguished from those with a tag of the project', async () => {
     const projects = [{ id: 'prj-default', tags: { 'trueup-stack': 'payments' } }];
     const { service, stack } = await openOrganization(dialect, { include: 'refused', projects });
     service.create('app');

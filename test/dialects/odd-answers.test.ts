@@ -1,4 +1,4 @@
-// Live values that a write would repeat, of types that this method never answers: not taken over, and never sent.
+// Live values that a write would repeat, of types that the method never returns: they are not used, and never sent.
 import { describe, expect, it } from 'vitest';
 import { caCert } from '../support/kinds/cluster-auth-config/pem-samples.ts';
 import { openMount } from '../support/dialects/open-mount.ts';
@@ -18,23 +18,23 @@ const configOf = (more: object) =>
     ...more,
   });
 
-/** What would be read from our environment, if a write took it for a reference. */
+/** A value that would be read from our environment if a write resolved it as a reference. */
 const smuggled = { $secret: { env: 'SECRETS_TOKEN' } };
 
 const flat = (text: string) => text.replace(/\s+/g, ' ');
 
-/** A mount with one role that we made, and answers about it that a test bends. */
-async function withRole(bend: (answer: Record<string, unknown>) => Record<string, unknown>) {
+/** A mount with one role that we made, whose answers a test changes. */
+async function withRole(changeAnswer: (answer: Record<string, unknown>) => Record<string, unknown>) {
   const mount = await openMount('openbao');
   await mount.stack.make(roleOf('payments-api'));
   const live = mount.service.roles.get('payments-api') ?? new RoleRecord();
   const answer = live.answer.bind(live);
-  live.answer = () => bend({ ...answer() });
+  live.answer = () => changeAnswer({ ...answer() });
   mount.service.clear();
   return mount;
 }
 
-describe('a role that is answered with', () => {
+describe('a role with', () => {
   it.each([
     ['a policy that looks like a reference', 'token_policies', [smuggled], 'not a list of texts'],
     ['a policy that is a number', 'token_policies', ['a', 1], 'not a list of texts'],
@@ -53,7 +53,7 @@ describe('a role that is answered with', () => {
     ['a count that is a text', 'token_num_uses', 'many', 'not a number'],
     ['a switch that is a text', 'token_no_default_policy', 'yes', 'neither true nor false'],
     ['a deprecated name for something odd', 'policies', [smuggled], 'not a list of texts'],
-  ])('%s is left alone, and never written back', async (_, member, value, says) => {
+  ])('%s is not changed, and never written back', async (_, member, value, says) => {
     const { service, stack } = await withRole((answer) => ({ ...answer, [member]: value }));
     await stack.declare(
       roleOf('payments-api', { aliasNameSource: 'serviceaccount_name' }) + roleOf('payments-db'),
@@ -76,7 +76,7 @@ describe('a role that is answered with', () => {
     ],
     ['lists as text', { token_policies: 'b,a' }, { tokenPolicies: ['a', 'b'] }],
     ['deprecated names', { ttl: 3600, policies: ['a'], num_uses: 4, bound_cidrs: ['10.0.0.1'] }, {}],
-    ['members that nobody knows', { alias_metadata: { a: smuggled }, token_strictly_bind_ip: false }, {}],
+    ['unknown members', { alias_metadata: { a: smuggled }, token_strictly_bind_ip: false }, {}],
     ['texts as null', { audience: null, token_type: null, alias_name_source: null }, { audience: null }],
   ])('%s is understood', async (_, answered, declared) => {
     const { stack } = await withRole((answer) => ({ ...answer, ...answered }));
@@ -94,7 +94,7 @@ describe('a config', () => {
     ['openbao', 'kubernetes_ca_cert', 1, 'not text'],
     ['openbao', 'kubernetes_host', ['https://k8s'], 'not text'],
     ['openbao', 'disable_local_ca_jwt', 1, 'neither true nor false'],
-  ] as const)('of %s with an odd "%s" is left alone, and never written back', async (...row) => {
+  ] as const)('of %s with an unexpected "%s" is not changed, and never written back', async (...row) => {
     const [dialect, member, value, says] = row;
     const { service, stack } = await openMount(dialect);
     await stack.make(configOf({}));

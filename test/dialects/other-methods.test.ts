@@ -1,4 +1,4 @@
-// A target whose mount is of another method, or of one that nobody can tell: through the real CLI, request by request.
+// A target whose mount is of another or an unknown method: through the real CLI, request by request.
 import { describe, expect, it } from 'vitest';
 import { caCert } from '../support/kinds/cluster-auth-config/pem-samples.ts';
 import { type MountOptions, openMount } from '../support/dialects/open-mount.ts';
@@ -21,26 +21,26 @@ const [first, second] = ['GET sys/auth/kubernetes', 'GET sys/internal/ui/mounts/
 const list = 'LIST auth/kubernetes/role';
 const readConfig = 'GET auth/kubernetes/config';
 
-/** Each fresh: a test writes into it. */
+/** Each test gets its own, because it writes into it. */
 const others: [string, () => OtherMethod][] = [
   ['approle', () => appRole('payments-deploy', 'payments-old')],
   ['jwt', () => jwt('payments-deploy', 'payments-old')],
 ];
 
-/** A mount that nobody tells the type of. */
-function untold(other?: OtherMethod, options: Omit<MountOptions, 'habits'> = {}) {
+/** A mount whose type no request shows. */
+function openWithUnknownType(other?: OtherMethod, options: Omit<MountOptions, 'habits'> = {}) {
   const habits = { tellsType: 'nobody' as const, ...(other === undefined ? {} : { other }) };
   return openMount('openbao', { ...options, habits });
 }
 
 const exclusive = { target: { exclusive: true } };
 
-/** The text that a person sees, its lines joined. */
+/** The printed text on one line. */
 const flat = (text: string) => text.replace(/\s+/g, ' ');
 
 describe.each(others)('a mount of type %s', (type, other) => {
   it.each(['vault', 'openbao'] as const)(
-    'is known by its type in %s, and nothing else is asked of it',
+    'is recognized by its type in %s, and nothing else is read',
     async (dialect) => {
       const habits = { other: other(), tellsType: 'administrators' as const };
       const { service, stack } = await openMount(dialect, { habits, ...exclusive });
@@ -58,15 +58,15 @@ describe.each(others)('a mount of type %s', (type, other) => {
     },
   );
 
-  it('is known by its type to a token with no right but below the mount', async () => {
+  it('is recognized by its type with a token that has permissions only below the mount', async () => {
     const { service, stack } = await openMount('openbao', { habits: { other: other() } });
     await stack.declare(role());
     await stack.run('plan', 1);
     expect(service.asked()).toEqual([first, second]);
   });
 
-  it('is known by its first role where nobody reports its type: nothing of an exclusive target is deleted', async () => {
-    const { service, stack } = await untold(other(), exclusive);
+  it('is recognized by its first role if its type is unknown, and an exclusive target deletes nothing', async () => {
+    const { service, stack } = await openWithUnknownType(other(), exclusive);
     await stack.declare(role());
     const { out } = await stack.run('plan', 1);
     expect(flat(out)).toContain('serves another method than cluster authentication');
@@ -79,8 +79,8 @@ describe.each(others)('a mount of type %s', (type, other) => {
     expect(service.writes()).toEqual([]);
   });
 
-  it('is known by its config where no role is of concern: no role is created there', async () => {
-    const { service, stack } = await untold(other(), { target: { owns: ['billing-*'] } });
+  it('is recognized by its config if the stack owns no role there, and no role is created', async () => {
+    const { service, stack } = await openWithUnknownType(other(), { target: { owns: ['billing-*'] } });
     await stack.declare(role('billing-api'));
     await stack.run('plan', 1);
     expect(service.asked()).toEqual([first, second, list, readConfig]);
@@ -88,8 +88,8 @@ describe.each(others)('a mount of type %s', (type, other) => {
     expect(service.writes()).toEqual([]);
   });
 
-  it('keeps its config, which one of ours would have replaced', async () => {
-    const { service, stack } = await untold(other());
+  it('keeps its config, which a declared one would have replaced', async () => {
+    const { service, stack } = await openWithUnknownType(other());
     await stack.declare(config);
     const { out } = await stack.run('apply --yes', 1);
     expect(flat(out)).toContain('serves another method than cluster authentication');
@@ -97,8 +97,8 @@ describe.each(others)('a mount of type %s', (type, other) => {
   });
 
   it.each([
-    ['told', 'everyone'],
-    ['not told', 'nobody'],
+    ['known', 'everyone'],
+    ['unknown', 'nobody'],
   ] as const)('exports nothing when its type is %s', async (_, tellsType) => {
     const { stack } = await openMount('openbao', {
       habits: { other: other(), tellsType },
@@ -111,8 +111,8 @@ describe.each(others)('a mount of type %s', (type, other) => {
   });
 });
 
-describe('a mount of this method', () => {
-  it('is proved by one question that is answered, and read as ever', async () => {
+describe('a mount for cluster authentication', () => {
+  it('is recognized by one request for its type, and read as usual', async () => {
     const { service, stack } = await openMount('openbao', { habits: { tellsType: 'administrators' } });
     await stack.make(role() + config);
     service.clear();
@@ -122,16 +122,16 @@ describe('a mount of this method', () => {
     );
   });
 
-  it('is proved by a role where nobody reports its type', async () => {
-    const { service, stack } = await untold();
+  it('is recognized by a role if its type is unknown', async () => {
+    const { service, stack } = await openWithUnknownType();
     await stack.make(role());
     service.clear();
     await stack.run('plan --exit-code');
     expect(service.asked()).toEqual([first, second, list, 'GET auth/kubernetes/role/payments-api']);
   });
 
-  it('is proved by an empty answer to its config while it is new, which is read once for all who ask', async () => {
-    const { service, stack } = await untold();
+  it('is recognized by an empty config while it is new, which is read only once', async () => {
+    const { service, stack } = await openWithUnknownType();
     await stack.declare(role() + config);
     await stack.run('plan --exit-code', 2);
     const rights = 'POST sys/capabilities-self';
@@ -140,8 +140,8 @@ describe('a mount of this method', () => {
     expect(service.writes()).toEqual(['POST config', 'POST role/payments-api']);
   });
 
-  it('is proved by its config while it has no role', async () => {
-    const { service, stack } = await untold();
+  it('is recognized by its config while it has no role', async () => {
+    const { service, stack } = await openWithUnknownType();
     await stack.make(config);
     service.clear();
     await stack.declare(role() + config);
@@ -151,8 +151,8 @@ describe('a mount of this method', () => {
     expect(service.roles.has('payments-api')).toBe(true);
   });
 
-  it('is not taken for proved when its config is forbidden and nothing else shows it', async () => {
-    const { service, stack } = await untold();
+  it('is not recognized if its config is forbidden and nothing else shows its type', async () => {
+    const { service, stack } = await openWithUnknownType();
     await stack.declare(role());
     service.refuse(/config$/, 403);
     const { out } = await stack.run('plan', 1);
@@ -161,7 +161,7 @@ describe('a mount of this method', () => {
     expect(service.writes()).toEqual([]);
   });
 
-  it('is asked nothing while nothing of it is of interest', async () => {
+  it('gets no requests while the stack declares nothing there', async () => {
     const { service, stack } = await openMount('openbao', { target: { owns: undefined } });
     await stack.declare('');
     await stack.plan();
@@ -177,14 +177,14 @@ describe('a mount of this method', () => {
   });
 });
 
-it('a role of another form that turns up between the plan and the write is not written over', async () => {
+it('a role of another method that appears between plan and write is not overwritten', async () => {
   const { service, stack } = await openMount('openbao', { habits: { tellsType: 'administrators' } });
   await stack.make(role());
   await stack.declare(manifest('ClusterAuthRole', 'payments-api', { ...spec, tokenTtl: '1h' }));
   let reads = 0;
   const live = service.roles.get('payments-api') ?? new RoleRecord();
   const answer = live.answer.bind(live);
-  // The first read is the plan's, the second the last look before the write.
+  // The first read is for the plan, and the second one just before the write.
   live.answer = () => {
     reads += 1;
     return reads === 1 ? answer() : { token_policies: ['deploy'], secret_id_ttl: 0 };
@@ -195,7 +195,7 @@ it('a role of another form that turns up between the plan and the write is not w
   expect(service.writes()).toEqual([]);
 });
 
-it('a service that refuses the token is asked once', async () => {
+it('a service that refuses the token gets only one request', async () => {
   const { service, stack } = await openMount('openbao');
   await stack.declare(role() + config);
   service.refuse(/./, 401);

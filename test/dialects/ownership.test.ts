@@ -1,9 +1,9 @@
-// Claims and names through both workspace dialects: how they are written differs, what comes of them does not.
+// Ownership tags and names through both workspace dialects: the requests differ, and the results do not.
 import { describe, expect, it } from 'vitest';
 import { openOrganization } from '../support/dialects/open-organization.ts';
 import { workspace } from '../support/dialects/stack-folder.ts';
 
-/** Tag bindings of one request's body, wherever the dialect has them: `key=value`. */
+/** Tag bindings of one request's body, in both forms of the dialects: `key=value`. */
 function bindingsIn(body: unknown): string[] {
   const { data } = body as { data: unknown };
   const list = Array.isArray(data) ? data : bindingsOf(data as Resource);
@@ -23,7 +23,7 @@ function bindingsOf({ relationships }: Resource): readonly Binding[] {
 }
 
 describe.each(['hcp-terraform', 'neutral'] as const)('through %s', (dialect) => {
-  it('an ownership tag that somebody removed is restored, beside tags and settings that change', async () => {
+  it('a removed ownership tag is restored together with changes of tags and settings', async () => {
     const { service, stack } = await openOrganization(dialect);
     await stack.make(workspace('app', { description: 'one', tags: { env: 'prod', team: 'network' } }));
     const app = service.workspace('app');
@@ -35,7 +35,7 @@ describe.each(['hcp-terraform', 'neutral'] as const)('through %s', (dialect) => 
     ]);
   });
 
-  it('protection and release are kept in the ownership tag, and tags beside them survive', async () => {
+  it('protection and release are stored in the ownership tag, and other tags are kept', async () => {
     const { service, stack } = await openOrganization(dialect);
     await stack.make(workspace('app', { tags: { env: 'prod' } }));
     const app = service.workspace('app');
@@ -62,7 +62,7 @@ describe.each(['hcp-terraform', 'neutral'] as const)('through %s', (dialect) => 
     expect(service.bodies(id)).toMatchObject([{ data: { attributes: { name: 'service' } } }]);
   });
 
-  it('no write of tags ever lacks the ownership tag', async () => {
+  it('every write of tags contains the ownership tag', async () => {
     const { service, stack } = await openOrganization(dialect);
     await stack.make(workspace('app', { tags: { env: 'prod' } }));
     await stack.make(workspace('app', { tags: { env: 'prod', team: 'network' } }));
@@ -80,7 +80,7 @@ describe.each(['hcp-terraform', 'neutral'] as const)('through %s', (dialect) => 
     expect(adding.map(bindingsIn)).toEqual(dialect === 'neutral' ? [] : [['team=network']]);
   });
 
-  it('another stack’s workspace stops everything before anything is written', async () => {
+  it('a workspace of another stack blocks the apply before anything is written', async () => {
     const { service, stack } = await openOrganization(dialect);
     service.create('app').tags.set('trueup-stack', 'billing:protect');
     await stack.declare(workspace('app', {}) + workspace('new', {}));

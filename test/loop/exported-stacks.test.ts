@@ -1,6 +1,6 @@
 /**
- * The law of exports: whatever is live, the manifests that an export writes are adopted without a change, and nothing live
- * has changed by that but the ownership tag. `npm run loop` tries new cases, as many as it is asked for.
+ * The property of exports: for any live state, exported manifests are adopted without a change, and the live state changes only by
+ * the ownership tag. `npm run loop` tries any number of new cases.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -43,10 +43,10 @@ afterAll(() => tenants.close());
 
 interface Case {
   readonly habit: number;
-  /** what made the organization and the mount what they are */
+  /** the stack that made the organization and the mount */
   readonly made: StackDraft;
   readonly drift: readonly HandAction[];
-  /** defaults and owned names of the stack that takes all of it over */
+  /** defaults and owned names of the stack that takes over all of them */
   readonly taker: Pick<StackDraft, 'defaults' | 'owns'>;
   readonly group: string;
 }
@@ -65,8 +65,8 @@ const arbitraryCase: fc.Arbitrary<Case> = fc
       `\n===== habit ${made.habit}, made by\n${showDraft(made.made)}\n===== then ${JSON.stringify(made.drift)}\n===== taken by ${JSON.stringify(made.taker)} ${made.group}`,
   }));
 
-describe('What an export writes of a random organization and mount', () => {
-  it('is adopted without any other change, and then nothing is left to plan', async () => {
+describe('The export of a random organization and mount', () => {
+  it('is adopted without any other change, and then a plan is empty', async () => {
     const endings = { adopted: 0, warned: 0 };
     await fc.assert(
       fc.asyncProperty(arbitraryCase, async (one) => {
@@ -81,7 +81,7 @@ describe('What an export writes of a random organization and mount', () => {
   }, 3_600_000);
 });
 
-/** Undefined for a stack that cannot make anything; else whether the export warned of what it could not say. */
+/** @returns whether the export warned about values that it cannot write, or undefined if the stack cannot be applied */
 async function takeOver({ habit, made, drift: actions, taker, group }: Case): Promise<boolean | undefined> {
   const tenant = await tenants.take(habit);
   const maker = new StackFolder(tenant);
@@ -131,7 +131,7 @@ async function expectAdoptions(planned: Ran, exported: Ran): Promise<void> {
   ).toEqual([]);
 }
 
-/** As if nobody had ever used trueup there: the creator mark is of a stack of another name. */
+/** Removes ownership tags, as if trueup was never used there. The creator mark is of another stack. */
 async function dropOwnership(tenant: Tenant): Promise<void> {
   for (const { id } of await workspacesOf(tenant)) {
     const tags = [...((await tagsOf(id, tenant)) ?? [])].filter(([key]) => !ownershipTags.includes(key));
@@ -144,10 +144,10 @@ async function dropOwnership(tenant: Tenant): Promise<void> {
   }
 }
 
-/** Workspaces show the one of their project, too. */
+/** Workspaces also show the tag of their project. */
 const ownershipTags: readonly string[] = [ownershipTagKey, projectTagKey];
 
-/** All but the ownership tags. */
+/** The live state without ownership tags. */
 async function stateOf(tenant: Tenant) {
   const { workspaces, mounts } = await snapshot(tenant);
   const without = (tags: Readonly<Record<string, string>>) =>

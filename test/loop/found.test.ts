@@ -1,4 +1,4 @@
-/** What random stacks have found, each case cut down to what it takes. All of them once failed to converge. */
+/** Bugs that random stacks have found, each as a minimal case. All of them once failed to converge. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
@@ -12,7 +12,7 @@ const tenants = new TenantPool();
 afterAll(() => tenants.close());
 const isPlan = new Ajv2020({ strict: false }).compile(planSchema);
 
-/** Which organization; see `habits`. */
+/** Indexes of organizations in `habits`. */
 const plain = 0;
 const localByDefault = 2;
 const sharesByDefault = 3;
@@ -35,30 +35,30 @@ function project(name: string, spec: JsonObject): Manifest {
 
 const repository = { identifier: 'acme/network', oauthTokenId: neighbours.oauthTokens[0] };
 
-describe('Every one of these converges', () => {
-  it('a new workspace with a list of consumers, where new workspaces share with everyone by default', async () => {
+describe('A stack converges with', () => {
+  it('a new workspace with a list of consumers, if new workspaces share with all by default', async () => {
     const consumers = [workspace('app', { remoteStateConsumers: ['db'] }), workspace('db')];
     expect(await ending(sharesByDefault, step(consumers))).toBe('converged');
   });
 
-  it('an adopted workspace that is let go together with its tags', async () => {
+  it('an adopted workspace that is released together with its tags', async () => {
     const adopted = workspace(legacy, { tags: { env: 'prod' } }, { adopt: true, onRemove: 'release' });
     expect(await ending(plain, step([adopted]), step([]))).toBe('converged');
   });
 
-  it('file triggers that are no longer declared beside an expression for tags, which excludes them', async () => {
+  it('undeclared file triggers in addition to an expression for tags, which excludes them', async () => {
     const vcsRepo = { ...repository, tagsRegex: '^v\\d+$' };
     const before = workspace('app', { vcsRepo, fileTriggersEnabled: false });
     expect(await ending(plain, step([before]), step([workspace('app', { vcsRepo })]))).toBe('converged');
   });
 
-  it('a consumer that is renamed by the plan that takes its access away', async () => {
+  it('a consumer that is renamed by the plan that removes its access', async () => {
     const before = [workspace('app'), workspace('db', { remoteStateConsumers: ['app'] })];
     const after = [workspace('moved', {}, { renamedFrom: 'app' }), workspace('db')];
     expect(await ending(plain, step(before), step(after))).toBe('converged');
   });
 
-  it('an adopted workspace that is let go, whose lock somebody took off and another one put on again', async () => {
+  it('a released workspace whose lock was removed, and taken again by another user', async () => {
     const adopted = workspace(legacy, { lock: { reason: 'frozen' } }, { adopt: true });
     const act = (who: HandAction['who'], action: string): HandAction => ({
       who,
@@ -71,7 +71,7 @@ describe('Every one of these converges', () => {
     expect(await ending(plain, step([adopted]), step([workspace(legacy)], relocked))).toBe('converged');
   });
 
-  it('a consumer that is declared again for a new workspace of the former name of one that went', async () => {
+  it('a consumer that is declared again for a new workspace with the old name of another one', async () => {
     const consumers: Manifest = {
       kind: 'RemoteStateConsumers',
       metadata: { name: 'app' },
@@ -90,7 +90,7 @@ describe('Every one of these converges', () => {
     expect(await ending(plain, step(before), step(renamed), step(after))).toBe('converged');
   });
 
-  it('a workspace that is renamed by hand and in its manifest, with tags and consumers', async () => {
+  it('a workspace that is renamed manually and in its manifest, with tags and consumers', async () => {
     const byHand: HandAction = {
       who: 'owner',
       method: 'PATCH',
@@ -106,7 +106,7 @@ describe('Every one of these converges', () => {
     expect(await ending(plain, step(before), step([moved, workspace('db')], [byHand]))).toBe('converged');
   });
 
-  it('a workspace that gets a duration and, from its new project, runs that can destroy, in several requests', async () => {
+  it('a workspace that gets a duration and, from its new project, another execution mode', async () => {
     const agents = project('money', { defaultExecutionMode: 'agent', defaultAgentPool: 'inherited' });
     const moved = workspace(
       legacy,
@@ -122,7 +122,7 @@ describe('Every one of these converges', () => {
     expect(await ending(localByDefault, step([agents, moved]))).toBe('converged');
   });
 
-  it('a workspace that keeps, as its own, the duration of the project that it leaves', async () => {
+  it('a workspace that leaves its project and keeps the duration of that project as its own', async () => {
     const money = project('money', { autoDestroyActivityDuration: '14d' });
     const inherits = workspace('app', { project: 'money' });
     const own = workspace('app', {
@@ -141,7 +141,7 @@ describe('Every one of these converges', () => {
     expect(await ending(plain, step(before), step(after))).toBe('converged');
   });
 
-  it('a workspace that keeps the duration of a project that it leaves and that gets another one', async () => {
+  it('a workspace that keeps the duration of its old project, which gets another one', async () => {
     const before = [
       project('money', { autoDestroyActivityDuration: '14d' }),
       workspace('app', { project: 'money' }),
@@ -153,7 +153,7 @@ describe('Every one of these converges', () => {
     expect(await ending(plain, step(before), step(after))).toBe('converged');
   });
 
-  it('a workspace with a date that leaves a project which gets a duration, with the second plan', async () => {
+  it('a workspace with a date that leaves a project, which gets a duration, in the second plan', async () => {
     const inside = workspace('app', { project: 'money' });
     const leaves = workspace('app', {
       projectId: neighbours.projects[0],
@@ -164,7 +164,7 @@ describe('Every one of these converges', () => {
     expect(await ending(plain, step(before), step(after))).toBe('converged');
   });
 
-  it('tags whose keys are names that every object answers to', async () => {
+  it('tags whose keys are names of members of every object', async () => {
     const tags = { constructor: 'acme', toString: 'x', ['__proto__']: 'y' };
     const document: Manifest = { kind: 'TagBindings', metadata: { name: 'app' }, spec: { tags } };
     expect(await ending(plain, step([workspace('app'), document]), step([workspace('app')]))).toBe(
@@ -174,7 +174,7 @@ describe('Every one of these converges', () => {
 });
 
 describe('A plan predicts', () => {
-  it('that file triggers are refused beside an expression for tags that somebody set by hand', async () => {
+  it('that file triggers are refused together with an expression for tags that was set manually', async () => {
     const app = workspace('app', { vcsRepo: repository, fileTriggersEnabled: true });
     const body = {
       data: {

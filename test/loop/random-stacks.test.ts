@@ -1,6 +1,6 @@
 /**
- * The law of the whole program: from any live state, a valid stack is planned, applied, and then there is nothing left
- * to plan. Over the real wire, against the real embedded service. `npm run loop` tries new cases, as many as it is asked for.
+ * The main property of the program: from any live state, a valid stack is planned and applied, and then there is nothing left
+ * to plan. With real requests to the embedded service. `npm run loop` tries any number of new cases.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
@@ -37,7 +37,7 @@ const arbitraryCase: fc.Arbitrary<Case> = fc
   .map((made) => ({ ...made, [fc.toStringMethod]: () => showCase(made) }));
 
 describe('A random stack on a random live state', () => {
-  it('is planned without a write, applied, and then nothing is left to plan', async () => {
+  it('is planned without a write, applied, and then a plan is empty', async () => {
     const isPlan = new Ajv2020({ strict: false }).compile(planSchema);
     const endings = new Map<string, number>();
     await fc.assert(
@@ -49,7 +49,7 @@ describe('A random stack on a random live state', () => {
       { numRuns: cases, maxSkipsPerRun: 10, endOnFailure: process.env['TRUEUP_SHRINK'] !== 'yes' },
     );
     console.log(Object.fromEntries(endings));
-    // A generator that mostly makes what is refused would prove nothing.
+    // If most of the stacks were refused, the test would prove nothing.
     if (cases >= 100) expect(endings.get('converged') ?? 0).toBeGreaterThan(0.7 * cases);
   }, 3_600_000);
 });

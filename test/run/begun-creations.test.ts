@@ -1,4 +1,4 @@
-/** What the history proves of applies that never ended. */
+/** What the history shows about applies that never ended. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { begunChanges } from '../../src/run/open-entries.ts';
@@ -30,7 +30,7 @@ const entry = (
   ...about,
 });
 
-/** An apply that has ended, with this outcome of what it was creating. */
+/** An apply that has ended, with this outcome of its creation. */
 const ended = (outcome: Partial<HistoryChange>): Partial<HistoryEntry> => ({
   ended: 'now',
   changes: entry('').changes.map((change) => ({ ...change, ...outcome })),
@@ -53,23 +53,23 @@ async function begun(entries: readonly HistoryEntry[], ledger: Partial<Ledger> =
 
 describe('a creation counts as begun', () => {
   it.each<[string, readonly HistoryEntry[], Partial<Ledger>, string[]]>([
-    ['when the last apply never ended', [entry('1')], {}, ['Role/acme/job']],
-    ['when none of the last ones did', [entry('1'), entry('2', { changes: [] })], {}, ['Role/acme/job']],
-    ['not when an apply has ended since', [entry('1'), entry('2', { changes: [], ended: 'now' })], {}, []],
+    ['if the last apply never ended', [entry('1')], {}, ['Role/acme/job']],
+    ['if none of the last applies ended', [entry('1'), entry('2', { changes: [] })], {}, ['Role/acme/job']],
+    ['not if an apply has ended since', [entry('1'), entry('2', { changes: [], ended: 'now' })], {}, []],
     [
-      'when only a part without it was applied since',
+      'if only a part without it was applied since',
       [entry('1'), entry('2', { changes: [], ended: 'now', part: { selected: 1, of: 2 } })],
       {},
       ['Role/acme/job'],
     ],
     [
-      'not when a part with it was applied since',
+      'not if a part with it was applied since',
       [entry('1'), entry('2', { ...ended({ outcome: 'applied' }), part: { selected: 1, of: 2 } })],
       {},
       [],
     ],
     [
-      'not when a part, and then the whole, was applied since',
+      'not if a part, and then the whole stack, was applied since',
       [
         entry('1'),
         entry('2', { changes: [], ended: 'now', part: { selected: 1, of: 2 } }),
@@ -78,34 +78,39 @@ describe('a creation counts as begun', () => {
       {},
       [],
     ],
-    ['not when it has an end itself', [entry('1', { ended: 'now' })], {}, []],
-    ['when the last one that ended was told nothing of it', [entry('1', lost)], {}, ['Role/acme/job']],
-    ['when its answer was no refusal', [entry('1', doubted)], {}, ['Role/acme/job']],
-    ['not when it was refused', [entry('1', refused)], {}, []],
-    ['not when one has ended since', [entry('1', lost), entry('2', { changes: [], ended: 'now' })], {}, []],
-    ['when it was made, and its ledger not written', [entry('1', unrecorded)], {}, ['Role/acme/job']],
+    ['not if its own apply has ended', [entry('1', { ended: 'now' })], {}, []],
+    ['if its outcome in the last apply is unknown', [entry('1', lost)], {}, ['Role/acme/job']],
+    ['if it failed without a refusal', [entry('1', doubted)], {}, ['Role/acme/job']],
+    ['not if it was refused', [entry('1', refused)], {}, []],
     [
-      'when none of the last ledgers was',
+      'not if its outcome is unknown, but an apply has ended since',
+      [entry('1', lost), entry('2', { changes: [], ended: 'now' })],
+      {},
+      [],
+    ],
+    ['if it was applied, and its ledger not written', [entry('1', unrecorded)], {}, ['Role/acme/job']],
+    [
+      'if it was applied, and none of the last ledgers was written',
       [entry('1', unrecorded), entry('2', unrecorded)],
       {},
       ['Role/acme/job'],
     ],
     [
-      'not when it was refused, and its ledger not written',
+      'not if it was refused, and its ledger not written',
       [entry('1', { ...unrecorded, ...refused })],
       {},
       [],
     ],
-    ['not when a ledger was written since', [entry('1', unrecorded), entry('2', refused)], {}, []],
-    ['not when that is settled', [entry('1', { ...lost, settled: 'now' })], {}, []],
-    ['not when another stack began it', [entry('1', { stack: 'yours' })], {}, []],
-    ['not when its target was another place then', [entry('1', { targets: { acme: 'elsewhere' } })], {}, []],
-    ['not when nobody kept where its target was', [entry('1', { targets: {} })], {}, []],
-    ['not when a later apply has settled it', [entry('1', { settled: 'now' })], {}, []],
-    ['not when a later one is settled', [entry('1'), entry('2', { changes: [], settled: 'now' })], {}, []],
-    ['not when the ledger is lost', [entry('1')], { known: false }, []],
+    ['not if a ledger was written since', [entry('1', unrecorded), entry('2', refused)], {}, []],
+    ['not if its unknown outcome was settled', [entry('1', { ...lost, settled: 'now' })], {}, []],
+    ['not if another stack began it', [entry('1', { stack: 'yours' })], {}, []],
+    ['not if its target was another place then', [entry('1', { targets: { acme: 'elsewhere' } })], {}, []],
+    ['not if the place of its target was not recorded', [entry('1', { targets: {} })], {}, []],
+    ['not if a later apply settled it', [entry('1', { settled: 'now' })], {}, []],
+    ['not if a later apply was settled', [entry('1'), entry('2', { changes: [], settled: 'now' })], {}, []],
+    ['not if the ledger is lost', [entry('1')], { known: false }, []],
     [
-      'not when the ledger knows everything that is declared',
+      'not if the ledger has records of all declared resources',
       [entry('1')],
       { records: new Map([[readAddress('Role/acme/job'), record()]]) },
       [],

@@ -1,4 +1,4 @@
-// Which code a run ends with that is ended by a throw: every error that is no bug has one of its own.
+// The code with which a run ends after an exception: every error that is not a bug has its own code.
 import { expect, it } from 'vitest';
 import { LedgerWaitEnded } from '../../src/run/ledger-waits.ts';
 import { CommandStop } from '../../src/run/command-stop.ts';
@@ -42,9 +42,9 @@ it.each([
     new LedgerWaitEnded('', { interrupted: false, unsure: false }),
     'deadline',
   ],
-  ['a seed that is none', new SeedError(['no seed']), 'seed-refused'],
-  ['a seed that contradicts', new SeedConflictError('other'), 'seed-conflict'],
-  ['a data file that is none', new DataFileError('data.db', 'no database'), 'data-file-refused'],
+  ['an invalid seed', new SeedError(['no seed']), 'seed-refused'],
+  ['a seed with a conflict', new SeedConflictError('other'), 'seed-conflict'],
+  ['an invalid data file', new DataFileError('data.db', 'no database'), 'data-file-refused'],
   ['a file that cannot be opened', Object.assign(new Error('EACCES'), { syscall: 'open' }), 'system-error'],
 ])('%s has its code', (_, error, code) => {
   expect(stopOf(error)?.code).toBe(code);
@@ -55,11 +55,11 @@ it.each([
   ['the deadline ends a wait', new LedgerWaitEnded('', { interrupted: false, unsure: false }), 1],
   ['the address of the ledger is invalid', new LedgerAddressError('no address'), 7],
   ['a step names the exit code', new CommandStop('locked', 'by another apply', { exit: 8 }), 8],
-])('the exit code says that %s', (_, error, exit) => {
+])('the error has its own exit code when %s', (_, error, exit) => {
   expect(stopOf(error)?.exit).toBe(exit);
 });
 
-it('a bug has none', () => {
+it('a bug has no code', () => {
   expect(stopOf(new TypeError('x is undefined'))).toBeUndefined();
   expect(stopOf('thrown text')).toBeUndefined();
 });

@@ -2,15 +2,15 @@ import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { runOnThisMachine } from '../support/cli/run-on-this-machine.ts';
 
-describe('a run knows who it is', () => {
-  it('on a laptop: nobody but itself', () => {
+describe('the identity of a run', () => {
+  it('is unique on a laptop', () => {
     const one = runOnThisMachine({ USER: 'ann' });
     expect(one).toMatchObject({ who: 'ann', where: hostname(), pid: process.pid });
     expect(one).not.toHaveProperty('attempt');
     expect(runOnThisMachine({ USER: 'ann' }).id).not.toBe(one.id);
   });
 
-  it('where the environment names no user: whom the system knows', () => {
+  it('has the user of the system if the environment names none', () => {
     expect(runOnThisMachine({}).who).not.toBe('');
   });
 
@@ -56,18 +56,18 @@ describe('a run knows who it is', () => {
       { TRUEUP_RUN_ID: 'nightly', GITHUB_RUN_ID: '771', TRUEUP_ACTOR: 'the night' },
       { id: 'run:nightly', sole: true, who: 'the night' },
     ],
-  ])('in a CI: %o', (env, known) => {
-    const { pidNamespace: _, ...told } = runOnThisMachine(env);
-    expect(told).toEqual({ ...known, where: hostname(), pid: process.pid });
+  ])('comes from variables in CI: %o', (env, known) => {
+    const { pidNamespace: _, ...identity } = runOnThisMachine(env);
+    expect(identity).toEqual({ ...known, where: hostname(), pid: process.pid });
   });
 
-  it.runIf(process.platform === 'linux')('and where the number of its process is that of no other', () => {
+  it.runIf(process.platform === 'linux')('has the PID namespace, in which the PID is unique', () => {
     const { pidNamespace } = runOnThisMachine({});
     expect(pidNamespace).toMatch(/^[0-9a-f-]{36}\/\d+$/);
     expect(runOnThisMachine({}).pidNamespace).toBe(pidNamespace);
   });
 
-  it('of a CI that counts no attempts', () => {
+  it('has no attempt in a CI that does not count attempts', () => {
     expect(runOnThisMachine({ GITHUB_RUN_ID: '771', GITHUB_RUN_ATTEMPT: 'x' })).not.toHaveProperty('attempt');
   });
 });

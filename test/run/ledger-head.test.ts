@@ -15,28 +15,28 @@ function commitAfter(about: Partial<HeadInput>) {
 }
 
 describe('the commit that was applied', () => {
-  it('is that of the manifests, also when there was nothing to do', () => {
+  it('is the commit of the manifests, even if there were no changes', () => {
     expect(commitAfter({ orders: [{ is: 'ahead' }] })).toEqual({ id: 'earlier' });
     expect(commitAfter({ orders: [{ is: 'ahead' }], plan: idle })).toEqual({ id: 'earlier' });
     expect(commitAfter({ from: { commit: 'earlier', dirty: true } })).toEqual({ id: 'earlier', dirty: true });
   });
 
-  it('goes back when somebody has acknowledged that', () => {
+  it('can become an older one after an acknowledgement', () => {
     expect(commitAfter({ orders: [behind] })).toEqual({ id: 'earlier' });
   });
 
-  it('stays the later one when the older one took nothing back', () => {
+  it('stays the newer one if the older one reverted nothing', () => {
     expect(commitAfter({ orders: [behind], plan: idle })).toEqual(before);
     expect(commitAfter({ orders: [{ ...behind, differs: false }] })).toEqual(before);
   });
 
-  it('stays the earlier one when nothing was found to do and not everything could be read', () => {
+  it('does not change if there are no changes, but the read was incomplete', () => {
     const unread = { ...idle, coverage: { ...idle.coverage, complete: false } };
     expect(commitAfter({ orders: [{ is: 'ahead' }], plan: unread })).toEqual(before);
     expect(commitAfter({ orders: [{ is: 'ahead' }], plan: idle })).toEqual({ id: 'earlier' });
   });
 
-  it('keeps a commit that it does not follow beside it, unless the files of the stack are the same', () => {
+  it("keeps a commit of another branch as well, unless the stack's files are the same", () => {
     const othersAfter = (orders: readonly CommitOrder[]) => {
       const ledger = { ...ledgerOf({}), commit: before, otherCommits: [{ id: 'branch' }] };
       const from = { commit: 'earlier', dirty: false };
@@ -51,7 +51,7 @@ describe('the commit that was applied', () => {
     ]);
   });
 
-  it('stays what it was where there is none now', () => {
+  it('does not change without a commit now', () => {
     expect(commitAfter({ from: { why: 'there is no git' } })).toEqual(before);
   });
 });

@@ -13,7 +13,7 @@ afterEach(() => {
 
 const never = new Promise<never>(() => {});
 
-/** A run and how it waits for a store that never answers. */
+/** A run, and its waits for a store that never answers. */
 function openRun() {
   const [runEnded, forceQuit] = [new AbortController(), new AbortController()];
   const ledgerWaits = new LedgerWaits(
@@ -34,13 +34,13 @@ function openRun() {
     ledgerWaits,
     asked,
     runsOut: () => runEnded.abort(new DeadlineError(5)),
-    insists: () => forceQuit.abort(),
+    forcesQuit: () => forceQuit.abort(),
     passes: (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds),
   };
 }
 
 describe('the end of a run', () => {
-  it('ends a read at once, and the wait for a turn', async () => {
+  it('ends reads and waits for a turn at once', async () => {
     const { asked, runsOut, passes } = openRun();
     const waiting = [asked('read', 'read'), asked('read', 'write'), asked('lock', 'read')];
     runsOut();
@@ -52,7 +52,7 @@ describe('the end of a run', () => {
   });
 
   it.each(['write', 'keepEntries', 'unlock', 'lock'] as const)(
-    'leaves %s fifteen seconds, whenever it began',
+    'gives %s fifteen more seconds, whenever it began',
     async (question) => {
       const { asked, runsOut, passes } = openRun();
       const before = asked(question, 'write');
@@ -71,7 +71,7 @@ describe('the end of a run', () => {
     },
   );
 
-  it('that ends with a read says nothing of afterwards, for nothing was asked then', async () => {
+  it('during a read has a message without "afterwards", because nothing was sent then', async () => {
     const run = { runEnded: new AbortController(), forceQuit: new AbortController() };
     const ends = { runEnded: run.runEnded.signal, forceQuit: run.forceQuit.signal };
     const ledgerWaits = new LedgerWaits('the ledger "x"', ends, () => Date.now());
@@ -87,7 +87,7 @@ describe('the end of a run', () => {
     );
   });
 
-  it('that was waited for in vain once is not waited for again', async () => {
+  it('has only one wait of fifteen seconds without an answer', async () => {
     const { asked, runsOut, passes } = openRun();
     runsOut();
     asked('write', 'write');
@@ -97,13 +97,13 @@ describe('the end of a run', () => {
     expect(next.ended).toBeInstanceOf(LedgerWaitEnded);
   });
 
-  it('leaves those who insist no more than five seconds of each', async () => {
-    const { asked, runsOut, insists, passes } = openRun();
+  it('gives each operation at most five seconds after a second signal', async () => {
+    const { asked, runsOut, forcesQuit, passes } = openRun();
     runsOut();
     const old = asked('write', 'write');
     await passes(6_000);
     const young = asked('unlock', 'write');
-    insists();
+    forcesQuit();
     await passes(0);
     expect(old.ended).toBeInstanceOf(LedgerWaitEnded);
     expect(young.ended).toBeUndefined();
@@ -111,7 +111,7 @@ describe('the end of a run', () => {
     expect(young.ended).toBeInstanceOf(LedgerWaitEnded);
   });
 
-  it('changes no answer that comes in time, and none of the errors', async () => {
+  it('does not change answers in time, and errors', async () => {
     const { ledgerWaits, runsOut } = openRun();
     runsOut();
     expect(await ledgerWaits.run('read', async () => 'answer')).toBe('answer');
@@ -120,7 +120,7 @@ describe('the end of a run', () => {
 });
 
 describe('the time of a run', () => {
-  it('does not count what is left out of it', async () => {
+  it('does not count waits that are left out', async () => {
     const deadline = openDeadline(10, { now: () => Date.now() });
     const { until } = deadline;
     await vi.advanceTimersByTimeAsync(4_000);

@@ -1,4 +1,4 @@
-/** Names of resources as links: where, and that no name leaves its escape sequence. */
+/** Names of resources as links: where they are shown, and that no name breaks out of its escape sequence. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findDialect } from '../../src/api/dialects.ts';
@@ -22,7 +22,7 @@ function pagesOf(about: Partial<Target> = {}, dialect = 'hcp-terraform'): WebPag
 const address = (name: string) => ({ kind: 'Workspace', target: 'acme', name });
 
 describe('the page of a workspace', () => {
-  it('is known where the service has pages', () => {
+  it('is known if the service has pages', () => {
     expect(pagesOf().pageOf(address('web'))).toBe('https://app.example.com/app/acme-org/workspaces/web');
     expect(pagesOf({}, 'neutral').pageOf(address('web'))).toBe(undefined);
     expect(pagesOf({ url: 'embedded' }).pageOf(address('web'))).toBe(undefined);
@@ -30,7 +30,7 @@ describe('the page of a workspace', () => {
     expect(pagesOf().pageOf({ ...address('web'), target: 'other' })).toBe(undefined);
   });
 
-  it('is printable ASCII, whatever the name, the organization and the address have in them', () => {
+  it('is printable ASCII for any name, organization and address', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('\u001b\\', '\u0007', '\u009c', '\ud800'),
@@ -43,7 +43,7 @@ describe('the page of a workspace', () => {
     );
   });
 
-  it('is written as a terminal reads it', () => {
+  it('is written as an escape sequence of terminals', () => {
     expect(linked('web', 'https://x')).toBe('\u001b]8;;https://x\u001b\\web\u001b]8;;\u001b\\');
   });
 });
@@ -65,7 +65,7 @@ describe('links are shown', () => {
     [{ FORCE_HYPERLINK: '1' }, true],
     [{ FORCE_HYPERLINK: '0', VTE_VERSION: '6003' }, false],
     [{ TERM: 'dumb', FORCE_HYPERLINK: '1' }, false],
-  ])('by a terminal that can do it: %o is %s', (env, isShown) => {
+  ])('by a terminal that supports them: %o is %s', (env, isShown) => {
     expect(shows(env)).toBe(isShown);
   });
 

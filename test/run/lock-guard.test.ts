@@ -4,7 +4,7 @@ import { type LedgerLock, LockLost, WaitEnded } from '../../src/model/ledger.ts'
 import { lock } from '../support/ledger/kept-things.ts';
 
 /** A lock guard whose store answers when the test says so, at a time that the test sets. */
-function openFence() {
+function openGuard() {
   let now = 1_000_000;
   const questions: PromiseWithResolvers<LedgerLock | undefined>[] = [];
   const slow: number[] = [];
@@ -34,17 +34,17 @@ function openFence() {
 
 const mine = lock('mine');
 
-describe('a lock that was seen at most five seconds ago', () => {
+describe('a lock that was read at most five seconds ago', () => {
   it('is not read again', async () => {
-    const { lockGuard, asked, passes } = openFence();
+    const { lockGuard, asked, passes } = openGuard();
     await lockGuard.pass();
     passes(5000);
     await lockGuard.pass();
     expect(asked()).toBe(0);
   });
 
-  it('counts from when the answer came', async () => {
-    const { lockGuard, asked, passes, answer } = openFence();
+  it('counts from the time of the answer', async () => {
+    const { lockGuard, asked, passes, answer } = openGuard();
     passes(5001);
     const passing = lockGuard.pass();
     passes(4000);
@@ -56,9 +56,9 @@ describe('a lock that was seen at most five seconds ago', () => {
   });
 });
 
-describe('a lock that was seen longer ago', () => {
-  it('is read once for all who write at the same time, and none of them goes on before', async () => {
-    const { lockGuard, asked, passes, answer } = openFence();
+describe('a lock that was read longer ago', () => {
+  it('is read once for all writes at the same time, and all of them wait for it', async () => {
+    const { lockGuard, asked, passes, answer } = openGuard();
     passes(5001);
     let through = 0;
     const passing = [1, 2, 3].map(() => lockGuard.pass().then(() => (through += 1)));
@@ -69,8 +69,8 @@ describe('a lock that was seen longer ago', () => {
     expect([asked(), through]).toEqual([1, 3]);
   });
 
-  it('is read also when the clock was set back', async () => {
-    const { lockGuard, asked, passes, answer } = openFence();
+  it('is read even if the clock was set back', async () => {
+    const { lockGuard, asked, passes, answer } = openGuard();
     passes(-1);
     const passing = lockGuard.pass();
     answer(mine);
@@ -81,14 +81,14 @@ describe('a lock that was seen longer ago', () => {
 
 describe('a lock that was taken away', () => {
   it.each([
-    ['nobody', undefined, /^the lock of this run was taken away; nothing more was sent/],
+    ['no run', undefined, /^the lock of this run was taken away; nothing more was sent/],
     [
       'another run',
       lock('theirs', { who: 'bob' }),
       /taken away: bob holds it since 2026-11-20T11:42:00.000Z, in the run run-theirs; nothing more/,
     ],
-  ])('and is held by %s lets nothing through any more', async (_, held, message) => {
-    const { lockGuard, asked, passes, answer } = openFence();
+  ])('and is held by %s blocks all further writes', async (_, held, message) => {
+    const { lockGuard, asked, passes, answer } = openGuard();
     passes(6000);
     const passing = [lockGuard.pass(), lockGuard.pass()];
     answer(held);
@@ -100,9 +100,9 @@ describe('a lock that was taken away', () => {
   });
 });
 
-describe('a lock that cannot be seen', () => {
-  it('lets nothing through any more, with what the store says', async () => {
-    const { lockGuard, passes, fail } = openFence();
+describe('a lock that cannot be read', () => {
+  it('blocks all further writes, with the error of the store', async () => {
+    const { lockGuard, passes, fail } = openGuard();
     passes(6000);
     const passing = lockGuard.pass();
     fail('the ledger cannot be read: connection refused');
@@ -114,8 +114,8 @@ describe('a lock that cannot be seen', () => {
 });
 
 describe('a store that takes longer than five seconds to answer', () => {
-  it('is asked before each write, and said once to be slow', async () => {
-    const { lockGuard, slow, asked, passes, answer } = openFence();
+  it('is read before each write, and reported as slow once', async () => {
+    const { lockGuard, slow, asked, passes, answer } = openGuard();
     passes(6000);
     for (const questions of [1, 2]) {
       const passing = lockGuard.pass();
@@ -127,8 +127,8 @@ describe('a store that takes longer than five seconds to answer', () => {
     expect(slow).toEqual([7]);
   });
 
-  it('is trusted again once it answers in time', async () => {
-    const { lockGuard, asked, passes, answer } = openFence();
+  it('is trusted again after it answers in time', async () => {
+    const { lockGuard, asked, passes, answer } = openGuard();
     passes(6000);
     for (const took of [7000, 10]) {
       const passing = lockGuard.pass();
@@ -142,7 +142,7 @@ describe('a store that takes longer than five seconds to answer', () => {
 });
 
 describe('a read that ended with the run', () => {
-  it('is no answer: the lock is read once more, for what is in flight', async () => {
+  it('is not an answer: the lock is read again for writes in flight', async () => {
     const answers = [() => Promise.reject(new WaitEnded()), async () => mine];
     let now = 0;
     const lockGuard = new LeaseGuard({

@@ -1,4 +1,4 @@
-// The history of a resource goes with it to another stack, and that of other resources stays.
+// The history of a resource moves with it to another stack, and the history of other resources stays.
 import { expect, it } from 'vitest';
 import type { AddressText } from '../../src/model/address.ts';
 import type { HistoryChange, HistoryEntry } from '../../src/model/ledger.ts';
@@ -50,7 +50,7 @@ async function copied(moves: Readonly<Record<string, string>>, kept = new Map<st
   return kept;
 }
 
-it('What policies saw of other resources stays in the history of their stack.', async () => {
+it('Values of other resources that policies checked stay in the history of their stack.', async () => {
   const moves = {
     'Workspace/acme/app': 'Workspace/here/app',
     'TagBindings/acme/app': 'TagBindings/here/app',
@@ -61,13 +61,13 @@ it('What policies saw of other resources stays in the history of their stack.', 
   expect(copy?.related).toEqual({ 'Workspace/acme/app': { description: 'app' } });
 });
 
-it('What policies saw of a workspace goes with its tags, also where the workspace itself stays.', async () => {
+it('Values of a workspace that policies checked move with its tags, even if the workspace stays.', async () => {
   const copy = (await copied({ 'TagBindings/acme/other': 'TagBindings/acme/other' })).get('one-billing');
   expect(Object.keys(copy?.tagged ?? {})).toEqual(['Workspace/acme/other']);
   expect(Object.keys(copy?.related ?? {})).toEqual(['Workspace/acme/other']);
 });
 
-it('A resource that moves later adds to the copy what policies saw of it.', async () => {
+it('A resource that moves later adds its values that policies checked to the copy.', async () => {
   const first = await copied({ 'TagBindings/acme/other': 'TagBindings/acme/other' });
   const consumers = 'RemoteStateConsumers/acme/app';
   const copy = (await copied({ [consumers]: consumers }, first)).get('one-billing');

@@ -1,4 +1,4 @@
-/** The progress of a run: one line on a terminal, a plain line now and then elsewhere. */
+/** The progress of a run: one updated line on a terminal, occasional plain lines elsewhere. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { KnownSecrets } from '../../src/redaction/known-secrets.ts';
 import { hasLiveLine, openProgress, type Progress, timeText } from '../../src/run/progress.ts';
@@ -48,7 +48,7 @@ function open({ isLive = true, columns = 80, secret = '' } = {}): Scene {
   };
 }
 
-it('On a terminal the line says what is done of how many, the time left, and the rate', () => {
+it('On a terminal the line shows progress, total, time left and rate', () => {
   const { progress, written, pass } = open();
   progress.begin('Applying', 300);
   expect(written()).toBe('\r\u001b[KApplying 0/300 changes');
@@ -58,7 +58,7 @@ it('On a terminal the line says what is done of how many, the time left, and the
   expect(written()).toContain('\r\u001b[KApplying 31/300 changes  89 s left  3.0/s');
 });
 
-it('While targets are read the line counts requests, and appears only where that takes a moment', () => {
+it('During reads the line counts requests, and appears only after a moment', () => {
   const { progress, written, pass } = open();
   for (let at = 0; at < 40; at++) progress.request(request, '');
   expect(written()).toBe('');
@@ -66,7 +66,7 @@ it('While targets are read the line counts requests, and appears only where that
   expect(written()).toContain('Reading: 40 requests  6.7/s  6 s');
 });
 
-it('The line says what is waited for, and no longer than the wait takes', () => {
+it('The line shows the reason of a wait only during the wait', () => {
   const { progress, written, pass } = open();
   progress.begin('Applying', 3);
   progress.wait('it answered 429', 30_000);
@@ -114,7 +114,7 @@ it('After the window became narrower, all rows of the wrapped line are cleared',
   expect(written()).toBe('\r\u001b[2A\u001b[J');
 });
 
-it('At the end nothing is left of the line, and nothing draws it again', () => {
+it('At the end the line is cleared, and not drawn again', () => {
   const { progress, written, pass } = open();
   progress.begin('Applying', 3);
   written();
@@ -125,7 +125,7 @@ it('At the end nothing is left of the line, and nothing draws it again', () => {
   expect(written()).toBe('');
 });
 
-it('What others write into the line moves no cursor', () => {
+it('Foreign text in the line cannot move the cursor', () => {
   const { progress, written } = open();
   progress.waitFor('the lock that \u001b[2Jann\r holds');
   expect(written()).toContain(String.raw`the lock that \u001b[2Jann\r holds`);

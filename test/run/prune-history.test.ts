@@ -1,4 +1,4 @@
-// Whatever is dropped of a history, what a rebuilt ledger and the next apply take from it stays the same.
+// Pruning a history does not change what a rebuilt ledger and the next apply read from it.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { HistoryEntry } from '../../src/model/ledger.ts';
@@ -44,7 +44,7 @@ const isPruned = (entries: readonly HistoryEntry[]) =>
   own(entries).some(({ pruned }) => pruned !== undefined);
 const ids = (entries: readonly HistoryEntry[]) => entries.map(({ id }) => id);
 
-it('a pruned history gives the same begun applies, commits and ended approvals, also when it is pruned twice', () => {
+it('a pruned history has the same begun applies, commits and ended approvals, even if pruned twice', () => {
   fc.assert(
     fc.property(histories, fc.nat(10), fc.nat(10), (entries, first, second) => {
       const once = pruneEntries(entries, { stack: 'payments', before: first * day, now: 8 * day });

@@ -1,4 +1,4 @@
-/** The clock of a run says how old a read is: it must not go back, and must count the time in which the machine sleeps. */
+/** The clock of a run measures the age of reads: it must not go back, and must count the time in which the machine sleeps. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { steadyClock } from '../../src/run/host.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { listenForEnd } from '../../src/run/stop-signals.ts';
 
-it('The second signal of a run that only reads ends also what it still waits for', () => {
+it('The second signal of a run that only reads also ends its remaining waits', () => {
   let signal = () => {};
   let listens = true;
   const stderr = { write: () => {}, isTTY: false, columns: undefined };

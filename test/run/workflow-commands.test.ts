@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { withoutCommands } from '../../src/run/host.ts';
 
-/** What the runner reads of these writes, one after the other. */
+/** The output that the runner reads after these writes. */
 function written(...texts: string[]): string {
   let out = '';
   const output = withoutCommands({ write: (text: string) => (out += text) });
@@ -10,8 +10,8 @@ function written(...texts: string[]): string {
   return out;
 }
 
-/** As the runner of GitHub Actions finds a command in a line (`ActionCommand.TryParseV2` and `TryParse` of actions/runner). */
-function obeyed(text: string): string[] {
+/** Lines in which the runner of GitHub Actions finds a command (`ActionCommand.TryParseV2` and `TryParse` of actions/runner). */
+function commandsIn(text: string): string[] {
   return text.split(/\r\n|\n|\r/).filter((line) => line.trimStart().startsWith('::') || line.includes('##['));
 }
 
@@ -32,25 +32,25 @@ const piece = fc.constantFrom(
 );
 
 describe('under GitHub Actions', () => {
-  it('no line is a command, in whatever pieces it is written', () => {
+  it('no line is a command, even if it is written in pieces', () => {
     fc.assert(
       fc.property(fc.array(fc.array(piece).map((parts) => parts.join(''))), (texts) => {
-        expect(obeyed(written(...texts))).toEqual([]);
+        expect(commandsIn(written(...texts))).toEqual([]);
       }),
     );
   });
 
-  it('a command in a long line that was begun with spaces is found, too', () => {
-    expect(obeyed(written(' '.repeat(300), '::error::x'))).toEqual([]);
-    expect(obeyed(written(`${'x'.repeat(300)}##`, '[error]x'))).toEqual([]);
+  it('a command after many spaces or in a long line is found, too', () => {
+    expect(commandsIn(written(' '.repeat(300), '::error::x'))).toEqual([]);
+    expect(commandsIn(written(`${'x'.repeat(300)}##`, '[error]x'))).toEqual([]);
   });
 
-  it('what is no command is written as it is', () => {
+  it('other text is written unchanged', () => {
     const text = 'a :: b\n- ::x::\n## [x]\nhttp://[::1]/\n';
     expect(written(text)).toBe(text);
   });
 
-  it('JSON means the same as before', () => {
+  it('JSON keeps its meaning', () => {
     const value = { a: '##[error]x', b: '::error::y', c: ['\n::z'] };
     expect(JSON.parse(written(JSON.stringify(value, null, 2)))).toEqual(value);
   });

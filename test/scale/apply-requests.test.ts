@@ -1,4 +1,4 @@
-/** What an apply of many workspaces costs in requests, with the plan before and the proof after it, counted where they arrive. */
+/** The number of requests of an apply of many workspaces, with the plan before and the verification after it. */
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   type CountedOptions,
@@ -24,7 +24,7 @@ const consumersOf = '/workspaces/:workspace_id/relationships/remote-state-consum
 const organization = 'GET /organizations/:organization_name';
 const projects = 'GET /organizations/:organization_name/projects';
 
-/** Its documents show whether a workspace ever had a state. */
+/** Documents of this service show whether a workspace ever had a state. */
 const limited = {
   lacks: ['tag-bindings', 'tag-filter', 'consumers', 'safe-delete'],
   target: { ownership: 'ledger', deletes: 'plain' },
@@ -47,7 +47,7 @@ describe.each(['neutral', 'hcp-terraform'])('A thousand workspaces in the dialec
       },
     ],
     [
-      ' on a service that lacks much',
+      ' on a service with few capabilities',
       limited,
       { updates: 3.05, deletes: 6.05 },
       {
@@ -59,7 +59,7 @@ describe.each(['neutral', 'hcp-terraform'])('A thousand workspaces in the dialec
       },
     ],
   ] as const)(
-    'cost hardly more than one request for each create, and few for each update and delete%s',
+    'need about one request for each create, and a few for each update and delete%s',
     async (_, how, most, deletes) => {
       const { declare, run } = await open({ dialect, perSecond: 30, ...how });
       const stays = workspace('stays');
@@ -80,7 +80,7 @@ describe.each(['neutral', 'hcp-terraform'])('A thousand workspaces in the dialec
       const deleted = await run('apply', '--yes');
       expect(deleted.code, deleted.out).toBe(0);
       expect(deleted.requests).toMatchObject(deletes);
-      // Besides: the lists of both plans, the defaults that workspaces inherit, and what the service lacks.
+      // The rest are lists of both plans, reads of inherited defaults, and replacements of missing capabilities.
       expect(sum(deleted.requests)).toBeLessThanOrEqual(most.deletes * 1000);
     },
     300_000,
@@ -112,7 +112,7 @@ describe('Updating some of many workspaces', { timeout: 300_000 }, () => {
     });
   });
 
-  it('finds them where creations have moved them in the list', async () => {
+  it('finds them even if creations have moved them in the list', async () => {
     const workspaces = all.slice(0, 300).map(owned);
     const { declare, run } = await open({ perSecond: 100, organization: { workspaces } });
     const fresh = names('aa', 250).map((name) => workspace(name));
@@ -125,7 +125,7 @@ describe('Updating some of many workspaces', { timeout: 300_000 }, () => {
     expect(requests[show]).toBeLessThan(30);
   });
 
-  it('reads each of them alone if the target says so', async () => {
+  it('reads each of them separately if the target says so', async () => {
     const { declare, run } = await open({
       organization: { workspaces: all.slice(0, 50).map(owned) },
       target: { readBeforeWrite: 'resource' },

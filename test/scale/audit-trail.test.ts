@@ -1,4 +1,4 @@
-/** A trail of twenty thousand events: read whole, in pages, each event exactly once, by the index that its order has. */
+/** A trail of twenty thousand events is read completely in pages, each event exactly once, with an index for its order. */
 import { expect, it } from 'vitest';
 
 import { Database } from '../../src/server/kernel/database.ts';
@@ -9,10 +9,10 @@ import { seedWith, serveForTest } from '../support/server/serve-for-test.ts';
 const COUNT = 20_000;
 const BEGIN = Date.parse('2026-03-01T00:00:00Z');
 
-/** Three of each time, so that ties are at the ends of pages, too. */
+/** Three events have the same time, so that ties are at the ends of pages, too. */
 const at = (index: number): string => new Date(BEGIN + Math.floor(index / 3)).toISOString();
 
-it('is read page by page, each of its events once and in order', async () => {
+it('a large trail is read page by page, each event once and in order', async () => {
   const events = Array.from({ length: COUNT }, (_, index) => ({
     type: 'run',
     action: 'apply',

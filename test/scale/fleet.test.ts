@@ -13,7 +13,7 @@ afterAll(() => server?.stop());
 const names = Array.from({ length: 200 }, (_, index) => `stack-${String(index).padStart(3, '0')}`);
 const intervalSeconds = 900;
 
-/** Four workers at once. @returns what they said, by stack, in the order of names; a stack that was checked twice stands there twice */
+/** Runs four workers at once. @returns results by stack, in the order of names; a stack that was checked twice is listed twice */
 async function runWorkers({ fleet, checks }: FleetScene): Promise<(readonly [string, string])[]> {
   const shards = ['1/4', '2/4', '3/4', '4/4'];
   const runs = await Promise.all(shards.map((shard) => fleet('run', '--shard', shard, '--concurrency', '1')));
@@ -41,7 +41,7 @@ describe.skipIf(bin === undefined)('A fleet of 200 stacks', { timeout: 900_000 }
     expect(Math.min(...counts)).toBeGreaterThanOrEqual(8);
     expect(Math.max(...counts)).toBeLessThanOrEqual(36);
 
-    // A stack that is new has its next check half an interval later at the earliest, and one and a half at the latest.
+    // The next check of a new stack is between half an interval and one and a half intervals later.
     sql(`create or replace function trueup_fleet.now() returns timestamptz language sql volatile as
       'select clock_timestamp() + interval ''${intervalSeconds} seconds'''`);
     const due = 'from trueup_fleet.stacks where next_due <= trueup_fleet.now()';
@@ -56,7 +56,7 @@ describe.skipIf(bin === undefined)('A fleet of 200 stacks', { timeout: 900_000 }
 
     const requests = bench.wire.seen;
     expect(requests.filter(({ status }) => status === 429)).toEqual([]);
-    // Three requests a check, and one for each worker that asks who the user is.
+    // Three requests for each check, and one for each worker to read the user.
     expect(requests.length).toBeLessThanOrEqual(3 * (names.length + checked.length) + 8);
   });
 });

@@ -1,4 +1,4 @@
-/** States of the largest size, and how much memory the service needs for one. */
+/** States of the maximum size, and how much memory the service needs for one. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
@@ -37,7 +37,7 @@ function md5Of(pieces: Iterable<Buffer>): string {
   return hash.digest('hex');
 }
 
-/** The body that has such a state in it, in pieces whose lengths are multiples of three but for the last. */
+/** A body with this state, in pieces whose lengths, except the last one, are multiples of three. */
 function* bodyWith(attributes: object, state: Iterable<Buffer>): Generator<Buffer> {
   const [before, after] = JSON.stringify({
     data: { type: 'state-versions', attributes: { ...attributes, state: '?' } },
@@ -53,7 +53,7 @@ function* bodyWith(attributes: object, state: Iterable<Buffer>): Generator<Buffe
   yield Buffer.from(rest.toString('base64') + (after ?? ''));
 }
 
-/** By how many bytes the memory of a process grew at most while something was done. */
+/** The maximum growth of a process's memory in bytes during some work. */
 async function growth({ pid }: Serving, work: () => Promise<void>): Promise<number> {
   const read = (name: string): number => {
     const text = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -71,7 +71,7 @@ function send(url: string, method: string, pieces: Iterable<Buffer>, headers: Re
 }
 
 it.skipIf(!existsSync('/proc/self/clear_refs'))(
-  'a state of 256 MiB needs 32 MiB of memory at its link, and three times its body inside one',
+  'a state of 256 MiB needs 32 MiB of memory through its link, and three times its size in a body',
   { timeout: 300_000 },
   async () => {
     const cwd = temporaryFolder({ 'seed.yaml': SEED });
@@ -102,7 +102,7 @@ it.skipIf(!existsSync('/proc/self/clear_refs'))(
       expect(hash.digest('hex')).toBe(attributes['md5']);
     };
 
-    // What each process needs once is there before anything is measured.
+    // The first state allocates what each process needs once, before the measurement.
     await readBack(await throughLink(1, 20 * MIB), 20 * MIB);
     let id = '';
     const sending = await growth(serving, async () => {

@@ -1,4 +1,4 @@
-/** How often a large ledger is written: it is written whole, so once for each outcome would be quadratic. */
+/** How often a large ledger is written: each write is complete, so a write for each outcome would be quadratic. */
 import { describe, expect, it } from 'vitest';
 import { LedgerKeeper } from '../../src/apply/keep-ledger.ts';
 import type { Ledger, LedgerRecord } from '../../src/model/ledger.ts';
@@ -7,7 +7,7 @@ import { readAddress } from '../../src/model/address.ts';
 
 const record = (value: number): LedgerRecord => ({ origin: 'created', fields: { value } });
 
-/** Puts one record after the other, each after the writes that the one before began, and counts what was written. */
+/** Puts one record after another, each after the writes of the previous one have begun, and counts the writes. */
 async function keep(count: number): Promise<{ writes: number; records: number; last: Ledger | undefined }> {
   let writes = 0;
   let records = 0;
@@ -29,11 +29,11 @@ async function keep(count: number): Promise<{ writes: number; records: number; l
 }
 
 describe('The ledger of an apply', () => {
-  it('is written after every outcome as long as it is small', async () => {
+  it('is written after every outcome while it is small', async () => {
     expect(await keep(100)).toMatchObject({ writes: 100 });
   });
 
-  it('is not written ten thousand times for ten thousand outcomes, and holds all of them in the end', async () => {
+  it('is written fewer times than there are many outcomes, and has all of them in the end', async () => {
     const { writes, records, last } = await keep(10_000);
     expect(writes).toBeLessThan(1200);
     expect(records).toBeLessThan(200 * 10_000);

@@ -1,4 +1,4 @@
-/** Stacks as large as people have them: that they work, not how fast. `bench/` tells the times. */
+/** Large stacks work. How fast they are is measured in `bench/`. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { constructFromEvents, parseEvents } from 'js-yaml';
@@ -27,13 +27,13 @@ afterEach(async () => {
   vi.clearAllMocks();
 });
 
-/** The texts of manifests that were read as YAML, by length; the stack file is small. */
+/** Lengths of the texts that were parsed as YAML, without the small stack file. */
 function parsedLengths(): number[] {
   return vi.mocked(parseEvents).mock.calls.flatMap(([{ length }]) => (length > 10_000 ? [length] : []));
 }
 
 describe('Ten thousand documents in one file', () => {
-  it('are valid, and the file is parsed once, and again for the places of warnings', async () => {
+  it('are valid, and the file is parsed once, and once more for the places of warnings', async () => {
     stack = await openCountedStack();
     await stack.declare([
       ...names('ws', 4000).map((name, index) => workspace(name, { tags: { number: `${index}` } })),
@@ -52,7 +52,7 @@ describe('Ten thousand documents in one file', () => {
     expect(constructFromEvents).toHaveBeenCalledTimes(2);
   });
 
-  it('are all read when one of them is wrong, and only that one is reported', async () => {
+  it('are all read if one of them is wrong, and only that one is reported', async () => {
     stack = await openCountedStack();
     const wrong = { ...workspace('wrong'), spec: { autoAply: true } };
     await stack.declare([...names('ws', 9999).map((name) => workspace(name)), wrong]);
@@ -68,7 +68,7 @@ describe('Ten thousand documents in one file', () => {
 });
 
 describe('Two thousand workspaces', () => {
-  it('are planned, created, and then as they shall be', { timeout: 240_000 }, async () => {
+  it('are planned and created, and then a plan is empty', { timeout: 240_000 }, async () => {
     stack = await openCountedStack();
     const all = names('ws', 2000);
     await stack.declare(all.map((name) => workspace(name, { tags: { env: 'prod' } })));
@@ -81,7 +81,7 @@ describe('Two thousand workspaces', () => {
     expect((await stack.run('plan', '--exit-code')).code).toBe(0);
   });
 
-  it('are deleted when nobody declares them any more', { timeout: 240_000 }, async () => {
+  it('are deleted after they are no longer declared', { timeout: 240_000 }, async () => {
     const all = names('ws', 2000);
     stack = await openCountedStack({ organization: { workspaces: all.map(owned) } });
     await stack.declare(all.map((name) => workspace(name)));

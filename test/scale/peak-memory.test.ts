@@ -1,4 +1,4 @@
-/** How much memory commands need for large stacks, as processes of the built program. `bench/` tells the times, which no test checks. */
+/** How much memory commands need for large stacks, as processes of the built program. `bench/` measures times, which no test checks. */
 import { expect, it } from 'vitest';
 import { declaredWorkspaces, liveWorkspaces, seedOf, withScene, writeStack } from '../../bench/stacks.ts';
 

@@ -1,4 +1,4 @@
-/** A platform in fewer than 80 lines: a product of lists, of which one is a file, through each command that it is for. */
+/** A platform in fewer than 80 lines, as a product of lists, of which one is a file, with all commands for it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -54,7 +54,7 @@ async function declared(): Promise<{ bench: Bench; stack: Checkout }> {
 }
 
 describe('a stack that is a product of lists', () => {
-  it('validates, applies, is selected by region, drifts, is accepted back and is stopped by a policy', async () => {
+  it('is validated, applied, selected by region, accepted after drift, and blocked by a policy', async () => {
     const { bench, stack } = await declared();
     expect(template.split('\n').length + policy.split('\n').length).toBeLessThan(80);
     expect((await stack.run(['validate'], 0)).out).toContain(`${all * 2} resources`);
@@ -62,7 +62,7 @@ describe('a stack that is a product of lists', () => {
     await stack.run(['apply', '--yes'], 0);
     await stack.run(['plan', '--exit-code'], 0);
 
-    // One region.
+    // A selection of one region.
     const cells = (text: string) => stack.write('services.csv', text);
     const list = readFileSync(join(stack.directory, 'services.csv'), 'utf8');
     await cells(list.replaceAll('as it is', 'as it was'));

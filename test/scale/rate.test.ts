@@ -1,4 +1,4 @@
-/** How fast a plan may ask: what waits for its turn is seen at the clock of the transport, whatever the machine is busy with. */
+/** The rate of requests: waits are observed at the clock of the transport, so that the speed of the machine does not matter. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/api/transport/clock.ts';
 import { openBench, secrets } from '../support/cli/bench.ts';
@@ -9,11 +9,11 @@ import { stackIn, workspacesTarget } from '../support/rig/stack-folder.ts';
 import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 import { names } from '../support/scale/counted-stack.ts';
 
-/** The default rate, on which the stack says nothing. */
+/** The default rate, which the stack does not set. */
 const byDefault = { requestsPerSecond: undefined };
 
-/** A stack whose roles all live in the mount, at the default rate. */
-async function livingRoles(count: number) {
+/** A stack whose roles all exist in the mount, at the default rate. */
+async function stackWithRoles(count: number) {
   const bench = await openBench();
   const stack = await bench.checkout({ clusterAuth: byDefault });
   const all = names('role', count);
@@ -25,16 +25,16 @@ async function livingRoles(count: number) {
   return { bench, stack, waits };
 }
 
-it('A plan of a thousand roles reads each of them once, and no read waits for its turn at 30 a second', async () => {
-  const { bench, stack, waits } = await livingRoles(1000);
+it('A plan of a thousand roles reads each once, and no read waits at 30 requests a second', async () => {
+  const { bench, stack, waits } = await stackWithRoles(1000);
   await stack.run(['plan'], 0);
   const reads = bench.wire.seen.filter(({ path }) => /\/role\/role-/.test(path));
   expect(reads).toHaveLength(1000);
   expect(waits).not.toHaveBeenCalled();
 });
 
-it('A plan of many roles on a service that refuses one of them reads the others at a rate', async () => {
-  const { bench, stack, waits } = await livingRoles(60);
+it('A plan of many roles reads them at a limited rate after the service refused a request', async () => {
+  const { bench, stack, waits } = await stackWithRoles(60);
   let reads = 0;
   bench.wire.guardBy(async ({ path }, pass) => {
     if (!/\/role\/role-/.test(path)) return pass();
@@ -46,7 +46,7 @@ it('A plan of many roles on a service that refuses one of them reads the others 
   expect(waits.mock.calls.length).toBeGreaterThan(10);
 });
 
-it('An apply and the plan that proves it are refused nothing by a service that announces its limit', async () => {
+it('A service that announces its limit refuses no request of an apply and its verification', async () => {
   const seed = smallSeed({ owners: { ci: secrets.API_TOKEN } });
   const service = await startService({ seed, rateLimit: 20 });
   onTestFinished(() => service.close());

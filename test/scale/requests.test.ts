@@ -1,6 +1,6 @@
 /**
- * What trueup costs in requests, counted where they arrive. These numbers are promises: a plan of a thousand workspaces
- * asks for pages, never for one workspace at a time.
+ * The number of requests of trueup, counted in the service. These numbers are promises: a plan of a thousand workspaces
+ * reads pages, never one workspace at a time.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -32,7 +32,7 @@ const projects = 'GET /organizations/:organization_name/projects';
 const bindings = 'GET /workspaces/:workspace_id/tag-bindings';
 
 describe('Planning a thousand workspaces', () => {
-  it('costs ten pages of a list, and one for each hundred consumers of those that declare them', async () => {
+  it('needs ten pages of a list, and one page for each hundred declared consumers', async () => {
     const all = names('ws', 1000);
     const { declare, run, send } = await open({
       organization: { workspaces: all.map((name) => ({ ...owned(name), id: `ws-${name}` })) },
@@ -58,7 +58,7 @@ describe('Planning a thousand workspaces', () => {
     expect(requests).toEqual({ [list]: 10, [`GET ${consumersOf}`]: 3 + 1 + 1 });
   });
 
-  it('lists no consumers of workspaces that share their state with everyone, and asks two whether there are any', async () => {
+  it('lists no consumers of workspaces that share their state with all, except for two samples', async () => {
     const all = names('ws', 30);
     const { declare, run } = await open({
       organization: { workspaces: all.map((name) => ({ ...owned(name), 'global-remote-state': true })) },
@@ -70,7 +70,7 @@ describe('Planning a thousand workspaces', () => {
 });
 
 describe('Planning a deletion', () => {
-  it('asks who may read the state of what is to be deleted, and of nothing else that nobody declares', async () => {
+  it('reads the consumers of workspaces to delete, and of no other undeclared workspace', async () => {
     const lent = { name: 'lent', 'tag-bindings': { 'trueup-stack': `${stackName}:release` } };
     const copy = { name: 'copy', 'tag-bindings': { 'trueup-stack': stackName } };
     const { declare, run } = await open({
@@ -83,7 +83,7 @@ describe('Planning a deletion', () => {
 });
 
 describe('Planning roles', () => {
-  it('costs the question for the type of the mount, one LIST and one GET for each role', async () => {
+  it("needs one read of the mount's type, one LIST, and one GET for each role", async () => {
     const { declare, run } = await open();
     const roles = names('role', 12);
     await declare(roles.map((name) => role(name)));
@@ -94,9 +94,9 @@ describe('Planning roles', () => {
     const reads = roles.map((name) => [`GET /v1/auth/cluster/role/${name}`, 1]);
     expect(requests).toEqual({
       [list]: 1,
-      // An empty list: whether the organization exists.
+      // The list is empty, so this reads whether the organization exists.
       [organization]: 1,
-      // For the type of the mount; a second question follows only where this one is not answered.
+      // The type of the mount. A second read follows only if this one is refused.
       'GET /v1/sys/auth/cluster': 1,
       // The verb LIST, as the server counts it; its spelling as a GET would have a query.
       'GET /v1/auth/cluster/role': 1,
@@ -114,7 +114,7 @@ describe('Applying', () => {
     const { code, requests } = await run('apply', '--yes');
 
     expect(code).toBe(0);
-    // One list for the plan, one for the proof; what the default project schedules, once for all creates.
+    // One list for the plan, one for the verification, and one read of the default project's schedule for all creates.
     expect(requests).toEqual({
       [list]: 2,
       [organization]: 1,
@@ -123,7 +123,7 @@ describe('Applying', () => {
     });
   });
 
-  it('reads the first of many workspaces back where nothing shows that ownership tags are kept', async () => {
+  it('reads the first of many workspaces again if nothing shows that the service keeps ownership tags', async () => {
     const { declare, run } = await open();
     await declare(names('ws', 12).map((name) => workspace(name, { tags: { env: 'prod' } })));
 
@@ -158,7 +158,7 @@ describe('Applying', () => {
     expect(requests[show]).toBeUndefined();
   });
 
-  it('updates a workspace by one read and one PATCH, whatever else is beside it', async () => {
+  it('updates one of many workspaces by one read and one PATCH', async () => {
     const all = names('ws', 30);
     const { declare, run } = await open({ organization: { workspaces: all.map(owned) } });
     await declare(all.map((name, index) => workspace(name, { autoApply: index === 7 })));
@@ -171,7 +171,7 @@ describe('Applying', () => {
     expect(requests).toEqual({ [list]: 2, ...defaults, [show]: 1, 'PATCH /workspaces/:workspace_id': 1 });
   });
 
-  it('gives a workspace more than a hundred consumers by one request, and is content with them', async () => {
+  it('adds more than a hundred consumers by one request, and then a plan is empty', async () => {
     const readers = names('reader', 230);
     const { declare, run } = await open({
       organization: { workspaces: [...readers.map((name) => ({ name })), owned('app')] },
@@ -188,7 +188,7 @@ describe('Applying', () => {
 });
 
 describe('A service that ignores the include of tag bindings', () => {
-  it('costs two filtered lists more, and one read for each declared or owned workspace', async () => {
+  it('needs two more filtered lists, and one read for each declared or owned workspace', async () => {
     const ours = names('ours', 40);
     const left = names('left', 5);
     const theirs = names('theirs', 105);
@@ -205,13 +205,13 @@ describe('A service that ignores the include of tag bindings', () => {
 
     const { requests, out } = await run('plan', '--exit-code');
 
-    // Two pages of all workspaces, one of those that have an ownership tag, and one of those with a key that nobody has: is there a filter?
-    // And who may read the states of the five that nobody declares any more: they are to be deleted.
+    // Two pages of all workspaces, one of those with an ownership tag, and one with an unused key, to check that the filter works.
+    // The consumers of the five workspaces to delete are read, too.
     expect(requests).toEqual({ [list]: 2 + 2, [bindings]: 40 + 5 + 1, [`GET ${consumersOf}`]: 5 });
     expect(out).toContain('the service does not include tag bindings');
   });
 
-  it('converges anyway', async () => {
+  it('still lets a stack converge', async () => {
     const { declare, run } = await open({
       through: withoutInclude,
       organization: { workspaces: [owned('app'), { name: 'legacy', 'tag-bindings': { env: 'old' } }] },
@@ -228,7 +228,7 @@ describe('A service that ignores the include of tag bindings', () => {
     expect((await run('plan', '--exit-code')).code).toBe(0);
   });
 
-  it(`knows the workspaces of stack ${stackName} that nobody declares any more`, async () => {
+  it(`still shows the undeclared workspaces of stack ${stackName}`, async () => {
     const { declare, run } = await open({ through: withoutInclude });
     await declare([workspace('app', { tags: { env: 'prod' } }), workspace('old')]);
     expect((await run('apply', '--yes')).code).toBe(0);

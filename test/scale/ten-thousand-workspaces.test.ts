@@ -1,4 +1,4 @@
-// An organization with ten thousand workspaces is listed whole, with all tags, also where it is searched and filtered.
+// An organization with ten thousand workspaces is listed completely, with all tags, searches and filters.
 import { expect, it } from 'vitest';
 import { seedWith, serveForTest } from '../support/server/serve-for-test.ts';
 

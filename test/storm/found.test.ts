@@ -1,10 +1,10 @@
-/** What crashes and storms have found, each as the small case that it comes down to. */
+/** Bugs that crashes and storms have found, each as a minimal case. */
 import { describe, expect, it } from 'vitest';
 import { openBench } from '../support/cli/bench.ts';
 import { workspace } from '../support/cli/documents.ts';
 
-describe('A lock that somebody else takes while an apply runs', () => {
-  it('is not recorded as ours, so that dropping "lock" from the manifest leaves it alone', async () => {
+describe('A lock that another user takes during an apply', () => {
+  it('is not recorded as ours, so that removing "lock" from the manifest does not release it', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));
@@ -21,8 +21,8 @@ describe('A lock that somebody else takes while an apply runs', () => {
   });
 });
 
-describe('A part of a workspace that this stack created', () => {
-  it('is of our making also when the ledger hears of it only later', async () => {
+describe('A child of a workspace that this stack created', () => {
+  it('is recorded as created by us, even if the ledger records it later', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app'));

@@ -10,7 +10,7 @@ const count = Number(process.env['TRUEUP_STORM_SEEDS'] ?? 8);
 const seeds = one === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(one)];
 const endings = new Map<string, number>();
 
-describe.concurrent('When a storm is over, the next apply finishes, nothing was lost, and no secret or stranger was touched', () => {
+describe.concurrent('After a storm, the next apply finishes, nothing is lost, and no secret or foreign resource is touched', () => {
   it.for(seeds)('seed %i', { timeout: 120_000 }, async (seed) => {
     const ending = await storm(seed).catch((error: Error) => {
       throw new Error(`${error.message}\nto see it alone: npm run storm -- --seed ${seed}`, { cause: error });
@@ -20,7 +20,7 @@ describe.concurrent('When a storm is over, the next apply finishes, nothing was 
 
   afterAll(() => {
     console.log(Object.fromEntries(endings));
-    // Storms that mostly end in what a person has to solve would prove nothing.
+    // If most storms ended with a problem for a person, the test would prove nothing.
     if (seeds.length >= 15) expect(endings.get('converged') ?? 0).toBeGreaterThan(0.5 * seeds.length);
   });
 });

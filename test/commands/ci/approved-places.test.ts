@@ -1,4 +1,4 @@
-/** Which targets and settings send secrets elsewhere than at the last apply, with files of real commits. */
+/** Which changes of targets and settings could send secrets to another place, with files of real commits. */
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -46,7 +46,7 @@ function openFiles() {
   return { directory, commit, newIn };
 }
 
-describe('Secrets go elsewhere', () => {
+describe('Secrets could go to another place', () => {
   it.each<[string, Stack, string[]]>([
     ['with another address', stackOf({ url: 'https://evil.example' }), ['url of the target "acme"']],
     ['with another dialect', stackOf({ dialect: 'hcp-terraform' }), ['dialect of the target "acme"']],
@@ -78,7 +78,7 @@ describe('Secrets go elsewhere', () => {
     expect(await newIn(now, commit())).toEqual(names);
   });
 
-  it('with another content of a certificate, or a link in its place, and not with another path of the stack', async () => {
+  it('if a certificate changed or became a link, and not if only the path of the stack changed', async () => {
     const { directory, commit, newIn } = openFiles();
     writeFileSync(join(directory, 'pay/ca.pem'), 'two');
     expect(await newIn(stackOf(), commit())).toEqual(['a file of the target "acme"']);
@@ -90,7 +90,7 @@ describe('Secrets go elsewhere', () => {
     expect(await newIn(stackOf(), commit(), stackOf(), 'pay2/trueup.yaml')).toEqual([]);
   });
 
-  it('in every target of a stack that was never applied', async () => {
+  it('with every target of a stack that was never applied', async () => {
     const { directory, commit } = openFiles();
     const about = { head: commit(), at: { directory, env: process.env }, path: 'pay/trueup.yaml' };
     const { names } = await findNewPlaces(stackOf(), { ...about, applied: undefined });

@@ -55,15 +55,15 @@ const contentOf = ({ plan }: PlanResult): [string, Json] => [
 interface Case {
   readonly fresh: PlanResult;
   readonly approvals?: readonly Approval[];
-  /** whose content is kept somewhere */
+  /** the plans whose content was stored */
   readonly known?: readonly PlanResult[];
   readonly rules?: ApprovalRules;
   readonly ledger?: Partial<Ledger>;
   readonly guards?: readonly GuardId[];
-  /** of the plan of a pull request, or of the fresh plan */
+  /** guards that labels acknowledge, by pull request; `labelled` is the plan that they are of */
   readonly labels?: Readonly<Record<number, readonly GuardId[]>>;
   readonly labelled?: PlanResult;
-  /** without a code host: these commits and the line that they were merged with */
+  /** without a code host: the commits, each with the index of its merge */
   readonly range?: readonly [id: string, merged: number][];
 }
 
@@ -170,7 +170,7 @@ describe('A plan is applied', () => {
     expect(await ask(given)).toMatchObject({ is: 'approved' });
   });
 
-  it('as the content of the approved plan in the ledger says, after an apply that was cut short', async () => {
+  it('if the ledger has the content of the approved plan, after an interrupted apply', async () => {
     const approved = {
       version: digestVersion,
       digest: both.plan.digest,
@@ -187,7 +187,7 @@ describe('A plan is applied', () => {
     expect(await ask({ ...given, ledger: { approved: forged } })).toMatchObject({ is: 'not-approved' });
   });
 
-  it('and all who approved it are named', async () => {
+  it('and all its approvals are reported', async () => {
     const answer = await ask({ fresh: both, approvals: [ofBlue, ofBob] });
     expect(answer).toMatchObject({
       approvals: [ofBlue, ofBob],
@@ -195,7 +195,7 @@ describe('A plan is applied', () => {
     });
   });
 
-  it('by the later plan alone if that showed all of it', async () => {
+  it('with the later approval only, if that plan showed all changes', async () => {
     const all = approval(both, { commit: commit('b'), pullRequest: 8 });
     expect(await ask({ fresh: both, approvals: [ofBlue, all] })).toMatchObject({ approvals: [all] });
   });
@@ -265,7 +265,7 @@ describe('Nothing is applied', () => {
     expect(await ask(given)).toMatchObject({ is: 'not-approved' });
   });
 
-  it('and the difference says what nobody approved', async () => {
+  it('and the difference shows the changes without an approval', async () => {
     const answer = await ask({ fresh: both, approvals: [ofBlue] });
     expect(answer).toMatchObject({
       difference: { changes: [{ fields: [{ path: ['owner'], other: { after: 'bob' } }] }] },
@@ -298,13 +298,13 @@ describe('A guard of the fresh plan', () => {
     expect(await ask(blocked)).toMatchObject({ is: 'blocked', guards: ['deletes', 'rename'] });
   });
 
-  it('may be acknowledged in one of the approvals, and by labels of a pull request that was approved', async () => {
+  it('can be acknowledged by an approval, and by labels of an approved pull request', async () => {
     const approvals = [{ ...ofBlue, acknowledged: ['deletes' as const] }, ofBob];
     expect(await ask({ ...blocked, approvals })).toMatchObject({ is: 'blocked', guards: ['rename'] });
     expect(await ask({ ...blocked, approvals, labels: { 8: ['rename'] } })).toMatchObject({ is: 'approved' });
   });
 
-  it('is not acknowledged by an approval that is not used, or by labels of a pull request that nobody approved', async () => {
+  it('is not acknowledged by an unused approval, or by labels of a pull request without an approval', async () => {
     const all = approval(both, { commit: commit('b'), pullRequest: 8 });
     const approvals = [{ ...ofBlue, acknowledged: ['deletes' as const, 'rename' as const] }, all];
     expect(await ask({ ...blocked, approvals })).toMatchObject({
@@ -320,7 +320,7 @@ describe('A guard of the fresh plan', () => {
     expect(await ask(one)).toMatchObject({ is: 'blocked' });
   });
 
-  it('is not acknowledged by labels where the stack accepts nothing but signatures', async () => {
+  it('is not acknowledged by labels if the stack accepts only signatures', async () => {
     const signed = approval(both, { method: 'signature', commit: head });
     const given: Case = {
       ...{
@@ -341,7 +341,7 @@ describe('A guard of the fresh plan', () => {
     });
   });
 
-  it('blocks also a plan that needs no approval', async () => {
+  it('also blocks a plan that needs no approval', async () => {
     const free: Case = { fresh: both, rules: { accept: ['none'] }, guards: ['deletes'] };
     expect(await ask(free)).toMatchObject({ is: 'blocked', guards: ['deletes'] });
     expect(await ask({ ...free, labels: { 7: ['deletes'] } })).toMatchObject({ is: 'blocked' });

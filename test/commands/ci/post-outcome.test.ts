@@ -11,8 +11,8 @@ const outcome = (kind: Outcome['kind'], more: Partial<Outcome> = {}): Outcome =>
   ...more,
 });
 
-/** @param isLeft whether the plan that was made afterwards has the change still */
-function told(code: ExitCode, outcomes: readonly Outcome[], isLeft?: boolean) {
+/** @param isLeft whether the plan after the apply still has the change */
+function resultOf(code: ExitCode, outcomes: readonly Outcome[], isLeft?: boolean) {
   const proof = isLeft === undefined ? undefined : { changes: isLeft ? [change()] : [] };
   const pending = { outcomes: countOutcomes(outcomes), written: countWritten(outcomes, proof) };
   const changes = outcomes.map(() => change());
@@ -24,27 +24,27 @@ function told(code: ExitCode, outcomes: readonly Outcome[], isLeft?: boolean) {
   return { title, line: lines[0] };
 }
 
-describe('What a pull request says of its apply', () => {
+describe('The result of an apply in its pull request', () => {
   it.each([
-    ['Applied', told(0, [outcome('applied')], false), '1 applied'],
-    ['Applied in part', told(6, [outcome('applied'), outcome('failed')], true), '1 applied, 1 failed'],
-    ['Applied in part', told(6, [outcome('failed', { done: ['PATCH'] })], true), '1 failed'],
-    ['Not applied', told(1, [outcome('failed', { inDoubt: true })], true), '1 failed'],
-    ['Not applied', told(1, [outcome('failed')], true), '1 failed'],
+    ['Applied', resultOf(0, [outcome('applied')], false), '1 applied'],
+    ['Applied in part', resultOf(6, [outcome('applied'), outcome('failed')], true), '1 applied, 1 failed'],
+    ['Applied in part', resultOf(6, [outcome('failed', { done: ['PATCH'] })], true), '1 failed'],
+    ['Not applied', resultOf(1, [outcome('failed', { inDoubt: true })], true), '1 failed'],
+    ['Not applied', resultOf(1, [outcome('failed')], true), '1 failed'],
     [
       'Result not known',
-      told(130, [outcome('unknown'), outcome('unknown')]),
+      resultOf(130, [outcome('unknown'), outcome('unknown')]),
       '2 unknown; 2 changes may have been made',
     ],
     [
       'Result not known',
-      told(130, [outcome('failed', { inDoubt: true })]),
+      resultOf(130, [outcome('failed', { inDoubt: true })]),
       '1 failed; 1 change may have been made',
     ],
-    ['Nothing left to apply', told(0, []), 'nothing was sent'],
-    ['Nothing left to apply', told(0, [outcome('unchanged')], false), '1 unchanged'],
-    ['Applied, but not verified', told(1, [outcome('applied')]), '1 applied'],
-  ])('is "%s" in %j', (title, found, said) => {
-    expect(found).toEqual({ title, line: `Commit "c0": ${said}.` });
+    ['Nothing left to apply', resultOf(0, []), 'nothing was sent'],
+    ['Nothing left to apply', resultOf(0, [outcome('unchanged')], false), '1 unchanged'],
+    ['Applied, but not verified', resultOf(1, [outcome('applied')]), '1 applied'],
+  ])('is "%s" in %j', (title, found, text) => {
+    expect(found).toEqual({ title, line: `Commit "c0": ${text}.` });
   });
 });

@@ -1,4 +1,4 @@
-/** What a job says of a plan with thousands of guards: a comment has room for 65,536 characters. */
+/** What a job reports about a plan with thousands of guards: a comment can have 65,536 characters. */
 import { describe, expect, it } from 'vitest';
 import { describeRefusal, labelsOf, stepsAfterPlan } from '../../../src/commands/ci/refusal.ts';
 import { policyGuard } from '../../../src/model/guard.ts';
@@ -47,7 +47,7 @@ describe('The next steps of a plan with thousands of guards', () => {
     expect(steps(3)).toContain('"trueup approve 0123456789abcdef0123456789abcdef stacks/pay --ack');
   });
 
-  it('are told as shortly where the plan is refused', () => {
+  it('are as short when the plan is refused', () => {
     const { why, ways } = describeRefusal(
       { is: 'blocked', guards: ids, refused: [], labels: [] } as unknown as Parameters<
         typeof describeRefusal

@@ -23,7 +23,7 @@ const gitlab = {
 };
 
 describe('the pull request of a job', () => {
-  it('of GitHub Actions comes from the event, else from the ref', () => {
+  it('is read from the event of GitHub Actions, or else from the ref', () => {
     const place = { service: 'github', url: 'https://ghe.acme.test/api/v3', repository: 'acme/infra' };
     expect(findReview({}, github, { number: 8 })).toMatchObject({
       ...place,
@@ -36,7 +36,7 @@ describe('the pull request of a job', () => {
     );
   });
 
-  it('of GitLab CI is that of the project into which it is merged, also in a fork', () => {
+  it('is in the target project of GitLab CI, even in a fork', () => {
     const place = { service: 'gitlab', url: gitlab.CI_API_V4_URL, number: 3, tokenEnv: 'GITLAB_TOKEN' };
     expect(findReview({}, gitlab, {})).toMatchObject({ ...place, repository: '77' });
     const fork = { ...gitlab, CI_MERGE_REQUEST_PROJECT_ID: '5' };
@@ -44,7 +44,7 @@ describe('the pull request of a job', () => {
     expect(() => findReview({}, { ...gitlab, CI_MERGE_REQUEST_IID: '' }, {})).toThrow(/--number/);
   });
 
-  it('is what flags say, whatever the job says', () => {
+  it('is taken from flags before variables of the job', () => {
     const flags = { url: 'http://localhost:1/', number: 1, tokenEnv: 'BOT' };
     expect(findReview({ ...flags, service: 'gitlab', project: 'a/b' }, github, { number: 8 })).toEqual({
       ...{ service: 'gitlab', url: 'http://localhost:1', repository: 'a/b', number: 1 },
@@ -61,13 +61,13 @@ describe('the pull request of a job', () => {
     [{ repository: '../..' }, github, /--repository owner\/name/],
     [{ repository: 'acme/..' }, github, /--repository owner\/name/],
     [{ url: 'ftp://g.test' }, github, /"ftp:\/\/g.test" is not an address/],
-  ])('that is not known is an error that says what to name: %j', (flags, env, message) => {
+  ])('is an error that names the missing flag if it is not known: %j', (flags, env, message) => {
     expect(() => findReview(flags, env, {})).toThrow(message);
   });
 });
 
 describe('the commit of a job', () => {
-  it('is never a merge that was made for the job', () => {
+  it('is never the merge commit that CI makes for the job', () => {
     expect(jobCommit(github, { commit: 'head' })).toBe('head');
     expect(jobCommit(github, {})).toBeUndefined();
     const merged = { ...gitlab, CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: 'head' };
@@ -77,7 +77,7 @@ describe('the commit of a job', () => {
   });
 });
 
-it('The page of the pull request of a CI job is known from its variables, and of another job there is none', () => {
+it('The link to the pull request is known from variables of a CI job, and other jobs have none', () => {
   const github = {
     GITHUB_ACTIONS: 'true',
     GITHUB_REPOSITORY: 'acme/infra',

@@ -1,4 +1,4 @@
-/** What `trueup __complete` answers: all of the program, and the names of the stack, without an error or a request. */
+/** What `trueup __complete` offers: all of the program, and the names of the stack, without errors and requests. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -11,7 +11,7 @@ import { embeddedStack } from '../../support/cli/embedded-stack.ts';
 import { trueup } from '../../support/captured-host.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
-/** The values, and what the shell completes by itself. */
+/** The offered values, and which files the shell completes by itself. */
 async function answer(words: readonly string[], cwd: string): Promise<{ values: string[]; files: string }> {
   const { code, out, err } = await trueup(['__complete', ...words], { cwd });
   expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -42,14 +42,14 @@ function commandsBelow(command: Command, path: readonly string[]): Described[] {
 
 const all = commandsBelow(program, []);
 
-/** What takes a text of one's own, for which there is nothing to offer. */
+/** Values that take any text, so that there is nothing to offer. */
 const freeTexts = [
   ...['age', 'commit'],
   ...['digest', 'duration', 'time', 'pattern', 'key=value', 'id', 'url', 'owner/name', 'number', 'sha'],
   ...['variable', 'who', 'what', 'action', 'name', 'host:port'],
 ];
 
-/** The same, where other flags have values of this name that are known. */
+/** Flags that take any text, although flags with the same name of a value offer something. */
 const freeFlags = [
   'accept --field',
   'export --project',
@@ -93,13 +93,13 @@ describe('the program', () => {
       .filter(({ name }) => name !== '' && !freeTexts.includes(name)),
   );
 
-  it('has something to offer for every value that is not a text of one’s own', async () => {
+  it('offers something for every value that does not take any text', async () => {
     const cwd = embeddedStack();
     for (const { path, flags, long } of valued) {
       const flag = `${path.join(' ')} ${long}`;
       const { values, files } = await answer([...path, long, ''], cwd);
-      const says = `${flag} (${flags}): add it to src/commands/complete-words.ts, or here to what is free`;
-      expect(values.length > 0 || files !== ':none', says).toBe(!freeFlags.includes(flag));
+      const advice = `${flag} (${flags}): add it to src/commands/complete-words.ts, or to the free texts here`;
+      expect(values.length > 0 || files !== ':none', advice).toBe(!freeFlags.includes(flag));
     }
     for (const { path } of all.filter(({ command }) => command.registeredArguments.length > 0)) {
       const { values, files } = await answer([...path, ''], cwd);
@@ -107,7 +107,7 @@ describe('the program', () => {
     }
   });
 
-  it('offers no flag behind "--", none twice, and commands behind "help"', async () => {
+  it('offers no flags after "--", no flag twice, and commands after "help"', async () => {
     const cwd = temporaryFolder();
     expect(await answer(['plan', '--', '-'], cwd)).toEqual({ values: [], files: ':files' });
     expect((await answer(['plan', '--exit-code', '--exit'], cwd)).values).toEqual([]);
@@ -130,7 +130,7 @@ describe('the names of a stack', () => {
     expect((await answer(['recover', '--moved', 'a'], elsewhere)).values).toEqual([]);
   });
 
-  it('are selectors: addresses, what else a selector may begin with, and the same behind "!"', async () => {
+  it('are offered in selectors: addresses, prefixes of selectors, and the same after "!"', async () => {
     const cwd = embeddedStack();
     const addresses = ['Workspace/acme/app', 'TagBindings/acme/app', 'ClusterAuthRole/prod/web'];
     const all = [...addresses, 'tag:', 'project:', 'file:', 'changed-since:'];
@@ -151,7 +151,7 @@ describe('the names of a stack', () => {
     expect((await answer(['schema', 'Sta'], cwd)).values).toEqual(['Stack']);
   });
 
-  it('are left out where a shell could run them', async () => {
+  it('are left out if a shell could run them', async () => {
     const cwd = embeddedStack();
     const target = 'metadata: { name: prod }\nspec: {}\n';
     writeFileSync(
@@ -167,7 +167,7 @@ describe('the names of a stack', () => {
     expect(values).toEqual(['ClusterAuthRole/prod/web']);
   });
 
-  it('are those that can be read where a manifest or the stack is broken, without an error', async () => {
+  it('are those that can be read if a manifest or the stack is broken, without an error', async () => {
     const cwd = embeddedStack();
     writeFileSync(join(cwd, 'manifests/broken.yaml'), 'a: [');
     expect((await answer(['accept', 'Work'], cwd)).values).toEqual(['Workspace/acme/app']);

@@ -26,14 +26,14 @@ describe('bash', () => {
     expect(completedByBash('trueup export --target p', cwd)).toEqual(['prod']);
   });
 
-  it('replaces only what is behind "=" or ":", where bash divides words', () => {
+  it('replaces only the part after "=" or ":", where bash splits words', () => {
     const cwd = embeddedStack();
     expect(completedByBash('trueup plan --format=m', cwd)).toEqual(['markdown']);
     expect(completedByBash('trueup export --target=', cwd)).toEqual(['acme', 'prod']);
     expect(completedByBash('trueup history show la', cwd)).toEqual(['latest']);
   });
 
-  it('completes files where a command takes one, and nothing where it does not', () => {
+  it('completes files only for commands that take files', () => {
     const cwd = embeddedStack();
     mkdirSync(join(cwd, 'with space'));
     expect(completedByBash('trueup plan man', cwd)).toEqual(['manifests']);
@@ -43,7 +43,7 @@ describe('bash', () => {
     expect(completedByBash('trueup unlock --id ', cwd)).toEqual([]);
   });
 
-  it('says nothing where trueup is gone, and can read the script twice', () => {
+  it('prints nothing if trueup is missing, and can read the script twice', () => {
     const out = runInShell(
       ['bash', '--norc', '-u', '-e'],
       `script=$(trueup completion bash); eval "$script"; eval "$script"

@@ -1,4 +1,4 @@
-// What access the stacks of a fleet give: kept of each complete check, and searched over all stacks, with a real PostgreSQL.
+// The access that the stacks of a fleet give: stored by each complete check, and searched in all stacks, with a real PostgreSQL.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordEnd } from '../../../src/commands/fleet/check-records.ts';
 import { noteStart, scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
@@ -56,12 +56,12 @@ async function openChecked() {
 }
 
 describe.skipIf(bin === undefined)('The access that a fleet knows', () => {
-  it('is that of the last complete check of each stack', async () => {
+  it('is from the last complete check of each stack', async () => {
     const { check, found, schedule, client } = await openChecked();
     await check('one', [login('api', ['api']), state('network', ['app'])]);
     await check('two', [login('web', ['web'])]);
     expect(await found()).toEqual(['api', 'network', 'web']);
-    // Only what changed is written again.
+    // Only changed rows are written again.
     const writes = async () =>
       (await client.query('select address, xmin::text from trueup_fleet.access order by 1')).rows;
     const before = await writes();
@@ -72,7 +72,7 @@ describe.skipIf(bin === undefined)('The access that a fleet knows', () => {
     expect(await found()).toEqual(['api', 'web']);
     await check('one', [], 'the target could not be read');
     expect(await found()).toEqual(['api', 'web']);
-    // A stack that left its repository is not shown, and one that gives nothing gives nothing.
+    // A removed stack is not shown, and neither is a stack that gives no access.
     await schedule('one');
     expect(await found()).toEqual(['api']);
     await check('one', []);
@@ -83,7 +83,7 @@ describe.skipIf(bin === undefined)('The access that a fleet knows', () => {
     ).toEqual([]);
   });
 
-  it('is found by service account, also where a pattern admits it, by policy, by namespace and by workspace', async () => {
+  it('is found by service account, its pattern, policy, namespace and workspace', async () => {
     const { check, found } = await openChecked();
     await check('one', [
       login('api', ['payments-api'], { policies: ['payments-read'] }),
@@ -94,20 +94,20 @@ describe.skipIf(bin === undefined)('The access that a fleet knows', () => {
     await check('two', [state('network', ['app-prod']), state('shared', [], 'organization')]);
     expect(await found('?may=login')).toEqual(['all', 'api', 'ci', 'odd']);
     expect(await found('?may=state')).toEqual(['network', 'shared']);
-    // Whoever may do it: by name, or by a pattern.
+    // Accounts match by name, or by a pattern.
     expect(await found('?may=login&text=Payments-API')).toEqual(['all', 'api']);
     expect(await found('?may=login&text=ci-7')).toEqual(['all', 'ci']);
     expect(await found('?may=login&text=payments-read')).toEqual(['all', 'api']);
     expect(await found('?may=login&text=build')).toEqual(['all', 'ci']);
     expect(await found('?may=state&text=app-prod')).toEqual(['network', 'shared']);
     expect(await found('?may=state&text=network')).toEqual(['network', 'shared']);
-    // Signs of patterns of PostgreSQL are plain text.
+    // Wildcards of PostgreSQL are plain text.
     expect(await found('?may=login&text=axbyc')).toEqual(['all']);
     expect(await found('?may=login&text=a_b%25c')).toEqual(['all', 'odd']);
     expect(await found('?text=%00')).toEqual(['all', 'shared']);
   });
 
-  it('says who may do what, and with which policies, and escapes it', async () => {
+  it('is shown with accounts and policies, and escaped', async () => {
     const { check, get } = await openChecked();
     const hostile = '"><img src=x onerror=alert(1)>\u202e';
     await check('one', [
@@ -120,7 +120,7 @@ describe.skipIf(bin === undefined)('The access that a fleet knows', () => {
     const { text } = await get('/access?text=%3Cimg');
     for (const raw of ['<img', '\u202e']) expect(text).not.toContain(raw);
     const words = (await get('/access')).text.replaceAll(/<[^>]*>/g, '');
-    for (const said of [
+    for (const phrase of [
       'api, ci-*in payments',
       'log in with read, defaulta JWT for payments',
       'every service accountin every namespace, namespaces with labels',
@@ -128,6 +128,6 @@ describe.skipIf(bin === undefined)('The access that a fleet knows', () => {
       'read the state of network',
       'every workspace of its organization',
     ])
-      expect(words).toContain(said);
+      expect(words).toContain(phrase);
   });
 });

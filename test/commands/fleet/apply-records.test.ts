@@ -71,7 +71,7 @@ async function openApplies() {
 }
 
 it.skipIf(bin === undefined)(
-  'An upgrade keeps what was sent, so that no message is sent again, and applies that wait',
+  'An upgrade keeps the records of sent messages, so that none is sent again, and waiting applies',
   async () => {
     const client = new pg.Client({ connectionString: server?.newDatabase() });
     await client.connect();
@@ -97,7 +97,7 @@ describe.skipIf(bin === undefined)('A target that refuses writes', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   const target = 'https://app.example.com';
 
-  /** Each stack but the last one had an apply that ended so. @returns asks why a stack is paused */
+  /** Every stack except the last one has an apply that failed for this reason. */
   async function failedApplies(reason: string) {
     const { client, schedule, advance } = await openApplies();
     await schedule(names);
@@ -117,7 +117,7 @@ describe.skipIf(bin === undefined)('A target that refuses writes', () => {
     return { apply, client, pauseOf };
   }
 
-  it('pauses all applies to it but that of one stack, whose success ends the pause', async () => {
+  it('pauses all applies to it except those of one stack, whose success ends the pause', async () => {
     const { apply, client, pauseOf } = await failedApplies('PATCH /x answered 503 Service Unavailable');
     const paused =
       'applies to "https://app.example.com" are paused: those of 5 stacks failed with status 503, and one of them at a time tries again';
@@ -132,7 +132,7 @@ describe.skipIf(bin === undefined)('A target that refuses writes', () => {
     for (const path of names) expect(await pauseOf(path)).toBeUndefined();
   });
 
-  it('is tried by its stacks in turn, so that one that always fails does not keep the others', async () => {
+  it('is tried by its stacks in turn, so that one failing stack does not block the others', async () => {
     const { apply, client, pauseOf } = await failedApplies('PATCH /x answered 500 Internal Server Error');
     await apply('a', 'failed');
     const free = async () => {
@@ -140,7 +140,7 @@ describe.skipIf(bin === undefined)('A target that refuses writes', () => {
       return all.flat();
     };
     expect(await free()).toEqual(['b']);
-    // It is unknown when a stack whose checks fail tries again, or one that no worker checks any more.
+    // A stack does not get its turn if its checks fail, or if no worker checks it any more.
     await client.query("update trueup_fleet.stacks set last_error = 'no' where path = 'b'");
     expect(await free()).toEqual(['c']);
     await client.query(
@@ -153,7 +153,7 @@ describe.skipIf(bin === undefined)('A target that refuses writes', () => {
     expect(await free()).toEqual(names);
   });
 
-  it('is found at once in the history of a year, of which a success before the failures says nothing', async () => {
+  it('is found at once in the history of a year, even if applies succeeded before the failures', async () => {
     const { client, advance } = await openApplies();
     await client.query(
       `insert into trueup_fleet.stacks (repository, path, seconds_between_checks, phase, tree, next_due, first_seen, targets)
@@ -173,7 +173,7 @@ describe.skipIf(bin === undefined)('A target that refuses writes', () => {
     expect(await pauseOf()).toBeUndefined();
   });
 
-  it('is not paused by requests that it refuses for what they ask', async () => {
+  it('is not paused by requests that it refuses as invalid', async () => {
     const { pauseOf } = await failedApplies('PATCH /x answered 422 Unprocessable Entity');
     expect(await pauseOf('f')).toBeUndefined();
   });
@@ -188,7 +188,7 @@ describe.skipIf(bin === undefined)('A target that refuses writes', () => {
 });
 
 describe.skipIf(bin === undefined)('The applies of a fleet', () => {
-  it('of a stack that was removed wait no more, and those of its killed workers end', async () => {
+  it('of a removed stack stop waiting, and end if their worker was killed', async () => {
     const { client, schedule, begin, outcomes, advance } = await openApplies();
     await begin();
     await noteWait(client, one, approval);
@@ -199,7 +199,7 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     expect(await readWaits(client)).toEqual([]);
   });
 
-  it('end while a later attempt begins, and neither waits for the other', async () => {
+  it('can end while a later attempt begins, and neither waits for the other', async () => {
     const { client, connect, check, begin, outcomes } = await openApplies();
     const id = await begin();
     const attempt = await check();
@@ -216,14 +216,14 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     expect(await outcomes()).toEqual(['applied', null]);
   });
 
-  it('of a stack that was removed go on while their attempt may write', async () => {
+  it('of a removed stack continue while their attempt may write', async () => {
     const { schedule, begin, outcomes } = await openApplies();
     await begin();
     await schedule([]);
     expect(await outcomes()).toEqual([null]);
   });
 
-  it('wait no more when the repository has left the fleet', async () => {
+  it('stop waiting when the repository has left the fleet', async () => {
     const { client, schedule, advance } = await openApplies();
     const name = (names: readonly string[]) =>
       nameRepositories(client, { fleet: 'acme', names, unread: new Map() });
@@ -235,7 +235,7 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     expect(await readWaits(client)).toEqual([]);
   });
 
-  it('do not take back at once what drifts again right after an apply of the same files', async () => {
+  it('do not revert drift that comes back right after an apply of the same files', async () => {
     const { client, schedule, begin, check, advance } = await openApplies();
     expect(await wasJustApplied(client, one)).toBe(false);
     await endApply(client, await begin(), { outcome: 'applied', changes: 1, people: [] });
@@ -250,7 +250,7 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     expect(await wasJustApplied(client, one)).toBe(false);
   });
 
-  it('that failed are tried again later and later, until a commit changes the files of the stack', async () => {
+  it('are tried again after a growing delay when they fail, until a commit changes the stack', async () => {
     const { client, schedule, check, advance } = await openApplies();
     const fail = (commit: string) => noteWait(client, one, { for: 'retry', reason: 'no', commit });
     await check();
@@ -272,7 +272,7 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     expect(await isBackingOff(client, one)).toBe(false);
   });
 
-  it('end in a freeze only if they began before it, and were cut short shortly before it or in it', async () => {
+  it('finish in a freeze only if they began before it, and were interrupted just before or in it', async () => {
     const { client, begin, check, advance } = await openApplies();
     const now = async () => (await databaseTime(client)).getTime();
     const isRest = async (since: number) => wasCutShort(client, one, { attempt: await check(), since });
@@ -288,7 +288,7 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     expect(await isRest(freeze - 2 * minute)).toBe(false);
     expect(await isRest(freeze + 50 * minute)).toBe(true);
     expect(await isRest(freeze + 70 * minute)).toBe(false);
-    // Its rest is cut short, too, and then ends with what the service refuses.
+    // The second apply is interrupted, too, and then ends with a change that the service refuses.
     await advance(5 * minute);
     await run(undefined);
     expect(await isRest(freeze)).toBe(true);
@@ -301,7 +301,7 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     expect(await isRest(freeze)).toBe(false);
   });
 
-  it('begin when no check has the stack, and keep checks away until they end', async () => {
+  it('begin only while no check has the stack, and block checks until they end', async () => {
     const { client, check } = await openApplies();
     const due = () => takeDue(client, 10, { repositories: ['infra'] });
     expect(await takeTurn(client, one)).toBeUndefined();
@@ -332,7 +332,7 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     expect(await isQueued()).toEqual([false]);
   });
 
-  it('are taken over from a worker that lost the job, which gives nothing back then', async () => {
+  it('are taken over from a worker that lost the job, which then cannot release the stack', async () => {
     const { client, check } = await openApplies();
     await check();
     const lost = await takeTurn(client, one);
@@ -344,7 +344,7 @@ describe.skipIf(bin === undefined)('The applies of a fleet', () => {
     expect(await takeDue(client, 10, { repositories: ['infra'] })).toEqual([]);
   });
 
-  it('do not begin with what an earlier check found when the last one failed', async () => {
+  it('do not begin with the result of an earlier check when the last check failed', async () => {
     const { client, check } = await openApplies();
     await check();
     const attempt = (await noteStart(client, one))?.attempt ?? '';

@@ -1,4 +1,4 @@
-// Notifications whose stacks change with fleet.yaml, while workers with the old file are still there.
+// Notifications whose stacks change with fleet.yaml, while workers with the old file still run.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordEnd } from '../../../src/commands/fleet/check-records.ts';
 import { noteStart, scheduleStacks } from '../../../src/commands/fleet/schedule.ts';
@@ -20,22 +20,22 @@ const other = { name: 'other', url: 'https://git.example.com/acme/other.git' };
 async function openHook(stacks?: string[]) {
   const receiver = await openReceiver();
   const hook = { url: receiver.url, secret: { env: 'HOOK_SECRET' } };
-  const told = await openTold(server, { name: 'chat', webhook: hook }, stacks);
+  const opened = await openTold(server, { name: 'chat', webhook: hook }, stacks);
   const [channel] = channelsOf('acme', [{ name: 'chat', webhook: hook }], [other], () => 600);
   if (channel === undefined) throw new Error('no channel');
-  return { ...told, receiver, channel };
+  return { ...opened, receiver, channel };
 }
 
-describe.skipIf(bin === undefined)('A repository that left a notification', () => {
-  it('is not told as free of drift as long as it is not, and nothing is told twice', async () => {
+describe.skipIf(bin === undefined)('A repository that was removed from a notification', () => {
+  it('is not reported as free of drift before it is, and nothing is sent twice', async () => {
     const { check, advance, pass, worker, receiver, channel, client } = await openHook();
     await check('one', { drifted: [drifted('app', 'by hand')] });
     await advance(11 * minute);
     await pass();
     const changed = await worker(undefined, [channel]);
-    for (const look of [() => changed.pass(), pass, () => changed.pass(), pass]) await look();
+    for (const round of [() => changed.pass(), pass, () => changed.pass(), pass]) await round();
     expect(receiver.events()).toEqual(['drift.opened']);
-    // When it has left the fleet, too, its stacks end.
+    // Its stacks end when it has left the fleet, too.
     await nameRepositories(client, { fleet: 'acme', names: ['infra'], unread: new Map() });
     await advance(11 * minute);
     await nameRepositories(client, { fleet: 'acme', names: ['other'], unread: new Map() });
@@ -44,7 +44,7 @@ describe.skipIf(bin === undefined)('A repository that left a notification', () =
     expect(receiver.posted[1]?.body).toMatchObject({ because: 'removed' });
   });
 
-  it('takes no pause of a target with it that goes on', async () => {
+  it('does not end the report of a pause of a target that still lasts', async () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     const { check, pass, worker, receiver, channel } = await openHook(names);
     for (const name of names) await check(name, { unread: 'GET / answered 503: down' });
@@ -76,7 +76,7 @@ describe.skipIf(bin === undefined)('Two fleets with one database and a notificat
     return { ...first, second: { receiver, open, check: secondCheck } };
   }
 
-  it('each hear of their own stacks only, and of the end of what they heard', async () => {
+  it('get messages about their own stacks only, and about the end of what was reported to them', async () => {
     const { check, advance, pass, receiver, second } = await openFleets();
     const other = await second.open();
     await check('one', byHand);
@@ -95,23 +95,23 @@ describe.skipIf(bin === undefined)('Two fleets with one database and a notificat
     expect(receiver.events()).toHaveLength(2);
   });
 
-  it('hear nothing again after an upgrade from a version whose records had no fleet', async () => {
+  it('get no message again after an upgrade from a version whose records had no fleet', async () => {
     const { check, advance, pass, worker, receiver, second, client } = await openFleets();
     await check('one', byHand);
     await second.check(byHand);
     await advance(11 * minute);
     await pass();
     await (await second.open()).pass();
-    // As they were: one row for both.
+    // The records of the old version: one row for both.
     await client.query(`update trueup_fleet.sent_messages set channel = 'chat'`);
     await client.query(`delete from trueup_fleet.channels where name like 'globex/%'`);
     await client.query(`update trueup_fleet.channels set name = 'chat', last_error = 'no'`);
     const [upgraded, other] = [await worker(), await second.open()];
-    for (const look of [upgraded, other, upgraded, other]) await look.pass();
+    for (const round of [upgraded, other, upgraded, other]) await round.pass();
     expect([receiver.events(), second.receiver.events()]).toEqual([['drift.opened'], ['drift.opened']]);
     await check('one');
     await second.check({});
-    for (const look of [other, upgraded]) await look.pass();
+    for (const round of [other, upgraded]) await round.pass();
     const all = ['drift.opened', 'drift.closed'];
     expect([receiver.events(), second.receiver.events()]).toEqual([all, all]);
     const { rows } = await client.query(
@@ -122,13 +122,13 @@ describe.skipIf(bin === undefined)('Two fleets with one database and a notificat
 });
 
 it.skipIf(bin === undefined)(
-  'A worker that was stopped while it told something does not say it anew',
+  'A worker that was paused while it sent a message repeats it with the same id',
   async () => {
     const { check, advance, pass, worker, receiver, connect } = await openHook();
     const slow = await connect();
     const query = slow.query.bind(slow) as (...given: unknown[]) => Promise<unknown>;
     let isStopped = false;
-    // Stopped after the message, before it is noted: another worker goes on meanwhile.
+    // Pauses after the message was sent, before that is recorded. Another worker continues meanwhile.
     const stopping = async (...given: unknown[]) => {
       if (!isStopped && String(given[0]).includes('digest = null, posting = null')) {
         isStopped = true;

@@ -1,4 +1,4 @@
-// Whose limit the requests of a check count for, in a real PostgreSQL.
+// Which user's limit the requests of a check count for, in a real PostgreSQL.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CheckRates } from '../../../src/commands/fleet/rates/check-rates.ts';
 import { openFleetDatabase } from '../../support/fleet/database.ts';
@@ -15,7 +15,7 @@ const owner = { address: 'https://secrets.example.com', identity: 'hash of a rol
 const answer = { status: 200, milliseconds: 5 };
 
 describe.skipIf(bin === undefined)('The requests of a check that logs in', () => {
-  it('count for its own user, though another check logs in with the same role as another user', async () => {
+  it('count for its own user, even if another check uses the same role as another user', async () => {
     const { client } = await openFleetDatabase(server);
     let meanwhile: () => Promise<unknown> = async () => {};
     const ann = new CheckRates(

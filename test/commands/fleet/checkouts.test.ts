@@ -36,7 +36,7 @@ it('keeps the checkout of an older commit for as long as a check uses it, and th
   });
   expect(readdirSync(folder)).toHaveLength(3);
   await checkouts.keepOnly(acme, second);
-  // That of the other repository is not touched.
+  // The checkout of the other repository stays.
   expect(readdirSync(folder)).toHaveLength(2);
   expect(await checkouts.use(acme, first, async ({ stacks }) => stacks)).toHaveLength(1);
 });
@@ -67,14 +67,14 @@ it('finds a stack whose folder has a line break in its name', async () => {
   expect(stacks.map(({ path }) => path)).toEqual(['deep/one\ntwo/trueup.yaml']);
 });
 
-it('leaves nothing of a commit that cannot be fetched', async () => {
+it('leaves no files of a commit that cannot be fetched', async () => {
   const { checkouts, folder, named } = openCheckouts();
   await checkouts.newest(named('acme'));
   await expect(checkouts.at(named('acme'), '1'.repeat(40))).rejects.toThrow('cannot be read');
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('removes what a worker left that was killed, and nothing of one that works', async () => {
+it('removes the folder of a killed worker, and keeps the folder of a working one', async () => {
   const parent = temporaryFolder();
   const day = 86_400_000;
   const [killed, working] = [await makeFolder(parent, 0), await makeFolder(parent, 0)];
@@ -85,10 +85,10 @@ it('removes what a worker left that was killed, and nothing of one that works', 
   expect(readdirSync(parent).sort()).toEqual([working, next].map((path) => basename(path)).sort());
 });
 
-it('logs in at a repository with the key of fleet.yaml, and accepts no other host key', async () => {
+it('logs in to a repository with the key of fleet.yaml, and accepts no other host key', async () => {
   const remote = makeRemote();
   const home = temporaryFolder();
-  // Git calls it as it calls ssh: the last word is the command for the code host.
+  // Git calls it like ssh: the last argument is the command for the code host.
   const ssh = join(home, 'ssh');
   writeFileSync(
     ssh,
@@ -99,7 +99,7 @@ it('logs in at a repository with the key of fleet.yaml, and accepts no other hos
     env: {
       ...process.env,
       PATH: [home, process.env['PATH']].join(delimiter),
-      // What the worker has for others does not count.
+      // The setting in the environment of the worker does not count.
       GIT_SSH_COMMAND: 'false',
     },
   });

@@ -93,11 +93,11 @@ async function appliesIn(metrics: Promise<{ readonly text: string }>) {
 }
 
 describe.skipIf(bin === undefined)('The console of a fleet', () => {
-  it('shows a team no stack of another one, on no page, in no export and in no metric', async () => {
+  it('shows a team no stack of other teams, on no page, in no export and in no metric', async () => {
     const { as } = await openSeeded();
     for (const place of places) {
       const { text } = await as('other, data-readers', place);
-      // What was asked for stays in the fields of the filters.
+      // The request itself is shown in the fields of the filters.
       const shown = text.replaceAll(
         /value="payments(-read)?"( selected)?|payments-api|<code>payments<\/code>|vault\/payments|text=payments-read|>payments<\/option>|(text|repository|person)=payments/g,
         '',
@@ -110,7 +110,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
       /^trueup_fleet_stacks\{standing="in-sync"\} 19$/m,
     );
     expect((await as('data-readers', '/metrics')).text).not.toContain('trueup_fleet_workers');
-    // Of its own stacks it sees what the others do not.
+    // Reasons of its own stacks are shown.
     for (const place of ['/?apply=waits', '/activity.json?event=apply', '/health'])
       expect((await as('data-readers', place)).text, place).toContain('secret of data');
     expect(await appliesIn(as('data-readers', '/metrics'))).toEqual({ waiting: 2, running: 0, ended: 15 });
@@ -119,7 +119,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     const none = '/stack?repository=payments&path=none';
     const [hidden, missing] = [await as('data-readers', other), await as('data-readers', none)];
     expect(hidden.status).toBe(404);
-    // Nobody finds out that it is there.
+    // The answer does not show that the stack exists.
     expect(hidden.text).toBe(missing.text);
     expect((await as('team-one', other)).status).toBe(200);
   });
@@ -145,7 +145,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     }
   });
 
-  it('takes signs of regular expressions in patterns, and parts of names, as they are', async () => {
+  it('takes characters of regular expressions in patterns, and parts of names, literally', async () => {
     const database = await openFleetDatabase(server);
     const { client, address } = database;
     const paths = [
@@ -180,7 +180,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect(await seen('.*', '^', '')).toEqual([]);
   });
 
-  it('believes the headers of listed proxies only, and each of them once', async () => {
+  it('trusts only headers of listed proxies, and each header only once', async () => {
     const strangers = { ...settings, trustedHeader: { ...trustedHeader, proxies: ['10.0.0.0/8'] } };
     const { as, get } = await openSeeded({ settings: strangers });
     for (const place of places) {
@@ -195,7 +195,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     const { get: ask } = await openSeeded();
     expect((await ask('/')).status).toBe(403);
     expect((await ask('/', { 'X-User': ' ', 'X-Groups': 'platform-admins' })).status).toBe(403);
-    // The caller sent one, and the proxy added its own.
+    // The caller sent a header, and the proxy added another one.
     expect((await ask('/', { 'X-User': ['ann', 'bob'], 'X-Groups': 'platform-admins' })).status).toBe(403);
     expect(
       (await ask('/', { 'X-User': 'ann', 'X-Groups': ['platform-admins', 'data-readers'] })).status,
@@ -203,7 +203,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect((await ask('/', { 'X-User': 'ann', 'X-Groups': 'platform-admins' })).status).toBe(200);
   });
 
-  it('refuses host names that a page of a stranger could use to reach this machine', async () => {
+  it('refuses host names that a foreign page could use to reach this machine', async () => {
     const { get } = await openSeeded({});
     const port = '8090';
     for (const host of [
@@ -223,7 +223,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect((await as('platform-admins', '/')).status).toBe(200);
   });
 
-  it('gives the metrics of the whole fleet to whoever has the token, and to nobody else', async () => {
+  it('gives the metrics of the whole fleet only to callers with the token', async () => {
     const { get } = await openSeeded({ settings, metricsToken: 'planted-token' });
     const all = await get('/metrics', { Authorization: 'Bearer planted-token' });
     expect(all.text).toMatch(/^trueup_fleet_stacks\{standing="in-sync"\} 95$/m);
@@ -233,7 +233,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect((await get('/', { Authorization: 'Bearer planted-token' })).status).toBe(403);
   });
 
-  it('is well while the database answers and the worker looks at the schedule', async () => {
+  it('is healthy while the database answers and the worker reads the schedule', async () => {
     const healthProblem: { why?: string } = {};
     const database = await openFleetDatabase(server);
     const { get } = await openConsole(database.address, { settings, healthProblem: () => healthProblem.why });
@@ -242,7 +242,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect(await get('/healthz')).toMatchObject({ status: 503, text: `${healthProblem.why}\n` });
   });
 
-  it('says so when the database is gone, without its address or its password', async () => {
+  it('reports that the database is gone, without its address or password', async () => {
     const own = bin === undefined ? undefined : startPostgres(bin);
     const address = own?.newDatabase() ?? '';
     const { get, failures } = await openConsole(address);

@@ -1,4 +1,4 @@
-// What the console says of applies, over HTTP, with a real PostgreSQL whose time stands still.
+// What the console shows about applies, over HTTP, with a real PostgreSQL whose time stands still.
 import { parse } from 'csv-parse/sync';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -57,7 +57,7 @@ interface Exported {
 }
 
 describe.skipIf(bin === undefined)('The console of a fleet', () => {
-  it('counts the stacks whose apply waits, and lists them in the order in which they are released', async () => {
+  it('counts the stacks whose apply waits, and lists them in the order of their release', async () => {
     const { get, client } = await openSeeded();
     const fleet = (await get('/')).text;
     expect(fleet).toContain('href="/?apply=waits"><strong>10</strong> applies wait</a>');
@@ -93,15 +93,15 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect((await get('/?apply=nonsense')).text).toContain('of 200 stacks');
     const marked = await get(`/?text=${name}`);
     expect(rowsIn(marked.text, 'Stacks of the fleet')[0]?.[2]).toMatch(/apply waits because of a guard$/);
-    // The mark is short: why is on the page of the stack.
+    // The mark is short: the reason is on the page of the stack.
     expect(marked.text).not.toContain('delete-limit');
-    // A fleet that applies nothing has no such count, and no such filter.
+    // Without waiting applies, there is no such count and no such filter.
     await client.query('delete from trueup_fleet.waiting_applies');
     expect((await get('/')).text).not.toMatch(/appl(y|ies) wait|name="apply"/);
     expect((await get('/?apply=waits')).text).toContain('No stack matches these filters.');
   });
 
-  it('says on the page of a stack why its apply waits, since when and until when', async () => {
+  it('shows on the page of a stack why its apply waits, since when and until when', async () => {
     const { get, client } = await openSeeded();
     const frozen = await get(await stackOf(client, waitsFor('freeze')));
     expect(frozen.text).toMatch(
@@ -156,7 +156,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect((await applies(having('ended is null and leased_until < trueup_fleet.now()')))[0]?.[2]).toMatch(
       /^silent/,
     );
-    // Drift alone is no apply.
+    // Drift without an apply has no such list.
     const never = `not ${having('true')}`;
     expect((await get(await stackOf(client, never))).text).not.toContain('<h2>Applies</h2>');
     const { rows } = await client.query(
@@ -173,7 +173,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     );
   });
 
-  it('lists applies beside drifts by person, event and time, and exports them', async () => {
+  it('lists applies and drifts by person, event and time, and exports them', async () => {
     const { get, client } = await openSeeded();
     const exported = async (query: string) =>
       JSON.parse((await get(`/activity.json?${query}`)).text).events as Exported[];
@@ -199,7 +199,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
       commit: expect.stringMatching(/^[0-9a-f]{32}/),
       reason: expect.stringContaining('name has already been taken'),
     });
-    // Nobody knows how far it came.
+    // How far it came is unknown.
     expect((await exported('event=apply-lost'))[0]).toMatchObject({ resources: null, people: [] });
     const carl = await exported('person=CARL');
     expect(carl.length).toBeGreaterThan(0);
@@ -231,12 +231,12 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
       'ann, carl@example.com',
     ]);
     expect(page).toContain('href="/activity.csv?event=applied&amp;person=carl"');
-    // One that runs is no event yet; one of a stack that left its repository is history.
+    // A running apply is not an event yet. Applies of a removed stack stay in the history.
     await client.query('update trueup_fleet.stacks set removed = trueup_fleet.now()');
     expect(await exported('event=apply')).toHaveLength(108);
   });
 
-  it('shows why applies failed within a day, and none that failed before', async () => {
+  it('shows why applies of the last day failed, and no older ones', async () => {
     const { get, advance } = await openSeeded();
     const failed = async () =>
       rowsIn((await get('/health')).text, 'Applies that failed').map((cells) => cells.slice(0, 2));
@@ -249,7 +249,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect((await get('/health')).text).not.toContain('applies failed');
   });
 
-  it('has metrics of applies that wait, that run, and that ended within a day', async () => {
+  it('has metrics of applies that wait, run, or ended within a day', async () => {
     const { get } = await openSeeded();
     const { text } = await get('/metrics');
     const values = Object.fromEntries(
@@ -265,7 +265,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
       'waiting{for="lock"}': 2,
       'waiting{for="retry"}': 2,
       'waiting{for="target"}': 0,
-      // Of one of two, the lease is over.
+      // The lease of the other one is over.
       running: 1,
       'last_day{outcome="applied"}': 18,
       'last_day{outcome="partial"}': 18,
@@ -275,7 +275,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     });
   });
 
-  it('escapes whatever reasons, outcomes and people of applies hold, on pages and in exports', async () => {
+  it('escapes reasons, outcomes and people of applies, on pages and in exports', async () => {
     const { client, address } = await openFleetDatabase(server);
     const path = 'one/trueup.yaml';
     await scheduleStacks(client, 'data', [{ repository: 'data', path, tree: 'one', seconds: 900 }]);

@@ -1,4 +1,4 @@
-// Users log in at the console of a fleet with OpenID Connect: who gets in, what they see, and for how long.
+// Users log in to the console of a fleet with OpenID Connect: who may log in, what they see, and for how long.
 import { randomUUID } from 'node:crypto';
 import { EncryptJWT, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -57,7 +57,7 @@ const places = ['/', '/activity', '/access', '/capacity', '/health', '/nothing']
 const exports = ['/activity.csv', '/activity.json', '/metrics'];
 
 describe.skipIf(bin === undefined)('The login of the console', () => {
-  it('shows a user the stacks of its teams, and nothing to a user in no team', async () => {
+  it("shows a user the stacks of the user's teams, and nothing to a user in no team", async () => {
     const { user, console, issuer } = await openLogin();
     const { one, last } = await user(['others', 'data-readers']);
     expect(last.status).toBe(303);
@@ -89,12 +89,12 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
       expect(JSON.parse((await stranger.ask('/activity.json')).text).events).toEqual([]);
       expect((await stranger.ask('/metrics')).text).toMatch(/^trueup_fleet_stacks\{standing="in-sync"\} 0$/m);
     }
-    // One read of what the issuer says of itself is enough.
+    // The metadata of the issuer is read once.
     expect(issuer.lines.filter((line) => line.endsWith('openid-configuration'))).toHaveLength(1);
     expect(issuer.asked?.get('scope')).toBe('openid email groups');
   });
 
-  it('sends browsers without a session to the login, and tells programs that they need one', async () => {
+  it('sends browsers without a session to the login, and answers 401 to programs', async () => {
     const { console, issuer } = await openLogin();
     const stranger = new ConsoleUser(console);
     for (const place of [...places, '/stack?repository=data&path=x', '/activity.csv']) {
@@ -113,12 +113,12 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     const page = await stranger.ask('/login');
     expect(page.text).not.toMatch(/acme|stack/);
     expect(page.headers['content-security-policy']).toContain("form-action 'self'");
-    // What a proxy would say of a user is nothing here.
+    // The headers of a proxy do not count here.
     const headers = { 'X-User': 'ann', 'X-Groups': 'platform-admins' };
     expect((await stranger.ask('/', { headers })).status).toBe(303);
   });
 
-  it('leads back to the page that was asked for, and to no other place', async () => {
+  it('leads back to the requested page, and to no other address', async () => {
     const { console } = await openLogin();
     const stranger = new ConsoleUser(console);
     const path = '/activity?event=apply&person=%C3%B6';
@@ -145,13 +145,13 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     ]) {
       const fresh = new ConsoleUser(console);
       expect((await fresh.logIn(evil)).headers.location, evil).toBe(`${console.url}/`);
-      // It has a session now, so it is sent on at once.
+      // The user has a session now, so the redirect comes at once.
       const again = await fresh.ask(`/login?${new URLSearchParams({ to: evil })}`);
       expect(again.headers.location, evil).toBe(`${console.url}/`);
     }
   });
 
-  it('refuses every ID token that is not of this issuer, for this console, for this login, and in time', async () => {
+  it('accepts only an ID token of this issuer, for this console and this login, that is not expired', async () => {
     const { issuer, user, console } = await openLogin();
     const now = Math.floor(Date.now() / 1000);
     const forged: readonly [string, (claims: JWTPayload) => JWTPayload][] = [
@@ -183,12 +183,12 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     issuer.hasOtherKey = false;
     expect((await user(['platform-admins'])).last.status).toBe(303);
     expect(console.failures).toHaveLength(forged.length + 1);
-    const said = console.failures.map(String).join('\n');
-    for (const secret of [...issuer.secrets, ...Object.values(env)]) expect(said).not.toContain(secret);
-    expect(said).toContain('a login at the console failed: the ID token has another nonce');
+    const messages = console.failures.map(String).join('\n');
+    for (const secret of [...issuer.secrets, ...Object.values(env)]) expect(messages).not.toContain(secret);
+    expect(messages).toContain('a login at the console failed: the ID token has another nonce');
   });
 
-  it('refuses an answer to a login of another browser, with another state, or that comes too late', async () => {
+  it('refuses an answer of another browser, with another state, or that comes too late', async () => {
     const { console, issuer, change } = await openLogin();
     issuer.claims = { sub: 'u-1', groups: ['platform-admins'] };
     const [ann, bob] = [new ConsoleUser(console), new ConsoleUser(console)];
@@ -218,7 +218,6 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     change.later = 601_000;
     expect((await ann.ask(late)).status).toBe(400);
     expect(issuer.lines.filter((line) => line === 'POST /token')).toHaveLength(1);
-    // A code is good once.
     change.later = 0;
     const good = await ann.begin();
     const kept = new Map(ann.cookies);
@@ -228,7 +227,7 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     expect((await thief.ask(good)).status).toBe(403);
   });
 
-  it('knows a user by a cookie that others cannot make, for eight hours', async () => {
+  it('knows a user for eight hours by a cookie that cannot be forged', async () => {
     const { console, issuer, change, user, values } = await openLogin();
     const { one } = await user([
       'data-readers',
@@ -243,7 +242,7 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
       return (await other.ask('/')).status;
     };
     expect(await status(text)).toBe(200);
-    // One character of the content, and one of the mark of its integrity.
+    // One character of the content, and one of its authentication tag.
     for (const at of [text.lastIndexOf('.') - 8, text.length - 8]) {
       const changed = `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`;
       expect(await status(changed), `${at}`).toBe(303);
@@ -254,14 +253,14 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
       .setAudience(client.id)
       .setExpirationTime('1h');
     expect(await status(await forged.encrypt(new Uint8Array(32)))).toBe(303);
-    // What belongs to a login is no session, although the same key closes it.
+    // The cookie of a login is not a session, although the same key encrypts it.
     const begun = new ConsoleUser(console);
     await begun.begin();
     expect(await status(begun.cookies.get('trueup-login') ?? '')).toBe(303);
     values['SESSION_KEY'] = `${env.SESSION_KEY}x`;
     expect(await status(text)).toBe(303);
     values['SESSION_KEY'] = env.SESSION_KEY;
-    // The names of groups in one claim are not those of another.
+    // Groups of one claim are not valid for another claim.
     for (const oidc of [
       { issuer: 'https://other.example' },
       { clientId: 'other' },
@@ -282,7 +281,7 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     for (const secret of issuer.secrets) expect(one.setCookies.join('\n')).not.toContain(secret);
   });
 
-  it('keeps cookies for TLS and for its own host, and is found under its own name only', async () => {
+  it('binds cookies to TLS and to its own host, and answers under its own name only', async () => {
     const { console, issuer, change } = await openLogin();
     change.oidc = { url: 'https://fleet.example.com' };
     issuer.claims = { sub: 'u-1', groups: ['data-readers'] };
@@ -306,7 +305,7 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     expect((await one.ask('/healthz')).status).toBe(200);
   });
 
-  it('ends the session with the button of each page, and only with that', async () => {
+  it('ends the session only with the button that is on each page', async () => {
     const { user } = await openLogin();
     const { one } = await user(['data-readers']);
     const form = { 'Content-Type': 'application/x-www-form-urlencoded', Origin: 'null' };
@@ -322,7 +321,7 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     expect((await one.ask('/')).status).toBe(303);
   });
 
-  it('goes on without its issuer, says so, and finds it again at the next login', async () => {
+  it('keeps sessions while the issuer is down, reports it, and finds the issuer at the next login', async () => {
     const { issuer, user, console, change } = await openLogin();
     issuer.isDown = true;
     const early = new ConsoleUser(console);
@@ -339,20 +338,19 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     const back = await late.begin();
     issuer.isDown = true;
     expect((await late.ask(back)).status).toBe(503);
-    // A user with a session keeps it.
     expect((await one.ask('/')).status).toBe(200);
     issuer.isDown = false;
     expect((await user(['data-readers'])).last.status).toBe(303);
-    const said = () => console.failures.map(String).at(-1);
+    const messages = () => console.failures.map(String).at(-1);
     change.oidc = { issuer: `${issuer.url}/` };
     expect((await early.ask('/login')).status).toBe(503);
-    expect(said()).toContain(`calls itself "${issuer.url}"`);
+    expect(messages()).toContain(`calls itself "${issuer.url}"`);
     change.oidc = { issuer: 'http://127.0.0.1:1' };
     expect((await early.ask('/login')).status).toBe(503);
-    expect(said()).toMatch(/"http:\/\/127\.0\.0\.1:1" cannot be reached: .+/);
+    expect(messages()).toMatch(/"http:\/\/127\.0\.0\.1:1" cannot be reached: .+/);
   });
 
-  it('follows a changed fleet.yaml: other teams, another client, variables that are missing', async () => {
+  it('follows a changed fleet.yaml: other teams, another client, unusable variables', async () => {
     const { user, change, values, console, issuer } = await openLogin();
     const { one } = await user(['data-readers', 'platform-admins']);
     expect((await one.ask('/')).text).toContain('of 40 stacks');
@@ -387,11 +385,10 @@ describe.skipIf(bin === undefined)('The login of the console', () => {
     expect((await one.ask('/')).text).toContain('of 8 stacks');
     expect((await one.ask('/metrics')).status).toBe(401);
     const metrics = await console.get('/metrics', { Authorization: 'Bearer planted-token' });
-    // They are of the whole fleet.
     expect(metrics.text).toContain('trueup_fleet_workers');
   });
 
-  it('says so when the groups of teams are more than a cookie holds', async () => {
+  it('shows an error if the groups of teams do not fit into a cookie', async () => {
     const { user, change } = await openLogin();
     const groups = Array.from({ length: 400 }, (_, index) => `group-${index}`);
     change.teams = { many: { groups, stacks: ['**'] } };

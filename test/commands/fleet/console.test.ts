@@ -48,10 +48,10 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
       '95 in sync',
       '10 applies wait',
     ]);
-    let said = '';
+    let printed = '';
     const stdout = {
       write: (text: string) => {
-        said += text;
+        printed += text;
       },
     };
     const terminal = { format: 'text', host: { stdout } };
@@ -62,7 +62,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
       },
       terminal as never,
     );
-    expect(said).toContain('200 stacks: 20 stale, 63 in need of attention, 22 working, 95 in sync');
+    expect(printed).toContain('200 stacks: 20 stale, 63 in need of attention, 22 working, 95 in sync');
   });
 
   it('shows the stacks in pages, and finds them by standing, repository and text', async () => {
@@ -74,7 +74,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect(pages[0]?.text).toContain('1–50 of 200 stacks');
     expect(pages[0]?.text).not.toContain('rel="prev"');
     expect(pages[3]?.text).not.toContain('rel="next"');
-    // Beyond the last page, and no number at all.
+    // A page after the last one, and a page that is not a number.
     expect(stacksIn((await get('/?page=99')).text)).toEqual(stacksIn(pages[3]?.text ?? ''));
     expect(stacksIn((await get('/?page=-1;')).text)).toEqual(stacksIn(pages[0]?.text ?? ''));
     const stale = await get('/?is=stale');
@@ -82,14 +82,14 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     const found = await get('/?is=in-sync&repository=data&text=STACK-00');
     expect(stacksIn(found.text).length).toBeGreaterThan(3);
     expect(stacksIn(found.text).every((name) => /^data\/.*stack-00/.test(name))).toBe(true);
-    // Signs of patterns are plain text.
+    // Wildcards are plain text.
     expect(stacksIn((await get('/?text=%25')).text)).toEqual([]);
     expect((await get('/?text=nothing-has-this')).text).toContain('No stack matches these filters.');
     // The next page keeps the filters.
     expect((await get('/?text=stack&page=2')).text).toContain('href="/?text=stack&amp;page=3"');
   });
 
-  it('shows of a stack what drifted, who did it, and commands that take it back or keep it', async () => {
+  it('shows what drifted in a stack, who changed it, and commands that revert or accept it', async () => {
     const { get, client } = await openSeeded(50);
     const { rows } = await client.query(
       `select repository, path from trueup_fleet.stacks where (last_summary->>'drifted')::integer > 0 order by 1, 2 limit 1`,
@@ -145,7 +145,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect((await get('/activity.json?from=2025-99-99&to=x')).status).toBe(200);
   });
 
-  it('forecasts which part of a limit the intervals need, and shows no whole hash of a user', async () => {
+  it("forecasts which part of a limit the intervals need, and shows only the start of a user's hash", async () => {
     const { get, client } = await openSeeded(50);
     const { rows } = await client.query(
       `select 100 * sum(requests / seconds_between_checks) / 12.5 as percent
@@ -203,7 +203,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect(quotas).toContain(`${percent < 1 ? percent.toFixed(1) : percent.toFixed(0)} %`);
   });
 
-  it('shows workers, those that went silent, what cannot be read, and a fleet file that is not valid', async () => {
+  it('shows live and silent workers, unreadable repositories, and an invalid fleet file', async () => {
     const { get, client, advance } = await openSeeded(50);
     await advance(120_000);
     const worker = { pid: 3, fleet: 'acme', version: '1', concurrency: 4, shard: '2/8', running: 1 };
@@ -239,7 +239,7 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     expect(text).not.toContain('stack-0');
   });
 
-  it('escapes whatever names, errors and people hold, on pages and in exports', async () => {
+  it('escapes names, errors and people, on pages and in exports', async () => {
     const database = await openFleetDatabase(server);
     const { client, address } = database;
     const path = `"><script>alert(1)</script>'\u202e/trueup.yaml`;
@@ -282,13 +282,13 @@ describe.skipIf(bin === undefined)('The console of a fleet', () => {
     ['/activity?person=%00&text=%00', 200],
     ['/activity.csv?from=2026-02-31&to=0000-01-01', 200],
     ['/activity.json?from=0001-01-01&to=9999-12-31', 200],
-  ])('asks the database for nothing that it refuses: %s', async (path, status) => {
+  ])('sends no query that the database refuses: %s', async (path, status) => {
     const { get, failures } = await openSeeded(10);
     expect((await get(path)).status).toBe(status);
     expect(failures).toEqual([]);
   });
 
-  it('answers GET and HEAD only, and lets a page do nothing but show itself', async () => {
+  it('answers only GET and HEAD, and allows a page no scripts and no foreign content', async () => {
     const { get } = await openSeeded(10);
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])
       expect((await get('/', {}, method)).status).toBe(405);

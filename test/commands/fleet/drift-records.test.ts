@@ -1,4 +1,4 @@
-// What is kept of the drift of each stack, in a real PostgreSQL whose time the tests move.
+// What is stored about the drift of each stack, in a real PostgreSQL whose time the tests move.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordEnd } from '../../../src/commands/fleet/check-records.ts';
 import { type CheckResult, resultOf } from '../../../src/commands/fleet/check-stack.ts';
@@ -52,7 +52,7 @@ const open = { open: true, because: null, changed: false, resources: 1, after: '
 const closed = { ...open, open: false, because: 'gone' };
 
 describe.skipIf(bin === undefined)('The record of the drift of a stack', () => {
-  it('names each person who modified a resource last, by the audit trail, and the requests of the check', async () => {
+  it('names who last modified each resource, from the audit trail, and the requests of the check', async () => {
     const { client } = await openRecords();
     const by = (name: string, id = 'user-1') => ({
       touched: {
@@ -82,7 +82,7 @@ describe.skipIf(bin === undefined)('The record of the drift of a stack', () => {
     ]);
     const used = 'select address, identity, requests from trueup_fleet.stack_requests';
     expect(await read(used)).toEqual(requests);
-    // A check that failed says nothing about how many it takes; another user takes the place of the one before.
+    // A failed check does not change the number of requests. Another user replaces the one before.
     const failed = { ...resultWith({ unread: 'no' }), requests: [{ ...owner, requests: 1 }] };
     await recordEnd(client, stack, (await noteStart(client, stack))?.attempt ?? '', failed);
     expect(await read(used)).toEqual(requests);
@@ -94,7 +94,7 @@ describe.skipIf(bin === undefined)('The record of the drift of a stack', () => {
     expect(await read(used)).toEqual(other);
   });
 
-  it('is opened, changed and closed by complete checks, and begins anew when drift comes back', async () => {
+  it('is opened, changed and closed by complete checks, and opened again when drift comes back', async () => {
     const { check, records, client } = await openRecords();
     await check(resultWith());
     expect(await records()).toEqual([]);
@@ -111,7 +111,7 @@ describe.skipIf(bin === undefined)('The record of the drift of a stack', () => {
     expect(await readOpenDrifts(client)).toMatchObject([{ ...stack, resources: 1 }]);
   });
 
-  it('did not change yet when it was just opened, though time goes on', async () => {
+  it('is not marked as changed when it was just opened, even if time passes', async () => {
     const { client, records } = await openRecords();
     await client.query('create sequence trueup_fleet.ticks');
     await client.query(
@@ -123,7 +123,7 @@ describe.skipIf(bin === undefined)('The record of the drift of a stack', () => {
     expect(await records()).toEqual([open]);
   });
 
-  it('stays the same when only who did it, the order or the words differ', async () => {
+  it('stays the same if only authors, order or notes differ', async () => {
     const { check, records } = await openRecords();
     const [app, web] = [drifted('app', 'by hand'), drifted('web', 'by hand')];
     await check(resultWith({ drifted: [app, web] }));
@@ -146,7 +146,7 @@ describe.skipIf(bin === undefined)('The record of the drift of a stack', () => {
     expect(await records()).toEqual([{ ...open, resources: 2 }]);
   });
 
-  it('is left alone by a check that is not complete, whatever that one read', async () => {
+  it('is not changed by an incomplete check', async () => {
     const { check, records, client } = await openRecords();
     const down = resultWith({ unread: 'answered 503', drifted: [drifted('app', 'other')] });
     await check(down);
@@ -182,7 +182,7 @@ describe.skipIf(bin === undefined)('The record of the drift of a stack', () => {
     expect(await records()).toMatchObject([{ open: true, resources: 1 }]);
   });
 
-  it('holds values with characters that the database cannot store, and so do errors', async () => {
+  it('replaces characters that the database cannot store, in values and in errors', async () => {
     const { check, records, client } = await openRecords();
     const output = JSON.stringify(reportOf({ drifted: [drifted('app', 'by\0hand')] }));
     await check(resultOf({ code: 3, output, errors: '' }));
@@ -194,7 +194,7 @@ describe.skipIf(bin === undefined)('The record of the drift of a stack', () => {
     expect(rows).toEqual([{ error: 'no\ufffdx', length: 5000 }]);
   });
 
-  it('is closed when the stack is removed from its repository, and kept', async () => {
+  it('is closed, but kept, when the stack is removed from its repository', async () => {
     const { check, records, schedule } = await openRecords();
     await check(resultWith({ drifted: [drifted('app', 'by hand')] }));
     await schedule('other/trueup.yaml');
@@ -229,7 +229,7 @@ describe.skipIf(bin === undefined)('The list of checks', () => {
 });
 
 describe('The report of a check', () => {
-  it('is kept below a size by cutting its lists, and its counts stay', () => {
+  it('is kept below a maximum size by cutting its lists, and its counts stay', () => {
     const many = Array.from({ length: 3000 }, (_, index) => drifted(`app-${index}`, 'x'.repeat(1000)));
     const text = boundedReport(reportOf({ drifted: many }));
     expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
@@ -242,7 +242,7 @@ describe('The report of a check', () => {
     );
   });
 
-  it('says what was not read where a service cut a list short', () => {
+  it('says what was not read if a service returned an incomplete list', () => {
     const report = reportOf();
     const target = { target: 'main', requests: 1, read: [], limits: [], invisible: [], notes: [] };
     const incomplete = ['not all workspaces were read: the list has a total of 32, but 2 items', 'other'];
@@ -260,7 +260,7 @@ describe('The report of a check', () => {
     );
   });
 
-  it('is none where a process printed something else', () => {
+  it('is missing if a process printed something else', () => {
     const printed = (value: unknown) => resultOf({ code: 0, output: JSON.stringify(value), errors: '' });
     const wrong = { ...reportOf(), drifted: [{ address: 7 }] };
     for (const value of [wrong, 'text', null, {}])

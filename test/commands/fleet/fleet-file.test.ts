@@ -15,7 +15,7 @@ async function read(spec: object) {
 
 const url = 'https://git.example.com/acme/platform.git';
 
-it('gives each stack its own interval, that of its repository, or that of the fleet', async () => {
+it('gives each stack its own interval, or else the interval of its repository or of the fleet', async () => {
   const { fleet } = await read({
     interval: '1h',
     repositories: [
@@ -52,12 +52,12 @@ it.each(['ghp_planted0token0123456789', 'github_pat_planted', 'glpat-planted', '
   },
 );
 
-it.each(['https://acme@', 'ssh://git@'])('takes an address that begins with %s', async (start) => {
+it.each(['https://acme@', 'ssh://git@'])('accepts an address that begins with %s', async (start) => {
   const given = url.replace('https://', start);
   expect((await read({ repositories: [{ name: 'platform', url: given }] })).fleet).toBeDefined();
 });
 
-it('wants the host keys of a repository that has a key', async () => {
+it('requires the host keys of a repository that has a key', async () => {
   const { fleet } = await read({ repositories: [{ name: 'platform', url, ssh: { key: '/run/key' } }] });
   expect(fleet).toBeUndefined();
 });
@@ -125,7 +125,7 @@ it.each([
   expect(JSON.stringify(diagnostics)).toContain(JSON.stringify(message).slice(1, -1));
 });
 
-it('takes a quota for each target, and refuses two for one target', async () => {
+it('accepts one quota for each target, and refuses two for one target', async () => {
   const repositories = [{ name: 'platform', url }];
   const quota = (target: string, requestsPerSecond: number) => ({ target, requestsPerSecond });
   const quotas = [quota('https://app.example.com/api/', 20), quota('http://127.0.0.1:8200', 0.5)];
@@ -171,7 +171,7 @@ it.each([
   ['http://127.0.0.1:99999', 'this is not a valid address'],
   ['https://ann:planted@app.example.com', 'the address holds a login: remove it'],
   ['https://*.example.com', 'an address names one host'],
-])('refuses the address %s wherever one may be', async (at, message) => {
+])('refuses the address %s in every field for addresses', async (at, message) => {
   const platform = { name: 'platform', url };
   const token = { env: 'REVIEWS' };
   for (const spec of [
@@ -216,9 +216,9 @@ const oidc = {
 const trustedHeader = { user: 'X-User', groups: 'X-Groups', proxies: ['10.0.0.1'] };
 
 it.each([
-  ['both ways', { oidc, trustedHeader }, 'keep one of them', { line: 'oidc:', column: 5 }],
+  ['two ways', { oidc, trustedHeader }, 'keep one of them', { line: 'oidc:', column: 5 }],
   ['no way', {}, 'add "trustedHeader" or "oidc"', { line: 'console:', column: 3 }],
-])('refuses a console with %s to let users in, at the place of the mistake', async (_, ways, fix, at) => {
+])('refuses a console with %s to log users in, at the place of the mistake', async (_, ways, fix, at) => {
   const file = join(temporaryFolder(), 'fleet.yaml');
   const console = { teams: {}, ...ways };
   const lines = [
@@ -240,7 +240,7 @@ it.each([
   ]);
 });
 
-it('says only that a word is misspelt, and not that it is missing, too', async () => {
+it('reports a misspelt word only as misspelt, and not also as missing', async () => {
   const console = { teams: {}, oidcs: oidc };
   const { diagnostics } = await read({ repositories: [{ name: 'platform', url }], console });
   expect(diagnostics.map(({ message }) => message)).toEqual(['there is no field "oidcs" in "spec.console"']);
@@ -273,7 +273,7 @@ it.each([
   expect(JSON.stringify(diagnostics)).toContain(JSON.stringify(message).slice(1, -1));
 });
 
-it('gives stacks an interval by their labels, also together with patterns', async () => {
+it('gives stacks an interval by labels, also in combination with patterns', async () => {
   const intervals = [
     { stacks: ['teams/**'], labels: { tier: 'production', team: 'payments' }, interval: '1m' },
     { labels: { tier: 'production' }, interval: '5m' },

@@ -1,4 +1,4 @@
-// What other people wrote reaches messages: values that drifted, and names of folders. None of it may act as something else.
+// Messages contain text of other people: values that drifted, and names of folders. No such text may act as anything else.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { markerOf } from '../../../src/commands/fleet/notify/issue-text.ts';
 import { openIssues } from '../../support/code-host/issues.ts';
@@ -20,7 +20,7 @@ async function openGitlab(stacks: string[]) {
 }
 
 describe.skipIf(bin === undefined)('An issue about a stack', () => {
-  it('is not taken for the issue of another stack whose marker is in a value', async () => {
+  it('is not mistaken for the issue of another stack if a value contains the marker of that stack', async () => {
     const { check, advance, pass, host } = await openGitlab(['one', 'two']);
     const marker = markerOf('acme', 'stack ["infra","two/trueup.yaml"]');
     await check('one', { drifted: [drifted('app', `by hand ${marker}`)] });
@@ -36,7 +36,7 @@ describe.skipIf(bin === undefined)('An issue about a stack', () => {
     ]);
   });
 
-  it('mentions nobody and nothing in its title, whatever the folder is called', async () => {
+  it("has no mentions or references in its title, even if the folder's name has some", async () => {
     const { check, advance, pass, host } = await openGitlab(['@all/#12 !7']);
     await check('@all/#12 !7', { drifted: [drifted('app', 'by hand')] });
     await advance(11 * minute);

@@ -32,13 +32,13 @@ describe('A freeze', () => {
     expect(endAt('2026-07-03T16:00:00.000Z', freeze())).toBe('2026-07-06T06:00:00.000Z');
   });
 
-  it('that begins in the hour that daylight saving skips begins after that hour', () => {
+  it('starts after the hour that daylight saving skips, if it is scheduled in that hour', () => {
     const sunday = freeze({ schedule: '30 2 * * 0', duration: 20 * hour });
     expect(endAt('2026-03-29T00:59:59Z', sunday)).toBeUndefined();
     expect(endAt('2026-03-29T12:00:00Z', sunday)).toBe('2026-03-29T21:30:00.000Z');
   });
 
-  it('lasts as long as windows follow each other', () => {
+  it('lasts as long as its windows follow each other', () => {
     const nights = freeze({ schedule: '0 0 * * 1-5', duration: 24 * hour, timeZone: 'UTC' });
     expect(endAt('2026-11-24T12:00:00Z', nights)).toBe('2026-11-28T00:00:00.000Z');
   });
@@ -48,14 +48,14 @@ describe('A freeze', () => {
     expect(activeAt('2026-11-28T12:00:00Z', other)).toBeUndefined();
   });
 
-  it('that is not alone lets only those apply whom all of them except', () => {
+  it('with other active freezes lets only people apply that all of them except', () => {
     const weekend = freeze({ except: ['ann', 'bob'] });
     const always = freeze({ name: 'all', schedule: '0 0 1 1 *', duration: 400 * 24 * hour, except: ['Bob'] });
     expect(activeAt('2026-11-28T12:00:00Z', weekend, always)).toMatchObject({ name: 'all', except: ['Bob'] });
     expect(activeAt('2026-11-28T12:00:00Z', weekend, freeze({ except: [] }))?.except).toEqual([]);
   });
 
-  it('lets people apply who approved the plan after it had begun, and not before', () => {
+  it('lets excepted people apply only plans that they approved after its begin', () => {
     const begin = '2026-11-27T17:00:00.000Z';
     const { since = 0 } = activeAt('2026-11-28T12:00:00Z', freeze({ except: ['ann'] })) ?? {};
     expect(new Date(since).toISOString()).toBe(begin);
@@ -68,12 +68,12 @@ describe('A freeze', () => {
     );
     expect(() => respect(approved('2026-11-27T18:00:00Z', 'bob'))).toThrow('the freeze');
     expect(() => respect(approved('2026-11-27T17:00:00Z'))).not.toThrow();
-    // Each plan needs one.
+    // Each plan needs such an approval.
     const other = approved('2026-11-27T16:00:00Z', 'ann', 'd2');
     expect(() => respect(approved('2026-11-27T18:00:00Z'), other)).toThrow('the freeze');
   });
 
-  it('that begins again before another one ends needs approvals since its own beginning', () => {
+  it('that begins during another freeze needs approvals after its own beginning', () => {
     const always = freeze({ name: 'all', schedule: '0 0 1 1 *', duration: 400 * 24 * hour });
     expect(activeAt('2026-11-28T12:00:00Z', freeze(), always)?.since).toBe(
       Date.parse('2026-11-27T17:00:00Z'),

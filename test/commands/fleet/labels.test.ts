@@ -33,7 +33,7 @@ it('reads the labels of each stack file, with the keys and values of Kubernetes'
 });
 
 it.each([
-  ['that are no YAML', `${stackText('{ tier: production }')}\n  - [`],
+  ['that are not YAML', `${stackText('{ tier: production }')}\n  - [`],
   ['with a value that is not a text', stackText('{ tier: 3 }')],
   ['with a value that Kubernetes refuses', stackText('{ tier: "a b" }')],
   ['with a key that Kubernetes refuses', stackText('{ "-tier": a }')],
@@ -42,7 +42,7 @@ it.each([
   ['that are not a map', stackText('[tier]')],
   ['that are longer than 100 kB', `${stackText('{ tier: production }')}#${'x'.repeat(100_000)}`],
   [
-    'with aliases without end',
+    'with exploding aliases',
     stackText(
       `{ tier: production }\nx:\n  - &a [labels, labels]\n${Array.from({ length: 25 }, (_, level) => {
         const [name, before] = ['bcdefghijklmnopqrstuvwxyz'[level], 'abcdefghijklmnopqrstuvwxyz'[level]];
@@ -50,14 +50,14 @@ it.each([
       }).join('\n')}`,
     ),
   ],
-])('gives stack files %s no labels, and goes on', async (_, text) => {
+])('reads no labels from stack files %s, and continues', async (_, text) => {
   const fine = stackText('{ tier: test }');
   expect(await labelsOf({ 'a/trueup.yaml': text, 'b/trueup.yaml': fine })).toEqual({
     'b/trueup.yaml': { tier: 'test' },
   });
 });
 
-it('goes on when a file is gone, or is not a regular file', async () => {
+it('continues if a file is missing, or is not a regular file', async () => {
   const directory = temporaryFolder();
   mkdirSync(join(directory, 'folder'));
   symlinkSync('/dev/zero', join(directory, 'device'));
@@ -65,7 +65,7 @@ it('goes on when a file is gone, or is not a regular file', async () => {
   expect([...(await readLabels({ directory, stacks }))]).toEqual([]);
 });
 
-it('reads those of 2,000 stack files with less than a second of the processor', async () => {
+it('reads the labels of 2,000 stack files in less than a second of processor time', async () => {
   const text = stackText('{ tier: production, team: payments }');
   const directory = temporaryFolder();
   writeFileSync(join(directory, 'trueup.yaml'), text);

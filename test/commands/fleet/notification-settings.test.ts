@@ -1,4 +1,4 @@
-// What `notifications` of fleet.yaml may say, and where the messages go.
+// Which `notifications` of fleet.yaml are valid, and where the messages go.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -26,7 +26,7 @@ async function mistakesIn(notifications: readonly object[], more: readonly objec
 const token = { env: 'ISSUES_TOKEN' };
 const webhook = { url: 'https://chat.example.com/hook', secret: { env: 'HOOK_SECRET' } };
 
-it('Without a place, the issues of each stack are in the repository of its address', async () => {
+it('By default, the issues of each stack are in the repository of its address', async () => {
   const url = 'https://git.example.com/api/v4/';
   const { fleet } = await read([{ name: 'issues', gitlab: { url, token }, hold: '0s' }]);
   expect(fleet?.channels).toEqual(
@@ -46,12 +46,12 @@ it('The token is not sent to the usual API when the repository is at another cod
   const github = { name: 'issues', github: { token }, repositories: ['own'] };
   const { fleet } = await read([github], [own]);
   expect(fleet?.channels).toMatchObject([{ to: { url: 'https://api.github.com', repository: 'acme/own' } }]);
-  // Issues in another place than the repository are what somebody wrote.
+  // If fleet.yaml names another repository for issues, its API is at the usual address.
   const { fleet: other } = await read([{ name: 'issues', github: { token, repository: 'acme/issues' } }]);
   expect(other?.channels).toMatchObject([{ to: { url: 'https://api.github.com' } }]);
 });
 
-it('A webhook is told about all repositories, or about those that it names', async () => {
+it('A webhook gets messages about all repositories, or about those that it names', async () => {
   const { fleet } = await read([
     { name: 'all', webhook },
     { name: 'some', webhook, repositories: ['two'], hold: '1h', digestAbove: 3 },
@@ -62,7 +62,7 @@ it('A webhook is told about all repositories, or about those that it names', asy
   ]);
 });
 
-it('A notification that no worker could send is an error', async () => {
+it('A notification that cannot be sent is an error', async () => {
   expect(await mistakesIn([{ name: 'none' }])).toEqual([
     'a notification has exactly one of "github", "gitlab" and "webhook"',
   ]);
@@ -82,7 +82,7 @@ it('A notification that no worker could send is an error', async () => {
   ]);
 });
 
-it('A secret of messages that stacks may use is an error', async () => {
+it('A notification secret that stacks may use is an error', async () => {
   expect(await mistakesIn([{ name: 'a', gitlab: { token: { env: 'API_TOKEN' } } }])).toEqual([
     'repository "one" may use "API_TOKEN", so its stacks could send messages: use another variable',
   ]);

@@ -1,4 +1,4 @@
-// Whom drift is told: issues of GitHub and GitLab, and webhooks, as real HTTP servers. The time of the database is moved.
+// Messages about drift: issues of GitHub and GitLab, and webhooks, with real HTTP servers. Tests move the time of the database.
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { takeDue } from '../../../src/commands/fleet/schedule.ts';
@@ -29,8 +29,8 @@ async function openScene(service: Service, { stacks = ['one'], others = 0, ...mo
     service === 'github'
       ? { github: { url: host.url, repository: 'acme/infra', token: issuesSecret } }
       : { gitlab: { url: `${host.url}/api/v4`, project: 'acme/infra', token: issuesSecret } };
-  const told = await openTold(server, { name: 'issues', ...place, ...more }, stacks);
-  return { ...told, host, ours: () => host.issues.slice(others) };
+  const opened = await openTold(server, { name: 'issues', ...place, ...more }, stacks);
+  return { ...opened, host, ours: () => host.issues.slice(others) };
 }
 
 async function openHook(more: object = {}, stacks = ['one']) {
@@ -44,7 +44,7 @@ const texts = ({ comments }: KeptIssue) => comments.map(({ body }) => body.repla
 const names = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);
 
 describe.skipIf(bin === undefined).each(['github', 'gitlab'] as const)('Issues of %s', (service) => {
-  it('are one for each stack, which follows the drift: edited, closed, and reopened', async () => {
+  it('are opened once per stack, and then edited, closed and reopened as the drift changes', async () => {
     const { check, advance, pass, ours } = await openScene(service, { others: 120 });
     await check('one', byHand);
     await advance(11 * minute);
@@ -69,7 +69,7 @@ describe.skipIf(bin === undefined).each(['github', 'gitlab'] as const)('Issues o
     ]);
   });
 
-  it('are never two for one stack, also where the answer to the first one was lost', async () => {
+  it('are never opened twice for one stack, even if the answer to the first request was lost', async () => {
     const { check, advance, pass, ours, host } = await openScene(service, { others: 120 });
     host.once(({ method }) => (method === 'POST' ? { status: 500, cut: true } : undefined));
     await check('one', byHand);
@@ -86,7 +86,7 @@ describe.skipIf(bin === undefined).each(['github', 'gitlab'] as const)('Issues o
     expect(ours()).toMatchObject([{ state: 'closed' }]);
   });
 
-  it('get no comment twice, also where the answer to the first one was lost', async () => {
+  it('get no comment twice, even if the answer to the first request was lost', async () => {
     const { check, advance, pass, ours, host } = await openScene(service);
     await check('one', byHand);
     await advance(11 * minute);
@@ -112,7 +112,7 @@ describe.skipIf(bin === undefined).each(['github', 'gitlab'] as const)('Issues o
     expect(ours()).toHaveLength(1);
   });
 
-  it('are made anew when somebody deleted them', async () => {
+  it('are opened again after somebody deleted them', async () => {
     const { check, advance, pass, ours, host } = await openScene(service);
     await check('one', byHand);
     await advance(11 * minute);
@@ -125,7 +125,7 @@ describe.skipIf(bin === undefined).each(['github', 'gitlab'] as const)('Issues o
 });
 
 describe.skipIf(bin === undefined)('The text of an issue', () => {
-  it('says who did it and when, what was before and after, and how to take it back or keep it', async () => {
+  it('shows who changed what and when, old and new values, and how to revert or accept them', async () => {
     const { check, advance, pass, ours } = await openScene('github', { stacks: ['teams/a b'] });
     const touched = {
       touches: [
@@ -151,7 +151,7 @@ describe.skipIf(bin === undefined)('The text of an issue', () => {
       expect(body).toContain(`\`trueup ${command} 'teams/a b'\``);
   });
 
-  it('lets no name act as Markdown, and stays below what the service takes', async () => {
+  it('escapes names as Markdown, and stays below the size limit of the service', async () => {
     const { check, advance, pass, ours } = await openScene('github');
     const evil = '</summary><img src=x> @team #1 `x` | y';
     const many = Array.from({ length: 2000 }, (_, index) =>
@@ -169,7 +169,7 @@ describe.skipIf(bin === undefined)('The text of an issue', () => {
     expect(activeIn(body.slice(body.indexOf('\n')))).toEqual([]);
   });
 
-  it('holds no token of the worker, whatever a check found', async () => {
+  it('never contains a token of the worker, even if a check found it', async () => {
     const { check, advance, pass, ours } = await openScene('github');
     await check('one', { drifted: [drifted('app', `the ${issuesToken} there`)] });
     await advance(11 * minute);
@@ -180,7 +180,7 @@ describe.skipIf(bin === undefined)('The text of an issue', () => {
 });
 
 describe.skipIf(bin === undefined)('A message about drift', () => {
-  it('waits for a hold time, and is never sent about drift that ended within it', async () => {
+  it('waits for the hold time, and is not sent if the drift ends within it', async () => {
     const { check, advance, pass, receiver } = await openHook();
     await check('one', byHand);
     await advance(9 * minute);
@@ -197,7 +197,7 @@ describe.skipIf(bin === undefined)('A message about drift', () => {
     expect(receiver.events()).toEqual(['drift.opened']);
   });
 
-  it('is sent once, whatever restarts, and however many workers there are', async () => {
+  it('is sent once, after restarts and with any number of workers', async () => {
     const stacks = names(5);
     const { check, advance, worker, receiver } = await openHook({}, stacks);
     for (const name of stacks) await check(name, byHand);
@@ -210,7 +210,7 @@ describe.skipIf(bin === undefined)('A message about drift', () => {
     expect(receiver.events()).toEqual(stacks.map(() => 'drift.opened'));
   });
 
-  it('is one for many stacks that begin to drift at once', async () => {
+  it('is sent once for many stacks that begin to drift at the same time', async () => {
     const stacks = names(21);
     const { check, advance, pass, receiver } = await openHook({}, stacks);
     for (const name of stacks.slice(0, 15)) await check(name, byHand);
@@ -232,7 +232,7 @@ describe.skipIf(bin === undefined)('A message about drift', () => {
     expect(receiver.events()).toEqual(['drift.digest', 'drift.opened', 'drift.digest-closed']);
   });
 
-  it('is one for each of twenty stacks', async () => {
+  it('is sent for each stack of up to twenty', async () => {
     const stacks = names(20);
     const { check, advance, pass, receiver } = await openHook({}, stacks);
     for (const name of stacks) await check(name, byHand);
@@ -241,7 +241,7 @@ describe.skipIf(bin === undefined)('A message about drift', () => {
     expect(receiver.events()).toEqual(stacks.map(() => 'drift.opened'));
   });
 
-  it('of a webhook is signed, and has the same id when it is sent again', async () => {
+  it('to a webhook is signed, and has the same id when it is sent again', async () => {
     const { check, advance, pass, receiver } = await openHook();
     receiver.answers.push(503, 503);
     await check('one', byHand);
@@ -259,7 +259,7 @@ describe.skipIf(bin === undefined)('A message about drift', () => {
     expect(headers['x-trueup-signature']).toBe(`sha256=${signature}`);
   });
 
-  it('that cannot be sent is tried again later and later, and is shown', async () => {
+  it('that cannot be sent is retried after growing delays, and the error is recorded', async () => {
     const { check, advance, pass, receiver, client } = await openHook();
     receiver.answers.push(...Array.from({ length: 100 }, () => 500));
     await check('one', byHand);
@@ -279,7 +279,7 @@ describe.skipIf(bin === undefined)('A message about drift', () => {
     ]);
   });
 
-  it('is sent when the worker that began it is gone', async () => {
+  it('is sent by another worker when the worker that began it has ended', async () => {
     const { check, advance, pass, receiver, client } = await openHook();
     await check('one', byHand);
     await advance(11 * minute);
@@ -294,7 +294,7 @@ describe.skipIf(bin === undefined)('A message about drift', () => {
     expect(receiver.events()).toEqual(['drift.opened']);
   });
 
-  it('is one when a target pauses, and one when it is back', async () => {
+  it('is sent once when a target is paused, and once when it is back', async () => {
     const stacks = names(8);
     const { check, advance, pass, receiver, client } = await openHook({}, stacks);
     for (const name of stacks.slice(0, 5)) await check(name, { unread: 'answered 503' });
@@ -310,7 +310,7 @@ describe.skipIf(bin === undefined)('A message about drift', () => {
     expect(receiver.events()).toEqual(['target.paused', 'target.back']);
   });
 
-  it('in an issue lists many stacks that begin to drift at once, and is closed when all of it is gone', async () => {
+  it('lists many stacks that began to drift at once in one issue, which is closed after all drift', async () => {
     const stacks = names(30);
     const { check, advance, pass, ours, host } = await openScene('github', { stacks });
     for (const name of stacks) await check(name, byHand);

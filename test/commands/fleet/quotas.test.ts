@@ -53,7 +53,7 @@ async function openDatabase() {
     const { count: some, wait, apart } = given;
     return Array.from({ length: some }, (_, index) => database.now() + wait + index * apart);
   };
-  /** the same for a worker whose answer arrives late */
+  /** the same for a worker that gets the answer late */
   const takeLate = async (
     identity: string,
     answer: LateAnswer,
@@ -91,14 +91,14 @@ describe.skipIf(bin === undefined)('The quota of a target', () => {
     expect((await client.query('select * from trueup_fleet.quota_times')).rows).toEqual([]);
   });
 
-  it('counts with the limit that the service announces, the lower one of both', async () => {
+  it('applies together with the limit that the service announces: the lower one counts', async () => {
     const { client, take, advance } = await openDatabase();
     await beat(client, 'a', { [address]: 10 });
     const announced = (limit: number) => [{ status: 200, milliseconds: 20, limit, remaining: 5, reset: 1 }];
     await recordAnswers(client, { address, identity: 'ann' }, announced(5));
     await recordAnswers(client, { address, identity: 'bob' }, announced(100));
     await advance(2000);
-    // One by one, so that others have their turns in between.
+    // One at a time, so that others get their turns in between.
     expect(await take('ann', 50, 'check')).toHaveLength(1);
     expect(await take('ann', 50, 'check')).toEqual([]);
     expect(await take('bob', 50, 'check')).toHaveLength(10);
@@ -106,7 +106,7 @@ describe.skipIf(bin === undefined)('The quota of a target', () => {
     expect(await take('ann', 50, 'check')).toHaveLength(1);
   });
 
-  it('leaves what a slow user cannot take to the others', async () => {
+  it('gives other users what a slow user cannot take', async () => {
     const { client, take, advance } = await openDatabase();
     await beat(client, 'a', { [address]: 10 });
     await setRate(client, 'slow', 1);
@@ -120,7 +120,7 @@ describe.skipIf(bin === undefined)('The quota of a target', () => {
     expect(slow + fast).toBeGreaterThanOrEqual(95);
   });
 
-  it('leaves a third of each second to applies when checks ask', async () => {
+  it('keeps a third of each second for applies', async () => {
     const { client, take } = await openDatabase();
     await beat(client, 'a', { [address]: 10 });
     expect(await take('ann', 8, 'check')).toHaveLength(8);
@@ -128,7 +128,7 @@ describe.skipIf(bin === undefined)('The quota of a target', () => {
     expect(await take('cem', 1, 'apply')).toHaveLength(1);
   });
 
-  it('is the lowest one that a file of a worker has, from the next heartbeat on', async () => {
+  it('is the lowest quota in the files of all workers, from the next heartbeat on', async () => {
     const { client, advance } = await openDatabase();
     await beat(client, 'old', { [address]: 10, 'https://other.example.com': 3 });
     await beat(client, 'new', { [address]: 4 });
@@ -142,13 +142,13 @@ describe.skipIf(bin === undefined)('The quota of a target', () => {
     expect(await quotaOf(client, address, undefined)).toBe(8);
     expect(await quotaOf(client, address, 2)).toBe(2);
     expect(await quotaOf(client, address, 20)).toBe(8);
-    // Of workers that are gone nothing counts.
+    // Workers that have ended do not count.
     await advance(61_000);
     expect(await quotaOf(client, address, undefined)).toBeUndefined();
     expect(await quotaOf(client, address, 5)).toBe(5);
   });
 
-  it('is noted by the heartbeat of each worker, and goes with the worker that ends', async () => {
+  it('is recorded by the heartbeat of each worker, and removed when the worker ends', async () => {
     const { client } = await openDatabase();
     const work = <T>(done: (one: Client) => Promise<T>) => done(client);
     const heartbeat = await startHeartbeat({
@@ -167,7 +167,7 @@ describe.skipIf(bin === undefined)('The quota of a target', () => {
     expect(await readQuotas(client)).toEqual([]);
   });
 
-  it('is kept by a worker that was silent, too', async () => {
+  it('is kept also by a worker without a heartbeat', async () => {
     const { client } = await openDatabase();
     const transaction = <T>(work: (one: Client) => Promise<T>) => work(client);
     const rates = new CheckRates({ transaction } as never, 'check', (of) => (of === address ? 2 : undefined));
@@ -175,7 +175,7 @@ describe.skipIf(bin === undefined)('The quota of a target', () => {
     expect(answer).toMatchObject({ count: 2, apart: 500 });
   });
 
-  it('gives each start time once to workers that ask at the same moment', async () => {
+  it('gives each start time only once if workers ask at the same moment', async () => {
     const { client, take, connect } = await openDatabase();
     await beat(client, 'a', { [address]: 20 });
     const clients = await Promise.all(Array.from({ length: 6 }, connect));
@@ -198,7 +198,7 @@ describe.skipIf(bin === undefined)('The quota of a target', () => {
     expect(new Set(all.map((start) => Math.round(start / 50))).size).toBe(all.length);
   });
 
-  it('is never exceeded in any second, by any number of users and workers, however late answers are', async () => {
+  it('is never exceeded in any second, by any number of users and workers, even with late answers', async () => {
     const { client, takeLate, advance } = await openDatabase();
     /** the start times that one step gives */
     const doStep = async (step: Step, users: number): Promise<number[]> => {

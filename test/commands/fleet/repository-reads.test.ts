@@ -1,4 +1,4 @@
-// Two workers that read one repository: what the slower one has seen is older, and ends nothing that was added since.
+// Two workers that read one repository: the slower one has an older commit, and must not end stacks that were added since.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { PgBoss } from 'pg-boss';
@@ -74,7 +74,7 @@ async function openReads(repository: Partial<FleetRepository> = {}) {
 }
 
 it.skipIf(bin === undefined)(
-  'A read notes the labels of each stack, and those of a later commit',
+  'A read records the labels of each stack, and updates them after a later commit',
   async () => {
     const secondsOf: FleetRepository['secondsOf'] = (_, labels) =>
       labels?.['tier'] === 'production' ? 60 : 900;
@@ -105,7 +105,7 @@ it.skipIf(bin === undefined)(
 );
 
 it.skipIf(bin === undefined)(
-  'A read that began earlier and ends later ends no stack that was added since',
+  'A read that began before another one and ends after it keeps stacks that were added since',
   async () => {
     const { advance, push, worker, paths } = await openReads();
     push('one/trueup.yaml');
@@ -141,7 +141,7 @@ it.skipIf(bin === undefined)(
   },
 );
 
-it.skipIf(bin === undefined)('A read that finds no stack file any more ends no stack', async () => {
+it.skipIf(bin === undefined)('A read that finds no stack file any more keeps all stacks', async () => {
   const { push, remove, worker, change, paths, problems, client } = await openReads();
   push('one/trueup.yaml');
   const reading = worker();
@@ -151,11 +151,11 @@ it.skipIf(bin === undefined)('A read that finds no stack file any more ends no s
      values ('infra', 'one/trueup.yaml', 'one', 'x', now(), now(), 1, '{}')`,
   );
   const kept = async (read: FleetWorker, pattern: string) => {
-    const said =
+    const message =
       `repository "infra" has no stack file: none of its files matches "${pattern}". Its stacks stay as they are: ` +
       'correct "stacks" or the branch, or remove the repository from fleet.yaml to end its stacks';
-    expect([...(await read.readRepositories())]).toEqual([['infra', said]]);
-    expect(problems.splice(0)).toEqual([said]);
+    expect([...(await read.readRepositories())]).toEqual([['infra', message]]);
+    expect(problems.splice(0)).toEqual([message]);
     expect(await paths()).toEqual(['one/trueup.yaml']);
     expect(await readOpenDrifts(client)).toHaveLength(1);
   };

@@ -41,13 +41,13 @@ async function openDatabase() {
 }
 
 describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
-  it('gives a new owner thirty requests a second', async () => {
+  it('gives a new user thirty requests a second', async () => {
     const { take } = await openDatabase();
     expect(await take(1000)).toEqual({ count: initialRate, wait: 0, apart: 1000 / initialRate });
     expect(await take(10)).toMatchObject({ count: 10, wait: 1000 });
   });
 
-  it('leaves a third of each second to applies and plans when checks ask', async () => {
+  it('keeps a third of each second for applies and plans', async () => {
     const { take, advance } = await openDatabase();
     await take(24, 'check');
     expect(await take(5, 'check')).toMatchObject({ count: 0, wait: 100 });
@@ -58,7 +58,7 @@ describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
     expect(await take(1, 'check')).toMatchObject({ count: 1 });
   });
 
-  it('stops everybody for as long as the service says', async () => {
+  it('stops all requests for as long as the service asks', async () => {
     const { client, take, advance } = await openDatabase();
     await pauseRequests(client, owner, 5000);
     expect(await take(1)).toEqual({ count: 0, wait: 4000, apart: expect.any(Number) });
@@ -66,7 +66,7 @@ describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
     expect(await take(1)).toMatchObject({ count: 1, wait: 1000 });
   });
 
-  it('gives as many start times more as the time by which an answer is late, two seconds at most', async () => {
+  it('gives more start times if the last answer was late, for at most two seconds', async () => {
     const { client, take } = await openDatabase();
     await setRate(client, 10);
     expect(await take(3, 'apply', 450)).toEqual({ count: 8, wait: 0, apart: 100 });
@@ -75,7 +75,7 @@ describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
     expect(await take(1, 'apply', 450)).toMatchObject({ count: 0 });
   });
 
-  it('is another one for another user or another service', async () => {
+  it('is separate for each user and each service', async () => {
     const { client, take } = await openDatabase();
     await take(30);
     const other = { ...owner, identity: 'user-2', purpose: 'check' as const, count: 3 };
@@ -92,7 +92,7 @@ describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
     expect(await take(50)).toEqual({ count: 1, wait: 1000, apart: 2000 });
   });
 
-  it('is the one that the service announces', async () => {
+  it('is the limit that the service announces', async () => {
     const { client, take } = await openDatabase();
     const announced = { status: 200, milliseconds: 20, limit: 10, remaining: 9, reset: 800 };
     await recordAnswers(client, owner, [announced]);
@@ -111,7 +111,7 @@ describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
     const rate = async () => 1000 / (await take(1)).apart;
     await recordAnswers(client, owner, [{ status: 429, milliseconds: 5 }]);
     expect(await rate()).toBeCloseTo(15);
-    // Many refusals at once are one.
+    // Several refusals at once count once.
     await recordAnswers(client, owner, [{ status: 429, milliseconds: 5 }]);
     expect(await rate()).toBeCloseTo(15);
     await advance(6000);
@@ -119,7 +119,7 @@ describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
     expect(await rate()).toBeCloseTo(16.5);
   });
 
-  it('follows the rule of a single run, whatever the service answers', async () => {
+  it('follows the rule of a single run, for all answers of the service', async () => {
     const { client, advance, now } = await openDatabase();
     const batch = fc.record({
       wait: fc.integer({ min: 0, max: 9000 }),
@@ -161,13 +161,13 @@ describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
     ]);
     const wish = { address: owner.address, identity: String(identity), purpose: 'apply' as const, count: 1 };
     expect(await takeStartTimes(client, wish)).toMatchObject({ wait: 200 });
-    // It is asked for again after a day: a token may have been given to another user.
+    // The user is read again after a day, because a token can be given to another user.
     await advance(86_400_000);
     expect(await isUserKnown(client, { address: owner.address, token: 'one' })).toBe(false);
     expect(await take(1)).toMatchObject({ count: 1 });
   });
 
-  it('is that of the token where the service names no user', async () => {
+  it('belongs to the token if the service names no user', async () => {
     const { client } = await openDatabase();
     const token = { address: owner.address, token: 'of an organization' };
     const before = await identityOf(client, token);
@@ -176,7 +176,7 @@ describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
     expect(await isUserKnown(client, token)).toBe(true);
   });
 
-  it('keeps no token and no user that a reader of the tables could use', async () => {
+  it('stores no token and no user that a reader of the tables could use', async () => {
     const { client } = await openDatabase();
     const token = { address: owner.address, token: 'secret-token' };
     const [one, other] = [
@@ -190,7 +190,7 @@ describe.skipIf(bin === undefined)('The limit of requests of a fleet', () => {
     expect(JSON.stringify(rows)).not.toMatch(/secret-token|user-ann/);
   });
 
-  it('never gives more than the rate in any second, also if workers stop or end, or answers are late', async () => {
+  it('never gives more than the rate in any second, even if workers stop or answers are late', async () => {
     const { client, take, advance, now } = await openDatabase();
     /** the start times that one step gives */
     const doStep = async (step: Step): Promise<number[]> => {

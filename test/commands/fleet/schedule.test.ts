@@ -24,7 +24,7 @@ afterAll(() => server?.stop());
 const minute = 60_000;
 const interval = 15 * minute;
 
-/** what the workers here know */
+/** the repositories of the workers in these tests */
 const ours = { repositories: ['infra'] };
 
 function named(count: number): string[] {
@@ -79,7 +79,7 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
     expect(checks).toBeLessThanOrEqual(97);
   });
 
-  it('spreads stacks evenly over the interval, also after all workers were away', async () => {
+  it('spreads stacks evenly over the interval, even after a time without workers', async () => {
     const { due, end, advance } = await openSchedule(named(300));
     for (const stack of await due(300)) await end(stack);
     const perMinute: number[] = [];
@@ -104,7 +104,7 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
     expect(taken.length + rest.length).toBe(60);
   });
 
-  it('makes all stacks due while another worker reads their repository, and neither waits for the other', async () => {
+  it('makes all stacks due while another worker reads their repository, without a deadlock', async () => {
     const { client, connect, status } = await openSchedule(['c', 'b', 'a']);
     const [reader, runner] = [await connect(), await connect()];
     await client.query(`begin; select 1 from trueup_fleet.stacks where path = 'b' for update`);
@@ -119,7 +119,7 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
     expect((await status('a'))?.nextDue).toBeDefined();
   });
 
-  it('leaves to the next "fleet run" what falls due during a run', async () => {
+  it('leaves stacks that become due during a run to the next "fleet run"', async () => {
     const { client, connect, advance, due, end } = await openSchedule(named(3));
     const dueBy = await databaseTime(client);
     const take = async () => takeDue(await connect(), 20, { ...ours, dueBy });
@@ -131,13 +131,13 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
     expect(await due()).toHaveLength(3);
   });
 
-  it('leaves stacks of repositories that a worker does not know to others', async () => {
+  it('leaves stacks of repositories that a worker does not know to other workers', async () => {
     const { client, due } = await openSchedule();
     expect(await takeDue(client, 20, { repositories: ['platform'] })).toEqual([]);
     expect(await due()).toHaveLength(1);
   });
 
-  it('is not held up by a check that began before the stack was removed and added again', async () => {
+  it('is not delayed by a check that began before the stack was removed and added again', async () => {
     const { schedule, due } = await openSchedule();
     await due();
     await schedule([]);
@@ -145,7 +145,7 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
     expect(await due()).toHaveLength(1);
   });
 
-  it('checks again what a worker took and never reported', async () => {
+  it('checks a stack again if a worker took it and never reported a result', async () => {
     const { due, advance } = await openSchedule();
     expect(await due()).toHaveLength(1);
     await advance(59 * minute);
@@ -154,7 +154,7 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
     expect(await due()).toHaveLength(1);
   });
 
-  it('keeps nothing of a worker that was taken for dead and comes back', async () => {
+  it('ignores the result of a worker that was considered dead and comes back', async () => {
     const { client, due, status } = await openSchedule();
     const [stack] = await due();
     if (stack === undefined) throw new Error('it is due');
@@ -165,7 +165,7 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
     expect(await status()).toMatchObject({ summary: { drifted: 1 } });
   });
 
-  it('checks a stack that fails less and less often, until a check succeeds', async () => {
+  it('checks a failing stack less and less often, until a check succeeds', async () => {
     const { due, end, minutesToNext, advance, status } = await openSchedule();
     const waits: number[] = [];
     for (let failures = 1; failures <= 7; failures += 1) {
@@ -187,7 +187,7 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
     expect(await minutesToNext()).toBeLessThan(24);
   });
 
-  it('checks a stack now when a commit changes its files, whatever failed before', async () => {
+  it('checks a stack at once when a commit changes its files, even after failures', async () => {
     const { schedule, due, end, status } = await openSchedule();
     const [stack] = await due();
     if (stack !== undefined) await end(stack, 'a manifest is invalid');
@@ -200,7 +200,7 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
     expect(await due()).toHaveLength(0);
   });
 
-  it('says that a stack is stale when there was no complete check for two intervals', async () => {
+  it('shows a stack as stale after two intervals without a complete check', async () => {
     const { due, end, status, advance } = await openSchedule();
     expect(await status()).toMatchObject({ standing: expect.not.stringMatching('stale') });
     await advance(31 * minute);
@@ -214,7 +214,7 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
     expect(await status()).toMatchObject({ standing: 'stale' });
   });
 
-  it('checks no stack that was removed from its repository, and takes it up when it comes back', async () => {
+  it('does not check a stack that was removed from its repository, until it comes back', async () => {
     const { schedule, due, status } = await openSchedule(['a/trueup.yaml', 'b/trueup.yaml']);
     await schedule(['a/trueup.yaml']);
     expect(await due()).toEqual([{ repository: 'infra', path: 'a/trueup.yaml' }]);
@@ -233,7 +233,7 @@ describe.skipIf(bin === undefined)('The schedule of a fleet', () => {
     expect(await minutesToNext()).toBeLessThanOrEqual(5);
   });
 
-  it('places a stack by its repository and path, the same after each restart', () => {
+  it('derives the time of a stack from its repository and path, so that restarts do not change it', () => {
     const phase = phaseOf({ repository: 'infra', path: 'trueup.yaml' });
     expect(phaseOf({ repository: 'infra', path: 'trueup.yaml' })).toBe(phase);
     expect(phaseOf({ repository: 'other', path: 'trueup.yaml' })).not.toBe(phase);

@@ -1,4 +1,4 @@
-// Patterns of fleet.yaml that can match no stack are mistakes; what may match one is none.
+// Patterns of fleet.yaml that cannot match any stack are mistakes. Patterns that may match one are valid.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -35,7 +35,7 @@ describe.each([
     problemsOf([repositories, before, `${' '.repeat(column - 3)}- "${pattern}"`]);
 
   it.each(['platform/**', '**', '**/prod/trueup.yaml', 'plat*/x', 'data-?/**', '*/a/*', 'data**'])(
-    'may be %s',
+    'can be %s',
     async (pattern) => {
       expect(await check(pattern)).toBe('valid');
     },
@@ -49,7 +49,7 @@ describe.each([
     ['networks/**', undefined],
     ['x*/**', undefined],
     ['/platform/**', undefined],
-  ])('that begins with no repository is a mistake with its place: %s', async (pattern, meant) => {
+  ])('is a mistake with its place if it begins with no repository: %s', async (pattern, meant) => {
     expect(await check(pattern)).toEqual([
       {
         message: expect.stringMatching(
@@ -61,21 +61,21 @@ describe.each([
     ]);
   });
 
-  it('that is the name of a repository alone is a mistake', async () => {
+  it('is a mistake if it is only the name of a repository', async () => {
     expect(await check('platform')).toMatchObject([
       { message: expect.stringMatching(/^"platform" matches no stack/), fix: 'did you mean "platform/**"?' },
     ]);
   });
 });
 
-it('A pattern of a freeze may have alternatives with a slash, which are not looked into', async () => {
+it('A pattern of a freeze can have alternatives with a slash, which are not checked', async () => {
   const names = ['platform', 'data-2'];
   for (const pattern of ['{platform/a,other}/**', '@(data-2|x)/**', '{platform,x}/**', '[dp]*/**'])
     expect(repositoryMistake(pattern, names, 'freeze')).toBeUndefined();
   expect(repositoryMistake('{platfrom,other}/**', names, 'freeze')?.message).toMatch(
     /^no repository of this file/,
   );
-  // The console takes brackets as they are, and no name has them.
+  // The console takes brackets literally, and no name has them.
   expect(repositoryMistake('{platform,x}/**', names, 'team')).toBeDefined();
 });
 
@@ -110,7 +110,7 @@ it('A pattern of a freeze that matches a stack is never a mistake', () => {
   );
 });
 
-it('A pattern of stack files that does not begin at the root of the repository is a mistake', async () => {
+it('A pattern of stack files must not begin with a slash or outside of the repository', async () => {
   const given = (more: string) => [`  repositories: [{ name: platform, url: "${url}", ${more} }]`];
   const mistake = {
     message: '"/teams/**" matches no stack file: paths begin at the root of the repository, without "/"',

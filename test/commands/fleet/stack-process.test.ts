@@ -1,11 +1,11 @@
-// The process of a stack uses compiled code, and cannot change what the process of another stack gets.
+// The process of a stack uses compiled code, and cannot change the compiled code of other stacks.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runForStack } from '../../../src/commands/fleet/stack-process.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
-/** Takes the place of trueup: keeps "compiled code", prints what is kept, and tries to write where its second argument says. */
+/** Replaces trueup: stores "compiled code", prints what is stored, and tries to write to the path in its second argument. */
 const program = `
 const { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } = await import('node:fs');
 const folder = process.env.NODE_COMPILE_CACHE;
@@ -43,7 +43,7 @@ async function process(folders: Folders) {
   };
 }
 
-/** Of the first few starts none has compiled code. */
+/** The first few starts have no compiled code. */
 async function startFew(folders: Folders): Promise<void> {
   for (let starts = 0; starts < 3; starts += 1) expect((await process(folders)).compiled).toEqual([]);
 }
@@ -64,7 +64,7 @@ it('A process of a stack reads the compiled code of its command, and cannot writ
   expect(await process({ root, place: join(folder, 'kept') })).toEqual(expected);
 });
 
-it('A process that ends before the code of its command is compiled leaves that to the next one', async () => {
+it('If a process ends before its code is compiled, the next process compiles it', async () => {
   const root = makeProgram();
   const place = join(root, 'worker', 'planted');
   await startFew({ root, place });

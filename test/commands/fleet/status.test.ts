@@ -1,4 +1,4 @@
-// What "trueup fleet status" says of applies that wait, by a real process with a real PostgreSQL.
+// What "trueup fleet status" shows about waiting applies, as a real process with a real PostgreSQL.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fleetStatusSchema } from '../../../src/commands/fleet/schema.ts';
 import { compileSchema } from '../../../src/manifest/schema/compile-schema.ts';
@@ -19,14 +19,14 @@ function server(): PostgresServer {
 }
 
 const waits = [
-  { because: 'freeze', said: 'waits for the end of a freeze' },
-  { because: 'approval', said: 'waits for an approval' },
-  { because: 'guard', said: 'waits because of a guard' },
-  { because: 'lock', said: 'waits for the lock of the stack' },
-  { because: 'retry', said: 'waits for its next try' },
+  { because: 'freeze', phrase: 'waits for the end of a freeze' },
+  { because: 'approval', phrase: 'waits for an approval' },
+  { because: 'guard', phrase: 'waits because of a guard' },
+  { because: 'lock', phrase: 'waits for the lock of the stack' },
+  { because: 'retry', phrase: 'waits for its next try' },
 ];
 
-/** A fleet with these stacks, each checked ten minutes ago, whose apply waits since three hours. */
+/** A fleet with these stacks, each checked ten minutes ago, whose applies have waited for three hours. */
 async function openWaiting(some: readonly { readonly because: string; readonly reason?: string }[]) {
   const scene = await openFleet(server(), { stacks: [] });
   await scene.fleet('migrate');
@@ -48,16 +48,16 @@ async function openWaiting(some: readonly { readonly because: string; readonly r
 }
 
 describe.skipIf(bin === undefined)('fleet status', () => {
-  it('says what the apply of each stack waits for, since when and why, and how many wait', async () => {
+  it('shows what the apply of each stack waits for, since when and why, and how many wait', async () => {
     const { fleet, sql } = await openWaiting(waits);
     const { out } = await fleet('status');
     expect(out).toMatch(/^6 stacks: 0 stale, 3 in need of attention, 2 working, 1 in sync; 5 applies wait$/m);
-    for (const { because, said } of waits)
+    for (const { because, phrase } of waits)
       expect(out).toContain(
-        `infra/${because}/trueup.yaml${' '.repeat('approval'.length - because.length)}  no drift, 1 pending, checked 10 min ago; apply ${said} (for 3 h): because of ${because}\n`,
+        `infra/${because}/trueup.yaml${' '.repeat('approval'.length - because.length)}  no drift, 1 pending, checked 10 min ago; apply ${phrase} (for 3 h): because of ${because}\n`,
       );
     expect(out).toMatch(/infra\/calm\/trueup\.yaml +no drift, 1 pending, checked 10 min ago\n/);
-    // Nothing is applied to a stack that left its repository.
+    // A removed stack is not applied.
     sql(
       `update trueup_fleet.stacks set removed = now() where path not like 'guard/%' and path not like 'calm/%'`,
     );
@@ -68,7 +68,7 @@ describe.skipIf(bin === undefined)('fleet status', () => {
     expect((await fleet('status')).out).toMatch(/^2 stacks: .* 2 in sync$/m);
   });
 
-  it('says that an apply waits for a free worker, and does not call such a stack in sync', async () => {
+  it('shows that an apply waits for a free worker, and does not show its stack as in sync', async () => {
     const { fleet, sql } = await openWaiting([]);
     sql('update trueup_fleet.stacks set apply_queued = now()');
     const { out } = await fleet('status');
@@ -79,7 +79,7 @@ describe.skipIf(bin === undefined)('fleet status', () => {
     expect(status.stacks).toMatchObject([{ is: 'working', applyQueued: true }]);
   });
 
-  it('has the same as JSON by its schema, with the end of a freeze and the time of the next try', async () => {
+  it('prints the same as JSON by its schema, with the end of a freeze and the time of the next try', async () => {
     const { fleet } = await openWaiting(waits);
     const status = JSON.parse((await fleet('status', '--format', 'json')).out);
     expect(compileSchema(fleetStatusSchema, () => jsonSchema(fleetStatusSchema))(status)).toEqual([]);
@@ -101,7 +101,7 @@ describe.skipIf(bin === undefined)('fleet status', () => {
     });
   });
 
-  it('says which repositories cannot be read, why, and when they were read last', async () => {
+  it('shows which repositories cannot be read, why, and when they were last read', async () => {
     const { fleet, sql } = await openWaiting([]);
     sql(`insert into trueup_fleet.repositories (fleet, name, named, problem)
       values ('acme', 'infra', now(), E'it has no\\nbranch'), ('acme', 'new', now(), 'no answer'), ('acme', 'well', now(), null);

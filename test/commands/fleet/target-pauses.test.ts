@@ -1,4 +1,4 @@
-// A target that fails for several stacks is not asked for a while, in a real PostgreSQL whose time the tests move.
+// A target that fails for several stacks is paused for a while, in a real PostgreSQL whose time the tests move.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordEnd } from '../../../src/commands/fleet/check-records.ts';
 import { noteStart, scheduleStacks, takeDue } from '../../../src/commands/fleet/schedule.ts';
@@ -17,7 +17,7 @@ afterAll(() => server?.stop());
 
 const minute = 60_000;
 
-/** What the service of a stack answers; undefined: all is well. */
+/** The error of the service of a stack, or undefined if it answers. */
 type Outage = (path: string) => string | undefined;
 
 async function openTargets(count: number) {
@@ -35,7 +35,7 @@ async function openTargets(count: number) {
     changes.push(...((await recordEnd(client, stack, attempt, result)) ?? []).map(({ is }) => is));
     return true;
   };
-  /** looks each minute. @returns the checks of each minute */
+  /** makes the due checks once a minute. @returns the number of checks of each minute */
   const pass = async (minutes: number, outage: Outage, onCheck: (stack: StackId) => void = () => {}) => {
     const each: number[] = [];
     for (let at = 0; at < minutes; at += 1) {
@@ -53,34 +53,34 @@ async function openTargets(count: number) {
   return { ...database, pass, changes, check, paths };
 }
 
-const well: Outage = () => undefined;
+const noOutage: Outage = () => undefined;
 const down: Outage = (path) => `GET /${path} answered 503: unavailable`;
 
 describe.skipIf(bin === undefined)('A target that fails', () => {
-  it('is asked by one stack now and then for an hour, is reported once, and then its stacks come back slowly', async () => {
+  it('is probed by single stacks in an hour of failures, is reported once, and recovers slowly', async () => {
     const { pass, changes, client } = await openTargets(100);
-    await pass(20, well);
+    await pass(20, noOutage);
     const outage = await pass(60, down);
     expect(changes).toEqual(['paused']);
     const [pause] = await readPauses(client);
     expect(pause).toMatchObject({ address: 'https://app.example.com' });
-    // Until five have failed, and then a probe after 1, 2, 4, 8, 15, 15 … minutes.
+    // Five stacks fail, and then a probe follows after 1, 2, 4, 8, 15, 15 … minutes.
     expect(outage.reduce((sum, one) => sum + one)).toBeLessThanOrEqual(30);
     const probes = outage.slice(6);
     expect(Math.max(...probes)).toBe(1);
     expect(probes.filter((one) => one > 0).length).toBeGreaterThanOrEqual(4);
     expect(probes.filter((one) => one > 0).length).toBeLessThanOrEqual(8);
-    const after = await pass(45, well);
+    const after = await pass(45, noOutage);
     expect(changes).toEqual(['paused', 'back']);
     const back = after.findIndex((one) => one > 0);
     const ramp = after.slice(back, back + 16);
-    // All are checked within the quarter of an hour, few at first, and never all at once.
+    // All are checked within a quarter of an hour, few at first, and never all at once.
     expect(ramp.reduce((sum, one) => sum + one)).toBeGreaterThanOrEqual(95);
     expect(Math.max(...ramp)).toBeLessThanOrEqual(25);
     expect(ramp.slice(0, 4).reduce((sum, one) => sum + one)).toBeLessThan(20);
   });
 
-  it('is not paused for one stack that always fails, which delays no other one of a hundred', async () => {
+  it('is not paused for one stack of a hundred that always fails, and the others are not delayed', async () => {
     const { pass, changes, client } = await openTargets(100);
     const failing: Outage = (path) => (path === '7/trueup.yaml' ? down(path) : undefined);
     const seen = new Map<string, number>();
@@ -93,42 +93,42 @@ describe.skipIf(bin === undefined)('A target that fails', () => {
     expect(seen.get('7/trueup.yaml')).toBeLessThan(6);
   });
 
-  it('is not paused for stacks whose tokens it refuses', async () => {
+  it('is not paused if it refuses the tokens of stacks', async () => {
     const { pass, changes, client, check } = await openTargets(12);
-    await pass(2, well);
+    await pass(2, noOutage);
     for (let index = 0; index < 8; index += 1)
       await check({ repository: 'infra', path: `${index}/trueup.yaml` }, () => 'GET / answered 401: no');
     expect(changes).toEqual([]);
     expect(await readPauses(client)).toEqual([]);
   });
 
-  it('is back when it refuses a token', async () => {
+  it('counts as back when it refuses a token', async () => {
     const { pass, changes } = await openTargets(12);
-    await pass(2, well);
+    await pass(2, noOutage);
     await pass(20, down);
     await pass(20, () => 'GET / answered 401: no');
     expect(changes).toEqual(['paused', 'back']);
   });
 
-  it('is not paused where stacks fail in different ways, or one of them succeeds between', async () => {
+  it('is not paused if stacks fail in different ways, or if one succeeds in between', async () => {
     const { pass, changes, check } = await openTargets(12);
-    await pass(2, well);
+    await pass(2, noOutage);
     const stack = (index: number) => ({ repository: 'infra', path: `${index}/trueup.yaml` });
     for (let index = 0; index < 8; index += 1)
       await check(stack(index), () => `GET / answered ${index < 4 ? 500 : 503}: no`);
     expect(changes).toEqual([]);
-    await check(stack(8), well);
+    await check(stack(8), noOutage);
     for (let index = 0; index < 4; index += 1) await check(stack(index), down);
     expect(changes).toEqual([]);
     await check(stack(4), down);
     expect(changes).toEqual(['paused']);
-    // A job that was sent before is not carried out, and its stack is not lost.
+    // A job that was sent before the pause is not run, and its stack stays due.
     expect(await check(stack(9), down)).toBe(false);
   });
 
-  it('does not hold up stacks that a commit has moved to another target', async () => {
+  it('does not delay stacks that a commit has moved to another target', async () => {
     const { pass, client, paths } = await openTargets(40);
-    await pass(20, well);
+    await pass(20, noOutage);
     await pass(20, down);
     expect(await readPauses(client)).toHaveLength(1);
     const moved = paths.map((path) => ({ repository: 'infra', path, seconds: 900, tree: 'second' }));
@@ -142,9 +142,9 @@ describe.skipIf(bin === undefined)('A target that fails', () => {
     expect(seen.size).toBe(40);
   });
 
-  it('keeps a stack due that a commit changed and whose check it held up', async () => {
+  it('keeps a changed stack due if the pause delayed its check', async () => {
     const { pass, client, check, paths, advance } = await openTargets(7);
-    await pass(1, well);
+    await pass(1, noOutage);
     await client.query(
       'update trueup_fleet.stacks set forced = true, next_due = next_due + make_interval(days => 1)',
     );
@@ -152,10 +152,10 @@ describe.skipIf(bin === undefined)('A target that fails', () => {
     expect(taken).toHaveLength(7);
     const [one, two, ...failing] = taken;
     for (const stack of failing) await check(stack, down);
-    for (const stack of [one, two]) expect(stack && (await check(stack, well))).toBe(false);
+    for (const stack of [one, two]) expect(stack && (await check(stack, noOutage))).toBe(false);
     await advance(minute);
     const seen = new Set<string>();
-    await pass(20, well, ({ path }) => seen.add(path));
+    await pass(20, noOutage, ({ path }) => seen.add(path));
     expect([...seen].sort()).toEqual(paths);
   });
 });

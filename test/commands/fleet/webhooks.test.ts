@@ -48,7 +48,7 @@ const pushToGithub = (ref: string) =>
   });
 
 describe('A webhook', () => {
-  it('of GitHub brings the repositories forward that follow the branch', async () => {
+  it('of GitHub triggers a read of the repositories that follow the branch', async () => {
     const { asked, send } = await listen();
     const body = pushToGithub('refs/heads/main');
     expect(await send(body, signed(body))).toBe(202);
@@ -57,7 +57,7 @@ describe('A webhook', () => {
     expect(asked).toEqual([['platform'], []]);
   });
 
-  it('of GitHub may be a form with the JSON in it', async () => {
+  it('of GitHub can be a form that contains the JSON', async () => {
     const { asked, send } = await listen();
     const body = new URLSearchParams({ payload: pushToGithub('refs/heads/main') }).toString();
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -65,7 +65,7 @@ describe('A webhook', () => {
     expect(asked).toEqual([['platform']]);
   });
 
-  it('of GitLab does the same, whichever form the address has in fleet.yaml', async () => {
+  it('of GitLab does the same, with any form of the address in fleet.yaml', async () => {
     const { asked, send } = await listen();
     const project = { git_http_url: 'https://git.example.com/acme/teams.git' };
     const body = JSON.stringify({ object_kind: 'push', ref: 'refs/heads/main', project });
@@ -73,7 +73,7 @@ describe('A webhook', () => {
     expect(asked).toEqual([['teams']]);
   });
 
-  it('without the secret is refused, and nothing is brought forward', async () => {
+  it('without the secret is refused, and triggers no read', async () => {
     const { asked, send } = await listen();
     const body = pushToGithub('refs/heads/main');
     for (const headers of [
@@ -88,7 +88,7 @@ describe('A webhook', () => {
     expect(asked).toEqual([]);
   });
 
-  it('that is a ping, or no JSON, or too large, does nothing', async () => {
+  it('that is a ping, not JSON, or too large triggers no read', async () => {
     const { asked, send } = await listen();
     for (const body of [
       '{"zen":"Keep it logically awesome."}',
@@ -102,7 +102,7 @@ describe('A webhook', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is refused while there is no database, so the code host sends it again', async () => {
+  it('is refused while the database is down, so that the code host sends it again', async () => {
     const { send } = await listen(() => Promise.reject(new Error('away')));
     const body = pushToGithub('refs/heads/main');
     expect(await send(body, signed(body))).toBe(503);
@@ -117,7 +117,7 @@ beforeAll(() => {
 afterAll(() => server?.stop());
 
 describe.skipIf(bin === undefined)('A thousand webhooks for one push', () => {
-  it('are one read, by one worker', async () => {
+  it('trigger one read, by one worker', async () => {
     const { client, connect } = await openFleetDatabase(server);
     const other = await connect();
     for (let sent = 0; sent < 1000; sent += 1) await askForRead(client, ['platform']);
@@ -127,7 +127,7 @@ describe.skipIf(bin === undefined)('A thousand webhooks for one push', () => {
     expect(taken.flat()).toEqual(['platform']);
   });
 
-  it('that come while the repository is read are one more read, some seconds later', async () => {
+  it('during a read trigger one more read, a few seconds later', async () => {
     const { client, advance } = await openFleetDatabase(server);
     await askForRead(client, ['platform']);
     expect(await takePushes(client, ['platform'])).toEqual(['platform']);
@@ -140,7 +140,7 @@ describe.skipIf(bin === undefined)('A thousand webhooks for one push', () => {
     expect(await takePushes(client, ['platform'])).toEqual([]);
   });
 
-  it('are left to a worker that knows the repository', async () => {
+  it('are handled by a worker that knows the repository', async () => {
     const { client } = await openFleetDatabase(server);
     await askForRead(client, ['platform']);
     expect(await takePushes(client, ['teams'])).toEqual([]);

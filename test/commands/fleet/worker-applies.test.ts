@@ -1,9 +1,9 @@
-// How a worker begins to carry out applies.
+// How a worker starts its queue of applies.
 import { expect, it } from 'vitest';
 import { WorkerApplies } from '../../../src/commands/fleet/worker-applies.ts';
 import { CommandStop } from '../../../src/run/command-stop.ts';
 
-it('A worker begins with applies when the database is back, if it was away the first time', async () => {
+it('A worker whose database was down starts its queue of applies when it is back', async () => {
   let isAway = true;
   const queues: string[] = [];
   const boss = {
@@ -18,7 +18,7 @@ it('A worker begins with applies when the database is back, if it was away the f
     });
   const options = { database: { boss, run }, fleet: { repositories: [{ apply: {} }] }, applyConcurrency: 2 };
   const applies = new WorkerApplies(options as never, {} as never);
-  // A worker goes on after this error, and after no other.
+  // A worker continues after this error only.
   await expect(applies.begin()).rejects.toThrow(CommandStop);
   expect(applies.queues).toEqual([]);
   isAway = false;

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { WorkerLife } from '../../../src/commands/fleet/worker-life.ts';
 
-it('A worker reads its fleet file each minute, also while the host of a repository does not answer', async () => {
+it('A worker reads its fleet file each minute, even while the host of a repository does not answer', async () => {
   const ending = new AbortController();
   let reads = 0;
   let time = 0;

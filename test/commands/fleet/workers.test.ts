@@ -69,16 +69,16 @@ describe.skipIf(bin === undefined)('The workers of a fleet', () => {
     await advance(2 * minute);
     await name(['kept']);
     expect(await left()).toEqual(['kept']);
-    // The row stays: it has the history.
+    // The row stays, because it has the history.
     const { rows } = await client.query(`select removed is not null as is from trueup_fleet.stacks`);
     expect(rows).toHaveLength(2);
-    // It comes back, and is due at once.
+    // The repository comes back, and its stack is due at once.
     await add('gone');
     await name(['kept', 'gone']);
     expect(await left()).toEqual(['gone', 'kept']);
   });
 
-  it('do not end the stacks of a repository that a worker with an older file still has', async () => {
+  it('keep the stacks of a repository while a worker with an older file still has it', async () => {
     const { add, name, left, advance } = await openRepositories();
     await add('old');
     await name(['new', 'old']);
@@ -90,7 +90,7 @@ describe.skipIf(bin === undefined)('The workers of a fleet', () => {
     expect(await left()).toEqual(['old']);
   });
 
-  it('do not end the stacks of a fleet with another name, its own ones not while its workers are away', async () => {
+  it('keep the stacks of another fleet, even while the workers of that fleet are down', async () => {
     const { add, name, left, advance } = await openRepositories();
     await add('theirs');
     await add('shared');
@@ -119,19 +119,19 @@ describe.skipIf(bin === undefined)('The workers of a fleet', () => {
     expect(await left()).toEqual(['kept']);
   });
 
-  it('do not end a repository that a worker with the old name of the fleet still has', async () => {
+  it('keep a repository while a worker with the old name of the fleet still has it', async () => {
     const { client, add, name, left, advance } = await openRepositories();
     await add('gone');
     await name(['gone'], 'old');
     await name(['gone'], 'new');
     await advance(20 * minute);
-    // It reads a repository for longer than that.
+    // The old worker has read a repository for longer than that.
     await noteWorker(client, { ...worker, id: 'a', fleet: 'old' });
     await name(['kept'], 'new');
     expect(await left()).toEqual(['gone']);
   });
 
-  it('end what a fleet had whose name was changed together with its repositories, a week later', async () => {
+  it('end the stacks of a renamed fleet a week later if its repositories changed at the same time', async () => {
     const { client, add, name, left, advance } = await openRepositories();
     await add('gone');
     await add('kept');
@@ -166,7 +166,7 @@ describe.skipIf(bin === undefined)('A repository of a fleet', () => {
     return { ...database, claim };
   }
 
-  it('is left alone while another fleet uses its name for another one, or for another branch', async () => {
+  it('is not read while another fleet uses its name for another repository or branch', async () => {
     const { claim, client } = await openClaims();
     expect(await claim('acme')).toBeUndefined();
     expect(await claim('globex', other)).toBe(
@@ -175,43 +175,43 @@ describe.skipIf(bin === undefined)('A repository of a fleet', () => {
     expect(await claim('globex', { ...infra, ref: 'next' })).toContain('for another branch');
     // A fleet that was refused does not keep the name from others.
     expect(await claim('acme')).toBeUndefined();
-    // The same repository, written otherwise.
+    // The same repository with another form of its address.
     expect(await claim('globex', { ...infra, url: 'git@git.example.com:acme/infra' })).toBeUndefined();
     await expect(renewClaim(client, 'globex', other)).rejects.toThrow('is left alone');
   });
 
-  it('may move, with its fleet', async () => {
+  it('can get another address together with its fleet', async () => {
     const { claim } = await openClaims();
     await claim('acme');
     expect(await claim('acme', other)).toBeUndefined();
     expect(await claim('globex')).toContain('is left alone');
     expect(await claim('globex', other)).toBeUndefined();
-    // When two fleets have it, both must say so.
+    // If two fleets use the repository, both must change the address.
     expect(await claim('acme')).toContain('is left alone');
     expect(await claim('globex')).toBeUndefined();
     expect(await claim('acme')).toBeUndefined();
   });
 
-  it('may be used two days after the last worker of the other fleet has named it', async () => {
+  it('can be used two days after the last worker of the other fleet has used its name', async () => {
     const { claim, advance, client } = await openClaims();
     await claim('acme');
     await advance(47 * 60 * minute);
     expect(await claim('globex', other)).toContain('is left alone');
     await advance(2 * 60 * minute);
     expect(await claim('globex', other)).toBeUndefined();
-    // A worker that began to read it before.
+    // A worker of the first fleet that began to read it earlier.
     await expect(renewClaim(client, 'acme', infra)).rejects.toThrow('is left alone');
     expect(await claim('acme')).toContain('the fleet "globex" uses this name');
   });
 
-  it('is in the database without the login in its address', async () => {
+  it('is stored without the login in its address', async () => {
     const { claim, client } = await openClaims();
     await claim('acme', { ...infra, url: 'https://ann:secret-word@git.example.com/acme/infra.git' });
     const { rows } = await client.query('select fleet, name, url, ref from trueup_fleet.repositories');
     expect(rows).toEqual([{ fleet: 'acme', name: 'infra', url: 'git.example.com/acme/infra', ref: 'main' }]);
   });
 
-  it('goes to one of two fleets that take its name at the same moment', async () => {
+  it('belongs to one of two fleets that claim its name at the same moment', async () => {
     const { client, connect } = await openClaims();
     const clients = await Promise.all([connect(), connect()]);
     const refused = await Promise.all(
@@ -238,7 +238,7 @@ describe('A fleet file that changes', () => {
       spec: { repositories: repositories.map((name) => ({ name, url: 'https://git.example.com/acme' })) },
     }) + more;
 
-  it('is used in its last valid version, and says what is wrong with the newest one', async () => {
+  it('is used in its last valid version, and its error is reported', async () => {
     const path = join(temporaryFolder(), 'fleet.yaml');
     writeFileSync(path, text(['one']));
     const file = await openFleetFile(path);
@@ -261,7 +261,7 @@ describe('A fleet file that changes', () => {
 });
 
 it.each(['--concurrency', '--apply-concurrency'])(
-  '%s takes at most 100, because each of them is a process',
+  '%s is at most 100, because each of them is a process',
   async (flag) => {
     const { code, err } = await trueup(['fleet', 'run', flag, '101'], { cwd: temporaryFolder() });
     expect(code).toBe(1);

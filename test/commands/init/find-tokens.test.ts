@@ -23,25 +23,37 @@ const stored = (credentials: object) => ({
 describe('a token belongs to', () => {
   it.each([
     ['the default address', {}, 'https://app.terraform.io'],
-    ['the address beside it', { TFE_ADDRESS: 'https://TFE.example.com:443/' }, 'https://tfe.example.com'],
-    ['the host beside it', { TFE_HOSTNAME: 'tfe.example.com:8443' }, 'https://tfe.example.com:8443'],
     [
-      'both, where they agree',
+      'the address in the variable beside it',
+      { TFE_ADDRESS: 'https://TFE.example.com:443/' },
+      'https://tfe.example.com',
+    ],
+    [
+      'the host in the variable beside it',
+      { TFE_HOSTNAME: 'tfe.example.com:8443' },
+      'https://tfe.example.com:8443',
+    ],
+    [
+      'both addresses, if they agree',
       { TFE_ADDRESS: 'https://a.example', TFE_HOSTNAME: 'A.example' },
       'https://a.example',
     ],
     [
-      'no address, where they differ',
+      'no address, if two addresses differ',
       { TFE_ADDRESS: 'https://a.example', TFE_HOSTNAME: 'b.example' },
       undefined,
     ],
-    ['no address, where it has a user', { TFE_ADDRESS: 'https://app.terraform.io@evil.example' }, undefined],
-    ['no address, where it is none', { TFE_ADDRESS: 'app.terraform.io' }, undefined],
+    [
+      'no address, if the address has a user',
+      { TFE_ADDRESS: 'https://app.terraform.io@evil.example' },
+      undefined,
+    ],
+    ['no address, if the address is not valid', { TFE_ADDRESS: 'app.terraform.io' }, undefined],
   ])('%s', async (_, env, origin) => {
     expect(await found({ TFE_TOKEN: 'one', ...env })).toEqual([`TFE_TOKEN one ${origin}`]);
   });
 
-  it('the address of its secrets service, and to none without one', async () => {
+  it('the address of its secrets service, and to no address without one', async () => {
     expect(await found({ VAULT_TOKEN: 'one' })).toEqual(['VAULT_TOKEN one undefined']);
     expect(await found({ VAULT_TOKEN: 'one', VAULT_ADDR: 'http://127.0.0.1:8200' })).toEqual([
       'VAULT_TOKEN one http://127.0.0.1:8200',
@@ -83,7 +95,7 @@ describe('a token belongs to', () => {
     ]);
   });
 
-  it('no address, where two clients would send the token of one file to different places', async () => {
+  it('no address, if two clients would send the token of one file to different places', async () => {
     const files = { '.vault-token': 'one\n' };
     expect(await found({ VAULT_ADDR: 'https://a.example', BAO_ADDR: 'https://b.example' }, files)).toEqual([
       '~/.vault-token one undefined',
@@ -94,12 +106,12 @@ describe('a token belongs to', () => {
   });
 });
 
-it('a file of credentials that is damaged, or is a folder, holds no token', async () => {
+it('a file of credentials that is damaged or a folder has no token', async () => {
   expect(await found({}, { '.terraform.d/credentials.tfrc.json': '{"credentials": ' })).toEqual([]);
   expect(await found({}, { '.terraform.d/credentials.tfrc.json/x': '' })).toEqual([]);
 });
 
-it('an address has the origin that a request to it is sent to, or none', () => {
+it('the origin of an address is the one that requests are sent to, or undefined', () => {
   fc.assert(
     fc.property(fc.webUrl({ withQueryParameters: true }), fc.string(), (url, text) => {
       expect(originOf(url)).toBe(new URL(url).origin);

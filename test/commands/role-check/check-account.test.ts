@@ -1,4 +1,4 @@
-// Whom a role admits, and what it takes for the cluster to confirm it (wire/cluster-auth 3).
+// Which accounts a role admits, and what the cluster needs to confirm them (wire/cluster-auth 3).
 import { describe, expect, it } from 'vitest';
 import {
   checkAddress,
@@ -53,7 +53,7 @@ describe('the namespace of an account', () => {
     boundServiceAccountNamespaceSelector: selector,
   });
 
-  it('that is listed is admitted, whatever the selector says', () => {
+  it('is admitted if it is listed, even with a selector that does not match', () => {
     const role = roleWith({
       boundServiceAccountNamespaces: ['pay*'],
       boundServiceAccountNamespaceSelector: selector,
@@ -61,7 +61,7 @@ describe('the namespace of an account', () => {
     expect(checkNamespace(account, { role, config: configWith() })).toMatchObject({ result: 'passed' });
   });
 
-  it('that is not listed is refused where there is no selector', () => {
+  it('is refused if it is not listed and there is no selector', () => {
     const role = roleWith({ boundServiceAccountNamespaces: ['other'] });
     expect(checkNamespace(account, { role, config: configWith() })).toMatchObject({
       result: 'failed',
@@ -72,14 +72,14 @@ describe('the namespace of an account', () => {
   it.each<[string, ReturnType<typeof configWith>, 'open' | 'failed']>([
     ['with a reviewer JWT', configWith({ disableLocalCaJwt: true }, true), 'open'],
     ['with the JWT of its own pod, perhaps', configWith({}, false), 'open'],
-    ['with a JWT that the service does not tell of', configWith({ disableLocalCaJwt: true }, null), 'open'],
+    ['with a JWT that the service does not show', configWith({ disableLocalCaJwt: true }, null), 'open'],
     ['with no JWT', configWith({ disableLocalCaJwt: true }, false), 'failed'],
     [
       'with a JWT that is declared',
       configWith({ disableLocalCaJwt: true, tokenReviewerJwt: { env: 'A' } }),
       'open',
     ],
-  ])('is asked for by a selector %s', (_, config, result) => {
+  ])('is checked for a selector %s', (_, config, result) => {
     expect(checkNamespace(account, { role: byLabels, config })).toMatchObject({ result });
   });
 });
@@ -92,7 +92,7 @@ describe('the address of a client', () => {
     ['192.0.2.7', 'passed'],
     ['192.0.2.8', 'failed'],
     ['::1', 'failed'],
-  ])('%s', (from, result) => {
+  ])('%s is compared with the addresses of the role', (from, result) => {
     expect(checkAddress(role, from)).toMatchObject({ result });
   });
 });
@@ -110,7 +110,7 @@ describe('the identity of an account', () => {
 });
 
 describe('the cluster', () => {
-  it('is asked where its host can be', () => {
+  it('is asked only if the address of its host is valid', () => {
     expect(checkReview(account, configWith())).toMatchObject({ result: 'open' });
     expect(checkReview(account, configWith({ clusterHost: 'cluster:6443' }))).toMatchObject({
       result: 'failed',
@@ -118,7 +118,7 @@ describe('the cluster', () => {
     });
   });
 
-  it('confirms no account without name, namespace and UID', () => {
+  it('cannot confirm an account without name, namespace and UID', () => {
     const { result, message } = checkReview({ ...account, uid: '', namespace: '' }, configWith());
     expect(result).toBe('failed');
     expect(message).toContain('the JWT has no namespace, no uid');
@@ -130,7 +130,7 @@ describe('the policies of a role', () => {
     [[], 'passed'],
     [['rooted'], 'passed'],
     [['web', ' Root'], 'failed'],
-  ])('%j', (tokenPolicies, result) => {
+  ])('%j are checked', (tokenPolicies, result) => {
     expect(checkPolicies(roleWith({ tokenPolicies }))).toMatchObject({ result });
   });
 });

@@ -1,4 +1,4 @@
-// What is a JWT at all, before anything is believed of it.
+// Which texts are JWTs at all, before any claim is checked.
 import { describe, expect, it } from 'vitest';
 import { parseJwt } from '../../../src/commands/role-check/parse-jwt.ts';
 
@@ -9,7 +9,7 @@ const claims = part({ sub: 'a' });
 const signed = { protected: header, signature: 'c2ln' };
 
 describe('a JWT', () => {
-  it('has three parts, the last of them perhaps empty', () => {
+  it('has three parts, of which the last can be empty', () => {
     expect(parseJwt(`${header}.${claims}.c2ln`)).toMatchObject({
       algorithm: 'ES256',
       needsKeys: false,
@@ -18,7 +18,7 @@ describe('a JWT', () => {
     expect(parseJwt(`${header}.${claims}.`)).toMatchObject({ signature: Buffer.from('') });
   });
 
-  it('may have the same member in several objects, and texts that look like members', () => {
+  it('can have the same member in several objects, and texts that look like members', () => {
     const nested = { sub: 'a', more: [{ sub: 'b' }, { sub: '"sub":"c","sub":"d"' }], last: {} };
     expect(parseJwt(`${header}.${part(nested)}.c2ln`)).toMatchObject({ claims: nested });
   });
@@ -68,16 +68,16 @@ describe('a JWT', () => {
     [{ crit: ['b64'], b64: true }, false],
     [{ crit: ['exp'] }, true],
     [{ crit: 'b64' }, true],
-  ])('with %j in its header may demand an unknown extension', (more, demandsExtension) => {
+  ])('with %j in its header is checked for unknown extensions', (more, demandsExtension) => {
     const text = `${part({ alg: 'ES256', ...more })}.${claims}.c2ln`;
     expect(parseJwt(text)).toMatchObject({ demandsExtension });
   });
 
-  it('has no claims where they are null', () => {
+  it('has no claims if they are null', () => {
     expect(parseJwt(`${header}.${encoded('null')}.c2ln`)).toMatchObject({ claims: {} });
   });
 
-  it('is not longer than any that is accepted', () => {
+  it('has a maximum length', () => {
     const jwt = (length: number) => `${header}.${part({ pad: 'x'.repeat(length) })}.c2ln`;
     expect(parseJwt(jwt(190_000))).not.toHaveProperty('problem');
     expect(parseJwt(jwt(200_000))).toHaveProperty('problem');

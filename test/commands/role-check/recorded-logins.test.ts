@@ -1,5 +1,5 @@
-// The logins that a real service was recorded to answer (test/vectors): what can be told without its cluster is foreseen, by
-// the check that the service names, and no login that it granted is said to fail.
+// Recorded logins of a real service (test/vectors): a refusal that does not depend on its cluster is predicted, by
+// the check that the service names, and no granted login is predicted to fail.
 import { describe, expect, it } from 'vitest';
 import { checkedConfig, checkedRole } from '../../../src/commands/role-check/rules.ts';
 import { walkChecks } from '../../../src/commands/role-check/checks.ts';
@@ -14,7 +14,7 @@ import {
   recordedJwtForms,
 } from '../../support/server/cluster-auth/replay/vectors.ts';
 
-/** The checks that can lead to words of the service; `permission denied` hides which one it was. */
+/** The checks behind each error of the service; `permission denied` hides which one it was. */
 const checksBehind: readonly (readonly [RegExp, readonly LoginCheckName[]])[] = [
   [/^permission denied$/, ['jwt', 'signature', 'review']],
   [/unexpected algorithm/, ['signature']],
@@ -28,7 +28,7 @@ const checksBehind: readonly (readonly [RegExp, readonly LoginCheckName[]])[] = 
   [/must be set|could not parse UID/, ['alias']],
 ];
 
-/** What only the cluster can tell of these: the review itself, or the labels of a namespace. */
+/** Logins that only the cluster decides: by the review itself, or by the labels of a namespace. */
 const decidedByCluster = new Set([
   ...['login-037', 'login-069', 'login-070', 'login-071', 'login-072', 'login-077', 'login-079', 'login-081'],
   ...['login-082', 'login-090', 'login-091', 'login-092', 'login-093', 'login-094', 'login-095', 'login-096'],
@@ -40,7 +40,7 @@ function bodiesTo(setup: RecordedCase['setup'], path: RegExp): JsonObject[] {
   return setup.filter((request) => path.test(request.path)).map(({ body }) => body as JsonObject);
 }
 
-/** The service's own names for two members are those of its dialect. */
+/** Replaces the dialect's names of two members by the neutral ones. */
 function neutral(body: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(body).map(([name, value]) => [
@@ -56,7 +56,7 @@ interface RecordedLogin {
   readonly jwt: string;
   readonly config: JsonObject;
   readonly role: JsonObject;
-  /** the words of a refusal; undefined for a login that was granted */
+  /** the error of a refusal; undefined for a login that was granted */
   readonly refusal: string | undefined;
 }
 
@@ -107,12 +107,12 @@ function firstFailed({ jwt, config, role }: RecordedLogin): LoginCheck | undefin
 }
 
 describe('a recorded login', () => {
-  it('is there in numbers', () => {
+  it('is one of more than 230', () => {
     expect(logins.length).toBeGreaterThan(230);
   });
 
   it.each(logins.filter(({ refusal }) => refusal === undefined))(
-    '$id that was granted is not said to fail: $title',
+    '$id that was granted is not predicted to fail: $title',
     (login) => {
       expect(firstFailed(login)).toBeUndefined();
     },

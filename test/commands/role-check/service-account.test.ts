@@ -15,7 +15,7 @@ const nested = {
 };
 
 describe('the account of a JWT', () => {
-  it('is in flat claims, or in one object, which wins', () => {
+  it('is read from flat claims, or from one object, which takes precedence', () => {
     const worker = { namespace: 'orders', name: 'worker', uid: 'flat-uid' };
     const app = { namespace: 'payments', name: 'app', uid: 'nested-uid' };
     expect(readServiceAccount(flat)).toEqual({ account: worker });
@@ -26,7 +26,7 @@ describe('the account of a JWT', () => {
     });
   });
 
-  it('is empty where nothing is said', () => {
+  it('is empty if the claims are missing', () => {
     const account = { namespace: '', name: '', uid: '' };
     expect(readServiceAccount({})).toEqual({ account });
     expect(readServiceAccount({ 'kubernetes.io': null, aud: null })).toEqual({ account });

@@ -12,9 +12,9 @@ function withKeys(...pemKeys: string[]): KnownConfig {
   return { is: 'known', config: checkedConfig({ clusterHost: 'https://c', pemKeys }, {}) };
 }
 
-async function judge(text: string, config: KnownConfig) {
+async function verify(text: string, config: KnownConfig) {
   const jwt = parseJwt(text);
-  if ('problem' in jwt) throw new Error('the test wants a JWT');
+  if ('problem' in jwt) throw new Error('the test needs a JWT');
   return checkSignature(jwt, config);
 }
 
@@ -25,8 +25,8 @@ describe('a signature', () => {
     const { publicKey, issue } = await openIssuer(algorithm);
     const { publicKey: another } = await openIssuer(algorithm);
     const jwt = await issue();
-    expect(await judge(jwt, withKeys(another, publicKey))).toMatchObject({ result: 'passed' });
-    expect(await judge(jwt, withKeys(another))).toMatchObject({
+    expect(await verify(jwt, withKeys(another, publicKey))).toMatchObject({ result: 'passed' });
+    expect(await verify(jwt, withKeys(another))).toMatchObject({
       result: 'failed',
       field: { of: 'config', name: 'pemKeys' },
     });
@@ -35,58 +35,58 @@ describe('a signature', () => {
   it.each(['PS256', 'EdDSA'])('of %s is refused, with keys and without', async (algorithm) => {
     const { publicKey, issue } = await openIssuer(algorithm);
     const jwt = await issue();
-    expect(await judge(jwt, withKeys(publicKey))).toMatchObject({ result: 'failed' });
-    expect(await judge(jwt, withKeys())).toMatchObject({ result: 'failed' });
+    expect(await verify(jwt, withKeys(publicKey))).toMatchObject({ result: 'failed' });
+    expect(await verify(jwt, withKeys())).toMatchObject({ result: 'failed' });
   });
 
-  it('is not the public key taken for a shared secret', async () => {
+  it('cannot be forged with the public key as a shared secret', async () => {
     const { publicKey } = await openIssuer('RS256');
     const head = `${part({ alg: 'HS256' })}.${part({})}`;
     const forged = `${head}.${createHmac('sha256', publicKey).update(head).digest('base64url')}`;
-    expect(await judge(forged, withKeys(publicKey))).toMatchObject({ result: 'failed' });
+    expect(await verify(forged, withKeys(publicKey))).toMatchObject({ result: 'failed' });
   });
 
-  it('is needed', async () => {
-    expect(await judge(`${part({ alg: 'none' })}.${part({})}.`, withKeys())).toMatchObject({
+  it('is required', async () => {
+    expect(await verify(`${part({ alg: 'none' })}.${part({})}.`, withKeys())).toMatchObject({
       result: 'failed',
     });
-    expect(await judge(`${part({ alg: 'ES256' })}.${part({})}.`, withKeys())).toMatchObject({
+    expect(await verify(`${part({ alg: 'ES256' })}.${part({})}.`, withKeys())).toMatchObject({
       message: 'the JWT has no signature',
     });
   });
 
-  it('is broken by a change of the claims', async () => {
+  it('is invalid after a change of the claims', async () => {
     const { publicKey, issue } = await openIssuer();
     const [header, , signature] = (await issue()).split('.');
     const changed = `${header}.${part({ sub: 'system:serviceaccount:payments:admin' })}.${signature}`;
-    expect(await judge(changed, withKeys(publicKey))).toMatchObject({ result: 'failed' });
-    expect(await judge(changed, withKeys())).toMatchObject({ result: 'open' });
+    expect(await verify(changed, withKeys(publicKey))).toMatchObject({ result: 'failed' });
+    expect(await verify(changed, withKeys())).toMatchObject({ result: 'open' });
   });
 
-  it('of a key that another algorithm needs is not verified', async () => {
+  it('is refused if its algorithm needs another type of key', async () => {
     const [small, large] = await Promise.all([openIssuer('ES256'), openIssuer('ES384')]);
-    expect(await judge(await small.issue(), withKeys(large.publicKey))).toMatchObject({ result: 'failed' });
+    expect(await verify(await small.issue(), withKeys(large.publicKey))).toMatchObject({ result: 'failed' });
   });
 
   it('is verified with the key of a certificate', async () => {
     const key = await importPKCS8(localhost.key, 'ES256');
     const jwt = await new SignJWT({}).setProtectedHeader({ alg: 'ES256' }).sign(key);
-    expect(await judge(jwt, withKeys(localhost.cert))).toMatchObject({ result: 'passed' });
+    expect(await verify(jwt, withKeys(localhost.cert))).toMatchObject({ result: 'passed' });
   });
 
-  it('is left to the service where the certificate of its key was signed with SHA-1', async () => {
+  it('is left to the service if the certificate of its key was signed with SHA-1', async () => {
     const key = await importPKCS8(sha1Signed.key, 'ES256');
     const jwt = await new SignJWT({}).setProtectedHeader({ alg: 'ES256' }).sign(key);
-    const { result, message } = await judge(jwt, withKeys(localhost.cert, sha1Signed.cert));
+    const { result, message } = await verify(jwt, withKeys(localhost.cert, sha1Signed.cert));
     expect(result).toBe('open');
     expect(message).toContain('SHA-1');
   });
 
-  it('is left to the service where a key cannot be used here', async () => {
+  it('is left to the service if a key cannot be used here', async () => {
     const { issue } = await openIssuer('RS256');
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 512 });
     const short = publicKey.export({ type: 'spki', format: 'pem' }).toString();
-    expect(await judge(await issue(), withKeys(short))).toMatchObject({ result: 'open' });
-    expect(await judge(await issue(), withKeys('no PEM'))).toMatchObject({ result: 'open' });
+    expect(await verify(await issue(), withKeys(short))).toMatchObject({ result: 'open' });
+    expect(await verify(await issue(), withKeys('no PEM'))).toMatchObject({ result: 'open' });
   });
 });

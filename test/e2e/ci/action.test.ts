@@ -1,4 +1,4 @@
-// action.yml and examples/ci/github: each `run:` step is run by bash against a double of GitHub. Not tested, because it needs a runner of
+// action.yml and examples/ci/github: bash runs each `run:` step against a double of GitHub. Not tested, because it needs a runner of
 // GitHub: steps with `uses:`, how a runner evaluates expressions, and what it does with permissions, secrets and environments.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const stepsOf = (path: string): readonly WorkflowStep[] =>
     : Object.values(readYaml<WorkflowFile>(path).jobs).flatMap(({ steps }) => steps);
 
 describe.each(['action.yml', ...workflows])('%s', (path) => {
-  it('puts no expression into a script, where a name from outside would become code', () => {
+  it('has no expression in a script, because a name from outside could run as code there', () => {
     for (const { run = '' } of stepsOf(path)) expect(run).not.toContain('${{');
   });
 });
@@ -45,7 +45,7 @@ it.each(workflows)('%s gives the action only inputs that it has', (path) => {
 });
 
 it.each(workflows.filter((path) => path.includes('apply')))(
-  '%s can be started by hand, for the protected branch alone',
+  '%s can be started manually, only for the protected branch',
   (path) => {
     const { on, jobs } = readYaml<WorkflowFile>(path);
     expect(Object.keys(on)).toContain('workflow_dispatch');
@@ -97,7 +97,7 @@ describe('the action', () => {
     });
   });
 
-  it('applies what a review approved, and not before', async () => {
+  it('applies a plan after a review approved it, and not before', async () => {
     const scene = await openApplyScene({ spec: { ledger: 'git' } });
     const { approve, merge } = await scene.pull([workspace('first')]);
     merge();
@@ -110,7 +110,7 @@ describe('the action', () => {
     expect(done.out).toContain('approved by "alice" (review, pull request 11)');
   });
 
-  it('records a plan for the reviewers of an environment, and applies it once they approved', async () => {
+  it('records a plan for the reviewers of an environment, and applies it after they approved it', async () => {
     const scene = await openApplyScene({ spec: { ledger: 'git' } });
     const { digest, merge } = await scene.pull([workspace('first')]);
     merge();
@@ -125,7 +125,7 @@ describe('the action', () => {
     expect(done.out).toContain('approved by "alice" (environment)');
   });
 
-  it('puts trueup on the path of later steps, and refuses a command that it does not know', async () => {
+  it('adds trueup to the PATH of later steps, and refuses an unknown command', async () => {
     const cwd = temporaryFolder();
     pinTrueup(cwd);
     const files = temporaryFolder({ path: '' });

@@ -25,7 +25,7 @@ const waited = (digest: string, environment = 'prod') => ['--digest', digest, '-
 const attempt = (number: number) => ({ env: { GITHUB_RUN_ATTEMPT: String(number) } });
 
 describe('An environment with required reviewers', () => {
-  it('approves the plan that the job before has recorded', async () => {
+  it('approves the plan that the previous job recorded', async () => {
     const scene = await openApplyScene();
     const { approved, digest } = await mergedRun(scene);
     const output = join(temporaryFolder({ output: '' }), 'output');
@@ -42,7 +42,7 @@ describe('An environment with required reviewers', () => {
     expect(out).toContain('approved by "alice" (environment)');
   });
 
-  it('gets its plan from a job whose token may only read, with the digest that the token for writing gives', async () => {
+  it('gets its plan from a job with a read-only token, whose digest is that of a token for writes', async () => {
     const scene = await openApplyScene();
     const config = clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } });
     const documents = [workspace('base', { description: 'new' }), first, role('web'), config];
@@ -101,7 +101,7 @@ describe('An environment with required reviewers', () => {
     );
   });
 
-  it('does not count the approval of who pushed a commit past all pull requests, or of anybody if that is not known', async () => {
+  it('does not count the approval of the user who pushed without a pull request, or of anybody if unknown', async () => {
     const scene = await openApplyScene();
     const { state } = scene.github;
     const commit = scene.push({ 'pay/manifests/all.yaml': documentsText([first]) });
@@ -118,7 +118,7 @@ describe('An environment with required reviewers', () => {
     expect((await scene.ciApply(0, waited(digest))).out).toContain('approved by "alice" (environment)');
   });
 
-  it('approves the plan of a later attempt if the plan job of the first one had failed', async () => {
+  it('approves the plan of a later attempt if the plan job of the first one failed', async () => {
     const scene = await openApplyScene();
     const { run, approved, digest } = await mergedRun(scene);
     scene.bench.wire.add({ path: /workspaces/, fault: { answer: 403 } });
@@ -133,7 +133,7 @@ describe('An environment with required reviewers', () => {
     await scene.ciApply(0, waited(digest), attempt(2));
   });
 
-  it('approves no later attempt of the first apply of a stack, which has no ledger to record the plan in', async () => {
+  it("approves no later attempt of a stack's first apply, because no ledger has the recorded plan", async () => {
     const scene = await openApplyScene({}, { isNew: true });
     const { run } = await mergedRun(scene);
     await scene.ciApply(0, ['--record']);
@@ -143,7 +143,7 @@ describe('An environment with required reviewers', () => {
     );
   });
 
-  it('lets later attempts go on with what earlier ones did not finish, however often', async () => {
+  it('lets any number of later attempts finish what earlier ones left', async () => {
     const scene = await openApplyScene({ spec: { approvals: { accept: ['environment'] } } });
     const { pull, merge, digest } = await scene.pull([first, workspace('second'), workspace('third')]);
     merge();
@@ -167,7 +167,7 @@ describe('An environment with required reviewers', () => {
 describe('A guard of the plan', () => {
   const strict = { spec: { guards: { maxDeletes: 0 } } };
 
-  it('is acknowledged by labels that somebody else sets after the plan was shown', async () => {
+  it('is acknowledged by labels that another person sets after the plan was shown', async () => {
     const scene = await openApplyScene(strict);
     const { state } = scene.github;
     const { pull, approve, merge } = await scene.pull([workspace('other')], { file: 'base.yaml' });
@@ -199,7 +199,7 @@ describe('A code host that cannot be read', () => {
     expect(scene.bench.wire.writes()).toEqual([]);
   });
 
-  it('for want of a token counts signatures alone', async () => {
+  it('without a token counts only signatures', async () => {
     const scene = await openApplyScene();
     const { approve, merge } = await scene.pull([first]);
     approve('alice');
@@ -217,12 +217,12 @@ describe('A job', () => {
     { GITHUB_EVENT_NAME: 'pull_request_target' },
     { GITHUB_EVENT_NAME: 'merge_group' },
     { CI_MERGE_REQUEST_IID: '7' },
-  ])('with %j applies nothing: it is not of the protected branch', async (env) => {
+  ])('with %j applies nothing, because it is not of the protected branch', async (env) => {
     const scene = await openApplyScene({}, { isNew: true });
     expect((await scene.ciApply(1, [], { env })).err).toContain('runs on the protected branch');
   });
 
-  it('waits for no other apply, and says that it is locked', async () => {
+  it('does not wait for another apply, and reports the lock', async () => {
     const scene = await openApplyScene();
     const { approve, merge } = await scene.pull([first]);
     approve('alice');
@@ -242,7 +242,7 @@ describe('A job', () => {
     await other;
   });
 
-  it('applies several stacks one after another, and says what became of each', async () => {
+  it('applies several stacks one after another, and reports the result of each', async () => {
     const scene = await openApplyScene();
     const { approve, merge } = await scene.pull([first]);
     approve('alice');

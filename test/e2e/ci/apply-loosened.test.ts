@@ -1,4 +1,4 @@
-/** A plan that `trueup ci plan` made with the stricter settings of the base branch: it is applied by hand, and by a signature. */
+/** A plan that `trueup ci plan` made with the stricter settings of the base branch: it is applied manually, and with a signature. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
@@ -26,7 +26,7 @@ async function loosened() {
   return { scene, merge, run, head: pull.head, file: join(plans, 'payments.plan.json') };
 }
 
-it('A person applies a plan with a loosened setting by hand, and acknowledges all of its guards', async () => {
+it('A person applies a plan with a loosened setting manually, and acknowledges all of its guards', async () => {
   const { scene, merge, run, file } = await loosened();
   merge();
   const refused = await run(scene.main(), ['apply', file, 'pay'], 5);
@@ -54,7 +54,7 @@ it('A reviewer signs a plan with a loosened setting and acknowledges its guards,
   expect(out).toContain('approved by "alice@example.com" (signature)');
 });
 
-it('An acknowledgement does not cover a setting that was loosened past the pull request, and that its plan did not show', async () => {
+it('An acknowledgement does not cover a setting that was loosened outside of the pull request', async () => {
   const spec = (maxDeletes: number, ...users: readonly string[]) => ({
     approvals: { accept: ['review'], from: users.map((user) => ({ user })) },
     guards: { maxDeletes },
@@ -77,7 +77,7 @@ it('An acknowledgement does not cover a setting that was loosened past the pull 
     /no acknowledged plan showed that spec\.approvals\.from is loosened from .*alice.* to .*mallory/,
   );
   expect(scene.bench.wire.writes()).toEqual([]);
-  // Without it, two pull requests that loosen one setting one after the other are both shown.
+  // Without it, the plans of two pull requests that loosen one setting in turn are both shown.
   scene.push({ 'pay/trueup.yaml': stackOf(5, 'alice') });
   acknowledge(await change('second', 'bob', stackOf(9, 'alice')));
   await scene.ciApply(0);

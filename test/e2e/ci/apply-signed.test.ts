@@ -1,4 +1,4 @@
-/** `trueup ci apply` with signatures: what people signed is applied, with and without a code host. */
+/** `trueup ci apply` with signatures: signed plans are applied, with and without a code host. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
@@ -13,16 +13,16 @@ const first = workspace('first', { description: 'one' });
 const second = workspace('second', { description: 'two' });
 const spec = { approvals: { accept: ['signature'], from: [{ signers: 'allowed_signers' }] } };
 
-/** By the clock of a signer that is four minutes ahead. */
+/** A signer whose clock is four minutes ahead. */
 const ahead = () => ({ at: new Date(Date.now() + 240_000).toISOString() });
 
 describe('A signature', () => {
-  it('of the head of a pull request is enough, also after a squash', async () => {
+  it('of the head of a pull request is enough, even after a squash', async () => {
     const scene = await openApplyScene({ spec }, { signers: ['alice'] });
     const { pull, digest, merge } = await scene.pull([first]);
     await scene.sign({ digest, commit: pull.head, by: 'alice' });
     merge('squash');
-    // Whoever opened it may have signed under another name than that of the account.
+    // The author of the pull request can have signed under another name than that of the account.
     const { keys } = scene.github.state;
     keys.set('ann', [scene.publicKey('alice')]);
     expect((await scene.ciApply(4)).err).toContain('it is by an author of the commits');
@@ -31,7 +31,7 @@ describe('A signature', () => {
     expect(out).toContain('approved by "alice@example.com" (signature, pull request 11)');
   });
 
-  it('of commits that were merged is enough without a code host, for two of them together', async () => {
+  it('of merged commits is enough without a code host, also for two commits together', async () => {
     const scene = await openApplyScene({ spec }, { signers: ['alice'] });
     const [one, two] = [
       await scene.pull([first], { file: 'one.yaml' }),
@@ -45,7 +45,7 @@ describe('A signature', () => {
     await scene.ciApply(0, [], noCodeHost);
   });
 
-  it('of the plan of the protected branch approves what nobody approved before, and only once', async () => {
+  it('of a plan of the protected branch approves what had no approval, and only once', async () => {
     const scene = await openApplyScene({ spec }, { signers: ['alice'] });
     const { merge, digest } = await scene.pull([first]);
     merge();
@@ -57,7 +57,7 @@ describe('A signature', () => {
     expect((await scene.ciApply(4, ['.'], noCodeHost)).err).toContain('it was applied already');
   });
 
-  it('does not count by a signer whom the same pull request adds', async () => {
+  it('does not count from a signer that the same pull request adds', async () => {
     const scene = await openApplyScene({ spec }, { signers: ['alice'] });
     const files = { allowed_signers: makeSigner(scene.keys, 'mallory') };
     const { pull, digest, merge } = await scene.pull([first], { files });
@@ -70,7 +70,7 @@ describe('A signature', () => {
     expect(scene.bench.wire.writes()).toEqual([]);
   });
 
-  it('does not count where the pull request makes the stack accept less', async () => {
+  it('does not count if the pull request loosens what the stack accepts', async () => {
     const strict = { approvals: { ...spec.approvals, count: 2 } };
     const scene = await openApplyScene({ spec: strict }, { signers: ['alice', 'bob'] });
     const files = { 'trueup.yaml': emptyStack(scene.bench, { spec: { approvals: { accept: ['none'] } } }) };
@@ -83,7 +83,7 @@ describe('A signature', () => {
     expect(scene.bench.wire.writes()).toEqual([]);
   });
 
-  it('may acknowledge the guards of a plan', async () => {
+  it('can acknowledge the guards of a plan', async () => {
     const strict = { ...spec, guards: { maxDeletes: 0 } };
     const scene = await openApplyScene({ spec: strict }, { signers: ['alice', 'bob'] });
     const { pull, digest, merge } = await scene.pull([workspace('other')], { file: 'base.yaml' });
@@ -107,7 +107,7 @@ describe('A signature', () => {
     expect(scene.told(pull)).toContain('deletes acknowledged by `bob@example.com` (signature)');
   });
 
-  it('of a digest alone is compared with the plan in the comment, and the comment about the apply shows what differs', async () => {
+  it('of only a digest is compared with the plan in the comment, and the apply comment shows differences', async () => {
     const changed = workspace('base', { description: 'declared' });
     const scene = await openApplyScene({ spec }, { signers: ['alice'] });
     const { pull, digest, merge } = await scene.pull([changed], { file: 'base.yaml' });
@@ -148,7 +148,7 @@ describe('A signature', () => {
     expect(listed.out).toContain('does not count: it was used: an apply of its plan ended at');
   });
 
-  it('is introduced by two pull requests, of which a review approves the first one', async () => {
+  it('can become required by two pull requests, of which a review approves the first one', async () => {
     const scene = await openApplyScene();
     const stackOf = (...accept: string[]) =>
       emptyStack(scene.bench, { spec: { approvals: { ...spec.approvals, accept } } });

@@ -1,4 +1,4 @@
-/** `trueup ci apply` without a path: it applies the stacks of the repository that changed since their last apply, and no others. */
+/** `trueup ci apply` without a path applies only the stacks of the repository that changed since their last apply. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ const unchanged = (name: string, path: string) =>
   `Stack ${name} (${path}): no commits since the last apply\n`;
 
 describe('A job of the protected branch', () => {
-  it('applies the stack that changed, and asks nothing of the targets of the others', async () => {
+  it('applies the stack that changed, and sends no request to the targets of the others', async () => {
     const scene = await twoStacks();
     scene.push({ 'net/manifests/net.yaml': manifest('net-base', { description: 'new' }), 'README.md': 'x' });
     const { out } = await scene.ciApply(0);
@@ -53,14 +53,14 @@ describe('A job of the protected branch', () => {
     expect(scene.bench.wire.seen).toEqual([]);
   });
 
-  it('applies nothing of a stack that somebody changed by hand in the service', async () => {
+  it('does not apply a stack that was changed only in the service', async () => {
     const scene = await twoStacks();
     await setByHand(scene.bench, 'net-base', { description: 'by hand' });
     expect((await scene.ciApply(0)).out).toContain('Nothing to apply');
     expect((await scene.ciApply(0, ['../net'])).out).toContain('net-base');
   });
 
-  it('goes on with the other stacks when one is invalid and one was never approved', async () => {
+  it('continues with the other stacks if one is invalid and one was never approved', async () => {
     const scene = await twoStacks();
     scene.push({
       'net/manifests/net.yaml': 'kind: Nothing\n',
@@ -75,7 +75,7 @@ describe('A job of the protected branch', () => {
     expect(scene.bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
   });
 
-  it('plans again what an apply did not finish or could not read, until one had nothing to do', async () => {
+  it('plans a stack again after an incomplete apply, until an apply had no changes', async () => {
     const scene = await twoStacks();
     scene.push({ 'net/manifests/net.yaml': manifest('net-base', { description: 'new' }) });
     scene.bench.wire.add({ method: 'PATCH', path: /workspaces\/ws-\w+$/, fault: { answer: 403 } });
@@ -87,7 +87,7 @@ describe('A job of the protected branch', () => {
     expect((await scene.ciApply(0)).out).toContain('Nothing to apply');
   });
 
-  it('tries a removal again that waits for a locked workspace', async () => {
+  it('tries a removal again that a locked workspace delayed', async () => {
     const scene = await twoStacks();
     const id = await scene.bench.idOf('net-more');
     await scene.bench.byHand.post(`/workspaces/${id}/actions/lock`, {});
@@ -100,7 +100,7 @@ describe('A job of the protected branch', () => {
     expect((await scene.ciApply(0)).out).toContain('Nothing to apply');
   });
 
-  it('applies a stack whose last commit is nowhere to be found', async () => {
+  it('applies a stack whose last applied commit does not exist any more', async () => {
     const scene = await twoStacks();
     const { author, remote } = scene.scene;
     git(author, 'fetch', '--quiet', 'origin');
@@ -114,7 +114,7 @@ describe('A job of the protected branch', () => {
 });
 
 describe('A stack that was removed', () => {
-  it('is named with what is left of it, until its resources are gone', async () => {
+  it('is reported with its remaining resources, until they are gone', async () => {
     const scene = await twoStacks({ ledger: 'git' });
     const before = scene.main();
     scene.push({
@@ -135,7 +135,7 @@ describe('A stack that was removed', () => {
     expect(await scene.bench.idsOf('net-base')).toHaveLength(1);
   });
 
-  it('is named, too, where it was the only one, and the job does not say which commit was before', async () => {
+  it('is reported even if it was the only stack, and the job does not know the previous commit', async () => {
     const scene = await openApplyScene({ spec: { ...free, ledger: 'git' } });
     scene.push({ 'pay/trueup.yaml': undefined });
     const { err, out } = await scene.ciApply(0);
@@ -144,7 +144,7 @@ describe('A stack that was removed', () => {
     expect(out).toContain('Nothing to apply');
   });
 
-  it('is not named when it only has another folder', async () => {
+  it('is not reported if it only moved to another folder', async () => {
     const scene = await twoStacks();
     scene.push({
       'net/trueup.yaml': undefined,
@@ -160,7 +160,7 @@ describe('A stack that was removed', () => {
   });
 });
 
-describe('Stacks that cannot be told apart or found', () => {
+describe('Stacks with the same name or without a commit', () => {
   it('are reported, and the others are applied', async () => {
     const scene = await twoStacks();
     scene.push({
@@ -175,7 +175,7 @@ describe('Stacks that cannot be told apart or found', () => {
     );
   });
 
-  it('are named when no commit has them', async () => {
+  it('are reported if no commit has them', async () => {
     const scene = await openApplyScene({ spec: free }, { isNew: true });
     const clone = scene.scene.at(scene.main());
     const list = () => trueup(['ci', 'apply', '--list'], { cwd: clone, env: secrets });
@@ -194,7 +194,7 @@ describe('Stacks that cannot be told apart or found', () => {
 const outputs = () => join(temporaryFolder({ output: '' }), 'output');
 
 describe('A list and a record', () => {
-  it('are of the stacks that have something to apply', async () => {
+  it('contain only the stacks that have something to apply', async () => {
     const scene = await twoStacks();
     const file = outputs();
     await scene.ciApply(0, ['--record', '--format', 'github'], { env: { GITHUB_OUTPUT: file } });
@@ -228,7 +228,7 @@ describe('A list and a record', () => {
 });
 
 describe('The outputs and the summary of a step', () => {
-  it('are of all stacks that were applied', async () => {
+  it('contain all stacks that were applied', async () => {
     const scene = await twoStacks();
     scene.push({
       'net/manifests/net.yaml': manifest('net-base', { description: 'new' }),

@@ -1,4 +1,4 @@
-/** `trueup ci apply`: what was approved in pull requests is applied from the protected branch, and nothing else. */
+/** `trueup ci apply` applies from the protected branch only what was approved in pull requests. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -61,7 +61,7 @@ describe('A pull request with a review of its head', () => {
     expect(entries).toMatchObject([{ approvals: [{ by: 'alice', digest }] }]);
   });
 
-  it('is not applied without the review, and the pull request says what to do', async () => {
+  it('is not applied without the review, and a comment says what to do', async () => {
     const scene = await openApplyScene();
     const { pull, merge } = await scene.pull([first]);
     merge();
@@ -75,7 +75,7 @@ describe('A pull request with a review of its head', () => {
     expect(scene.told(pull)).toContain('Workspace/acme/first');
   });
 
-  it('is not applied when drift changed what it would do', async () => {
+  it('is not applied if drift changed its plan', async () => {
     const scene = await openApplyScene();
     const begin = await scene.pull([first]);
     begin.approve('alice');
@@ -96,7 +96,7 @@ describe('A pull request with a review of its head', () => {
 });
 
 describe('Two pull requests', () => {
-  it('that were merged before the first was applied are applied together', async () => {
+  it('are applied together if both were merged before the first was applied', async () => {
     const scene = await openApplyScene();
     const [one, two] = [
       await scene.pull([first], { file: 'one.yaml' }),
@@ -131,7 +131,7 @@ describe('Two pull requests', () => {
 });
 
 describe('An approval', () => {
-  it('that was used up does not count for the same plan again', async () => {
+  it('does not count for the same plan again after it was used', async () => {
     const scene = await openApplyScene();
     const { approve, merge } = await scene.pull([first]);
     approve('alice');
@@ -143,7 +143,7 @@ describe('An approval', () => {
     expect(await scene.bench.idsOf('first')).toEqual([]);
   });
 
-  it('still counts when the job is run again after it was cut short', async () => {
+  it('still counts when the job runs again after an interrupted apply', async () => {
     const scene = await openApplyScene();
     const { approve, merge } = await scene.pull([first, second]);
     approve('alice');
@@ -158,7 +158,7 @@ describe('An approval', () => {
     expect(scene.bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
   });
 
-  it('still counts when the ledger could not be written any more, and the pull request says what became of it', async () => {
+  it('still counts after a failed write of the ledger, and a comment reports the result', async () => {
     const scene = await openApplyScene({ spec: { ledger: 'git' } });
     const { pull, approve, merge } = await scene.pull([first]);
     approve('alice');
@@ -177,7 +177,7 @@ describe('An approval', () => {
     expect(scene.bench.wire.writes()).toEqual([]);
   });
 
-  it('is of a commit, and the files are named that differ from it', async () => {
+  it('is for a commit, and files that differ from the commit are reported', async () => {
     const scene = await openApplyScene();
     const { cwd, env } = scene.job();
     writeFileSync(
@@ -200,7 +200,7 @@ describe('An approval', () => {
     expect(out).toContain('No changes');
   });
 
-  it('is not needed if the stack said so at the last apply already', async () => {
+  it('is not needed if the stack required none at the last apply already', async () => {
     const scene = await openApplyScene({ spec: { approvals: { accept: ['none'] } } });
     const { merge } = await scene.pull([first]);
     merge();

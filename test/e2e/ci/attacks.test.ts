@@ -1,6 +1,6 @@
 /**
- * Attacks on `trueup ci apply` by people who may push to the repository and are no approvers: whatever they do, nothing is applied that
- * nobody approved. Other attacks are in test/approvals (reviews, labels, environments, code hosts that fail) and beside this file.
+ * Attacks on `trueup ci apply` by people who may push to the repository, but are not approvers: nothing is applied that
+ * was not approved. Other attacks are in test/approvals (reviews, labels, environments, code hosts that fail) and next to this file.
  */
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ async function refused(scene: ApplyScene, why: string | RegExp, code = 4, job = 
 }
 
 describe('A merged and approved pull request is not applied', { timeout: 180_000 }, () => {
-  it('while something is wrong with the comment that shows its plan, or with its commits', async () => {
+  it('if the comment that shows its plan was changed, or its commits differ', async () => {
     const scene = await openApplyScene();
     const { github } = scene;
     const { state } = github;
@@ -54,7 +54,7 @@ describe('A merged and approved pull request is not applied', { timeout: 180_000
     await refused(scene, 'is not later than the comment with the plan');
     comment.updatedAt = updatedAt;
 
-    // Another plan in the hidden line than the content that is shown, and the other way around.
+    // The plan in the hidden line differs from the shown content, and the other way around.
     comment.body = bodyFor('f'.repeat(32), pull.head);
     await refused(scene, 'its content is not known');
     comment.body = body.replace(
@@ -64,7 +64,7 @@ describe('A merged and approved pull request is not applied', { timeout: 180_000
     await scene.push({ 'pay/manifests/more.yaml': documentsText([workspace('more')]) });
     await refused(scene, 'its content is not known');
     comment.body = body;
-    // A commit that no pull request brought.
+    // A commit without a pull request.
     await refused(scene, 'not what was approved, nor what is left of it');
     await scene.push({ 'pay/manifests/more.yaml': undefined });
 
@@ -73,7 +73,7 @@ describe('A merged and approved pull request is not applied', { timeout: 180_000
     await refused(scene, 'is not about commit');
     comment.body = body;
 
-    // A comment of somebody else beside one that was removed.
+    // A comment of another user in place of one that was removed.
     pull.comments.splice(0, 1);
     state.comment(pull, { by: 'mallory', body });
     await refused(scene, 'is from "mallory"');
@@ -82,7 +82,7 @@ describe('A merged and approved pull request is not applied', { timeout: 180_000
     await scene.ciApply(0);
   });
 
-  it('while something is wrong with its review, with people, or with the pull request, and is applied without that', async () => {
+  it('if review, people or pull request do not qualify, and is applied when they do', async () => {
     const scene = await openApplyScene();
     const { state } = scene.github;
     const { pull, approve, merge } = await scene.pull([first]);
@@ -127,7 +127,7 @@ describe('A merged and approved pull request is not applied', { timeout: 180_000
     await refused(scene, 'no valid approval was found');
     Object.assign(pull, { merged });
 
-    // A job of a pull request, which has checked out whatever its author wants.
+    // A job of a pull request, which has checked out content of its author.
     for (const event of ['pull_request', 'pull_request_target', 'merge_group', 'issue_comment'])
       await refused(scene, 'runs on the protected branch', 1, { env: { GITHUB_EVENT_NAME: event } });
 
@@ -135,7 +135,7 @@ describe('A merged and approved pull request is not applied', { timeout: 180_000
     expect(await scene.bench.idsOf('first')).toHaveLength(1);
   });
 
-  it.each(['a merge commit', 'a squash'])('if %s has more than what was reviewed', async (how) => {
+  it.each(['a merge commit', 'a squash'])('if %s contains more than was reviewed', async (how) => {
     const scene = await openApplyScene();
     const { pull, approve } = await scene.pull([first]);
     approve('alice');
@@ -165,7 +165,7 @@ describe('A merged and approved pull request is not applied', { timeout: 180_000
     await refused(scene, 'the review is of commit');
   });
 
-  it('if what it removes was put back without anybody, or something else was taken away', async () => {
+  it('if a later commit without an approval changed what it adds', async () => {
     const scene = await openApplyScene();
     const { approve, merge } = await scene.pull([first, workspace('second')]);
     approve('alice');
@@ -175,8 +175,8 @@ describe('A merged and approved pull request is not applied', { timeout: 180_000
   });
 });
 
-describe('What was applied, or never merged,', () => {
-  it('is not applied by a run of an older commit that is started again', async () => {
+describe('An approved plan that was reverted', () => {
+  it('is not applied by a new run of the older commit', async () => {
     const scene = await openApplyScene();
     const { approve, merge } = await scene.pull([first]);
     approve('alice');
@@ -196,7 +196,7 @@ describe('What was applied, or never merged,', () => {
 });
 
 describe('People who make themselves approvers', () => {
-  it('by a key in the file of signers, with a commit that changes nothing else, need somebody who sees it', async () => {
+  it('by a commit that only adds a key to the file of signers need an acknowledgement', async () => {
     const scene = await openApplyScene({ spec: signed }, { signers: ['alice'] });
     scene.push({ 'pay/allowed_signers': makeSigner(scene.keys, 'mallory') });
     await refused(scene, 'guards that are not acknowledged: loosened', 5);
@@ -207,7 +207,7 @@ describe('People who make themselves approvers', () => {
     await refused(scene, 'is not admitted at the base commit');
   });
 
-  it('by a key in a pull request that changes nothing else need a signature of somebody else, and then may sign', async () => {
+  it('by a pull request that only adds a key need another signer first, and then may sign', async () => {
     const scene = await openApplyScene({ spec: signed }, { signers: ['alice'] });
     const known = git(scene.scene.author, 'show', 'HEAD:pay/allowed_signers');
     const files = { allowed_signers: `${known}\n${makeSigner(scene.keys, 'mallory')}` };
@@ -226,7 +226,7 @@ describe('People who make themselves approvers', () => {
     await scene.ciApply(0);
   });
 
-  it('by a link in place of the file of signers get nothing', async () => {
+  it('by a link in place of the file of signers get an error', async () => {
     const scene = await openApplyScene({ spec: signed }, { signers: ['alice'] });
     const { author } = scene.scene;
     rmSync(join(author, 'pay/allowed_signers'));
@@ -235,7 +235,7 @@ describe('People who make themselves approvers', () => {
     await refused(scene, 'is not a regular file', 1);
   });
 
-  it('by the name of another reviewer in the stack file need somebody who sees it', async () => {
+  it('by the name of another reviewer in the stack file cannot approve', async () => {
     const people = (user: string) => ({ approvals: { accept: ['review'], from: [{ user }] } });
     const scene = await openApplyScene({ spec: people('alice') });
     const files = { 'trueup.yaml': emptyStack(scene.bench, { spec: people('bob') }) };
@@ -245,7 +245,7 @@ describe('People who make themselves approvers', () => {
     await refused(scene, 'no method of "spec.approvals" counts');
   });
 
-  it('by a stack in another folder under the same name keep the rules that it had', async () => {
+  it('by a stack in another folder with the same name keep the old rules', async () => {
     const rules = { approvals: { accept: ['review'], from: [{ user: 'alice' }] } };
     const scene = await openApplyScene({ spec: rules }, { isNew: true });
     const open = { approvals: { accept: ['none'], selfApprove: true, selfAck: true } };
@@ -263,7 +263,7 @@ describe('People who make themselves approvers', () => {
     expect(scene.bench.wire.writes()).toEqual([]);
   });
 
-  it('by a new stack that needs nobody, in one commit or in two, need somebody', async () => {
+  it('by a new stack that needs no approval still need one, in one commit or in two', async () => {
     const scene = await openApplyScene();
     const open = { approvals: { accept: ['none'], selfApprove: true, selfAck: true } };
     scene.push({
@@ -278,7 +278,7 @@ describe('People who make themselves approvers', () => {
     expect(scene.bench.wire.writes()).toEqual([]);
   });
 
-  it('by removing the ledger from the repository get nothing of what it had', async () => {
+  it('by removing the ledger from the repository cannot apply the stack', async () => {
     const scene = await openApplyScene({ spec: { ledger: 'git', approvals: { accept: ['review'] } } });
     git(scene.scene.author, 'push', '--quiet', 'origin', '--delete', 'refs/trueup/payments');
     const spec = { ledger: 'git', approvals: { accept: ['none'] } };
@@ -288,7 +288,7 @@ describe('People who make themselves approvers', () => {
   });
 });
 
-/** Makes the ledger that the stack names, as somebody could who knows what one looks like. @returns the folder of the stack */
+/** Makes the ledger that the stack names, as an attacker could who knows its format. @returns the folder of the stack */
 async function recoverIn(scene: ApplyScene): Promise<string> {
   const cwd = join(scene.scene.remote.clone(), 'pay');
   const made = await trueup(['recover', '--yes'], { cwd, env: secrets });
@@ -298,7 +298,7 @@ async function recoverIn(scene: ApplyScene): Promise<string> {
 }
 
 describe('Another ledger', () => {
-  it('in a file of the repository counts for nothing: who merges a commit would write it', async () => {
+  it('in a file of the repository does not count, because anybody who merges a commit could write it', async () => {
     const scene = await openApplyScene();
     const spec = { ledger: { local: { folder: 'state' } } };
     scene.push({ 'pay/trueup.yaml': emptyStack(scene.bench, { spec }) });
@@ -308,7 +308,7 @@ describe('Another ledger', () => {
     await refused(scene, '"state/payments.ledger.json" is in the repository', 1);
   });
 
-  it.skipIf(bin === undefined)('in git does not take the place of one in a database', async () => {
+  it.skipIf(bin === undefined)('in git does not replace one in a database', async () => {
     const server = startPostgres(bin ?? '');
     onTestFinished(() => server.stop());
     const env = { TRUEUP_LEDGER_URL: server.newDatabase() };
@@ -320,7 +320,7 @@ describe('Another ledger', () => {
 });
 
 describe('Guards', () => {
-  it('of a pull request are not acknowledged by its author in one that is applied with it', async () => {
+  it('of a pull request cannot be acknowledged by its author in another one that is applied with it', async () => {
     const scene = await openApplyScene({ spec: { guards: { maxDeletes: 0 } } });
     const other = await scene.pull([first], { file: 'other.yaml', author: 'ann' });
     const evil = await scene.pull([workspace('evil')], { file: 'base.yaml', author: 'carol' });

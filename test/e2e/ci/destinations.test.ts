@@ -1,5 +1,5 @@
 /**
- * Where a merged commit sends secrets elsewhere than the last apply, `trueup ci apply` sends none before that was approved: the address of
+ * If a merged commit would send secrets to another place, `trueup ci apply` sends none before that was approved: the address of
  * a target, its token, its certificate, and everything of a stack that was never applied.
  */
 import { describe, expect, it } from 'vitest';
@@ -30,15 +30,15 @@ async function sendsNothing(scene: ApplyScene, why: string, args: readonly strin
   return err;
 }
 
-describe('A merged change of where a token goes', { timeout: 180_000 }, () => {
-  it('sends no token to the new address before somebody approved it, also after a later pull request', async () => {
+describe('A merged change of the place that a token is sent to', { timeout: 180_000 }, () => {
+  it('sends no token to the new address before an approval, even after a later pull request', async () => {
     const scene = await openApplyScene();
     const thief = await openThief();
     const files = { 'trueup.yaml': stackWith(scene, { url: thief.url }) };
     const parallel = await scene.pull([first], { file: 'first.yaml' });
     scene.push(Object.fromEntries(Object.entries(files).map(([path, text]) => [`pay/${path}`, text])));
     await sendsNothing(scene, 'url of the target "acme"');
-    // It was planned and approved with the former address.
+    // The parallel pull request was planned and approved with the former address.
     parallel.approve('alice');
     parallel.merge();
     const err = await sendsNothing(scene, 'url of the target "acme"');
@@ -46,7 +46,7 @@ describe('A merged change of where a token goes', { timeout: 180_000 }, () => {
     expect(thief.tokens).toEqual([]);
   });
 
-  it('says so in the plan of its pull request, and is applied once somebody approved that', async () => {
+  it('is shown in the plan of its pull request, and applied after an approval of that', async () => {
     const scene = await openApplyScene({}, { env: { OTHER_TOKEN: API_TOKEN } });
     const job = { env: { OTHER_TOKEN: API_TOKEN } };
     scene.github.state.permissions.set('ann', 'write');
@@ -63,7 +63,7 @@ describe('A merged change of where a token goes', { timeout: 180_000 }, () => {
     await scene.ciApply(0, [], job);
   });
 
-  it('is not approved by a later pull request, nor by one that had the change once, whose plans showed none', async () => {
+  it('is not approved by other pull requests, whose plans did not show the change', async () => {
     const scene = await openApplyScene({}, { env: { OTHER_TOKEN: API_TOKEN } });
     const job = { env: { OTHER_TOKEN: API_TOKEN } };
     const usual = { 'pay/trueup.yaml': emptyStack(scene.bench) };
@@ -86,7 +86,7 @@ describe('A merged change of where a token goes', { timeout: 180_000 }, () => {
     await sendsNothing(scene, 'token of the target "acme"', [], job);
   });
 
-  it('is approved by a signature of its head, and in an environment by the reviewers of the job that waits', async () => {
+  it('is approved by a signature of its head, or by reviewers of the environment', async () => {
     const spec = {
       approvals: { accept: ['signature', 'environment'], from: [{ signers: 'allowed_signers' }] },
     };
@@ -117,7 +117,7 @@ describe('A merged change of where a token goes', { timeout: 180_000 }, () => {
 });
 
 describe('A stack that was never applied', { timeout: 180_000 }, () => {
-  it('gets no token before somebody approved it, and none where it declares nothing', async () => {
+  it('gets no token before an approval, and none if it declares nothing', async () => {
     const scene = await openApplyScene({}, { isNew: true });
     await sendsNothing(scene, 'the stack was never applied');
     const { approve, merge } = await scene.pull([first]);

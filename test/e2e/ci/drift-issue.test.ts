@@ -1,4 +1,4 @@
-// examples/ci/github/drift.yml: its last step, run by bash, keeps one issue about drift up to date in a double of GitHub.
+// examples/ci/github/drift.yml: bash runs its last step, which keeps one issue about drift up to date in a double of GitHub.
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -45,7 +45,7 @@ async function openIssues() {
   return { issues, api };
 }
 
-it('the nightly job opens one issue on drift, updates it, and closes it when there is none left', {
+it('the nightly job opens one issue about drift, updates it, and closes it when all drift is gone', {
   timeout: 180_000,
 }, async () => {
   const bench = await openBench();
@@ -60,7 +60,7 @@ it('the nightly job opens one issue on drift, updates it, and closes it when the
   const installed = join(stack.directory, 'tools', 'trueup', 'node_modules', '.bin');
   const night = (more: object = {}) =>
     runSteps(
-      // The step before has installed it.
+      // The previous step has installed trueup.
       [{ run: 'npm ci --offline --prefix tools/trueup' }, { run: step?.run ?? '' }],
       {
         cwd: stack.directory,
@@ -88,7 +88,7 @@ it('the nightly job opens one issue on drift, updates it, and closes it when the
   expect(issues).toHaveLength(1);
   expect(issues[0]?.body).toContain('by another hand');
 
-  // What cannot be read is no proof that nothing drifted.
+  // A failed read does not prove that nothing drifted.
   expect(await night({ API_TOKEN: 'wrong' })).toMatchObject({ code: 1 });
   expect(issues).toMatchObject([{ state: 'open' }]);
 

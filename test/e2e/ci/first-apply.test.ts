@@ -1,4 +1,4 @@
-/** The first apply of a stack: everything since the stack was added counts, and who made it does not approve it. */
+/** The first apply of a stack: all commits since the stack was added count, and their authors cannot approve them. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const base = workspace('base');
 const file = 'base.yaml';
 const signed = { approvals: { accept: ['signature'], from: [{ signers: 'allowed_signers' }] } };
 
-/** Creates are refused after the first one: a job applies in part. */
+/** Refuses creates after the first one, so that a job applies only a part. */
 async function cutShort({ bench, ciApply }: ApplyScene): Promise<void> {
   const create = { method: 'POST', path: /workspaces$/ };
   const refused = { ...create, times: 2, fault: { answer: 403 } };
@@ -37,7 +37,7 @@ async function mergeSignedByNew({ push, pull, sign, keys, publicKey }: ApplyScen
 }
 
 describe('Before the first apply of a stack', { timeout: 180_000 }, () => {
-  it('a reviewer does not count who merged own work into it that nobody approved', async () => {
+  it('a reviewer who merged own work without an approval does not count', async () => {
     const scene = await openApplyScene({}, { isNew });
     scene.github.state.permissions.set('bob', 'write');
     const own = await scene.pull([first], { file: 'one.yaml', author: 'bob' });
@@ -51,7 +51,7 @@ describe('Before the first apply of a stack', { timeout: 180_000 }, () => {
     expect(out).toContain('approved by "bob" (review, pull request 12)');
   });
 
-  it('a reviewer does not count who pushed resources of it without a pull request', async () => {
+  it('a reviewer who pushed resources without a pull request does not count', async () => {
     const scene = await openApplyScene({}, { isNew });
     scene.github.state.permissions.set('ann', 'write');
     const later = await scene.pull([first], { author: 'bob' });
@@ -62,7 +62,7 @@ describe('Before the first apply of a stack', { timeout: 180_000 }, () => {
     await scene.ciApply(0);
   });
 
-  it('a reviewer counts who pushed it without resources: that needs no approval', async () => {
+  it('a reviewer who pushed the stack without resources counts', async () => {
     const scene = await openApplyScene({}, { isNew, documents: [] });
     scene.github.state.permissions.set('ann', 'write');
     const later = await scene.pull([first], { author: 'bob' });
@@ -87,7 +87,7 @@ describe('Before the first apply of a stack', { timeout: 180_000 }, () => {
     expect(await scene.bench.idsOf('second')).toHaveLength(1);
   });
 
-  it('a moved stack file does not make its earlier commits those of others', async () => {
+  it('a moved stack file does not hide the authors of earlier commits', async () => {
     const scene = await openApplyScene({ spec: { ledger: 'git' } }, { isNew });
     scene.github.state.permissions.set('bob', 'write');
     (await scene.pull([first], { file: 'one.yaml', author: 'bob' })).merge();
@@ -104,7 +104,7 @@ describe('Before the first apply of a stack', { timeout: 180_000 }, () => {
     await scene.refused(/"bob" may have made pull request 11/);
   });
 
-  it('a local ledger in the checkout of a job is refused: it would be lost', async () => {
+  it('a local ledger in the checkout of a job is refused, because it would be lost', async () => {
     const scene = await openApplyScene({}, { isNew });
     const { cwd, env } = scene.job();
     rmSync(join(cwd, '.trueup'));
@@ -114,7 +114,7 @@ describe('Before the first apply of a stack', { timeout: 180_000 }, () => {
     expect(scene.bench.wire.seen).toEqual([]);
   });
 
-  it('a first apply that was cut short trusts no address that nobody approved', async () => {
+  it('an interrupted first apply does not make an address approved', async () => {
     const scene = await openApplyScene({}, { isNew, documents: [] });
     const thief = await openThief();
     const trueup = emptyStack(scene.bench);
@@ -134,8 +134,8 @@ describe('Before the first apply of a stack', { timeout: 180_000 }, () => {
   });
 });
 
-describe('An apply that was cut short', { timeout: 180_000 }, () => {
-  it('the first one accepted the settings of its commit, and no later ones', async () => {
+describe('An interrupted apply', { timeout: 180_000 }, () => {
+  it('that was the first one has accepted the settings of its commit, and no later ones', async () => {
     const scene = await openApplyScene({ spec: signed }, { isNew, documents: [], signers: ['alice'] });
     const own = await scene.pull([first, second], { author: 'bob' });
     await scene.sign({ digest: own.digest, plan: own.plan, commit: own.pull.head, by: 'alice' });
@@ -146,7 +146,7 @@ describe('An apply that was cut short', { timeout: 180_000 }, () => {
     expect(await scene.bench.idsOf('third')).toEqual([]);
   });
 
-  it('is not the first one where an apply of the empty stack has ended before', async () => {
+  it('does not count as the first one if an apply of the empty stack ended before', async () => {
     const manifests = [{ pattern: 'manifests/*.yaml', optional: true }];
     const spec = { ...signed, manifests };
     const scene = await openApplyScene({ spec }, { documents: [], signers: ['alice'] });
@@ -160,8 +160,8 @@ describe('An apply that was cut short', { timeout: 180_000 }, () => {
   });
 });
 
-describe('Another stack that was put in the place of a stack for a while', { timeout: 180_000 }, () => {
-  it('does not hide who changed the stack meanwhile', async () => {
+describe('A stack that replaces another one for a while', { timeout: 180_000 }, () => {
+  it('does not hide who changed the other stack meanwhile', async () => {
     const scene = await openApplyScene();
     scene.github.state.permissions.set('bob', 'write');
     const none = '{"pattern":"none/*.yaml","optional":true}';
@@ -181,7 +181,7 @@ describe('Another stack that was put in the place of a stack for a while', { tim
 });
 
 describe('A file that a stack had only between two applies', { timeout: 180_000 }, () => {
-  it('counts as one of its files: its maker does not approve it under another name', async () => {
+  it('counts as a file of the stack, so its author cannot approve it under another name', async () => {
     const scene = await openApplyScene();
     scene.github.state.permissions.set('ann', 'write');
     const usual = emptyStack(scene.bench);

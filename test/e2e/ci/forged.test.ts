@@ -1,5 +1,5 @@
 /**
- * What `trueup ci apply` does not take for an approval on GitHub: forged ones, those of something else, and answers that are not complete. Each
+ * What `trueup ci apply` does not accept as an approval on GitHub: forged ones, those of something else, and incomplete answers. Each
  * scene ends with a proper approval, which is applied.
  */
 import { describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     const waited = ['--digest', digest, '--environment', 'prod'];
     await scene.refused('the run has no approval for environment "prod"', 4, waited);
     state.approveRun(run, { by: 'alice', environment: 'prod' });
-    // The digest of a plan that somebody else made, such as that of an artifact.
+    // The digest of a plan from elsewhere, such as an artifact.
     await scene.refused('no valid approval was found', 4, [
       '--digest',
       'f'.repeat(32),
@@ -60,7 +60,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     await scene.ciApply(0);
   });
 
-  it('because of a review of another stack or by a former member, or while GitHub does not say all of it', async () => {
+  it('because of a review of another stack or by a former member, or with incomplete answers of GitHub', async () => {
     const approvals = { accept: ['review'], from: [{ team: 'acme/platform' }] };
     const scene = await openApplyScene({ spec: { approvals } });
     const { state } = scene.github;
@@ -70,7 +70,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     approve('alice');
     merge();
 
-    // Who was removed from the team, or has not accepted the invitation yet.
+    // A member who was removed from the team, or has not accepted the invitation yet.
     team.delete('alice');
     await scene.refused('"alice" is not among the users and teams in "from" of spec.approvals');
     team.set('alice', 'pending');
@@ -91,7 +91,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     await scene.refused('it has several comments with different plans of stack "payments"');
     pull.comments.pop();
 
-    // A "no" on the third page, and a head that is gone.
+    // Requested changes on the third page, and a head that does not exist any more.
     for (let count = 0; count < 210; count += 1)
       state.review(pull, { by: `guest${count}`, state: 'COMMENTED' });
     state.review(pull, { by: 'alice', state: 'CHANGES_REQUESTED' });
@@ -110,7 +110,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     await scene.refused('the repository that its head is in was deleted');
     pull.from = from;
 
-    // Whichever answer is missing.
+    // Each answer can be missing.
     let [failing, answer]: [RegExp, GivenAnswer] = [/$^/, { status: 500 }];
     scene.github.always(({ path }) => (failing.test(path) ? answer : undefined));
     const closed = 'nothing is approved as long as the code host does not give it in full';
@@ -136,7 +136,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     await scene.ciApply(0);
   });
 
-  it('because of signatures that are for something else, or by somebody else', async () => {
+  it('because of signatures for something else, or by people who may not sign', async () => {
     const approvals = { accept: ['signature'], from: [{ signers: 'allowed_signers' }] };
     const scene = await openApplyScene({ spec: { approvals } }, { signers: ['alice', 'ann', 'bob'] });
     makeSigner(scene.keys, 'mallory');
@@ -170,10 +170,10 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
         `signature by "${name}@example.com" in pull request 11: it is by an author`,
       );
 
-    // The signature of another plan, by somebody who may sign.
+    // A signature of another plan, by a person who may sign.
     await scene.sign({ digest: 'f'.repeat(32), commit, by: 'alice' });
     await scene.refused(`the approved plan "${'f'.repeat(32)}" is not this one`);
-    // A proper one, and its signer is removed before the apply.
+    // A valid signature, whose signer is removed before the apply.
     await scene.sign({ digest, commit, by: 'alice' });
     const { author } = scene.scene;
     const signers = git(author, 'show', 'origin/main:pay/allowed_signers');
@@ -185,7 +185,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     expect(out).toContain('approved by "alice@example.com" (signature, pull request 11)');
   });
 
-  it('if the commit of the last apply is gone from the repository', async () => {
+  it('if the commit of the last apply does not exist any more', async () => {
     const scene = await openApplyScene();
     const { pull, approve, merge } = await scene.pull([first]);
     approve('alice');
@@ -197,7 +197,7 @@ describe('Nothing is applied', { timeout: 180_000 }, () => {
     git(remote.directory, 'reflog', 'expire', '--expire=now', '--all');
     git(remote.directory, 'gc', '--quiet', '--prune=now');
     scene.github.state.introduced.set(scene.main(), pull.number);
-    // Not locked by the job before.
+    // The second job is not locked by the first one.
     for (let job = 0; job < 2; job += 1) {
       const { err } = await scene.refused('the commits since the last apply cannot be read', 1);
       expect(err).toContain('apply once by hand with "trueup apply"');

@@ -10,7 +10,7 @@ import type { GivenAnswer } from '../../support/code-host/api-double.ts';
 const first = workspace('first', { description: 'one' });
 const ack = 'trueup-ack/deletes';
 
-/** From now on, requests whose path ends so get this answer; undefined ends it. */
+/** @returns makes requests whose path matches get an answer, until it is called with undefined */
 function faults({ gitlab }: GitlabScene) {
   let [concerned, given]: [RegExp, GivenAnswer | undefined] = [/$^/, undefined];
   gitlab.always(({ path }) => (concerned.test(path) ? given : undefined));
@@ -20,7 +20,7 @@ function faults({ gitlab }: GitlabScene) {
 }
 
 describe('A merge request that was approved and merged is not applied', { timeout: 180_000 }, () => {
-  it('while something is wrong with its approval, and is applied without that', async () => {
+  it('while its approval does not qualify, and is applied when it does', async () => {
     const scene = await openGitlabScene();
     const { state } = scene.gitlab;
     const { pull, approve, merge } = await scene.pull([first]);
@@ -50,7 +50,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
     await scene.refused('"bob" has no write permission');
     state.user('bob').state = 'active';
 
-    // Who pushed, which no commit says.
+    // The user who pushed, whom no commit names.
     const [push] = state.pushes.splice(0);
     if (push === undefined) throw new Error('there is no push');
     await scene.refused('GitLab does not say who pushed');
@@ -61,7 +61,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
     await scene.refused('"bob" is the author of the pull request, or wrote or pushed');
     state.pushes.pop();
 
-    // The head, after the approval.
+    // Changes of the head after the approval.
     versions.push({ id: 9, head: pull.head, at: state.clock.next() });
     await scene.refused('it is not newer than the head');
     versions.splice(1, 1, { id: 9, head: 'd'.repeat(40), at: versions[0]?.at ?? '' });
@@ -94,7 +94,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
     await scene.ciApply(0);
   });
 
-  it('while GitLab does not answer in full, whatever else it says', async () => {
+  it('while an answer of GitLab is incomplete', async () => {
     const scene = await openGitlabScene();
     const { approve, merge } = await scene.pull([first]);
     approve('bob');
@@ -119,7 +119,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
       fault(path, { status, body });
       await scene.refused(closed, 1);
     }
-    // For who is no member, 404 is the answer; and whom the token does not see is no member.
+    // GitLab answers 404 for users who are not members, or whom the token cannot see.
     fault(/\/members\/all\/\d+$/, { status: 404, body });
     await scene.refused('"bob" has no write permission');
     fault(/\/members\/all\/\d+$/, { status: 403, body });
@@ -128,7 +128,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
     await scene.ciApply(0);
   });
 
-  it('with the approvals of the commits before its last push', async () => {
+  it('with approvals from before its last push', async () => {
     const scene = await openGitlabScene();
     const harmless = await scene.pull([first]);
     harmless.approve('bob');
@@ -144,7 +144,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
     expect(out).not.toContain('carol');
   });
 
-  it('with a hundred approvals that do not count, and with what is on a later page of notes, events and labels', async () => {
+  it('with 100 approvals that do not count, or with evidence on later pages of notes, events and labels', async () => {
     const scene = await openGitlabScene({ spec: { guards: { maxDeletes: 0 } } });
     const { state } = scene.gitlab;
     const { pull, approve, merge } = await scene.pull([first], { file: 'base.yaml' });
@@ -157,7 +157,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
     expect(err).toContain('"guest119" has no write permission');
     expect(err).toContain('"ann" is the author of the pull request');
 
-    // The note of the plan, with a hundred others before it, and a push of the approver behind a hundred others.
+    // The note of the plan follows a hundred others, and a push of the approver follows a hundred others.
     pull.notes.splice(0);
     for (let count = 0; count < 110; count += 1) state.comment(pull, { by: 'alice', body: `LGTM ${count}` });
     pull.notes.push({ ...note, updatedAt: state.clock.next() });
@@ -174,7 +174,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
     await scene.refused('"bob" is the author of the pull request, or wrote or pushed');
     state.pushes.shift();
 
-    // A label that somebody else set, and that its author set again, a hundred events later.
+    // A label that another person set, and that the author set again a hundred events later.
     state.label(pull, ack, 'bob');
     for (let count = 0; count < 55; count += 1) {
       state.label(pull, 'ready', 'ann');
@@ -258,7 +258,7 @@ describe('A merge request that was approved and merged is not applied', { timeou
     await scene.refused('"bob" rejected the run', 4, waited);
     deployment.approvals.splice(0);
 
-    // An approval from before the plan was made, of who started it, and an edition that has none.
+    // An approval from before the plan, one of its starter, and an edition without approvals.
     deployment.approvals.push({ by: 'alice', status: 'approved', at: '2020-01-01T00:00:00.000Z' });
     await scene.refused(/the approval \(2020.*\) is not later than the plan/, 4, waited);
     deployment.approvals.splice(0);

@@ -1,4 +1,4 @@
-// examples/ci/gitlab/.gitlab-ci.yml, run as it stands by a local runner with its shell executor, in clones of a real repository and against
+// examples/ci/gitlab/.gitlab-ci.yml, run unchanged by a local runner with its shell executor, in clones of a real repository and against
 // a double of GitLab. Not tested, because it needs GitLab itself: images, protected variables and environments, resource groups.
 import { spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { documentsText } from '../../support/rig/stack-folder.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const runner = join(root, '.ci/tools/node_modules/gitlab-ci-local/dist/index.js');
 
-/** `npm ci --prefix .ci/tools` installs the runner, which needs rsync; with TRUEUP_REQUIRE_CI_TOOLS=1 both must be here. */
+/** `npm ci --prefix .ci/tools` installs the runner, which needs rsync; with TRUEUP_REQUIRE_CI_TOOLS=1 both are required. */
 const hasRunner = existsSync(runner) && spawnSync('rsync', ['--version']).status === 0;
 const isSkipped = !hasRunner && process.env['TRUEUP_REQUIRE_CI_TOOLS'] !== '1';
 if (isSkipped) console.warn('SKIPPED, for there is no gitlab-ci-local in .ci/tools, or no rsync');
@@ -28,7 +28,7 @@ if (isSkipped) console.warn('SKIPPED, for there is no gitlab-ci-local in .ci/too
 async function pipeline(clone: string, variables: Readonly<Record<string, string>>) {
   copyFileSync(join(root, 'examples/ci/gitlab/.gitlab-ci.yml'), join(clone, '.gitlab-ci.yml'));
   pinTrueup(clone);
-  // The runner takes the name of the project from the remote; jobs need the real one.
+  // The runner reads the name of the project from the remote, and jobs need the real remote.
   const remote = git(clone, 'remote', 'get-url', 'origin');
   git(clone, 'remote', 'set-url', 'origin', 'https://gitlab.example.com/acme/infra.git');
   git(clone, 'config', `url.${remote}.insteadOf`, 'https://gitlab.example.com/acme/infra.git');
@@ -78,7 +78,7 @@ describe.skipIf(isSkipped)("GitLab's file", { timeout: 240_000 }, () => {
     expect(existsSync(join(job.clone, '.gitlab-ci-local/artifacts/plan/plans/pay.plan.json'))).toBe(true);
   });
 
-  it('applies after a merge what people signed, and not before', async () => {
+  it('applies a merged plan after a person signed it, and not before', async () => {
     const spec = {
       ledger: 'git',
       approvals: { accept: ['signature'], from: [{ signers: 'allowed_signers' }] },

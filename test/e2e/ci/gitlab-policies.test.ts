@@ -1,4 +1,4 @@
-/** Policies in merge requests of GitLab, from the plan job until they are applied: who proposes a change does not choose the rules for it. */
+/** Policies in merge requests of GitLab, from the plan job until they are applied: authors do not choose the rules for their changes. */
 import { describe, expect, it } from 'vitest';
 import { emptyStack, type GitlabScene, openGitlabScene } from '../../support/ci/apply-scene.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -14,7 +14,7 @@ const noAutoApply = (severity: string, more: object = {}) =>
 const app = workspace('app', { autoApply: true });
 const label = 'trueup-ack/policy/no-auto-apply';
 
-/** The protected branch has the policy, and was applied with it. */
+/** A scene whose protected branch has the policy, and was applied with it. */
 async function begin(severity: string): Promise<GitlabScene> {
   const scene = await openGitlabScene({ spec: { ledger: 'git' } });
   scene.push({
@@ -30,7 +30,7 @@ const guardsOf = ({ guards }: { readonly guards: readonly { id: string; effect: 
   guards.map(({ id, effect }) => `${effect} ${id}`);
 
 describe('A merge request that violates a policy', { timeout: 180_000 }, () => {
-  it('that wants a confirmation is applied once another person has set the label that the plan names', async () => {
+  it('that needs a confirmation is applied after another person set the label that the plan names', async () => {
     const scene = await begin('confirm');
     const opened = await scene.pull([app], { file: 'app.yaml', isPlannedByJob: true });
     const { pull, plan, approve, merge } = opened;
@@ -49,7 +49,7 @@ describe('A merge request that violates a policy', { timeout: 180_000 }, () => {
     expect(await scene.bench.idsOf('app')).toHaveLength(1);
   });
 
-  it('that denies it is not applied, whatever people approve and acknowledge', async () => {
+  it('that denies it is not applied, even with approvals and labels', async () => {
     const scene = await begin('deny');
     const opened = await scene.pull([app], { file: 'app.yaml', isPlannedByJob: true });
     const { pull, plan, approve, merge } = opened;
@@ -66,20 +66,17 @@ describe('A merge request that violates a policy', { timeout: 180_000 }, () => {
   it.each([
     ['makes a warning of it', noAutoApply('warn')],
     ['changes its rule', noAutoApply('deny', { rule: 'true' })],
-  ])(
-    'is planned and applied with the policy as it was, although the merge request %s',
-    async (_, loosened) => {
-      const scene = await begin('deny');
-      const files = { 'policies/rules.yaml': loosened };
-      const opened = await scene.pull([app], { file: 'app.yaml', isPlannedByJob: true, files });
-      const { pull, plan, approve, merge } = opened;
-      expect(guardsOf(plan)).toContain('denies policy/no-auto-apply');
-      expect(guardsOf(plan)).toContain('blocks loosened');
-      approve('bob');
-      for (const one of [label, 'trueup-ack/loosened']) scene.gitlab.state.label(pull, one, 'bob');
-      merge();
-      await scene.refused('a policy denies the plan', 5);
-      expect(await scene.bench.idsOf('app')).toEqual([]);
-    },
-  );
+  ])('is planned and applied with the old policy, even if the merge request %s', async (_, loosened) => {
+    const scene = await begin('deny');
+    const files = { 'policies/rules.yaml': loosened };
+    const opened = await scene.pull([app], { file: 'app.yaml', isPlannedByJob: true, files });
+    const { pull, plan, approve, merge } = opened;
+    expect(guardsOf(plan)).toContain('denies policy/no-auto-apply');
+    expect(guardsOf(plan)).toContain('blocks loosened');
+    approve('bob');
+    for (const one of [label, 'trueup-ack/loosened']) scene.gitlab.state.label(pull, one, 'bob');
+    merge();
+    await scene.refused('a policy denies the plan', 5);
+    expect(await scene.bench.idsOf('app')).toEqual([]);
+  });
 });

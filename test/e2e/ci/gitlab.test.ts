@@ -10,7 +10,7 @@ const first = workspace('first', { description: 'one' });
 const second = workspace('second', { description: 'two' });
 const isPlannedByJob = true;
 
-/** The deployment of the job that applies, to an environment that is protected. */
+/** The deployment of the apply job to a protected environment. */
 function deployed(
   { gitlab: { state }, main }: GitlabScene,
   about: { job?: number; environment?: string } = {},
@@ -21,7 +21,7 @@ function deployed(
 }
 
 describe('A merge request', { timeout: 180_000 }, () => {
-  it('that was approved is applied after a merge, a squash and a fast-forward', async () => {
+  it('is applied after its approval and a merge, a squash or a fast-forward', async () => {
     const scene = await openGitlabScene({ spec: { ledger: 'git' } });
     for (const how of ['merge', 'squash', 'fast-forward'] as const) {
       const opened = await scene.pull([workspace(how)], { file: `${how}.yaml`, isPlannedByJob });
@@ -44,7 +44,7 @@ describe('A merge request', { timeout: 180_000 }, () => {
     expect((await scene.ciApply(0)).out).toContain('no commits since the last apply');
   });
 
-  it('is applied by the job whose deployment was approved, with the plan of an earlier job of its pipeline', async () => {
+  it('is applied by the job whose deployment was approved, with the plan of an earlier job', async () => {
     const scene = await openGitlabScene({ spec: { ledger: 'git', approvals: { accept: ['environment'] } } });
     const { digest, merge } = await scene.pull([workspace('base', { description: 'new' })], {
       ...{ file: 'base.yaml', isPlannedByJob },
@@ -65,7 +65,7 @@ describe('A merge request', { timeout: 180_000 }, () => {
     expect(await scene.lastApprovals()).toMatchObject([{ method: 'environment', by: 'alice', digest }]);
   });
 
-  it('is applied with a signature, once a label acknowledges its guard', async () => {
+  it('is applied with a signature after a label acknowledged its guard', async () => {
     const approvals = { accept: ['signature', 'review'], from: [{ signers: 'allowed_signers' }] };
     const scene = await openGitlabScene(
       { spec: { ledger: 'git', guards: { maxDeletes: 0 }, approvals } },
@@ -87,12 +87,12 @@ describe('A merge request', { timeout: 180_000 }, () => {
     expect(scene.told(pull)).toContain('Applied');
   });
 
-  it('is applied although the token may not write notes: that is printed', async () => {
+  it('is applied even if the token may not write notes, which is printed', async () => {
     const scene = await openGitlabScene();
     const { pull, approve, merge } = await scene.pull([first]);
     approve('bob');
     merge();
-    // Notes of the plan are those of another account than the reader of this job.
+    // Another account than that of this job's token posts the notes with plans.
     const job = { token: gitlabTokens.reader };
     await scene.refused(
       'is from "project_5_bot_1", not from "eve"; name the account that posts the plans with --author',
@@ -105,7 +105,7 @@ describe('A merge request', { timeout: 180_000 }, () => {
     expect(scene.told(pull)).toBeUndefined();
   });
 
-  it('is not approved by the author of one that it brought by a fast-forward, without an approval', async () => {
+  it('cannot be approved by the author of an unapproved one that its fast-forward contains', async () => {
     const scene = await openGitlabScene();
     const { author } = scene.scene;
     const one = await scene.pull([first], { author: 'bob', file: 'one.yaml' });

@@ -1,4 +1,4 @@
-/** A merge queue, a push, and GitLab: the same command, with other questions. */
+/** `trueup ci plan` in a merge queue, after a push, and in GitLab. */
 import { describe, expect, it } from 'vitest';
 import { type CiScene, openCiScene } from '../../support/cli/ci-scene.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -36,7 +36,7 @@ async function group(
 }
 
 describe('A merge group', () => {
-  it('may be merged if it means what the comment of its pull request shows, squashed or not', async () => {
+  it('may be merged if its plan equals the one in the comment of its pull request, squashed or not', async () => {
     const scene = await openCiScene();
     const files = { 'stacks/pay/manifests/more.yaml': manifest('pay-more') };
     scene.propose(files);
@@ -51,7 +51,7 @@ describe('A merge group', () => {
     expect(scene.github.comments).toEqual([comment]);
   });
 
-  it('may contain several pull requests, which wait one after the other', async () => {
+  it('can contain several pull requests in a row', async () => {
     const scene = await openCiScene();
     const first = { 'stacks/pay/manifests/more.yaml': manifest('pay-more') };
     const second = { 'stacks/pay/manifests/other.yaml': manifest('pay-other') };
@@ -73,7 +73,7 @@ describe('A merge group', () => {
     });
   });
 
-  it('fails with the difference if it would do something that no pull request has shown', async () => {
+  it('fails with the difference if its plan has a change that no pull request showed', async () => {
     const scene = await openCiScene();
     scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
     await scene.job();
@@ -88,7 +88,7 @@ describe('A merge group', () => {
     expect(ran.err).toContain('if an earlier merge is not applied yet, wait for that apply instead');
   });
 
-  it('fails if one of its pull requests loosens a setting that no comment shows', async () => {
+  it('fails if it loosens a setting that no comment shows', async () => {
     const scene = await openCiScene();
     const change = { 'stacks/pay/manifests/more.yaml': manifest('pay-more') };
     const stackWith = (maxDeletes: number) => ({
@@ -104,13 +104,13 @@ describe('A merge group', () => {
     expect(other.code).toBe(4);
     expect(other.err).toContain('none of them shows the guard "loosened"');
     expect(other.err).toContain('from 3 to 9');
-    // Also where the group changes nothing else.
+    // Also if the group changes nothing else.
     expect((await group(scene, stackWith(9))).code).toBe(4);
     scene.github.comments.splice(0);
     expect((await group(scene, stackWith(7))).code).toBe(4);
   });
 
-  it('fails if a policy says something that no comment shows', async () => {
+  it('fails if a policy has a message that no comment shows', async () => {
     const scene = await openCiScene();
     const ruled = (message: string) => ({
       'stacks/pay/policies/rules.yaml': policiesText(policy('x', { severity: 'confirm', message })),
@@ -132,7 +132,7 @@ describe('A merge group', () => {
 
   it.each<[string, (scene: CiScene) => void]>([
     [
-      'was written by somebody else',
+      'was written by another user',
       ({ github: { comments } }) => {
         const stolen = comments.splice(0).map((comment) => ({ ...comment, author: 'mallory' }));
         comments.push(...stolen);
@@ -155,7 +155,7 @@ describe('A merge group', () => {
       ({ github }) =>
         github.always(({ path }) => (path.endsWith('/comments') ? { status: 500, body: {} } : undefined)),
     ],
-  ])('fails where the comment %s', async (_, spoil) => {
+  ])('fails if the comment %s', async (_, spoil) => {
     const scene = await openCiScene();
     const files = { 'stacks/pay/manifests/more.yaml': manifest('pay-more') };
     scene.propose(files);
@@ -166,7 +166,7 @@ describe('A merge group', () => {
 });
 
 describe('A push to the protected branch', () => {
-  it('plans what it changes, trusts it, and gives its digest to the next job', async () => {
+  it('is planned, trusted, and its digest is an output for the next job', async () => {
     const scene = await openCiScene();
     const before = scene.git('rev-parse', 'main');
     scene.github.state.permissions.clear();
@@ -184,14 +184,14 @@ describe('A push to the protected branch', () => {
     });
     expect(ran.out).toContain('then apply it with "trueup ci apply"');
     expect(scene.github.comments).toEqual([]);
-    // After a forced push the commit before is gone: the first parent counts.
+    // After a forced push the previous commit does not exist any more, so the first parent counts.
     const forced = await scene.job({ ref: 'base', event: { before: 'e'.repeat(40) }, env });
     expect(forced.outputs['stacks']).toBe('["stacks/pay"]');
   });
 });
 
 describe('A push after one that was not applied', () => {
-  it('is compared with the last apply, so that nothing is loosened in two steps', async () => {
+  it('is compared with the last apply, so that settings cannot be loosened in two steps', async () => {
     const scene = await openCiScene();
     const stack = (spec: object) => scene.stack('pay', { spec: { ledger: 'git', ...spec } });
     scene.push({ 'stacks/pay/trueup.yaml': stack({ guards: { maxDeletes: 0 } }) });

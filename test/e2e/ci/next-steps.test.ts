@@ -1,4 +1,4 @@
-/** What the jobs of a CI say to do next: in the comment, in the summary of the step, and in annotations. */
+/** The next steps that CI jobs show: in the comment, in the summary of the step, and in annotations. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 const more = { 'stacks/pay/manifests/more.yaml': documentsText([workspace('pay-more')]) };
 
 describe('The comment and the summary of a plan job', () => {
-  it('name the ways to approve the plan that the stack accepts, and the job that applies it', async () => {
+  it('name the approvals that the stack accepts, and the job that applies the plan', async () => {
     const scene = await openCiScene();
     scene.propose(more);
     const job = await scene.job();
@@ -24,7 +24,7 @@ describe('The comment and the summary of a plan job', () => {
     }
   });
 
-  it('have the command of those who sign, and how many people are needed', async () => {
+  it('have the command for signatures, and the number of people that are needed', async () => {
     const scene = await openCiScene();
     const approvals = { accept: ['signature'], count: 2, from: [{ signers: 'signers' }] };
     scene.push({ 'stacks/pay/trueup.yaml': scene.stack('pay', { spec: { approvals } }) });
@@ -35,7 +35,7 @@ describe('The comment and the summary of a plan job', () => {
     );
   });
 
-  it('offer no label where the stack accepts only signatures', async () => {
+  it('offer no label if the stack accepts only signatures', async () => {
     const scene = await openCiScene();
     const approvals = { accept: ['signature'], from: [{ signers: 'signers' }] };
     scene.push({ 'stacks/pay/trueup.yaml': scene.stack('pay', { spec: { approvals } }) });
@@ -50,7 +50,7 @@ describe('The comment and the summary of a plan job', () => {
     }
   });
 
-  it('say that signers of the same pull request cannot sign it', async () => {
+  it('say that signers whom the pull request adds cannot sign it', async () => {
     const scene = await openCiScene();
     const approvals = { accept: ['signature'], from: [{ signers: 'signers' }] };
     scene.propose({ 'stacks/pay/trueup.yaml': scene.stack('pay', { spec: { approvals } }), ...more });
@@ -82,7 +82,7 @@ async function stepOf(scene: ApplyScene, code: number, args: readonly string[] =
 }
 
 describe('The summary of an apply job', () => {
-  it('says how to approve a plan that nobody has approved, and after the apply that nothing is left to do', async () => {
+  it('says how to approve a plan, and after the apply that nothing is left to do', async () => {
     const scene = await openApplyScene();
     const { pull, approve, merge } = await scene.pull([workspace('first')]);
     merge();
@@ -105,7 +105,7 @@ describe('The summary of an apply job', () => {
 });
 
 describe('A pull request that only loosens a setting', () => {
-  it('is shown, acknowledged by a label, and ended by the job that waits for an environment', async () => {
+  it('is shown, acknowledged by a label, and applied by the job that waits for an environment', async () => {
     const scene = await openApplyScene({ spec: { guards: { maxDeletes: 1 } } });
     const files = { 'trueup.yaml': emptyStack(scene.bench, { spec: { guards: { maxDeletes: 9 } } }) };
     const { pull, merge } = await scene.pull([workspace('base')], {

@@ -1,4 +1,4 @@
-/** Makers do not approve their own work, also not with a later pull request whose plan shows it. */
+/** Authors cannot approve their own work, even in a later pull request whose plan shows it. */
 import { describe, expect, it, vi } from 'vitest';
 import { noCodeHost, openApplyScene } from '../../support/ci/apply-scene.ts';
 import { workspace } from '../../support/cli/documents.ts';
@@ -9,7 +9,7 @@ const second = workspace('second', { description: 'two' });
 const spec = { approvals: { accept: ['signature'], from: [{ signers: 'allowed_signers' }] } };
 
 describe('A reviewer', { timeout: 180_000 }, () => {
-  it('does not count for a plan that shows own earlier work, until another person approves that work', async () => {
+  it('does not count for a plan with own earlier work until another person approved that work', async () => {
     const scene = await openApplyScene();
     scene.github.state.permissions.set('ann', 'write');
     const own = await scene.pull([first], { file: 'one.yaml' });
@@ -35,7 +35,7 @@ describe('A reviewer', { timeout: 180_000 }, () => {
     await scene.ciApply(0);
   });
 
-  it('counts where own work without an approval changes only other files of the repository', async () => {
+  it('counts if own work without an approval changes only other files of the repository', async () => {
     const scene = await openApplyScene();
     scene.github.state.permissions.set('ann', 'write');
     scene.push({ 'README.md': 'one\n' });
@@ -46,7 +46,7 @@ describe('A reviewer', { timeout: 180_000 }, () => {
     await scene.ciApply(0);
   });
 
-  it('does not count, nor whom that reviewer alone approved, in a chain of pull requests', async () => {
+  it('does not count in a chain of pull requests, and neither do authors that only this reviewer approved', async () => {
     const scene = await openApplyScene();
     scene.github.state.permissions.set('ann', 'write');
     (await scene.pull([first], { file: 'one.yaml' })).merge();
@@ -83,8 +83,8 @@ describe('A signer', { timeout: 180_000 }, () => {
     });
 });
 
-describe('Makers who are not known', { timeout: 180_000 }, () => {
-  it('cannot sign the plan of the protected branch after they deleted their fork', async () => {
+describe('Authors who are not known', { timeout: 180_000 }, () => {
+  it('cannot sign a plan of the protected branch after they deleted their fork', async () => {
     const scene = await openApplyScene({ spec }, { signers: ['alice', 'bob'] });
     scene.github.state.keys.set('alice', [scene.publicKey('alice')]);
     const own = await scene.pull([first], { file: 'one.yaml', author: 'alice' });
@@ -97,7 +97,7 @@ describe('Makers who are not known', { timeout: 180_000 }, () => {
   });
 });
 
-describe('Makers of other files of the repository', { timeout: 180_000 }, () => {
+describe('Authors of other files of the repository', { timeout: 180_000 }, () => {
   it('may acknowledge guards of the stack', async () => {
     const scene = await openApplyScene({ spec: { guards: { maxDeletes: 0 } } });
     (await scene.pull([], { file: '../../notes.yaml', author: 'carol' })).merge();
@@ -111,7 +111,7 @@ describe('Makers of other files of the repository', { timeout: 180_000 }, () => 
 });
 
 describe('Without a code host, an approval', { timeout: 180_000 }, () => {
-  it('of an earlier commit of a branch does not count for what was added to it later', async () => {
+  it('of an earlier commit of a branch does not count for later commits', async () => {
     const scene = await openApplyScene({ spec }, { signers: ['alice', 'bob'] });
     vi.stubEnv('GIT_AUTHOR_EMAIL', 'alice@example.com');
     const own = await scene.pull([second], { file: 'two.yaml', author: 'alice' });

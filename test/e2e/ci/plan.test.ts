@@ -12,7 +12,7 @@ import { documentsText } from '../../support/rig/stack-folder.ts';
 const manifest = (name: string, spec: object = {}) => documentsText([workspace(name, spec)]);
 
 describe('A job of a pull request', () => {
-  it('plans the stack whose manifest changed, and no other one', async () => {
+  it('plans only the stack whose manifest changed', async () => {
     const { propose, job, github, bench } = await openCiScene();
     const head = propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
     const ran = await job({ args: ['--out-dir', 'plans', '--sarif', 'plans/all.sarif'] });
@@ -22,7 +22,7 @@ describe('A job of a pull request', () => {
     expect(ran.out).toContain('1 stack planned; the plan files are in "plans"');
     const folder = join(ran.clone, 'plans');
     expect(readdirSync(folder).sort()).toEqual(['.gitignore', 'all.sarif', 'pay.plan.json', 'plans.json']);
-    // A later `git add .` commits none of them.
+    // A later `git add .` adds none of them.
     expect(git(ran.clone, 'status', '--porcelain')).toBe('');
     const { plans } = JSON.parse(readFileSync(join(folder, 'plans.json'), 'utf8'));
     const plan = JSON.parse(readFileSync(join(folder, 'pay.plan.json'), 'utf8'));
@@ -68,7 +68,7 @@ describe('A job of a pull request', () => {
     expect((await job({ args: ['--list'] })).out).toBe('stacks/net\n');
   });
 
-  it('notices a file that the stack reads, and leaves out what it does not read', async () => {
+  it('notices a file that the stack reads, and ignores files that no stack reads', async () => {
     const scene = await openCiScene();
     scene.push({
       'shared/ca.pem': 'one',
@@ -78,7 +78,7 @@ describe('A job of a pull request', () => {
     expect((await scene.job({ args: ['--list'] })).out).toBe('stacks/pay\n');
   });
 
-  it('writes no list of ignored files into a folder that was there', async () => {
+  it('writes no .gitignore into a folder that existed', async () => {
     const scene = await openCiScene();
     scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more'), 'plans/notes.md': 'text' });
     const ran = await scene.job({ args: ['--out-dir', 'plans'] });
@@ -141,7 +141,7 @@ describe('A job of a pull request', () => {
     expect(one.outputs).toMatchObject({ stacks: '["stacks/net"]', stack: 'net' });
   });
 
-  it('plans all stacks with --all, and nothing where no stack is changed', async () => {
+  it('plans all stacks with --all, and nothing if no stack is changed', async () => {
     const { propose, job, github } = await openCiScene();
     propose({ 'README.md': 'text' });
     const none = await job();
@@ -155,7 +155,7 @@ describe('A job of a pull request', () => {
     ['the merge', 'merge'],
     ['the head', 'head'],
   ] as const)(
-    'asks the remote for what a shallow clone of %s lacks, and leaves the clone as it is',
+    'fetches commits that a shallow clone of %s lacks, and does not change the clone',
     async (_, ref) => {
       const scene = await openCiScene();
       scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
@@ -167,7 +167,7 @@ describe('A job of a pull request', () => {
     },
   );
 
-  it('says where a stack is whose folder was renamed, and not that it was removed', async () => {
+  it('reports a stack whose folder was renamed as moved, and not as removed', async () => {
     const scene = await openCiScene();
     scene.propose({
       'stacks/pay/trueup.yaml': undefined,
@@ -183,7 +183,7 @@ describe('A job of a pull request', () => {
     expect(scene.github.comments).toHaveLength(1);
   });
 
-  it('says in the pull request that a stack is removed, and that there is something to decide', async () => {
+  it('reports in the pull request that a stack is removed, and asks for a decision', async () => {
     const scene = await openCiScene();
     scene.propose({ 'stacks/pay/trueup.yaml': undefined });
     const { code, err, out } = await scene.job();
@@ -201,13 +201,13 @@ describe('A job of a pull request', () => {
     [['--all', 'stacks/pay'], '--all plans all stacks of the repository: pass it without a path'],
     [['--must-post', '--no-comment'], 'pass it without --no-comment'],
     [['--format', 'json'], '--format is how --list prints the stacks'],
-  ])('refuses %j, of which one flag would have no effect', async (args, why) => {
+  ])('refuses %j, because one flag would have no effect', async (args, why) => {
     const { propose, job } = await openCiScene();
     propose({ 'README.md': 'text' });
     expect(await job({ args })).toMatchObject({ code: 1, err: expect.stringContaining(why) });
   });
 
-  it('fails with --all where no commit has a stack', async () => {
+  it('fails with --all if the commit has no stack', async () => {
     const { push, propose, job } = await openCiScene();
     push({ 'stacks/pay/trueup.yaml': undefined, 'stacks/net/trueup.yaml': undefined });
     propose({ 'README.md': 'text' });
@@ -217,7 +217,7 @@ describe('A job of a pull request', () => {
   });
 
   it.each([401, 403, 404, 422])(
-    'plans, and says that no comment is posted, where the code host answers %i',
+    'plans, and reports that no comment is posted, if the code host answers %i',
     async (status) => {
       const scene = await openCiScene();
       scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
@@ -246,7 +246,7 @@ describe('A job of a pull request', () => {
     expect(scene.github.comments.map(({ body }) => body.includes('**Out of date**'))).toEqual([true, false]);
   });
 
-  it('plans again when it is run again after it was cancelled', async () => {
+  it('has the same plan when it runs again, and does not change its comment', async () => {
     const scene = await openCiScene();
     scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
     const first = await scene.job();
@@ -268,7 +268,7 @@ describe('A job of a pull request', () => {
       ['--squash'],
       { ref: 'base', env: { GITHUB_EVENT_NAME: 'pull_request_target' } },
     ],
-  ] as const)('that is run again after %s leaves the comment as it is', async (_, merging, how) => {
+  ] as const)('that runs again after %s does not change the comment', async (_, merging, how) => {
     const scene = await openCiScene();
     scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
     await scene.job(how);
@@ -283,7 +283,7 @@ describe('A job of a pull request', () => {
     expect(scene.github.comments).toEqual([before]);
   });
 
-  it('plans nothing of a closed pull request, and plans a draft like any other', async () => {
+  it('does not plan a closed pull request, and plans a draft like any other', async () => {
     const scene = await openCiScene();
     scene.propose({ 'stacks/pay/manifests/more.yaml': manifest('pay-more') });
     const closed = await scene.job({ pull: { state: 'closed' } });
@@ -308,7 +308,7 @@ describe('A job of a pull request', () => {
     );
   });
 
-  it('refuses two stacks of one name, and a job without a base', async () => {
+  it('refuses two stacks with one name, and a job without a base', async () => {
     const scene = await openCiScene();
     scene.propose({ 'stacks/two/trueup.yaml': scene.stack('pay') });
     expect(await scene.job()).toMatchObject({

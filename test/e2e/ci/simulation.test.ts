@@ -65,14 +65,14 @@ async function isApplied(scene: ApplyScene, method: string): Promise<void> {
 }
 
 describe('A pull request is planned, approved, merged and applied', { timeout: 180_000 }, () => {
-  it('with reviews, a guard, a merge queue, squashed, after a second one, with the ledger in git', async () => {
+  it('with reviews, a guard, a merge queue, two squashed pull requests, and the ledger in git', async () => {
     const scene = await openApplyScene({ spec: { ledger: 'git', guards } });
     const one = await scene.pull([first], { file: 'one.yaml', isPlannedByJob });
     const two = await scene.pull([second], { file: 'base.yaml', author: 'carol', isPlannedByJob });
     const { state } = scene.github;
     one.approve('alice');
     two.approve('bob');
-    // What the queue would merge must be what was reviewed.
+    // The queue must merge exactly the reviewed plan.
     expect(await queue(scene, two.pull.number, 'pay/manifests/base.yaml')).not.toMatchObject({ code: 0 });
     const queued = await queue(scene, two.pull.number);
     expect(queued, queued.out + queued.err).toMatchObject({ code: 0 });
@@ -89,7 +89,7 @@ describe('A pull request is planned, approved, merged and applied', { timeout: 1
     await isApplied(scene, 'review');
   });
 
-  it('in an environment, with drift between approval and apply, merged', async () => {
+  it('with an environment, drift between approval and apply, and a merge commit', async () => {
     const scene = await openApplyScene({ spec: { ledger: 'git' } });
     const { digest, merge } = await scene.pull([workspace('base', { description: 'new' })], {
       ...{ file: 'base.yaml', isPlannedByJob },

@@ -1,4 +1,4 @@
-/** What a pull request must not decide for its own plan: where secrets go, and the settings that protect the stack. */
+/** What a pull request cannot change for its own plan: the places that get secrets, and the settings that protect the stack. */
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const manifest = (name: string, spec: object = {}) => documentsText([workspace(name, spec)]);
 
-/** A pull request of somebody who may only read, with another address for the target. */
+/** A pull request of a user with read permission only, with another address for the target. */
 async function openTheft() {
   const scene = await openCiScene();
   const thief = await openThief();
@@ -27,7 +27,7 @@ async function openTheft() {
 }
 
 describe('A target with another address', () => {
-  it('is planned with the target of the base branch, and the plan, the comment and the summary say so', async () => {
+  it('is planned with the target of the base branch, as plan, comment and summary show', async () => {
     const { job, thief, github } = await openTheft();
     const ran = await job();
     expect(ran, ran.err).toMatchObject({ code: 0 });
@@ -40,7 +40,7 @@ describe('A target with another address', () => {
     expect(ran.out).toContain('their author "ann" may not write to the repository');
   });
 
-  it('counts where the code host says that the author may write', async () => {
+  it('counts if the code host says that the author may write', async () => {
     const { job, thief, github } = await openTheft();
     github.state.permissions.set('ann', 'write');
     const ran = await job();
@@ -48,7 +48,7 @@ describe('A target with another address', () => {
     expect(ran.out).not.toContain('targets-of-base');
   });
 
-  it('does not count in a fork of somebody else, who may push to it after it was opened', async () => {
+  it('does not count in a fork of another user, who could push to it later', async () => {
     const { job, thief, github } = await openTheft();
     github.state.permissions.set('ann', 'write');
     github.pull.from = 'mallory/infra';
@@ -60,7 +60,7 @@ describe('A target with another address', () => {
     expect(thief.tokens.length).toBeGreaterThan(0);
   });
 
-  it.each([403, 404, 500])('does not count where the code host answers %i', async (status) => {
+  it.each([403, 404, 500])('does not count if the code host answers %i', async (status) => {
     const { job, thief, github } = await openTheft();
     github.state.permissions.set('ann', 'write');
     github.always(({ path }) =>
@@ -71,7 +71,7 @@ describe('A target with another address', () => {
     expect(ran.out).toContain('the code host does not say whether their author may write');
   });
 
-  it('is not used where it is new, or the whole stack is: then the stack is only validated', async () => {
+  it('is not used if target or stack are new, so that the stack is only validated', async () => {
     const scene = await openCiScene();
     const thief = await openThief();
     scene.github.state.permissions.set('ann', 'read');
@@ -93,7 +93,7 @@ describe('A target with another address', () => {
     ['the source of the token', { token: { env: 'SERVICE_TOKEN' } }, 'token of the target'],
     ['the certificate', { caCert: { file: 'ca.pem' } }, 'caCert of the target'],
     ['the organization', { organization: 'umbrella' }, 'organization of the target'],
-  ])('includes %s', async (_, target, says) => {
+  ])('has the same rules as a target with a change of %s', async (_, target, says) => {
     const scene = await openCiScene();
     scene.github.state.permissions.set('ann', 'read');
     scene.propose({
@@ -117,14 +117,14 @@ describe('pull_request_target', () => {
       const ran = await scene.job({ ...target, pull, clone });
       expect(ran, ran.err).toMatchObject({ code: 0 });
       expect(ran.out).toContain('pay-more');
-      // Merged with the base, so what the base has is not undone.
+      // The head is merged with the base, so that changes of the base are not reverted.
       expect(ran.out).toContain('pay-later');
       expect(git(ran.clone, 'status', '--porcelain')).toBe('');
     }
     expect(scene.github.comments[0]?.body).toContain(`Made for commit \`${head}\``);
   });
 
-  it('finds a ledger in git, which is in a remote of the clone', async () => {
+  it('finds a ledger in git, in a remote of the clone', async () => {
     const scene = await openCiScene();
     const settings = { spec: { ledger: 'git' } };
     scene.push({ 'stacks/pay/trueup.yaml': scene.stack('pay', settings) });
@@ -214,7 +214,7 @@ describe('Settings that a pull request loosens', () => {
     expect(acknowledge).toEqual(['loosened']);
   });
 
-  it('are the stricter ones for its guards: what the base forbids to delete stays blocked', async () => {
+  it('do not loosen its guards: deletes that the base blocks stay blocked', async () => {
     const scene = await openCiScene();
     const spec = { ledger: 'git', guards: { maxDeletes: 0 } };
     scene.push({
@@ -241,7 +241,7 @@ describe('Settings that a pull request loosens', () => {
       'stacks/pay/allowed_signers': alice,
     });
     expect(await scene.run(['apply', 'stacks/pay', '--yes'])).toMatchObject({ code: 0 });
-    // A comment, and another order of the lines, admit nobody.
+    // A comment and another order of the lines admit no new signer.
     scene.propose({ 'stacks/pay/allowed_signers': `# people who may approve\n${alice}` });
     expect((await scene.job()).out).not.toContain('loosened');
     scene.propose({ 'stacks/pay/allowed_signers': makeSigner(keys, 'mallory') + alice });

@@ -1,4 +1,4 @@
-// Workers that are killed, stopped, or without their database in the middle of an apply, as real processes: nothing is written twice.
+// Workers as real processes that are killed, stopped, or lose their database during an apply: nothing is written twice.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,7 @@ function server(): PostgresServer {
   return started;
 }
 
-/** A stack that was applied and checked once, and then another description of its two workspaces was merged. */
+/** A stack that was applied and checked once, and whose merged manifests then have another description of the workspaces. */
 async function openMerged(
   names: readonly string[] = ['one-app'],
 ): Promise<FleetScene & { checkRequests: number }> {
@@ -37,7 +37,7 @@ async function openMerged(
   await scene.apply('one');
   await scene.fleet('migrate');
   await scene.fleet('run');
-  // The first check also asks whose token it is.
+  // The first check also reads the user of the token.
   scene.bench.wire.reset();
   await scene.fleet('run', '--all');
   const checkRequests = scene.bench.wire.seen.length;
@@ -46,7 +46,7 @@ async function openMerged(
   return { ...scene, checkRequests };
 }
 
-/** A worker whose request with this number, from 0, waits for its answer. */
+/** A worker whose request with this number (from 0) does not get its answer yet. */
 async function workerAt(request: number, { bench, work }: FleetScene) {
   const held = holding({ path: /./ });
   if (request > 0) bench.wire.add({ path: /./, times: request, fault: { first: async () => {} } });
@@ -66,7 +66,7 @@ async function settled({ clone, sql }: FleetScene): Promise<void> {
 }
 
 describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, () => {
-  it('ends in another worker, at whichever request the first one was killed, and writes nothing twice', async () => {
+  it('is finished by another worker after a kill at any request, and writes nothing twice', async () => {
     const all = await openMerged();
     await all.fleet('run');
     const { seen } = all.bench.wire;
@@ -79,7 +79,7 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
       scenes.map(async (scene, index) => {
         const request = ofApply[index] ?? 0;
         const { worker, release } = await workerAt(request, scene);
-        // One that lives on ends by itself when its worker is gone.
+        // A child that is not killed ends by itself when its worker is gone.
         const children = request % 2 === 0 ? childrenOf(worker.pid) : [];
         for (const pid of children) process.kill(pid, 'SIGKILL');
         worker.kill('SIGKILL');
@@ -94,7 +94,7 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
     );
   });
 
-  it('that was stopped for so long that another worker took it over writes nothing any more', async () => {
+  it('that was stopped until another worker took over writes nothing when it continues', async () => {
     const scene = await openMerged(['one-app', 'two-app', 'three-app']);
     const held = holding({ method: 'PATCH', path: /./ });
     scene.bench.wire.add(held.rule);
@@ -108,7 +108,7 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
     const written = scene.bench.wire.writes().length;
     expect(written).toBe(3);
     for (const pid of pids.toReversed()) process.kill(pid, 'SIGCONT');
-    // It has ended when it takes what is due then.
+    // The second worker has ended before the first one continues with due checks.
     next.kill('SIGTERM');
     await next.ended;
     scene.makeDue();
@@ -119,9 +119,9 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
     expect(scene.sql('select outcome from trueup_fleet.applies order by id')).toBe('lost\napplied');
   });
 
-  it('that ended before it wrote does not pass a freeze, and one that wrote ends during it', async () => {
+  it('that wrote nothing yet does not start in a freeze, and one that wrote is finished in it', async () => {
     const [planned, begun] = [await openMerged(), await openMerged(['one-app', 'two-app', 'three-app'])];
-    /** It begins in the next minute, and then two minutes have passed. */
+    /** Adds a freeze that begins in the next minute, and moves the time by two minutes. */
     const freeze = ({ folder, sql }: FleetScene) => {
       const begin = new Date(Date.now() + 60_000);
       const schedule = `${begin.getUTCMinutes()} ${begin.getUTCHours()} * * *`;
@@ -139,7 +139,7 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
       const worker = scene.work();
       await held.reached;
       worker.kill('SIGTERM');
-      // A read is given up, and a write is not.
+      // A stopped worker cancels a read, and waits for a write.
       if (scene === begun) held.release();
       await worker.ended;
       held.release();
@@ -149,12 +149,12 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
     expect(planned.bench.wire.writes()).toEqual([]);
     expect((await begun.fleet('run')).out).toMatch(/[12] changes? applied/);
     expect(begun.bench.wire.writes()).toHaveLength(3);
-    // What comes later is not a part of it.
+    // A later commit is not a part of the interrupted apply.
     begun.push({ 'one/manifests.yaml': documentsText([workspace('one-app', { description: 'later' })]) });
     expect((await begun.fleet('run', '--all')).out).toContain('not applied: the freeze "release"');
   });
 
-  it('does not keep its stack from checks when fleet.yaml allows no applies any more', async () => {
+  it('does not block checks of its stack when fleet.yaml allows no applies any more', async () => {
     const scene = await openMerged();
     const { worker, release } = await workerAt(scene.checkRequests + 1, scene);
     worker.kill('SIGKILL');
@@ -171,7 +171,7 @@ describe.skipIf(bin === undefined)('An apply of a fleet', { timeout: 600_000 }, 
     expect(scene.bench.wire.writes()).toEqual([]);
   });
 
-  it('is recorded when the database comes back, and its approvals with it', async () => {
+  it('is recorded with its approvals when the database comes back', async () => {
     const scene = await openMerged();
     const held = holding({ method: 'PATCH', path: /./ });
     scene.bench.wire.add(held.rule);

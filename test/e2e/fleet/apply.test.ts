@@ -1,4 +1,4 @@
-// Applies that a fleet makes by itself, by real worker processes: what was merged and approved, and nothing else.
+// Automatic applies of a fleet in real worker processes: only merged and approved changes are applied.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { emptyStack, openApplyScene } from '../../support/ci/apply-scene.ts';
@@ -70,7 +70,7 @@ function freezeNow(more: object = {}) {
   return { freezes: [{ name: 'release', schedule, duration: '30m', ...more }] };
 }
 
-/** A stack that signatures approve, and how these people sign its plan. */
+/** A stack that needs signatures, and a function that signs its plan. */
 async function openSigned(people: readonly string[], given: Given = {}) {
   const keys = temporaryFolder();
   const signers = people.map((name) => makeSigner(keys, name)).join('');
@@ -102,7 +102,7 @@ async function descriptionOf({ bench }: FleetScene, name = 'one-app'): Promise<u
 }
 
 describe.skipIf(bin === undefined)('A fleet', { timeout: 300_000 }, () => {
-  it('applies what was merged, and checks the stack again', async () => {
+  it('applies a merged change, and checks the stack again', async () => {
     const scene = await openOne();
     merge(scene, 'changed');
     expect((await scene.fleet('run')).out).toBe(`infra/one/trueup.yaml: no drift
@@ -113,12 +113,12 @@ infra/one/trueup.yaml: no drift
 `);
     expect(await descriptionOf(scene)).toBe('changed');
     expect(scene.sql('select outcome, changes, reason from trueup_fleet.applies')).toBe('applied|1|');
-    // The history says which fleet it was.
+    // The history names the fleet.
     const { out } = await trueupProcess(['history', 'one'], { cwd: scene.clone, env: scene.env });
     expect(out).toContain('fleet acme');
   });
 
-  it('applies nothing of stacks that "apply" does not name', async () => {
+  it('does not apply stacks that "apply" does not name', async () => {
     const scene = await openOne({ apply: { stacks: ['other/*'] } });
     merge(scene, 'changed');
     const { out, code } = await scene.fleet('run');
@@ -129,7 +129,7 @@ infra/one/trueup.yaml: no drift
     expect(scene.bench.wire.writes()).toEqual([]);
   });
 
-  it('leaves drift as it is, unless it may take it back', async () => {
+  it('does not revert drift without "revertDrift"', async () => {
     const kept = await openOne();
     const reverting = await openOne({ apply: { revertDrift: true } });
     for (const scene of [kept, reverting]) {
@@ -142,7 +142,7 @@ infra/one/trueup.yaml: no drift
     expect(await descriptionOf(reverting)).toBe('about one');
   });
 
-  it('waits for an approval, says how to give it, and applies when it is there', async () => {
+  it('waits for an approval, says how to give it, and applies after it was given', async () => {
     const { scene, sign } = await openSigned(['alice']);
     merge(scene, 'changed');
     const waiting = await scene.fleet('run');
@@ -158,7 +158,7 @@ infra/one/trueup.yaml: no drift
     expect(scene.sql('select count(*) from trueup_fleet.waiting_applies')).toBe('0');
   });
 
-  it('never passes a guard by itself', async () => {
+  it('never acknowledges a guard', async () => {
     const scene = await openOne({ spec: { ...noApproval, guards: { maxDeletes: 0 } } });
     scene.push({ 'one/manifests.yaml': documentsText([workspace('other')]) });
     const { out } = await scene.fleet('run');
@@ -172,7 +172,7 @@ infra/one/trueup.yaml: no drift
     expect(plan.guards).toEqual([expect.objectContaining({ effect: 'blocks' })]);
   });
 
-  it('checks other stacks while an apply takes long, and another apply waits for its slot', async () => {
+  it('checks other stacks during a long apply, while another apply waits for a free worker', async () => {
     const scene = await openOne({ apply: { stacks: ['**'] } });
     scene.push(scene.stack('two', { spec: noApproval }));
     await scene.apply('two');
@@ -187,7 +187,7 @@ infra/one/trueup.yaml: no drift
     await held.reached;
     await worker.says(/three\/trueup.yaml: no drift/);
     scene.makeDue();
-    // The stack that is written is left alone; the others are checked, also the one whose apply waits.
+    // The stack that is being applied is not checked. The others are checked, even the one whose apply waits.
     await worker.says(/(three\/trueup.yaml: no drift[\s\S]*){2}/);
     expect(scene.sql('select count(*) from trueup_fleet.applies')).toBe('1');
     expect(scene.sql('select count(*) from trueup_fleet.stacks where applying')).toBe('1');
@@ -205,7 +205,7 @@ infra/one/trueup.yaml: no drift
     expect(scene.bench.wire.writes().filter(({ method }) => method === 'PATCH')).toHaveLength(2);
   });
 
-  it('does not apply a commit that a newer one has replaced meanwhile', async () => {
+  it('does not apply a commit that a newer one replaced meanwhile', async () => {
     const scene = await openOne();
     merge(scene, 'wrong');
     const held = scene.work();
@@ -217,16 +217,16 @@ infra/one/trueup.yaml: no drift
     expect(scene.bench.wire.writes()).toHaveLength(1);
   });
 
-  it('gives checks no variable that is for applies', async () => {
+  it('gives checks no variables for applies', async () => {
     const scene = await openOne({
       apply: { variables: { API_TOKEN: 'WRITE_TOKEN' } },
       env: { WRITE_TOKEN: secrets.API_TOKEN, API_TOKEN: 'refused' },
     }).catch((error: unknown) => error);
-    // The check has only the token that is refused.
+    // The check has only the refused token.
     expect(String(scene)).toContain('401');
   });
 
-  it('tries an apply that fails later and later, and at once after a new commit or with --all', async () => {
+  it('retries a failed apply after growing delays, and at once after a new commit or with --all', async () => {
     const scene = await openOne();
     merge(scene, 'changed');
     const refused = { method: 'PATCH', path: /workspaces/, fault: { answer: 422 } } as const;
@@ -243,7 +243,7 @@ infra/one/trueup.yaml: no drift
     expect((await scene.fleet('run')).out).toContain('1 change applied');
   });
 
-  it('applies nothing during a freeze, and afterwards what waits the longest first', async () => {
+  it('applies nothing during a freeze, and then begins with the apply that waited longest', async () => {
     const scene = await openOne({ apply: { stacks: ['**'] }, fleet: freezeNow() });
     scene.push(scene.stack('two', { spec: noApproval }));
     await scene.apply('two');
@@ -254,7 +254,7 @@ infra/one/trueup.yaml: no drift
       expect(code).toBe(0);
     }
     scene.bench.wire.reset();
-    // Checks go on.
+    // Checks continue.
     expect((await scene.fleet('run', '--all')).out).toContain('2 checks: 0 with drift, 0 failed');
     expect(scene.bench.wire.writes()).toEqual([]);
     scene.sql("insert into trueup_fleet.moved_time values (interval '1 hour')");
@@ -265,7 +265,7 @@ infra/one/trueup.yaml: no drift
     ]);
   });
 
-  it('applies during a freeze what the people whom it excepts have approved', async () => {
+  it('applies during a freeze only changes that its exceptions approved', async () => {
     const { scene, sign } = await openSigned(['alice', 'bob'], {
       fleet: freezeNow({ except: ['Alice@example.com'] }),
     });
@@ -281,7 +281,7 @@ infra/one/trueup.yaml: no drift
     );
   });
 
-  it('waits for the lock of another apply, and leaves that one alone', async () => {
+  it('waits for the lock of another apply, and does not disturb that apply', async () => {
     const scene = await openOne();
     merge(scene, 'changed');
     const held = holding({ method: 'PATCH', path: /./ });
@@ -296,7 +296,7 @@ infra/one/trueup.yaml: no drift
     expect(scene.bench.wire.writes()).toHaveLength(1);
   });
 
-  it('tells which variable of the worker is missing', async () => {
+  it('reports which variable of the worker is missing', async () => {
     const scene = await openOne({ apply: { variables: { OTHER_TOKEN: 'WRITE_TOKEN' } } });
     merge(scene, 'changed');
     const { out, code } = await scene.fleet('run');
@@ -304,7 +304,7 @@ infra/one/trueup.yaml: no drift
     expect(code).toBe(1);
   });
 
-  it('applies what reviewers approved on GitHub, with a token that no stack can name', async () => {
+  it('applies changes that reviewers approved on GitHub, with a token that no stack can use', async () => {
     const hosted = await openApplyScene({ spec: { ledger: 'git' } });
     const { pull, approve, merge: mergePull } = await hosted.pull([workspace('first')]);
     const github = {
@@ -325,7 +325,7 @@ infra/one/trueup.yaml: no drift
     mergePull();
     expect((await fleet('run')).out).toContain('1 waiting');
     expect((await fleet('run', '--all')).out).toContain('1 waiting');
-    // It is the same comment each time.
+    // Each run updates the same comment.
     const bodies = () =>
       pull.comments.flatMap(({ author, body }) => (author === 'deployer[bot]' ? [body] : []));
     expect(bodies()).toEqual([expect.stringContaining('Not applied, not approved')]);

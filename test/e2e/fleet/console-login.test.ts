@@ -1,4 +1,4 @@
-// A worker with a console is a real process, and its issuer is one that others have written.
+// A worker with a console as a real process, with an issuer of another project.
 import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair } from 'jose';
 import { Provider } from 'oidc-provider';
@@ -27,7 +27,7 @@ const env = {
 };
 const scopes = ['openid', 'email', 'groups'];
 
-/** Signs everybody in as ann. It insists on PKCE. */
+/** Signs all users in as ann, and requires PKCE. */
 async function openProvider(callback: string): Promise<string> {
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
   const http = createServer((request, response) => {
@@ -74,7 +74,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Follows every address of a page and of an answer with the cookies of each host, as a browser does. */
+/** Follows every redirect of an answer or a page with the cookies of each host, as a browser does. */
 async function browse(address: string): Promise<{ text: string; answers: readonly Response[] }> {
   const jars = new Map<string, Map<string, string>>();
   const answers: Response[] = [];
@@ -126,7 +126,7 @@ describe.skipIf(bin === undefined)('fleet serve with a login', () => {
     expect(out + err + text).not.toContain('planted');
   });
 
-  it('does not begin without its variables', async () => {
+  it('does not start without its variables', async () => {
     const oidc = {
       ...{ issuer: 'https://login.example.com', url: 'https://fleet.example.com', clientId: 'fleet' },
       ...{ clientSecret: { env: 'CLIENT_SECRET' }, sessionKey: { env: 'SESSION_KEY' } },

@@ -1,4 +1,4 @@
-// A worker with a console is a real process, against a real PostgreSQL, a real git remote and the embedded service.
+// A worker with a console as a real process, with a real PostgreSQL, a real git remote and the embedded service.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openFleet } from '../../support/fleet/scene.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
@@ -16,7 +16,7 @@ function server(): PostgresServer {
 }
 
 describe.skipIf(bin === undefined)('fleet serve', () => {
-  it('checks stacks, and shows what drifted on its console until it is stopped', {
+  it('checks stacks, and shows drift on its console until it is stopped', {
     timeout: 180_000,
   }, async () => {
     const { bench, fleet, serve, sql } = await openFleet(server(), { stacks: ['one', 'two'] });
@@ -40,21 +40,21 @@ describe.skipIf(bin === undefined)('fleet serve', () => {
     expect(stack).toContain('Workspace/acme/two-app');
     expect(stack).toContain('changed by hand');
     expect((await page('/activity')).text).toContain('>drift opened<');
-    // No manifest says so: it is as a check found it.
+    // No manifest declares this access. A check found it.
     expect((await page('/access?text=any-app')).text).toMatch(/every workspace of its organization.*two-app/);
     expect((await page('/health')).text).toMatch(/>live</);
-    // Each check took requests, and what they took is known of each stack.
+    // The number of requests of each stack's check is recorded.
     expect(sql('select count(*) from trueup_fleet.stack_requests where requests > 0')).toBe('2');
     expect((await page('/capacity')).text).toMatch(/[\d.]+ %/);
     expect(await page('/healthz')).toEqual({ status: 200, text: 'ok\n' });
     expect((await page('/metrics')).text).toMatch(/^trueup_fleet_stacks\{standing="attention"\} 1$/m);
     worker.kill('SIGTERM');
     expect((await worker.ended).code).toBe(3);
-    // It ended in order, so nobody misses it.
+    // The worker removed its own record when it ended.
     expect(sql('select count(*) from trueup_fleet.workers')).toBe('0');
   });
 
-  it('does not listen where others can reach it when fleet.yaml does not say who may read', async () => {
+  it('does not listen on a public address if fleet.yaml does not say who may read', async () => {
     const { fleet } = await openFleet(server(), { stacks: [] });
     await fleet('migrate');
     const refused = await fleet('serve', '--listen', '0.0.0.0:0');

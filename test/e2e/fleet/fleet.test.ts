@@ -1,4 +1,4 @@
-// Workers of a fleet are real processes, against a real PostgreSQL, a real git remote and the embedded service.
+// Workers of a fleet as real processes, with a real PostgreSQL, a real git remote and the embedded service.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,12 +24,12 @@ function server(): PostgresServer {
   return started;
 }
 
-it.runIf(postgresIsRequired)('PostgreSQL is there, as the environment says', () => {
+it.runIf(postgresIsRequired)('PostgreSQL is installed if the environment requires it', () => {
   expect(bin).toBeDefined();
 });
 
 describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
-  it('finds the drift of each stack, and says so with exit code 3', async () => {
+  it('finds the drift of each stack, and ends with exit code 3', async () => {
     const { bench, fleet, checks, makeDue, push, stack } = await openFleet(server());
     expect(await fleet('migrate')).toMatchObject({ code: 0 });
     const first = await fleet('run');
@@ -43,7 +43,7 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
     await bench.byHand.patch(`/workspaces/${await bench.idOf('two-app')}`, {
       data: { type: 'workspaces', attributes },
     });
-    // Nothing is due before the interval is over.
+    // Nothing is due before the end of the interval.
     expect(checks(await fleet('run'))).toEqual({});
     makeDue();
     const second = await fleet('run', '--shard', '1/2');
@@ -58,7 +58,7 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
     expect(bench.written()).toEqual(bench.written().filter((request) => !request.startsWith('DELETE')));
   });
 
-  it('ends with 1 and names the stacks that stay stale, such as those of a target that is paused', async () => {
+  it('ends with 1 and names the stacks that stay stale, such as those of a paused target', async () => {
     const { bench, fleet, sql } = await openFleet(server(), { stacks: ['one', 'two'] });
     await fleet('migrate');
     expect(await fleet('run')).toMatchObject({ code: 0, out: expect.not.stringContaining('stale') });
@@ -86,7 +86,7 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
     });
   });
 
-  it('gives a stack nothing of the worker but what fleet.yaml allows', async () => {
+  it('gives a stack only the files and variables of the worker that fleet.yaml allows', async () => {
     const secret = join(temporaryFolder(), 'secret.txt');
     writeFileSync(secret, 'the-secret-of-the-worker');
     const allowed = join(temporaryFolder(), 'token.txt');
@@ -143,7 +143,7 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
     expect(bench.wire.seen).toEqual([]);
   });
 
-  it('says what to do where its tables are missing, or fleet.yaml is not valid', async () => {
+  it('says what to do if its tables are missing, or fleet.yaml is not valid', async () => {
     const { env, fleet } = await openFleet(server(), {
       stacks: [],
       repository: { variables: ['TRUEUP_FLEET_URL'] },
@@ -176,7 +176,7 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
     expect(missing.err).not.toContain(env['TRUEUP_FLEET_URL']);
   });
 
-  it('never sends more requests in a second than all workers together may', async () => {
+  it('keeps the limit of requests per second for all workers together', async () => {
     const names = ['one', 'two', 'three', 'four'];
     const { bench, fleet, sql, checks, makeDue } = await openFleet(server(), { stacks: names });
     await fleet('migrate');
@@ -192,7 +192,7 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
     const all = runs.flatMap((run) => Object.entries(checks(run)));
     expect(all.map(([name]) => name).sort()).toEqual([...names].sort());
     expect(new Set(all.map(([, said]) => said))).toEqual(new Set(['no drift']));
-    // One limit for the one user, and a start time for each request.
+    // There is one limit for the one user, and a start time for each request.
     expect(sql('select count(*) from trueup_fleet.request_rates')).toBe('1');
     const given = sql(
       `select round(4 * extract(epoch from next_free - '${begin}')) from trueup_fleet.request_rates`,
@@ -222,11 +222,11 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
     expect(checks(await fleet('run'))).toEqual({ one: 'no drift', two: 'no drift' });
     // Announced, and halved by the refusal within the same answer.
     expect(Number(rates())).toBeLessThanOrEqual(20);
-    // Nobody is asked again for a day.
+    // The users of the tokens are not read again for a day.
     expect(bench.wire.seen.filter(({ path }) => path.includes('account/details'))).toEqual([]);
   });
 
-  it('fails a check at once that a service asks to wait for long, and checks others', async () => {
+  it('fails a check at once if the service asks for a long wait, and checks other stacks', async () => {
     const { bench, fleet, checks } = await openFleet(server(), { stacks: ['one', 'two'] });
     await fleet('migrate');
     const refusal = { answer: 429, headers: { 'retry-after': '2900' } };
@@ -235,7 +235,7 @@ describe.skipIf(bin === undefined)('A fleet', { timeout: 200_000 }, () => {
     expect(Object.values(run).toSorted()).toEqual(['no drift', expect.stringContaining('the check failed')]);
   });
 
-  it('gives the check of a worker that was killed to another one', { timeout: 300_000 }, async () => {
+  it('gives the check of a killed worker to another worker', { timeout: 300_000 }, async () => {
     const { bench, fleet, work } = await openFleet(server(), { stacks: ['one'] });
     await fleet('migrate');
     const held = holding({ method: 'GET', path: /workspaces/ });

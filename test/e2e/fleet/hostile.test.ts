@@ -1,4 +1,4 @@
-// Stack files of people who want the secrets of the worker: each try fails, and what is checked besides goes on.
+// Stack files of people who want the secrets of the worker: each attempt fails, and checks of other stacks continue.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ function server(): PostgresServer {
   return started;
 }
 
-/** A folder that git takes for a bare repository, whose configuration runs a command. */
+/** A folder that git considers a bare repository, whose configuration runs a command. */
 function bareRepository(folder: string, command: string): Record<string, string> {
   return {
     [`${folder}/HEAD`]: 'ref: refs/heads/main\n',
@@ -40,7 +40,7 @@ function bareRepository(folder: string, command: string): Record<string, string>
   };
 }
 
-describe.skipIf(bin === undefined)('A stack file that wants more than it may', () => {
+describe.skipIf(bin === undefined)('A stack file of an attacker', () => {
   it('runs no command with a git repository in its folder', async () => {
     const mark = join(temporaryFolder(), 'ran');
     const { fleet, checks, push, stack } = await openFleet(server(), { stacks: [] });
@@ -86,7 +86,7 @@ describe.skipIf(bin === undefined)('A stack file that wants more than it may', (
       'environ/link': { link: '/proc/self/environ' },
       ...stack('manifest', { spec: { manifests: ['m.yaml'] } }),
       'manifest/m.yaml': { link: `${up}${relative('/', secret)}` },
-      // What leads to another file of the repository is harmless.
+      // A link to another file of the repository is harmless.
       ...stack('inside', { spec: { manifests: ['m.yaml'] } }),
       'inside/m.yaml': { link: '../shared/m.yaml' },
       'shared/m.yaml': stack('inside')['inside/manifests.yaml'] ?? '',
@@ -119,7 +119,7 @@ describe.skipIf(bin === undefined)('A stack file that wants more than it may', (
 });
 
 describe.skipIf(bin === undefined)('A mistake in fleet.yaml', () => {
-  it('is reported where no file matches the patterns', async () => {
+  it('is reported if no file matches the patterns', async () => {
     const { fleet } = await openFleet(server(), { stacks: [], repository: { stacks: ['stack/*.yaml'] } });
     await fleet('migrate');
     expect((await fleet('run')).err).toBe(
@@ -127,7 +127,7 @@ describe.skipIf(bin === undefined)('A mistake in fleet.yaml', () => {
     );
   });
 
-  it('ends no stack and no drift where no file matches the patterns any more', async () => {
+  it('keeps all stacks and drifts if no file matches the patterns any more', async () => {
     const repository = { apply: { stacks: ['**'] } };
     const scene = await openFleet(server(), { stacks: [], repository });
     const { bench, fleet, checks, folder, push, stack } = scene;
@@ -139,7 +139,7 @@ describe.skipIf(bin === undefined)('A mistake in fleet.yaml', () => {
     const file = join(folder, 'fleet.yaml');
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.replace('"variables"', '"stacks":["stack/*.yaml"],"variables"'));
-    // And a change that was merged is not applied.
+    // A merged change is not applied either.
     push({ 'one/manifests.yaml': documentsText([workspace('one-app', { description: 'new' })]) });
     bench.wire.reset();
     const run = await fleet('run', '--all');
@@ -160,7 +160,7 @@ describe.skipIf(bin === undefined)('A mistake in fleet.yaml', () => {
     expect(out).toMatch(/1 resource drifted \(for \d+ s\)/);
   });
 
-  it('is reported where a pattern excludes, or an address has no host', async () => {
+  it('is reported if a pattern excludes, or an address has no host', async () => {
     const { fleet } = await openFleet(server(), {
       stacks: [],
       repository: { stacks: ['!drafts/*'], targets: ['mailto:ann@example.com'] },

@@ -16,7 +16,7 @@ function server(): PostgresServer {
   return started;
 }
 
-/** A worker whose check waits for the answer to its request with this number, from 0. */
+/** A worker whose check does not get the answer to its request with this number (from 0) yet. */
 async function workerAt(request: number, { bench, work }: FleetScene) {
   const held = holding({ path: /./ });
   if (request > 0) bench.wire.add({ path: /./, times: request, fault: { first: async () => {} } });
@@ -36,7 +36,7 @@ async function openOne(): Promise<FleetScene> {
 const checked = /infra\/one\/trueup\.yaml: no drift/;
 
 describe.skipIf(bin === undefined)('A stack', () => {
-  it('is checked again by another worker, at whichever request the first one was killed', {
+  it('is checked again by another worker after a kill at any request of the first one', {
     timeout: 300_000,
   }, async () => {
     const all = await openOne();
@@ -60,7 +60,7 @@ describe.skipIf(bin === undefined)('A stack', () => {
     );
   });
 
-  it('is not recorded by a worker that was stopped for so long that another one checked it', {
+  it('is not recorded by a worker that was stopped until another one checked it', {
     timeout: 300_000,
   }, async () => {
     const scene = await openOne();
@@ -70,7 +70,7 @@ describe.skipIf(bin === undefined)('A stack', () => {
     await next.says(checked);
     release();
     worker.kill('SIGCONT');
-    // It goes on with what is due then.
+    // The first worker continues with checks that are due.
     scene.makeDue();
     await Promise.race([worker.says(checked), next.says(/(?:no drift[\s\S]*){2}/)]);
     for (const one of [worker, next]) one.kill('SIGTERM');

@@ -1,4 +1,4 @@
-// Real workers tell of drift that somebody made by hand: the code host is a real HTTP server, and workers are killed.
+// Real workers report drift by manual changes: the code host is a real HTTP server, and workers are killed.
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -36,8 +36,8 @@ async function openScene() {
 const timeout = { timeout: 240_000 };
 const patient = { timeout: 60_000, interval: 100 };
 
-describe.skipIf(bin === undefined)('A fleet that tells of drift', () => {
-  it('keeps one issue up to date by its workers, and shows since when a stack drifts', timeout, async () => {
+describe.skipIf(bin === undefined)('A fleet with notifications', () => {
+  it('keeps one issue up to date, and shows since when a stack drifts', timeout, async () => {
     const { host, fleet, makeDue, setByHand } = await openScene();
     await setByHand('set by hand');
     expect(await fleet('run')).toMatchObject({ code: 3, err: '' });
@@ -70,7 +70,7 @@ describe.skipIf(bin === undefined)('A fleet that tells of drift', () => {
   it.skipIf(!hasScript)('shows no progress of its messages on a terminal', timeout, async () => {
     const { host, setByHand, folder, env } = await openScene();
     await setByHand('set by hand');
-    // Long enough for a line of progress to be drawn.
+    // Long enough to draw a line of progress.
     host.gate(
       () => true,
       () => sleep(700),
@@ -82,11 +82,11 @@ describe.skipIf(bin === undefined)('A fleet that tells of drift', () => {
     expect(screen).not.toContain('Reading');
   });
 
-  it('makes no second issue when a worker is killed before it knows the first one', timeout, async () => {
+  it('opens no second issue when a worker is killed before it records the first one', timeout, async () => {
     const { host, setByHand, work, sql } = await openScene();
     await setByHand('set by hand');
     const { promise: never } = Promise.withResolvers<void>();
-    // After it created an issue, a worker looks whether there is an older one.
+    // After it created an issue, a worker reads whether there is an older one.
     host.gate(
       ({ query }) => query.has('since'),
       () => never,

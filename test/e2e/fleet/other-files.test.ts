@@ -1,4 +1,4 @@
-// Workers whose fleet files differ, and repositories whose code host does not answer: the other stacks are checked as ever.
+// Workers whose fleet files differ, and repositories whose code host does not answer: the other stacks are checked as usual.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -47,7 +47,7 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
     await worker.ended;
   });
 
-  it('leaves stacks that its fleet file does not have to the workers that know them', async () => {
+  it('leaves stacks that its fleet file does not have to workers that know them', async () => {
     const names = ['one', 'two', 'three', 'four', 'five', 'six'];
     const { env, fleet, remote, sql, checks } = await openFleet(server(), { stacks: names });
     await fleet('migrate');
@@ -64,7 +64,7 @@ describe.skipIf(bin === undefined)('A worker of a fleet', { timeout: 200_000 }, 
     await other.ended;
   });
 
-  it('leaves a repository alone whose name another fleet uses, and with another name checks it', async () => {
+  it('does not check a repository if another fleet uses its name, and checks it under another name', async () => {
     const { env, fleet, sql, stack, checks } = await openFleet(server(), { stacks: ['one'] });
     await fleet('migrate');
     await fleet('run');

@@ -19,7 +19,7 @@ function server(): PostgresServer {
 const secret = 'planted-webhook-secret-0f3d';
 
 describe.skipIf(bin === undefined)('A worker that listens for webhooks', () => {
-  it('checks a push at once', async () => {
+  it('checks stacks at once after a push', async () => {
     const { remote, fleet, work, push, stack, apply } = await openFleet(server(), {
       stacks: ['one'],
       spec: { webhooks: { secret: { env: 'WEBHOOK_SECRET' } } },
@@ -41,7 +41,7 @@ describe.skipIf(bin === undefined)('A worker that listens for webhooks', () => {
     expect((await worker.ended).out).not.toContain(secret);
   });
 
-  it('says what is missing where there is no secret', async () => {
+  it('says what is missing if there is no secret', async () => {
     const { fleet, work } = await openFleet(server(), { stacks: [] });
     await fleet('migrate');
     const { code, err } = await work('--webhooks', '127.0.0.1:0').ended;

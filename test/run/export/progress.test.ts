@@ -1,4 +1,4 @@
-/** How many requests an export has made, as a terminal tells it. */
+/** The number of requests of an export, as a terminal shows it. */
 import { expect, it } from 'vitest';
 import { openReadProgress } from '../../../src/run/export/read.ts';
 import type { Terminal } from '../../../src/run/terminal.ts';
